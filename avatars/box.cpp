@@ -1,0 +1,1 @@
+#include "avatars/bundle.h"

@@ -1,0 +1,26 @@
+# Everything comes from Debian, except libtorch (a wheel that scripts/libtorch unpacks into the cache).
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale libswresample)
+pkg_check_modules(SOXR REQUIRED IMPORTED_TARGET soxr)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
+
+# Debian's OpenCVConfig.cmake comes only with every module at once; four are enough here.
+find_path(OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
+foreach(module core imgproc imgcodecs objdetect)
+  find_library(OPENCV_${module} opencv_${module} REQUIRED)
+  add_library(opencv::${module} UNKNOWN IMPORTED)
+  set_target_properties(opencv::${module} PROPERTIES
+    IMPORTED_LOCATION ${OPENCV_${module}}
+    INTERFACE_INCLUDE_DIRECTORIES ${OPENCV_INCLUDE}
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${OPENCV_INCLUDE})
+endforeach()
+
+if(NAVTALK_TORCH)
+  include(libtorch)
+endif()

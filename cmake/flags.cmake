@@ -1,0 +1,43 @@
+# One interface target carries every flag; each library links it privately through navtalk_library().
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Precompiled headers and ccache: see "Precompiled headers" in ccache's manual.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+add_library(navtalk_flags INTERFACE)
+target_compile_options(navtalk_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+                                               -Wold-style-cast -Wcast-qual -Wconversion -Wno-sign-conversion
+                                               -ffp-contract=off)
+if(NAVTALK_WERROR)
+  target_compile_options(navtalk_flags INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 keeps a precompiled header valid under ccache only with this.
+  target_compile_options(navtalk_flags INTERFACE -fpch-preprocess)
+endif()
+if(NAVTALK_SANITIZE)
+  target_compile_options(navtalk_flags INTERFACE -fsanitize=${NAVTALK_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(navtalk_flags INTERFACE -fsanitize=${NAVTALK_SANITIZE})
+  if(NAVTALK_SANITIZE MATCHES "undefined")
+    target_compile_options(navtalk_flags INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+target_include_directories(navtalk_flags INTERFACE ${CMAKE_SOURCE_DIR})
+
+# navtalk_library(NAME SOURCES... ) makes the static library navtalk_NAME with the alias navtalk::NAME.
+function(navtalk_library name)
+  add_library(navtalk_${name} STATIC ${ARGN})
+  add_library(navtalk::${name} ALIAS navtalk_${name})
+  target_link_libraries(navtalk_${name} PUBLIC navtalk_flags)
+endfunction()

@@ -1,0 +1,38 @@
+// Where nets run and in which number format; and the machine's description that every benchmark
+// prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace navtalk {
+
+struct Device {
+  enum class Kind { cpu, cuda };
+  Kind kind = Kind::cpu;
+  int index = 0;
+  bool operator==(const Device&) const = default;
+};
+// "cpu", "cuda", "cuda:N"; Error{usage} for anything else, Error{invalid} for cuda in a build
+// without it.
+Device parse_device(std::string_view text);
+std::string name(const Device& device);
+
+enum class Precision { fp32, bf16, fp16 };
+std::string_view name(Precision precision);
+// "fp32", "bf16", "fp16"; nullopt for "auto"; Error{usage} for anything else.
+std::optional<Precision> parse_precision(std::string_view text);
+
+// What the benchmarks state about the machine.
+struct Machine {
+  std::string cpu;  // model name
+  std::string isa;  // the widest of: sse2, avx2, avx512, avx512_bf16, amx_bf16
+  int cores = 0;    // that this process may use
+  int threads = 0;  // that the nets use
+  double memory_gib = 0;
+  std::string libtorch;  // its version
+};
+Machine this_machine();
+
+}  // namespace navtalk

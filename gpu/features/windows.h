@@ -1,0 +1,24 @@
+// From whisper's hidden states to what each video frame sees. All arithmetic in double in the
+// reference's order.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ndarray.h"
+
+namespace navtalk {
+
+// Video frames for `samples` of 16 kHz audio: floor((samples / 16000) * fps).
+std::int64_t frame_count(std::int64_t samples, int fps);
+
+// States [S,1500,L+1,D] of `samples` audio samples to context windows [n, 10*(L+1), D], row =
+// (L+1)*token + layer, before the positional table. n = frame_count(). Needs fps >= 1: Error{usage}
+// otherwise.
+NdArray<float> context_windows(const NdArray<float>& states, std::int64_t samples, int fps);
+
+// Sinusoidal table [rows, width], sines and cosines interleaved; add_positions adds it to every
+// window in place.
+NdArray<float> positional_table(std::int64_t rows, std::int64_t width);
+void add_positions(NdArray<float>& windows);
+
+}  // namespace navtalk

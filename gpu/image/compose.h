@@ -1,0 +1,24 @@
+// Puts a generated face back into its frame: resize to the box, optionally sharpen, blend through
+// the mask.
+#pragma once
+
+#include <optional>
+
+#include "core/image.h"
+#include "gpu/image/ops.h"
+
+namespace navtalk {
+
+struct Placement {
+  Box box;       // where the face goes; may touch or cross the frame's edge
+  Box crop_box;  // the square that the mask covers; may reach outside the frame
+};
+
+// frame: BGR, changed in place only inside the box; face: [256,256,3] BGR; mask: one channel.
+// `mask` either has the crop box's size, or only covers `mask_region` of it (coordinates inside the
+// crop box; zero outside).
+void compose(ImageView frame, ConstImageView face, const Placement& placement, ConstImageView mask,
+             std::optional<Box> mask_region = std::nullopt,
+             const std::optional<Unsharp>& unsharp = std::nullopt);
+
+}  // namespace navtalk

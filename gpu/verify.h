@@ -1,0 +1,31 @@
+// Golden files: proof that the nets compute what the Python reference computes, group by group,
+// each fed with the reference's own input. Format "navtalk-golden-1"; docs/golden.md describes it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/progress.h"
+#include "gpu/model.h"
+
+namespace navtalk {
+
+struct GroupResult {
+  std::string group, tensor;  // "decode", "decode.raw"
+  bool compared = false;      // false: the file does not hold the group
+  bool passed = false;
+  double max_difference =
+      0;  // floats: max / std of the expected output (mel: absolute); bytes: levels
+  double rms_difference = 0;     // floats: rms / std
+  double differing_percent = 0;  // bytes only
+  double psnr_db = 0;            // bytes only; infinity when equal
+  std::string tolerance;         // what was asked, in words
+};
+
+// Error{invalid} when the golden file is damaged, has another format, or holds no group that is
+// known.
+std::vector<GroupResult> verify(const Model::Options& model, const std::filesystem::path& golden,
+                                const Progress& progress = {});
+
+}  // namespace navtalk
