@@ -8,11 +8,23 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+# What scripts fetch and what the compiler cache keeps; shared by all checkouts of one user.
+if(DEFINED ENV{NAVTALK_CACHE})
+  set(NAVTALK_CACHE $ENV{NAVTALK_CACHE})
+else()
+  set(NAVTALK_CACHE $ENV{HOME}/.cache/navtalk)
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Precompiled headers and ccache: see "Precompiled headers" in ccache's manual.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  # Checkouts in different folders share compilations: paths below the root are relative in the cache's eyes. The sloppiness
+  # is what precompiled headers need (see "Precompiled headers" in ccache's manual).
+  set(ccache_settings CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  if(NOT DEFINED ENV{CCACHE_DIR})
+    list(APPEND ccache_settings CCACHE_DIR=${NAVTALK_CACHE}/ccache)
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${ccache_settings} ${CCACHE})
 endif()
 
 add_library(navtalk_flags INTERFACE)

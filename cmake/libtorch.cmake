@@ -1,11 +1,6 @@
 # libtorch 2.11.0 out of the PyTorch wheel: one build serves CPU and GPU. `scripts/libtorch` unpacks it.
 # The wheel's own TorchConfig.cmake insists on a CUDA toolkit, so the two libraries are imported here.
-if(DEFINED ENV{NAVTALK_CACHE})
-  set(navtalk_cache $ENV{NAVTALK_CACHE})
-else()
-  set(navtalk_cache $ENV{HOME}/.cache/navtalk)
-endif()
-set(NAVTALK_LIBTORCH_DIR ${navtalk_cache}/libtorch-2.11.0 CACHE PATH "Where scripts/libtorch unpacked the wheels")
+set(NAVTALK_LIBTORCH_DIR ${NAVTALK_CACHE}/libtorch-2.11.0 CACHE PATH "Where scripts/libtorch unpacked the wheels")
 set(torch_dir ${NAVTALK_LIBTORCH_DIR}/torch)
 if(NOT EXISTS ${torch_dir}/lib/libtorch_cpu.so)
   message(FATAL_ERROR "libtorch is not in ${NAVTALK_LIBTORCH_DIR}: run scripts/libtorch first")

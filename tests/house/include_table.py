@@ -1,0 +1,126 @@
+"""usage: include_table.py ROOT   fails when a file includes what docs/architecture.md does not allow it to include
+
+The rules are the two tables of that page, marked `<!-- include-table -->` and `<!-- heavy-headers -->`.
+"""
+
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+LINKED = re.compile(r"\bnavtalk::(\w+)")
+SOURCE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
+
+
+def table_after(mark, text):
+    """The body rows of the first Markdown table after a mark, as lists of cells."""
+    rows = []
+    for line in text[text.index(mark) :].splitlines()[1:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows[2:]
+
+
+class Rules:
+    def __init__(self, root):
+        text = (root / "docs/architecture.md").read_text(encoding="utf-8")
+        self.allowed = {}
+        for folder, others in table_after("<!-- include-table -->", text):
+            self.allowed[folder] = {name.strip() for name in others.split(",") if name.strip()} | {folder}
+        self.heavy = [
+            prefix
+            for _, prefixes in table_after("<!-- heavy-headers -->", text)
+            for prefix in re.findall(r"`([^`]+)`", prefixes)
+        ]
+
+    def is_heavy(self, include):
+        return any(include.startswith(prefix) for prefix in self.heavy)
+
+
+def source_files(root, folders):
+    """Repository paths of all sources, each with the folder whose rules it follows."""
+    for folder in folders:
+        for place in (folder, f"tests/{folder}"):
+            for path in sorted((root / place).rglob("*")):
+                if path.suffix in SOURCE_SUFFIXES:
+                    yield path.relative_to(root).as_posix(), folder
+
+
+def edge_faults(files, rules):
+    for path, (folder, includes) in files.items():
+        for line, quote, target in includes:
+            top = target.split("/")[0]
+            where = f"{path}:{line}: "
+            if quote == "<":
+                if top in rules.allowed:
+                    yield f"{where}<{target}> is ours: write it with quotes"
+            elif path.startswith("tests/") and target.startswith("tests/"):
+                continue
+            elif top not in rules.allowed:
+                yield f'{where}"{target}" does not start at the root with one of our folders'
+            elif top not in rules.allowed[folder]:
+                yield f"{where}{folder} may not include {top} ({target})"
+
+
+def heavy_faults(files, rules):
+    """Heavy headers in headers that a file of another folder reaches."""
+    for path, (folder, _) in files.items():
+        seen, waiting = set(), [path]
+        while waiting:
+            current = waiting.pop()
+            if current in seen or current not in files:
+                continue
+            seen.add(current)
+            owner, includes = files[current]
+            for line, quote, target in includes:
+                if owner != folder and quote == "<" and rules.is_heavy(target):
+                    yield f"{current}:{line}: <{target}> is heavy, and {path} of {folder} reaches it"
+                if quote == '"':
+                    waiting.append(target)
+
+
+def link_faults(root, rules):
+    for folder, allowed in rules.allowed.items():
+        for file in sorted((root / folder).rglob("CMakeLists.txt")):
+            for name in sorted(set(LINKED.findall(file.read_text(encoding="utf-8"))) & set(rules.allowed)):
+                if name not in allowed:
+                    yield f"{file.relative_to(root).as_posix()}: {folder} may not link navtalk::{name}"
+
+
+def unlisted_faults(root, rules):
+    """Sources that no CMakeLists.txt above them names."""
+    for top in [*rules.allowed, "tests", "tools", "bench"]:
+        for source in sorted((root / top).rglob("*.cpp")):
+            folders = [folder for folder in source.parents if (folder / "CMakeLists.txt").is_file()]
+            if not any(lists(folder / "CMakeLists.txt", source) for folder in folders):
+                yield f"{source.relative_to(root).as_posix()} is in no CMakeLists.txt"
+
+
+def lists(cmake_file, source):
+    name = re.escape(source.relative_to(cmake_file.parent).as_posix())
+    return re.search(rf"(^|[\s(/]){name}($|[\s)])", cmake_file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def faults(root):
+    """Every fault of the tree under root, as `file:line: what is wrong`."""
+    rules = Rules(root)
+    files = {}
+    for path, folder in source_files(root, rules.allowed):
+        text = (root / path).read_text(encoding="utf-8")
+        files[path] = folder, [
+            (text.count("\n", 0, found.start(2)) + 1, found.group(1), found.group(2)) for found in INCLUDE.finditer(text)
+        ]
+    found = [*edge_faults(files, rules), *heavy_faults(files, rules), *link_faults(root, rules)]
+    return sorted(set(found + list(unlisted_faults(root, rules))))
+
+
+def main():
+    found = faults(pathlib.Path(sys.argv[1]))
+    for fault in found:
+        print(fault)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
