@@ -1,0 +1,234 @@
+"""MuseTalk's checkpoint folder, written and read with diffusers and transformers.
+
+    musetalkV15/  musetalk.json  unet.safetensors                      (or unet.pth)
+    sd-vae/       config.json    diffusion_pytorch_model.safetensors   (or .bin)
+    whisper/      config.json    preprocessor_config.json  model.safetensors  (or pytorch_model.bin)
+
+The tools under tools/ share this file; navtalk itself reads such a folder with its own C++ readers.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from diffusers import AutoencoderKL, UNet2DConditionModel
+from safetensors.torch import load_file, save_file
+from transformers import WhisperConfig
+from transformers.models.whisper.modeling_whisper import WhisperEncoder
+
+CONTAINERS = ("safetensors", "zip", "legacy")
+
+# Weight files: the name of the safetensors form, then the name that MuseTalk's download gives.
+UNET_FILES = ("musetalkV15/unet.safetensors", "musetalkV15/unet.pth")
+VAE_FILES = ("sd-vae/diffusion_pytorch_model.safetensors", "sd-vae/diffusion_pytorch_model.bin")
+WHISPER_FILES = ("whisper/model.safetensors", "whisper/pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Everything that may differ between two models of MuseTalk's architecture."""
+
+    unet_channels: tuple = (320, 640, 1280, 1280)
+    unet_layers: int = 2
+    unet_heads: int | tuple = 8  # a number, or one for each of the four blocks
+    unet_groups: int = 32
+    vae_channels: tuple = (128, 256, 512, 512)
+    vae_layers: int = 2
+    vae_groups: int = 32
+    width: int = 384  # whisper's d_model and the UNet's context width
+    whisper_layers: int = 4
+    whisper_heads: int = 6
+    whisper_ffn: int = 1536
+
+
+@dataclass
+class Nets:
+    """The three nets in fp32, ready for inference."""
+
+    unet: UNet2DConditionModel
+    vae: AutoencoderKL
+    whisper: WhisperEncoder
+
+
+def unet_config(sizes):
+    """The content of musetalk.json: the fields of the published file, in its spelling."""
+    return {
+        "_class_name": "UNet2DConditionModel",
+        "act_fn": "silu",
+        "attention_head_dim": sizes.unet_heads,  # diffusers' old name: it means the number of heads
+        "block_out_channels": list(sizes.unet_channels),
+        "center_input_sample": False,
+        "cross_attention_dim": sizes.width,
+        "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
+        "downsample_padding": 1,
+        "flip_sin_to_cos": True,
+        "freq_shift": 0,
+        "in_channels": 8,
+        "layers_per_block": sizes.unet_layers,
+        "mid_block_scale_factor": 1,
+        "norm_eps": 1e-05,
+        "norm_num_groups": sizes.unet_groups,
+        "out_channels": 4,
+        "sample_size": 64,
+        "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3,
+    }
+
+
+def vae_config(sizes):
+    """The content of sd-vae/config.json. No scaling_factor: the default, 0.18215, applies."""
+    return {
+        "_class_name": "AutoencoderKL",
+        "act_fn": "silu",
+        "block_out_channels": list(sizes.vae_channels),
+        "down_block_types": ["DownEncoderBlock2D"] * 4,
+        "in_channels": 3,
+        "latent_channels": 4,
+        "layers_per_block": sizes.vae_layers,
+        "norm_num_groups": sizes.vae_groups,
+        "out_channels": 3,
+        "sample_size": 256,
+        "up_block_types": ["UpDecoderBlock2D"] * 4,
+    }
+
+
+def whisper_config(sizes):
+    """The content of whisper/config.json. The decoder is never used and kept at its smallest."""
+    return {
+        "activation_function": "gelu",
+        "architectures": ["WhisperForConditionalGeneration"],
+        "d_model": sizes.width,
+        "decoder_attention_heads": sizes.whisper_heads,
+        "decoder_ffn_dim": sizes.whisper_ffn,
+        "decoder_layers": 1,
+        "dropout": 0.0,
+        "encoder_attention_heads": sizes.whisper_heads,
+        "encoder_ffn_dim": sizes.whisper_ffn,
+        "encoder_layers": sizes.whisper_layers,
+        "max_source_positions": 1500,
+        "model_type": "whisper",
+        "num_hidden_layers": sizes.whisper_layers,
+        "num_mel_bins": 80,
+        "scale_embedding": False,
+    }
+
+
+def preprocessor_config():
+    """The content of whisper/preprocessor_config.json."""
+    return {
+        "chunk_length": 30,
+        "feature_extractor_type": "WhisperFeatureExtractor",
+        "feature_size": 80,
+        "hop_length": 160,
+        "n_fft": 400,
+        "padding_side": "right",
+        "padding_value": 0.0,
+        "return_attention_mask": False,
+        "sampling_rate": 16000,
+    }
+
+
+def build(unet, vae, whisper):
+    """Nets from the contents of the three configurations; the weights are not set."""
+    encoder_config = WhisperConfig(**{k: v for k, v in whisper.items() if k != "model_type"})
+    encoder_config._attn_implementation = "sdpa"
+    with torch.device("meta"):
+        nets = Nets(
+            UNet2DConditionModel.from_config(unet),
+            AutoencoderKL.from_config(vae),
+            WhisperEncoder(encoder_config),
+        )
+    for net in (nets.unet, nets.vae, nets.whisper):
+        net.to_empty(device="cpu").requires_grad_(False).eval()
+    return nets
+
+
+def save(folder, nets, sizes, container="safetensors", dtype=torch.float32):
+    """Writes the whole folder; `dtype` is how the weights are stored."""
+    folder = Path(folder)
+    configs = {
+        "musetalkV15/musetalk.json": unet_config(sizes),
+        "sd-vae/config.json": vae_config(sizes),
+        "whisper/config.json": whisper_config(sizes),
+        "whisper/preprocessor_config.json": preprocessor_config(),
+    }
+    for name, content in configs.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")
+    states = {
+        UNET_FILES: nets.unet.state_dict(),
+        VAE_FILES: nets.vae.state_dict(),
+        WHISPER_FILES: {f"model.encoder.{k}": v for k, v in nets.whisper.state_dict().items()},
+    }
+    for files, state in states.items():
+        stored = {k: v.to(dtype).contiguous() for k, v in state.items()}
+        _save_weights(folder, files, stored, container)
+
+
+def _save_weights(folder, files, state, container):
+    if container == "safetensors":
+        save_file(state, folder / files[0], metadata={"format": "pt"})
+    else:
+        torch.save(state, folder / files[1], _use_new_zipfile_serialization=container == "zip")
+
+
+def load(folder):
+    """(Nets, Sizes) of a folder in any container, weights converted to fp32, strictly."""
+    folder = Path(folder)
+    unet, vae, whisper = (
+        json.loads((folder / name).read_text())
+        for name in ("musetalkV15/musetalk.json", "sd-vae/config.json", "whisper/config.json")
+    )
+    nets = build(unet, vae, whisper)
+    nets.unet.load_state_dict(_load_weights(folder, UNET_FILES))
+    nets.vae.load_state_dict(_modern_attention(_load_weights(folder, VAE_FILES)))
+    nets.whisper.load_state_dict(_encoder_only(_load_weights(folder, WHISPER_FILES)))
+    heads = unet["attention_head_dim"]
+    sizes = Sizes(
+        unet_channels=tuple(unet["block_out_channels"]),
+        unet_layers=unet["layers_per_block"],
+        unet_heads=heads if isinstance(heads, int) else tuple(heads),
+        unet_groups=unet["norm_num_groups"],
+        vae_channels=tuple(vae["block_out_channels"]),
+        vae_layers=vae["layers_per_block"],
+        vae_groups=vae["norm_num_groups"],
+        width=whisper["d_model"],
+        whisper_layers=whisper["encoder_layers"],
+        whisper_heads=whisper["encoder_attention_heads"],
+        whisper_ffn=whisper["encoder_ffn_dim"],
+    )
+    return nets, sizes
+
+
+def _load_weights(folder, files):
+    for name in files:
+        path = folder / name
+        if path.exists():
+            if path.suffix == ".safetensors":
+                state = load_file(path)
+            else:
+                # mmap needs the zip form; the legacy form is read whole.
+                with path.open("rb") as file:
+                    zip_form = file.read(4) == b"PK\x03\x04"
+                state = torch.load(path, map_location="cpu", weights_only=True, mmap=zip_form)
+            return {k: v.float() for k, v in state.items()}
+    raise SystemExit(f"{folder}: neither {files[0]} nor {files[1]} is there")
+
+
+def _modern_attention(state):
+    """Old VAE files name the attention's four layers differently."""
+    spelling = {"query": "to_q", "key": "to_k", "value": "to_v", "proj_attn": "to_out.0"}
+    renamed = {}
+    for key, value in state.items():
+        for old, new in spelling.items():
+            key = key.replace(f".attentions.0.{old}.", f".attentions.0.{new}.")
+        # Older still: 1x1 convolutions where today's layers are linear.
+        flat = ".attentions.0." in key and value.dim() == 4
+        renamed[key] = value[:, :, 0, 0] if flat else value
+    return renamed
+
+
+def _encoder_only(state):
+    """Whisper's encoder out of a whole model, with or without the prefix "model."."""
+    state = {k.removeprefix("model."): v for k, v in state.items()}
+    return {k.removeprefix("encoder."): v for k, v in state.items() if k.startswith("encoder.")}
