@@ -1,7 +1,135 @@
 #include "cmd/app.h"
 
-namespace navtalk::cmd {
+#include <fmt/core.h>
+#include <unistd.h>
 
-int run(int, char**) { return 0; }
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cmd/commands.h"
+#include "cmd/context.h"
+#include "cmd/help.h"
+#include "cmd/progress_bar.h"
+#include "cmd/terminal.h"
+#include "cmd/usage.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/printable.h"
+
+namespace navtalk::cmd {
+namespace {
+
+struct Globals {
+  std::string config_file, log_level;
+  bool no_color = false;
+};
+
+void add_globals(CLI::App& root, Globals& globals) {
+  root.formatter(help_formatter());
+  root.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
+  root.set_version_flag("--version", "navtalk " NAVTALK_VERSION, "Print the version and exit");
+  root.add_option("--config", globals.config_file, "Configuration file (TOML)")->type_name("FILE");
+  root.add_flag("--json")->description("Print results and errors as JSON");
+  root.add_option("--log-level", globals.log_level, "What to log on standard error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->type_name("LEVEL");
+  root.add_flag("--no-color", globals.no_color, "Print without colours (also NO_COLOR)");
+  root.footer(
+      "These options may stand before or after the command.\n"
+      "Exit status: 0 done, 1 failed, 2 bad usage, 3 bad input or configuration, 4 not found,\n"
+      "5 no capacity, 130 interrupted, 143 terminated.");
+  // Global options are understood behind the command too; at most one command, so that a value
+  // which happens to be a command's name stays a value.
+  root.fallthrough();
+  root.require_subcommand(0, 1);
+}
+
+// Asked before the line is parsed, since a line that cannot be parsed is answered in JSON too.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (std::string_view(argv[i]) == "--json") return true;
+  }
+  return false;
+}
+
+int run_command(const Command& command, const Globals& globals, Context& context) {
+  context.colour = wants_colour(STDOUT_FILENO, globals.no_color);
+  if (!globals.log_level.empty()) context.config.log.level = globals.log_level;
+  log::start(context.config.log.level, context.config.log.format,
+             wants_colour(STDERR_FILENO, globals.no_color));
+  ProgressBar bar(is_terminal(STDERR_FILENO));
+  context.progress = bar.reporter();
+  return command.action(context);
+}
+
+int parse_and_run(int argc, char** argv, Context& context) {
+  Globals globals;
+  CLI::App root("Real-time, voice-driven digital humans.", "navtalk");
+  add_globals(root, globals);
+  Commands commands(root);
+  add_commands(commands);
+  try {
+    root.parse(argc, argv);
+    if (commands.chosen() == nullptr) throw CLI::RequiredError("a command");
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App& app = deepest(root);
+    context.out.write(app.help(app.get_parent() == nullptr ? "" : full_name(*app.get_parent())));
+    return 0;
+  } catch (const CLI::CallForVersion&) {
+    if (context.json) {
+      context.out.json({{"version", NAVTALK_VERSION}});
+    } else {
+      context.out.write("navtalk " NAVTALK_VERSION "\n");
+    }
+    return 0;
+  } catch (const CLI::ParseError& complaint) {
+    throw usage_error(root, complaint);
+  }
+  return run_command(*commands.chosen(), globals, context);
+}
+
+void report(const Error& error, bool json, bool no_color, Output& out) {
+  const bool colour = wants_colour(STDERR_FILENO, no_color);
+  fmt::print(stderr, "navtalk: {}error{}: {}\n", colour ? "\x1b[31m" : "", colour ? "\x1b[0m" : "",
+             error.message());
+  if (!json) return;
+  try {
+    out.json({{"error", {{"code", name(error.code())}, {"message", error.message()}}}});
+    out.flush();
+  } catch (const Error&) {
+    // Standard output is what failed; standard error has said so.
+  }
+}
+
+// Every exception becomes the one type that has an exit status.
+int guarded(const std::function<int()>& work, const std::function<void(const Error&)>& fail) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    fail(error);
+    return exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    fail(Error(Code::failed, "out of memory"));
+  } catch (const std::exception& exception) {
+    fail(Error(Code::failed, exception.what()));
+  }
+  return exit_status(Code::failed);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported like a full disk
+  Context context{.out = Output(STDOUT_FILENO), .json = asks_for_json(argc, argv)};
+  return guarded(
+      [&] {
+        const int status = parse_and_run(argc, argv, context);
+        context.out.flush();
+        return status;
+      },
+      [&](const Error& error) { report(error, context.json, false, context.out); });
+}
 
 }  // namespace navtalk::cmd

@@ -1,0 +1,40 @@
+#include "cmd/command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace navtalk::cmd {
+
+CLI::App& Commands::parent(Group group) {
+  const auto named = [this](const std::string& name, const std::string& summary) -> CLI::App& {
+    for (CLI::App* existing : root_.get_subcommands([](CLI::App*) { return true; })) {
+      if (existing->get_name() == name) return *existing;
+    }
+    CLI::App* made = root_.add_subcommand(name, summary);
+    // Exactly one, so that a value that happens to be a command's name stays a value.
+    made->require_subcommand(1);
+    return *made;
+  };
+  switch (group) {
+    case Group::none:
+      break;
+    case Group::avatar:
+      return named("avatar", "Prepare avatars and look at them");
+    case Group::bench:
+      return named("bench", "Measure how fast this machine is");
+    case Group::config:
+      return named("config", "Check and show the configuration");
+    case Group::model:
+      return named("model", "Check model files and prove their numbers");
+  }
+  return root_;
+}
+
+CLI::App& Commands::add(Command command) {
+  CLI::App* app = parent(command.group).add_subcommand(command.name, command.summary);
+  if (!command.examples.empty()) app->footer("Examples:\n" + command.examples);
+  app->callback(
+      [this, shared = std::make_shared<const Command>(std::move(command))] { chosen_ = shared; });
+  return *app;
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,35 @@
+// Every command declares itself with one function add_NAME() in cmd/NAME.cpp, listed here and in
+// add_commands(). The pattern:
+//
+//   struct Options { std::filesystem::path directory; };
+//
+//   int check(const Options& options, Context& context) {
+//     if (context.json) context.out.json({{"ok", true}});
+//     else context.out.print("{} fits\n", options.directory.native());
+//     return 0;
+//   }
+//
+//   void add_model_check(Commands& commands) {
+//     const auto options = std::make_shared<Options>();
+//     CLI::App& command = commands.add({
+//         .group = Group::model,
+//         .name = "check",
+//         .summary = "Say what a checkpoint folder holds and whether it fits",
+//         .examples = "  navtalk model check ~/MuseTalk/models\n",
+//         .action = [options](Context& context) { return check(*options, context); }});
+//     command.add_option("directory", options->directory, "MuseTalk's checkpoint folder")
+//         ->required()
+//         ->type_name("DIR");
+//   }
+//
+// Options without a short name; type_name() is the word in --help, from which the completions are
+// made (FILE and DIR complete paths). CLI::IsMember gives enumerated values.
+#pragma once
+
+#include "cmd/command.h"
+
+namespace navtalk::cmd {
+
+void add_commands(Commands& commands);
+
+}  // namespace navtalk::cmd

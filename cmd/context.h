@@ -1,0 +1,27 @@
+// What every command gets. Made by run() before the command line is parsed; `config`, `stop` and
+// `progress` are ready when the command's action runs, not while its options are declared.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "cmd/output.h"
+#include "core/config.h"
+#include "core/progress.h"
+
+namespace navtalk::cmd {
+
+struct Context {
+  Output out;              // standard output: results only; messages go to the log
+  bool json = false;       // print one JSON object instead of text
+  bool colour = false;     // standard output is a terminal that may be coloured
+  Config config{};         // file and environment; the command lays its own flags over it
+  std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/interrupt.h
+  Progress progress{};     // draws a bar on a terminal, silent in a pipe
+};
+
+// The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as
+// a verification out of tolerance), throws Error for everything else.
+using Action = std::function<int(Context&)>;
+
+}  // namespace navtalk::cmd

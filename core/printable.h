@@ -1,0 +1,16 @@
+// Names as people and JSON may see them: file names are bytes, and not all bytes may be printed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace navtalk {
+
+bool is_utf8(std::string_view bytes);
+// Well-formed UTF-8 stays; control characters, backslashes and stray bytes become \r, \n, \t, \\ or
+// \xNN, so that the result is one line and can be read back.
+std::string printable(std::string_view bytes);
+// Lower-case hexadecimal digits, two a byte.
+std::string hex(std::string_view bytes);
+
+}  // namespace navtalk
