@@ -99,7 +99,11 @@ def unlisted_faults(root, rules):
 
 def lists(cmake_file, source):
     name = re.escape(source.relative_to(cmake_file.parent).as_posix())
-    return re.search(rf"(^|[\s(/]){name}($|[\s)])", cmake_file.read_text(encoding="utf-8"), re.MULTILINE)
+    text = cmake_file.read_text(encoding="utf-8")
+    if re.search(rf"(^|[\s(/]){name}($|[\s)])", text, re.MULTILINE):
+        return True
+    # A fuzzer is named without its suffix.
+    return re.search(rf"navtalk_fuzz\({re.escape(source.stem)}\s", text) is not None
 
 
 def faults(root):
