@@ -1,0 +1,13 @@
+// What a command uses when the user names nothing: flag, else configuration, else the demo.
+#pragma once
+
+#include <filesystem>
+
+#include "cmd/context.h"
+
+namespace navtalk::cmd {
+
+std::filesystem::path models_directory(const std::filesystem::path& flag, const Context& context);
+std::filesystem::path avatars_directory(const Context& context);
+
+}  // namespace navtalk::cmd
