@@ -1,0 +1,89 @@
+#include "gpu/features/windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+#include "gpu/features/mel.h"
+
+namespace navtalk {
+namespace {
+
+constexpr int k_tokens_per_s = 50;
+constexpr std::int64_t k_tokens_per_frame = 10;  // 2 * (2 left + 2 right + 1)
+constexpr std::int64_t k_padding_left = 2;       // in video frames
+
+// floor((samples / 16000) * rate), in double and in this order: some exact multiples of 640 samples
+// lose a frame here, in the reference as well.
+std::int64_t units(std::int64_t samples, int rate) {
+  return static_cast<std::int64_t>(
+      std::floor(static_cast<double>(samples) / k_sample_rate_hz * rate));
+}
+
+void require_rate(int fps) {
+  if (fps < 1)
+    throw Error(Code::usage,
+                "a frame rate of " + std::to_string(fps) + " is too low: use at least 1");
+}
+
+void require_states(const NdArray<float>& states, std::int64_t tokens) {
+  if (states.shape.size() != 4)
+    throw Error(Code::invalid, "whisper states need the shape [segments, tokens, layers, width]");
+  if (states.dim(0) * states.dim(1) < tokens)
+    throw Error(Code::invalid, "whisper states hold " +
+                                   std::to_string(states.dim(0) * states.dim(1)) +
+                                   " tokens, the audio needs " + std::to_string(tokens));
+}
+
+}  // namespace
+
+std::int64_t frame_count(std::int64_t samples, int fps) {
+  require_rate(fps);
+  return units(samples, fps);
+}
+
+NdArray<float> context_windows(const NdArray<float>& states, std::int64_t samples, int fps) {
+  const std::int64_t frames = frame_count(samples, fps);
+  const std::int64_t tokens = units(samples, k_tokens_per_s);
+  require_states(states, tokens);
+  const double tokens_a_frame = static_cast<double>(k_tokens_per_s) / fps;
+  const auto padding =
+      k_padding_left * static_cast<std::int64_t>(std::ceil(tokens_a_frame));  // zero rows in front
+
+  const std::int64_t layers = states.dim(2), width = states.dim(3);
+  const std::int64_t row = layers * width;
+  NdArray<float> windows(Shape{frames, k_tokens_per_frame * layers, width});
+  for (std::int64_t i = 0; i < frames; ++i) {
+    // Token range of this window; what lies outside the audio stays zero.
+    const std::int64_t begin =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(i) * tokens_a_frame)) - padding;
+    const std::int64_t first = std::clamp<std::int64_t>(begin, 0, tokens);
+    const std::int64_t last = std::clamp<std::int64_t>(begin + k_tokens_per_frame, first, tokens);
+    std::copy(states.values.data() + first * row, states.values.data() + last * row,
+              windows.row(i) + (first - begin) * row);
+  }
+  return windows;
+}
+
+NdArray<float> positional_table(std::int64_t rows, std::int64_t width) {
+  NdArray<float> table(Shape{rows, width});
+  const float step = static_cast<float>(-(std::log(10000.0) / static_cast<double>(width)));
+  for (std::int64_t t = 0; t < rows; ++t) {
+    for (std::int64_t column = 0; column < width; column += 2) {
+      const float angle = static_cast<float>(t) * std::exp(static_cast<float>(column) * step);
+      table.row(t)[column] = std::sin(angle);
+      if (column + 1 < width) table.row(t)[column + 1] = std::cos(angle);
+    }
+  }
+  return table;
+}
+
+void add_positions(NdArray<float>& windows) {
+  const NdArray<float> table = positional_table(windows.dim(1), windows.dim(2));
+  for (std::int64_t i = 0; i < windows.dim(0); ++i)
+    std::transform(table.values.begin(), table.values.end(), windows.row(i), windows.row(i),
+                   [](float position, float value) { return value + position; });
+}
+
+}  // namespace navtalk
