@@ -9,7 +9,7 @@
 #include "avatars/bundle.h"
 #include "core/media/audio.h"
 #include "core/progress.h"
-#include "gpu/image/ops.h"
+#include "gpu/image/unsharp.h"
 #include "gpu/model.h"
 
 namespace navtalk {

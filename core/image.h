@@ -2,6 +2,7 @@
 // Value types without locks: share views read-only, or keep them in one thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,8 +16,13 @@ struct Box {
   int width() const { return x2 - x1; }
   int height() const { return y2 - y1; }
   bool empty() const { return x2 <= x1 || y2 <= y1; }
+  Box moved(int dx, int dy) const { return {x1 + dx, y1 + dy, x2 + dx, y2 + dy}; }
   bool operator==(const Box&) const = default;
 };
+// What both cover; empty where they do not meet.
+inline Box intersection(const Box& a, const Box& b) {
+  return {std::max(a.x1, b.x1), std::max(a.y1, b.y1), std::min(a.x2, b.x2), std::min(a.y2, b.y2)};
+}
 
 // Row r, column c, channel k is data[r * stride + c * channels + k]; stride counts bytes.
 template <class Byte>

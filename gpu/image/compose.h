@@ -1,11 +1,11 @@
 // Puts a generated face back into its frame: resize to the box, optionally sharpen, blend through
-// the mask.
+// the mask. Single-threaded and re-entrant.
 #pragma once
 
 #include <optional>
 
 #include "core/image.h"
-#include "gpu/image/ops.h"
+#include "gpu/image/unsharp.h"
 
 namespace navtalk {
 
@@ -16,7 +16,8 @@ struct Placement {
 
 // frame: BGR, changed in place only inside the box; face: [256,256,3] BGR; mask: one channel.
 // `mask` either has the crop box's size, or only covers `mask_region` of it (coordinates inside the
-// crop box; zero outside).
+// crop box; zero outside). Only the part of the face that the mask can show is computed.
+// Error{invalid} where the mask's size does not fit or the box is empty.
 void compose(ImageView frame, ConstImageView face, const Placement& placement, ConstImageView mask,
              std::optional<Box> mask_region = std::nullopt,
              const std::optional<Unsharp>& unsharp = std::nullopt);
