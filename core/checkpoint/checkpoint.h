@@ -16,12 +16,15 @@
 #include <vector>
 
 #include "core/ndarray.h"
+#include "core/progress.h"
 
 namespace navtalk {
 
-enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
-std::size_t item_size(DType dtype);
-std::string_view name(DType dtype);  // "F32", "BF16", ... as safetensors spells them
+// `other` is a dtype that navtalk does not read (complex, quantised, 8-bit floats): such a tensor
+// is listed, and only asking for its values is an error.
+enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean, other };
+std::size_t item_size(DType dtype);  // 0 for other
+std::string_view name(DType dtype);  // "F32", "BF16", ... as safetensors spells them; "other"
 
 enum class Container { safetensors, torch_zip, torch_legacy };
 std::string_view name(Container container);
@@ -38,7 +41,7 @@ class Checkpoint {
   // Throws Error{not_found} when there is no such file, Error{invalid} with path and cause when it
   // is not a checkpoint, truncated, or out of bounds anywhere. A pickled dict is walked to its
   // tensors: a top-level "state_dict" is entered when there is one; a list of tensors is named "0",
-  // "1", ...
+  // "1", ...; nested names are joined by dots. The file must not shrink while it is open.
   static Checkpoint open(const std::filesystem::path& path);
   Checkpoint(Checkpoint&&) noexcept;
   Checkpoint& operator=(Checkpoint&&) noexcept;
@@ -52,8 +55,8 @@ class Checkpoint {
   const TensorInfo* find(std::string_view tensor) const;  // null when absent
 
   // The tensor's bytes as stored (native byte order) when they lie contiguous in the mapping and
-  // aligned to the item size, without a copy; nullopt for strided, shared-and-offset or
-  // byte-swapped ones.
+  // aligned to the item size, without a copy; nullopt for strided, misaligned or byte-swapped ones.
+  // This and the calls below throw Error{not_found} when there is no such tensor.
   std::optional<std::span<const std::byte>> mapped(std::string_view tensor) const;
   // The same bytes, row-major, copied into `out`, whose size must be element_count * item_size.
   void read(std::string_view tensor, std::span<std::byte> out) const;
@@ -69,7 +72,7 @@ class Checkpoint {
   std::unique_ptr<Impl> impl_;
 };
 
-// Lower-case hexadecimal SHA-256 of a file's content.
-std::string sha256_file(const std::filesystem::path& path);
+// Lower-case hexadecimal SHA-256 of a file's content. Progress counts bytes.
+std::string sha256_file(const std::filesystem::path& path, const Progress& progress = {});
 
 }  // namespace navtalk
