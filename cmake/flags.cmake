@@ -28,7 +28,10 @@ if(CCACHE)
 endif()
 
 add_library(navtalk_flags INTERFACE)
-target_compile_options(navtalk_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+target_compile_options(navtalk_flags INTERFACE -Wall -Wextra -Wpedantic
+                                               # designated initialisers leave the rest to its default
+                                               -Wno-missing-field-initializers
+                                               -Wshadow -Wnon-virtual-dtor
                                                -Wold-style-cast -Wcast-qual -Wconversion -Wno-sign-conversion
                                                -ffp-contract=off)
 if(NAVTALK_WERROR)

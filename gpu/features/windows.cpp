@@ -11,8 +11,7 @@ namespace navtalk {
 namespace {
 
 constexpr int k_tokens_per_s = 50;
-constexpr std::int64_t k_tokens_per_frame = 10;  // 2 * (2 left + 2 right + 1)
-constexpr std::int64_t k_padding_left = 2;       // in video frames
+constexpr std::int64_t k_padding_left = 2;  // in video frames
 
 // floor((samples / 16000) * rate), in double and in this order: some exact multiples of 640 samples
 // lose a frame here, in the reference as well.
@@ -43,23 +42,29 @@ std::int64_t frame_count(std::int64_t samples, int fps) {
   return units(samples, fps);
 }
 
+std::int64_t token_count(std::int64_t samples) { return units(samples, k_tokens_per_s); }
+
+std::int64_t first_token(std::int64_t frame, int fps) {
+  require_rate(fps);
+  const double tokens_a_frame = static_cast<double>(k_tokens_per_s) / fps;
+  const auto padding = k_padding_left * static_cast<std::int64_t>(std::ceil(tokens_a_frame));
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(frame) * tokens_a_frame)) -
+         padding;
+}
+
 NdArray<float> context_windows(const NdArray<float>& states, std::int64_t samples, int fps) {
   const std::int64_t frames = frame_count(samples, fps);
-  const std::int64_t tokens = units(samples, k_tokens_per_s);
+  const std::int64_t tokens = token_count(samples);
   require_states(states, tokens);
-  const double tokens_a_frame = static_cast<double>(k_tokens_per_s) / fps;
-  const auto padding =
-      k_padding_left * static_cast<std::int64_t>(std::ceil(tokens_a_frame));  // zero rows in front
-
   const std::int64_t layers = states.dim(2), width = states.dim(3);
   const std::int64_t row = layers * width;
-  NdArray<float> windows(Shape{frames, k_tokens_per_frame * layers, width});
+  NdArray<float> windows(Shape{frames, k_window_tokens * layers, width});
   for (std::int64_t i = 0; i < frames; ++i) {
-    // Token range of this window; what lies outside the audio stays zero.
-    const std::int64_t begin =
-        static_cast<std::int64_t>(std::floor(static_cast<double>(i) * tokens_a_frame)) - padding;
-    const std::int64_t first = std::clamp<std::int64_t>(begin, 0, tokens);
-    const std::int64_t last = std::clamp<std::int64_t>(begin + k_tokens_per_frame, first, tokens);
+    const std::int64_t begin = first_token(i, fps);
+    // What lies outside the audio stays zero.
+    const std::int64_t first = std::max<std::int64_t>(begin, 0);
+    const std::int64_t last = std::min<std::int64_t>(begin + k_window_tokens, tokens);
+    if (first >= last) continue;
     std::copy(states.values.data() + first * row, states.values.data() + last * row,
               windows.row(i) + (first - begin) * row);
   }

@@ -11,6 +11,12 @@ namespace navtalk {
 // Video frames for `samples` of 16 kHz audio: floor((samples / 16000) * fps).
 std::int64_t frame_count(std::int64_t samples, int fps);
 
+// A frame's window: k_window_tokens whisper tokens (20 ms each) from first_token() on. Tokens
+// before 0 and from token_count() = floor((samples / 16000) * 50) on are zeros.
+inline constexpr std::int64_t k_window_tokens = 10;
+std::int64_t token_count(std::int64_t samples);
+std::int64_t first_token(std::int64_t frame, int fps);
+
 // States [S,1500,L+1,D] of `samples` audio samples to context windows [n, 10*(L+1), D], row =
 // (L+1)*token + layer, before the positional table. n = frame_count(). Needs fps >= 1: Error{usage}
 // otherwise.
