@@ -1,22 +1,21 @@
 #include "cmd/app.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
 #include "cmd/context.h"
+#include "cmd/failure.h"
 #include "cmd/help.h"
 #include "cmd/progress_bar.h"
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "core/log.h"
-#include "core/printable.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -47,9 +46,9 @@ void add_globals(CLI::App& root, Globals& globals) {
 }
 
 // Asked before the line is parsed, since a line that cannot be parsed is answered in JSON too.
-bool asks_for_json(int argc, char** argv) {
+bool has_flag(int argc, char** argv, std::string_view flag) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-    if (std::string_view(argv[i]) == "--json") return true;
+    if (argv[i] == flag) return true;
   }
   return false;
 }
@@ -90,46 +89,22 @@ int parse_and_run(int argc, char** argv, Context& context) {
   return run_command(*commands.chosen(), globals, context);
 }
 
-void report(const Error& error, bool json, bool no_color, Output& out) {
-  const bool colour = wants_colour(STDERR_FILENO, no_color);
-  fmt::print(stderr, "navtalk: {}error{}: {}\n", colour ? "\x1b[31m" : "", colour ? "\x1b[0m" : "",
-             error.message());
-  if (!json) return;
-  try {
-    out.json({{"error", {{"code", name(error.code())}, {"message", error.message()}}}});
-    out.flush();
-  } catch (const Error&) {
-    // Standard output is what failed; standard error has said so.
-  }
-}
-
-// Every exception becomes the one type that has an exit status.
-int guarded(const std::function<int()>& work, const std::function<void(const Error&)>& fail) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    fail(error);
-    return exit_status(error.code());
-  } catch (const std::bad_alloc&) {
-    fail(Error(Code::failed, "out of memory"));
-  } catch (const std::exception& exception) {
-    fail(Error(Code::failed, exception.what()));
-  }
-  return exit_status(Code::failed);
-}
-
 }  // namespace
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported like a full disk
-  Context context{.out = Output(STDOUT_FILENO), .json = asks_for_json(argc, argv)};
-  return guarded(
-      [&] {
-        const int status = parse_and_run(argc, argv, context);
-        context.out.flush();
-        return status;
-      },
-      [&](const Error& error) { report(error, context.json, false, context.out); });
+  const SignalStop signals;
+  const FailureStyle style{
+      .json = has_flag(argc, argv, "--json"),
+      .colour = wants_colour(STDERR_FILENO, has_flag(argc, argv, "--no-color"))};
+  Context context{.out = Output(STDOUT_FILENO), .json = style.json, .stop = signals.token()};
+  try {
+    const int status = parse_and_run(argc, argv, context);
+    context.out.flush();
+    return status;
+  } catch (...) {
+    return report_failure(std::current_exception(), style, context.out);
+  }
 }
 
 }  // namespace navtalk::cmd

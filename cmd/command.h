@@ -17,10 +17,10 @@ enum class Group { none, avatar, bench, config, model };
 
 struct Command {
   Group group = Group::none;
-  std::string name;
-  std::string summary;   // one line, no full stop
-  std::string examples;  // lines of the --help footer, each indented by two spaces
-  Action action;
+  std::string name{};
+  std::string summary{};   // one line, no full stop
+  std::string examples{};  // lines of the --help footer, each indented by two spaces
+  Action action{};
   bool needs_config = true;  // false: runs even when the configuration is broken
 };
 

@@ -2,6 +2,6 @@
 
 namespace navtalk::cmd {
 
-void add_commands(Commands&) {}
+void add_commands(Commands& commands) { add_fix_filenames(commands); }
 
 }  // namespace navtalk::cmd

@@ -30,6 +30,8 @@
 
 namespace navtalk::cmd {
 
+void add_fix_filenames(Commands& commands);
+
 void add_commands(Commands& commands);
 
 }  // namespace navtalk::cmd

@@ -3,12 +3,15 @@
 // 143.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 
 namespace navtalk {
 
 // Blocks SIGINT and SIGTERM in the calling thread and all that it starts later, and turns them into
-// a stop request. Make one, first thing in main. A second signal ends the process at once.
+// a stop request. Make one, first thing in main, and destroy it in the same thread. A second signal
+// ends the process at once with 130 or 143. A process started meanwhile inherits the blocked
+// signals: give it an empty mask (posix_spawnattr_setsigmask).
 class SignalStop {
  public:
   SignalStop();
@@ -20,10 +23,11 @@ class SignalStop {
 
  private:
   struct State;
-  State* state_;
+  std::unique_ptr<State> state_;
 };
 
-// Throws Error{interrupted} or Error{terminated}, by the signal that came; does nothing otherwise.
+// Once `token` is asked to stop: throws Error{terminated} after SIGTERM, Error{interrupted} after
+// SIGINT or when no signal came. Does nothing before.
 void throw_if_stopped(const std::stop_token& token);
 
 }  // namespace navtalk

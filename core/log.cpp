@@ -49,7 +49,7 @@ class TextFormatter : public spdlog::formatter {
     line.color_range_start = text.size();
     text += level_word(line.level);
     line.color_range_end = text.size();
-    text += ": " + printable(take(rest));
+    text += ": " + printable_text(take(rest));
     while (!rest.empty()) {
       text += " " + printable(take(rest));
       text += "=" + printable(take(rest));

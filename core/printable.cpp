@@ -54,6 +54,23 @@ bool is_control(std::string_view character) {
   return first == 0xC2 && static_cast<std::uint8_t>(character[1]) < 0xA0;
 }
 
+// Escapes control characters, stray bytes and `also`, but not `never`.
+std::string escaped(std::string_view bytes, std::string_view also, std::string_view never) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    const std::string_view character = bytes.substr(0, length == 0 ? 1 : length);
+    const bool escape = length == 0 || is_control(character) || character == also;
+    if (escape && character != never) {
+      for (const char byte : character) append_escaped(text, byte);
+    } else {
+      text += character;
+    }
+    bytes.remove_prefix(character.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
@@ -65,20 +82,8 @@ bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-std::string printable(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const std::size_t length = utf8_length(bytes);
-    const std::string_view character = bytes.substr(0, length == 0 ? 1 : length);
-    if (length == 0 || is_control(character) || character == "\\") {
-      for (const char byte : character) append_escaped(text, byte);
-    } else {
-      text += character;
-    }
-    bytes.remove_prefix(character.size());
-  }
-  return text;
-}
+std::string printable(std::string_view bytes) { return escaped(bytes, "\\", ""); }
+std::string printable_text(std::string_view bytes) { return escaped(bytes, "", "\n"); }
 
 std::string hex(std::string_view bytes) {
   constexpr std::string_view k_digits = "0123456789abcdef";

@@ -10,6 +10,8 @@ bool is_utf8(std::string_view bytes);
 // Well-formed UTF-8 stays; control characters, backslashes and stray bytes become \r, \n, \t, \\ or
 // \xNN, so that the result is one line and can be read back.
 std::string printable(std::string_view bytes);
+// The same for text whose line breaks and backslashes mean themselves: messages.
+std::string printable_text(std::string_view bytes);
 // Lower-case hexadecimal digits, two a byte.
 std::string hex(std::string_view bytes);
 
