@@ -8,7 +8,8 @@
 
 TEST_CASE("the data directory of a build tree holds the demo models") {
   ::unsetenv("NAVTALK_DATA_DIR");
-  CHECK(std::filesystem::exists(navtalk::data_directory() / "demo/models/musetalkV15/musetalk.json"));
+  CHECK(
+      std::filesystem::exists(navtalk::data_directory() / "demo/models/musetalkV15/musetalk.json"));
 }
 
 TEST_CASE("NAVTALK_DATA_DIR decides, and is refused by name when it holds no demo") {
