@@ -41,6 +41,21 @@ struct WhisperConfig {
 UnetConfig read_unet_config(const std::filesystem::path& file);
 VaeConfig read_vae_config(const std::filesystem::path& file);
 WhisperConfig read_whisper_config(const std::filesystem::path& file);
+// whisper's preprocessor_config.json: navtalk computes the features of one configuration only.
+void check_preprocessor_config(const std::filesystem::path& file);
+// Error{invalid} when the three do not belong together (cross_attention_dim must be whisper's
+// d_model, the UNet's channels those of the latents).
+void check_together(const UnetConfig& unet, const VaeConfig& vae, const WhisperConfig& whisper);
+
+enum class Net { unet, vae, whisper };
+// Where a net lies in the checkpoint folder; names of the weight file in the order of preference.
+struct WeightsPlace {
+  std::string folder;
+  std::vector<std::string> names;
+  std::string config;
+};
+WeightsPlace weights_place(Net net);
+std::optional<std::filesystem::path> find_weights(const std::filesystem::path& root, Net net);
 
 struct ModelFiles {
   std::filesystem::path root;
@@ -51,7 +66,7 @@ struct ModelFiles {
 };
 
 // Error{not_found} that names the missing file and where it was looked for; Error{invalid} for
-// configurations that do not fit together (cross_attention_dim must be whisper's d_model).
+// configurations that do not fit together. A missing preprocessor_config.json means its defaults.
 ModelFiles find_model_files(const std::filesystem::path& root);
 
 // Every tensor that a net needs, with its shape, made from the configuration alone.
@@ -60,15 +75,15 @@ std::vector<TensorInfo> expected_vae(const VaeConfig& config);
 std::vector<TensorInfo> expected_whisper(const WhisperConfig& config);
 
 // Compares a checkpoint with what is expected: names of missing, surplus and mis-shaped tensors.
-// Prefixes and old spellings that the reference tolerates are accepted ("model.encoder.", decoder.*
-// of whisper ignored, VAE attention query/key/value/proj_attn); see canonical_name().
+// Prefixes and old spellings that the reference tolerates are accepted ("module.",
+// "model.encoder.", decoder.* of whisper ignored, VAE attention query/key/value/proj_attn, also as
+// 1x1 convolutions [c,c,1,1] in place of [c,c]); see canonical_name(). Any floating dtype fits.
 struct Fit {
   std::vector<std::string> missing, surplus, mis_shaped, wrong_dtype;
   bool ok() const {
     return missing.empty() && surplus.empty() && mis_shaped.empty() && wrong_dtype.empty();
   }
 };
-enum class Net { unet, vae, whisper };
 // The name under which a stored tensor is looked for, nullopt when the reference ignores it.
 std::optional<std::string> canonical_name(Net net, const std::string& stored);
 Fit compare(Net net, const Checkpoint& checkpoint, const std::vector<TensorInfo>& expected);
