@@ -13,10 +13,11 @@
 namespace navtalk {
 
 struct Mp4Options {
-  std::filesystem::path path;  // written in place: give a PartialPath's path()
+  std::filesystem::path path = {};  // written in place: give a PartialPath's path()
   int width = 0, height = 0;
   int fps = 25;
-  std::optional<std::filesystem::path> audio;  // cut or padded to the video's length at finish()
+  std::optional<std::filesystem::path> audio =
+      {};  // cut or padded to the video's length at finish()
   int crf = 18;
   const char* preset = "veryfast";
   int threads = 0;  // x264's; 0 lets it choose

@@ -1,10 +1,11 @@
-// Video in: frames of the first video stream as BGR images, in presentation order. One thread owns
+// Video in: frames of the best video stream as BGR images, in presentation order. One thread owns
 // a reader.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "core/image.h"
 
@@ -24,7 +25,7 @@ struct VideoFrame {
 class VideoReader {
  public:
   // Error{not_found} for a missing file, Error{invalid} when no video stream can be decoded.
-  static VideoReader open(const std::filesystem::path& path);
+  static VideoReader open(const std::filesystem::path& path, const std::stop_token& stop = {});
   VideoReader(VideoReader&&) noexcept;
   VideoReader& operator=(VideoReader&&) noexcept;
   ~VideoReader();

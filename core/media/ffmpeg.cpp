@@ -1,0 +1,54 @@
+#include "core/media/ffmpeg.h"
+
+#include <array>
+#include <cstdarg>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace navtalk::media {
+namespace {
+
+// An array rather than a string, since FFmpeg's own threads may log while they end.
+thread_local std::array<char, 256> last_line;
+
+void keep_line(void* source, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_ERROR) return;
+  int print_prefix = 0;  // "[h264 @ 0x...]" means nothing to a user
+  av_log_format_line2(source, level, format, arguments, last_line.data(),
+                      static_cast<int>(last_line.size()), &print_prefix);
+}
+
+}  // namespace
+
+FramePtr make_frame() {
+  FramePtr frame(av_frame_alloc());
+  if (!frame) throw std::bad_alloc();
+  return frame;
+}
+
+PacketPtr make_packet() {
+  PacketPtr packet(av_packet_alloc());
+  if (!packet) throw std::bad_alloc();
+  return packet;
+}
+
+void capture_log() {
+  static std::once_flag once;
+  std::call_once(once, [] { av_log_set_callback(keep_line); });
+  last_line[0] = '\0';
+}
+
+std::string reason(int error_code) {
+  std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
+  av_strerror(error_code, text.data(), text.size());
+  std::string message(text.data());
+  std::string_view line(last_line.data());
+  while (!line.empty() && (line.back() == '\n' || line.back() == '.')) line.remove_suffix(1);
+  if (!line.empty()) message.append(" (").append(line).append(")");
+  last_line[0] = '\0';
+  return message;
+}
+
+}  // namespace navtalk::media

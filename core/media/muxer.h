@@ -1,0 +1,36 @@
+// An MP4 file being written: streams are added, then start(), then packets, then finish(). One
+// thread owns it. Private to core/media.
+#pragma once
+
+#include <filesystem>
+
+#include "core/media/ffmpeg.h"
+
+namespace navtalk::media {
+
+class Muxer {
+ public:
+  explicit Muxer(const std::filesystem::path& path);  // Error{failed} when it cannot be written
+  ~Muxer();
+  Muxer(const Muxer&) = delete;
+  Muxer& operator=(const Muxer&) = delete;
+
+  AVStream& add_stream(const AVCodecContext& encoder);
+  void start();
+  // All that `encoder` has ready. The stream is the one that was added for it.
+  void drain(AVCodecContext& encoder, const AVStream& stream);
+  void finish();  // the index, moved to the front
+
+ private:
+  [[noreturn]] void fail(int error_code) const;
+  void check(int error_code) const;
+
+  std::filesystem::path path_;
+  AVFormatContext* context_ = nullptr;
+  PacketPtr packet_ = make_packet();
+};
+
+// Hands a frame (null at the end) to an encoder.
+void send(AVCodecContext& encoder, const AVFrame* frame);
+
+}  // namespace navtalk::media
