@@ -12,11 +12,13 @@
 namespace navtalk {
 
 struct GroupResult {
-  std::string group, tensor;  // "decode", "decode.raw"
+  std::string group, tensor;  // "decode", "decode.raw"; no tensor for a group that was skipped
   bool compared = false;      // false: the file does not hold the group
+  std::string reason;         // why it was skipped
   bool passed = false;
+  bool bytes = false;  // which of the differences below apply
   double max_difference =
-      0;  // floats: max / std of the expected output (mel: absolute); bytes: levels
+      0;  // floats: max / std of the expected output (mel, windows: absolute); bytes: levels
   double rms_difference = 0;     // floats: rms / std
   double differing_percent = 0;  // bytes only
   double psnr_db = 0;            // bytes only; infinity when equal

@@ -8,6 +8,7 @@ The tools under tools/ share this file; navtalk itself reads such a folder with 
 """
 
 import json
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,7 +130,10 @@ def preprocessor_config():
 
 
 def build(unet, vae, whisper):
-    """Nets from the contents of the three configurations; the weights are not set."""
+    """Nets from the contents of the three configurations, on the meta device: without weights.
+
+    Give them weights with load_state_dict(..., assign=True), or memory with to_empty().
+    """
     encoder_config = WhisperConfig(**{k: v for k, v in whisper.items() if k != "model_type"})
     encoder_config._attn_implementation = "sdpa"
     with torch.device("meta"):
@@ -139,7 +143,7 @@ def build(unet, vae, whisper):
             WhisperEncoder(encoder_config),
         )
     for net in (nets.unet, nets.vae, nets.whisper):
-        net.to_empty(device="cpu").requires_grad_(False).eval()
+        net.requires_grad_(False).eval()
     return nets
 
 
@@ -161,7 +165,9 @@ def save(folder, nets, sizes, container="safetensors", dtype=torch.float32):
         WHISPER_FILES: {f"model.encoder.{k}": v for k, v in nets.whisper.state_dict().items()},
     }
     for files, state in states.items():
-        stored = {k: v.to(dtype).contiguous() for k, v in state.items()}
+        stored = OrderedDict((k, v.to(dtype).contiguous()) for k, v in state.items())
+        if hasattr(state, "_metadata"):
+            stored._metadata = state._metadata  # as in files that torch.save(net.state_dict()) made
         _save_weights(folder, files, stored, container)
 
 
@@ -180,9 +186,11 @@ def load(folder):
         for name in ("musetalkV15/musetalk.json", "sd-vae/config.json", "whisper/config.json")
     )
     nets = build(unet, vae, whisper)
-    nets.unet.load_state_dict(_load_weights(folder, UNET_FILES))
-    nets.vae.load_state_dict(_modern_attention(_load_weights(folder, VAE_FILES)))
-    nets.whisper.load_state_dict(_encoder_only(_load_weights(folder, WHISPER_FILES)))
+    vae_state = _modern_attention(_load_weights(folder, VAE_FILES))
+    whisper_state = _encoder_only(_load_weights(folder, WHISPER_FILES))
+    nets.unet.load_state_dict(_load_weights(folder, UNET_FILES), assign=True)
+    nets.vae.load_state_dict(vae_state, assign=True)
+    nets.whisper.load_state_dict(whisper_state, assign=True)
     heads = unet["attention_head_dim"]
     sizes = Sizes(
         unet_channels=tuple(unet["block_out_channels"]),

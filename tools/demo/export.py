@@ -54,9 +54,9 @@ def read_checkpoint(path):
         model_folder.vae_config(sizes),
         model_folder.whisper_config(sizes),
     )
-    nets.vae.load_state_dict(vae_state)
-    nets.unet.load_state_dict(unet_state)
-    nets.whisper.load_state_dict(whisper_state)
+    nets.vae.load_state_dict(vae_state, assign=True)
+    nets.unet.load_state_dict(unet_state, assign=True)
+    nets.whisper.load_state_dict(whisper_state, assign=True)
     return nets, sizes
 
 

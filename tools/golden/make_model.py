@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Makes a MuseTalk checkpoint folder with random weights, in any size and container.
+
+    tools/golden/make_model.py FOLDER --size tiny
+    tools/golden/make_model.py FOLDER --size tiny --unet-channels 16,16,24,32 --unet-heads 1
+    tools/golden/make_model.py FOLDER --size full --container zip
+
+Every option that names a size overrides that part of --size. The weights are drawn so that the
+activations keep their scale through all layers; norms get random weights and biases too, whose
+usual 1 and 0 would hide mistakes. The same seed gives the same weights.
+"""
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import model_folder  # noqa: E402
+from model_folder import Sizes  # noqa: E402
+
+SIZES = {
+    "tiny": Sizes(
+        unet_channels=(8, 8, 16, 16),
+        unet_layers=1,
+        unet_heads=2,
+        unet_groups=4,
+        vae_channels=(8, 8, 8, 16),
+        vae_layers=1,
+        vae_groups=4,
+        width=16,
+        whisper_layers=2,
+        whisper_heads=2,
+        whisper_ffn=32,
+    ),
+    "small": Sizes(
+        unet_channels=(32, 64, 96, 128),
+        unet_layers=1,
+        unet_heads=4,
+        unet_groups=16,
+        vae_channels=(32, 32, 64, 64),
+        vae_layers=1,
+        vae_groups=16,
+        width=96,
+        whisper_layers=4,
+        whisper_heads=4,
+        whisper_ffn=384,
+    ),
+    "full": Sizes(),
+}
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+def randomise(net, generator):
+    """Draws every parameter of `net`, in place and in the order of its state dict."""
+    norms = (torch.nn.GroupNorm, torch.nn.LayerNorm)
+    norm_weights = {f"{n}.weight" for n, m in net.named_modules() if isinstance(m, norms)}
+    for name, value in net.state_dict().items():
+        if name in norm_weights:
+            value.uniform_(0.7, 1.3, generator=generator)
+        elif value.dim() == 1:
+            value.normal_(0, 0.1, generator=generator)
+        elif name == "embed_positions.weight":
+            value.normal_(0, 0.5, generator=generator)
+        else:
+            fan_in = value[0].numel()
+            # Decoded pictures stay mostly within [-1,1], as trained ones do.
+            gain = 0.7 if name == "decoder.conv_out.weight" else 1.0
+            value.normal_(0, gain * fan_in**-0.5, generator=generator)
+
+
+def random_nets(sizes, seed):
+    """Nets of the given sizes with random weights."""
+    nets = model_folder.build(
+        model_folder.unet_config(sizes),
+        model_folder.vae_config(sizes),
+        model_folder.whisper_config(sizes),
+    )
+    generator = torch.Generator().manual_seed(seed)
+    for net in (nets.unet, nets.vae, nets.whisper):
+        net.to_empty(device="cpu")
+        randomise(net, generator)
+    return nets
+
+
+def numbers(text):
+    return tuple(int(part) for part in text.split(","))
+
+
+def heads(text):
+    """One number of heads, or one for each of the four blocks."""
+    return numbers(text) if "," in text else int(text)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--size", choices=SIZES, default="tiny")
+    parser.add_argument("--container", choices=model_folder.CONTAINERS, default="safetensors")
+    parser.add_argument("--dtype", choices=DTYPES, default="f32", help="how weights are stored")
+    parser.add_argument("--seed", type=int, default=0)
+    for field in dataclasses.fields(Sizes):
+        kind = {"unet_channels": numbers, "vae_channels": numbers, "unet_heads": heads}
+        option = "--" + field.name.replace("_", "-")
+        parser.add_argument(option, type=kind.get(field.name, int))
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    overrides = {
+        field.name: value
+        for field in dataclasses.fields(Sizes)
+        if (value := getattr(arguments, field.name)) is not None
+    }
+    sizes = dataclasses.replace(SIZES[arguments.size], **overrides)
+    nets = random_nets(sizes, arguments.seed)
+    dtype = DTYPES[arguments.dtype]
+    model_folder.save(arguments.folder, nets, sizes, arguments.container, dtype)
+    count = sum(p.numel() for net in vars(nets).values() for p in net.parameters())
+    print(f"{arguments.folder}: {count / 1e6:.2f} million parameters, {arguments.container}")
+
+
+if __name__ == "__main__":
+    main()
