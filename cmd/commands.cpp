@@ -2,6 +2,9 @@
 
 namespace navtalk::cmd {
 
-void add_commands(Commands& commands) { add_fix_filenames(commands); }
+void add_commands(Commands& commands) {
+  add_bench_image(commands);
+  add_fix_filenames(commands);
+}
 
 }  // namespace navtalk::cmd

@@ -30,6 +30,7 @@
 
 namespace navtalk::cmd {
 
+void add_bench_image(Commands& commands);
 void add_fix_filenames(Commands& commands);
 
 void add_commands(Commands& commands);

@@ -63,10 +63,11 @@ std::vector<int> gaussian_taps(int size, double sigma) {
   if (sigma <= 0 && size == 5) return {16, 64, 96, 64, 16};
   if (sigma <= 0 && size == 7) return {8, 28, 56, 72, 56, 28, 8};
   const double width = sigma > 0 ? sigma : 0.3 * ((size - 1) * 0.5 - 1) + 0.8;
+  const int centre = size / 2;
   std::vector<double> exact(static_cast<std::size_t>(size));
   double total = 0;
   for (int i = 0; i < size; ++i) {
-    const double distance = i - size / 2;
+    const double distance = i - centre;
     exact[i] = std::exp(-distance * distance / (2 * width * width));
     total += exact[i];
   }
@@ -74,13 +75,13 @@ std::vector<int> gaussian_taps(int size, double sigma) {
   std::vector<int> taps(static_cast<std::size_t>(size));
   double error = 0;
   int outer = 0;
-  for (int i = 0; i < size / 2; ++i) {
+  for (int i = 0; i < centre; ++i) {
     const double wanted = exact[i] / total * 256.0 + error;
     taps[i] = taps[size - 1 - i] = static_cast<int>(std::lrint(wanted));
     error = wanted - taps[i];
     outer += taps[i];
   }
-  taps[size / 2] = 256 - 2 * outer;
+  taps[centre] = 256 - 2 * outer;
   return taps;
 }
 

@@ -21,35 +21,11 @@ void copy(ConstImageView source, ImageView destination) {
     std::memcpy(destination.row(y), source.row(y), bytes);
 }
 
-template <int k_channels>
-void linear_row_fixed(const std::uint8_t* source, const ResizeTaps& taps, int width,
-                      std::int16_t* out) {
-  const int* index = taps.index.data();
-  const int* weight = taps.weight.data();
-  for (int x = 0; x < width; ++x, index += 2, weight += 2, out += k_channels) {
-    const std::uint8_t* left = source + index[0] * k_channels;
-    const std::uint8_t* right = source + index[1] * k_channels;
-    for (int c = 0; c < k_channels; ++c)
-      out[c] = static_cast<std::int16_t>((weight[0] * left[c] + weight[1] * right[c]) >> 4);
-  }
-}
-
 struct Linear {
   using Value = std::int16_t;
   static constexpr int k_taps = 2;
 
-  static void horizontal(const std::uint8_t* source, const ResizeTaps& taps, int width,
-                         int channels, Value* out) {
-    if (channels == 3) return linear_row_fixed<3>(source, taps, width, out);
-    if (channels == 1) return linear_row_fixed<1>(source, taps, width, out);
-    for (int x = 0; x < width; ++x)
-      for (int c = 0; c < channels; ++c) {
-        const int left = source[taps.index[2 * x] * channels + c];
-        const int right = source[taps.index[2 * x + 1] * channels + c];
-        out[x * channels + c] =
-            static_cast<Value>((taps.weight[2 * x] * left + taps.weight[2 * x + 1] * right) >> 4);
-      }
-  }
+  static Value kept(int sum) { return static_cast<Value>(sum >> 4); }
 
   NAVTALK_SIMD static void vertical(const Value* const* rows, const int* weight, int count,
                                     std::uint8_t* out) {
@@ -66,26 +42,56 @@ struct Lanczos {
   using Value = std::int32_t;
   static constexpr int k_taps = 8;
 
-  static void horizontal(const std::uint8_t* source, const ResizeTaps& taps, int width,
-                         int channels, Value* out) {
-    for (int x = 0; x < width; ++x)
-      for (int c = 0; c < channels; ++c) {
-        Value sum = 0;
-        for (int k = 0; k < k_taps; ++k)
-          sum += taps.weight[x * k_taps + k] * source[taps.index[x * k_taps + k] * channels + c];
-        out[x * channels + c] = sum;
-      }
-  }
+  static Value kept(int sum) { return sum; }
 
   NAVTALK_SIMD static void vertical(const Value* const* rows, const int* weight, int count,
                                     std::uint8_t* out) {
+    // Copies, since bytes may alias anything, `rows` and `weight` too.
+    const Value* row[k_taps];
+    int w[k_taps];
+    for (int k = 0; k < k_taps; ++k) {
+      row[k] = rows[k];
+      w[k] = weight[k];
+    }
     for (int i = 0; i < count; ++i) {
       Value sum = 1 << 21;
-      for (int k = 0; k < k_taps; ++k) sum += weight[k] * rows[k][i];
+      for (int k = 0; k < k_taps; ++k) sum += w[k] * row[k][i];
       out[i] = static_cast<std::uint8_t>(std::clamp(sum >> 22, 0, 255));
     }
   }
 };
+
+// `fixed` is the number of channels where the compiler may know it, else 0.
+template <class Filter, int fixed>
+void horizontal(const std::uint8_t* source, const ResizeTaps& taps, int width, int any_channels,
+                typename Filter::Value* out) {
+  const int channels = fixed > 0 ? fixed : any_channels;
+  const int* index = taps.index.data();
+  const int* weight = taps.weight.data();
+  for (int x = 0; x < width; ++x, index += Filter::k_taps, weight += Filter::k_taps) {
+    // Copies, since `out` could overlap what the pointers lead to.
+    const std::uint8_t* pixel[Filter::k_taps];
+    int w[Filter::k_taps];
+    for (int k = 0; k < Filter::k_taps; ++k) {
+      pixel[k] = source + index[k] * channels;
+      w[k] = weight[k];
+    }
+    for (int c = 0; c < channels; ++c) {
+      int sum = 0;
+      for (int k = 0; k < Filter::k_taps; ++k) sum += w[k] * pixel[k][c];
+      *out++ = Filter::kept(sum);
+    }
+  }
+}
+
+template <class Filter>
+void horizontal(const std::uint8_t* source, const ResizeTaps& taps, ImageView destination,
+                typename Filter::Value* out) {
+  const int width = destination.width, channels = destination.channels;
+  if (channels == 3) return horizontal<Filter, 3>(source, taps, width, 3, out);
+  if (channels == 1) return horizontal<Filter, 1>(source, taps, width, 1, out);
+  horizontal<Filter, 0>(source, taps, width, channels, out);
+}
 
 template <class Filter>
 void run(ConstImageView source, const ResizeTaps& across, const ResizeTaps& down,
@@ -100,11 +106,10 @@ void run(ConstImageView source, const ResizeTaps& across, const ResizeTaps& down
       const int row = down.index[y * Filter::k_taps + k];
       // The taps are neighbours, so no two of them share a place in the ring.
       const int place = row % Filter::k_taps;
-      Value* kept = ring.data() + static_cast<std::ptrdiff_t>(place) * count;
-      if (held[place] != row)
-        Filter::horizontal(source.row(row), across, destination.width, destination.channels, kept);
+      Value* filtered = ring.data() + static_cast<std::ptrdiff_t>(place) * count;
+      if (held[place] != row) horizontal<Filter>(source.row(row), across, destination, filtered);
       held[place] = row;
-      rows[k] = kept;
+      rows[k] = filtered;
     }
     Filter::vertical(rows.data(), down.weight.data() + y * Filter::k_taps, count,
                      destination.row(y));
