@@ -1,32 +1,48 @@
-// From a video or pictures to a bundle: faces found and smoothed over time, masks, latents.
-// Deterministic.
+// From a video or pictures to a bundle: frames, faces, masks, latents. The same input and options
+// give the same bytes.
+//
+//   source --> frames.mp4 --> face boxes --> masks --> latents --> avatar.json, rename
+//
+// Everything after the first step works on frames.mp4, never on the source, so that latents made
+// later from the bundle are those that preparation makes. Each finished step stays in
+// OUTPUT.partial when the work is interrupted, and the same call goes on from there.
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <vector>
 
-#include "core/image.h"
+#include "avatars/avatar_info.h"
+#include "avatars/face_source.h"
+#include "avatars/latents.h"
+#include "avatars/source_clip.h"
 #include "core/progress.h"
-#include "gpu/model.h"
 
 namespace navtalk {
 
+// How latents are made. The model is opened when the faces are known, and only if it is needed.
+struct LatentOptions {
+  std::string model_checksum;  // SHA-256 of the VAE's weight file
+  std::function<FaceEncoder()> open_model;
+};
+
 struct PrepareOptions {
-  std::optional<std::filesystem::path> video;
-  std::vector<std::filesystem::path> images;  // in order; one is a still
+  ClipSource source;
   std::filesystem::path output;
-  std::string id;               // empty: the output folder's name
-  std::optional<Box> face_box;  // used for every frame instead of the face finder
+  std::string id;                     // empty: the output folder's name
+  std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
   int fps = 25;
-  bool force = false;
-  std::optional<Model::Options> model;  // latents are made when given
+  bool force = false;  // replaces an avatar that stands at `output`
+  std::optional<LatentOptions> latents;
 };
 
 // Error{invalid} for input without a face, with a second face that stays and is comparable in size,
-// or unreadable; nothing stands at `output` then.
-void prepare(const PrepareOptions& options, const Progress& progress, const std::stop_token& stop);
+// or unreadable; nothing stands at `output` then, and no partial work is left. Error{interrupted}
+// or Error{terminated} leaves the partial work.
+AvatarInfo prepare(const PrepareOptions& options, const Progress& progress,
+                   const std::stop_token& stop);
 
 }  // namespace navtalk

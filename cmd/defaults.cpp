@@ -1,6 +1,7 @@
 #include "cmd/defaults.h"
 
 #include "core/data_directory.h"
+#include "core/error.h"
 
 namespace navtalk::cmd {
 
@@ -13,6 +14,18 @@ std::filesystem::path models_directory(const std::filesystem::path& flag, const 
 std::filesystem::path avatars_directory(const Context& context) {
   if (!context.config.avatars.path.empty()) return context.config.avatars.path;
   return data_directory() / "demo/avatars";
+}
+
+std::vector<std::filesystem::path> avatar_libraries(const Context& context) {
+  std::vector<std::filesystem::path> libraries;
+  if (!context.config.avatars.path.empty()) libraries.push_back(context.config.avatars.path);
+  try {
+    libraries.push_back(data_directory() / "demo/avatars");
+  } catch (const Error& error) {
+    // An installation without the demo still has the configured ones.
+    if (error.code() != Code::not_found || libraries.empty()) throw;
+  }
+  return libraries;
 }
 
 }  // namespace navtalk::cmd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "cmd/context.h"
 
@@ -9,5 +10,7 @@ namespace navtalk::cmd {
 
 std::filesystem::path models_directory(const std::filesystem::path& flag, const Context& context);
 std::filesystem::path avatars_directory(const Context& context);
+// Where an avatar's id is looked for, in order: the configured folder, then the demo's.
+std::vector<std::filesystem::path> avatar_libraries(const Context& context);
 
 }  // namespace navtalk::cmd

@@ -1,0 +1,30 @@
+// avatar.json: what an avatar bundle is. docs/avatar-format.md describes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace navtalk {
+
+struct AvatarInfo {
+  std::string id;
+  int format_version = 1;
+  int width = 0, height = 0;
+  int fps = 25;
+  std::int64_t frames = 0;
+  std::int64_t faceless_frames = 0;
+  std::string face_source;     // "cascade", "box"; the MuseTalk face networks add "musetalk"
+  std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents
+  bool operator==(const AvatarInfo&) const = default;
+};
+
+inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an hour at 25 a second
+inline constexpr int k_max_frame_size = 8192;                 // pixels a side
+
+// Error{not_found}, or Error{invalid} naming file and key. Unknown keys are left alone.
+AvatarInfo read_avatar_info(const std::filesystem::path& file);
+// The same information gives the same bytes; Error{failed}.
+void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info);
+
+}  // namespace navtalk

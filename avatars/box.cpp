@@ -1,1 +1,0 @@
-#include "avatars/bundle.h"

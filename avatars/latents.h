@@ -1,0 +1,56 @@
+// The VAE's latents of an avatar's faces: how they are made and how latents.safetensors keeps them.
+// docs/avatar-format.md describes the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "avatars/clip.h"
+#include "avatars/faces.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/ndarray.h"
+#include "core/progress.h"
+#include "gpu/model.h"  // k_face_size, k_latent_size
+
+namespace navtalk {
+
+inline constexpr std::size_t k_latent_values = std::size_t{8} * k_latent_size * k_latent_size;
+inline constexpr std::size_t k_encode_batch = 8;  // faces per pass; part of the numbers' identity
+
+// The face as the VAE sees it: [256,256,3] BGR, Lanczos. The box must lie inside the frame.
+Image face_crop(ConstImageView frame, const Box& box);
+
+// Crops of 256x256 BGR to latents [K,8,32,32]: Model::encode of whatever model is at hand.
+using FaceEncoder = std::function<NdArray<float>(std::span<const ConstImageView> crops)>;
+// Whole batches of latents, k_latent_values each, in frame order (the last one may be smaller).
+using LatentSink = std::function<void(std::span<const float> latents)>;
+// Encodes the faces of `clip`, leaving out the first `skip` of them (a multiple of
+// k_encode_batch). Stage "latents".
+void encode_faces(Clip& clip, const Faces& faces, const FaceEncoder& encode, std::size_t skip,
+                  const LatentSink& sink, const Progress& progress, const std::stop_token& stop);
+
+// One latent a frame; frames without a face have zeros. Thread-safe.
+class Latents {
+ public:
+  // `values` holds one latent for every face, in frame order.
+  Latents(const Faces& faces, std::vector<float> values);
+  // Mapped from latents.safetensors. Error{not_found}; Error{invalid} with file and tensor when the
+  // shape is not [frames,8,32,32] of F32 or they were made by another model than `info` says.
+  Latents(const std::filesystem::path& file, const AvatarInfo& info);
+
+  NdArray<float> at(std::int64_t frame) const;  // [1,8,32,32]; Error{invalid} if not finite
+  void write(const std::filesystem::path& file, const std::string& model_checksum) const;
+
+ private:
+  std::span<const float> values() const;
+
+  std::variant<std::vector<float>, Checkpoint> store_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,86 @@
+#include "avatars/face_track.h"
+
+#include <catch2/catch.hpp>
+
+#include "core/error.h"
+
+using navtalk::Box;
+using navtalk::Detections;
+using navtalk::follow_face;
+
+namespace {
+
+Box square(int x, int y, int size) { return {x, y, x + size, y + size}; }
+const Box k_face = square(100, 100, 80);
+
+}  // namespace
+
+TEST_CASE("overlap is the shared area over the whole") {
+  CHECK(navtalk::overlap(k_face, k_face) == 1.0);
+  CHECK(navtalk::overlap(square(0, 0, 10), square(10, 0, 10)) == 0.0);
+  CHECK(navtalk::overlap(square(0, 0, 10), square(5, 0, 10)) == Approx(1.0 / 3));
+}
+
+TEST_CASE("the largest face is followed where it moves, whatever else is seen for a moment") {
+  std::vector<Detections> frames;
+  for (int i = 0; i < 50; ++i) {
+    Detections seen{square(100 + i, 100, 80)};
+    if (i == 20) seen.insert(seen.begin(), square(0, 0, 200));  // wrong, and in front
+    frames.push_back(seen);
+  }
+  const auto found = follow_face(frames, 25);
+  for (int i = 0; i < 50; ++i)
+    CHECK(found[static_cast<std::size_t>(i)] == square(100 + i, 100, 80));
+}
+
+TEST_CASE("frames in which nothing is seen stay empty") {
+  std::vector<Detections> frames(30, Detections{k_face});
+  frames[10].clear();
+  const auto found = follow_face(frames, 25);
+  CHECK_FALSE(found[10]);
+  CHECK(found[9]);
+  CHECK(found[11]);
+}
+
+TEST_CASE("a face that reappears elsewhere is still the avatar's") {
+  std::vector<Detections> frames(100, Detections{k_face});
+  for (std::size_t i = 40; i < 60; ++i) frames[i].clear();
+  for (std::size_t i = 60; i < 100; ++i) frames[i] = {square(300, 120, 70)};
+  const auto found = follow_face(frames, 25);
+  CHECK_FALSE(found[50]);
+  CHECK(found[80] == square(300, 120, 70));
+}
+
+TEST_CASE("no face anywhere is refused") {
+  CHECK_THROWS_WITH(follow_face(std::vector<Detections>(10), 25), Catch::Contains("no face"));
+}
+
+TEST_CASE("a face in two of a hundred frames is a detector's error, not a face") {
+  std::vector<Detections> frames(100);
+  frames[4] = frames[5] = {k_face};
+  CHECK_THROWS_WITH(follow_face(frames, 25), Catch::Contains("no face"));
+}
+
+TEST_CASE("a second face that stays and is comparable in size is refused with its place") {
+  const std::vector<Detections> frames(40, Detections{k_face, square(300, 110, 60)});
+  CHECK_THROWS_WITH(follow_face(frames, 25), Catch::Contains("second face") &&
+                                                 Catch::Contains("300,110,60,60") &&
+                                                 Catch::Contains("--face-box"));
+}
+
+TEST_CASE("a second face that is small, or soon gone, is let pass") {
+  std::vector<Detections> small(40, Detections{k_face, square(300, 110, 40)});
+  CHECK(follow_face(small, 25)[0] == k_face);
+  std::vector<Detections> brief(40, Detections{k_face});
+  for (std::size_t i = 0; i < 8; ++i) brief[i].push_back(square(300, 110, 75));
+  CHECK(follow_face(brief, 25)[0] == k_face);
+}
+
+TEST_CASE("the order in which a detector lists its finds changes nothing") {
+  std::vector<Detections> one, other;
+  for (int i = 0; i < 20; ++i) {
+    one.push_back({square(100 + i, 100, 80), square(300, 110, 40)});
+    other.push_back({square(300, 110, 40), square(100 + i, 100, 80)});
+  }
+  CHECK(follow_face(one, 25) == follow_face(other, 25));
+}

@@ -1,0 +1,15 @@
+#include "avatars/ping_pong.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+TEST_CASE("ping-pong runs to the end, back to the start, and shows both ends twice") {
+  std::vector<std::int64_t> shown;
+  for (std::int64_t t = 0; t < 10; ++t) shown.push_back(navtalk::ping_pong(t, 3));
+  CHECK(shown == std::vector<std::int64_t>{0, 1, 2, 2, 1, 0, 0, 1, 2, 2});
+}
+
+TEST_CASE("a still is shown for ever") {
+  CHECK(navtalk::ping_pong(0, 1) == 0);
+  CHECK(navtalk::ping_pong(12345678901, 1) == 0);
+}
