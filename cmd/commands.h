@@ -30,6 +30,8 @@
 
 namespace navtalk::cmd {
 
+void add_avatar_list(Commands& commands);
+void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
 void add_fix_filenames(Commands& commands);
 
