@@ -1,8 +1,8 @@
 #include "core/media/image_file.h"
 
-#include <array>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <string_view>
 
 #include "core/error.h"
 #include "core/whole_file.h"
@@ -12,9 +12,8 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Whether a JPEG has its end marker. OpenCV fills what a cut-off file lacks with grey and says
-// nothing. Segments before the picture may hold a thumbnail with an end marker of its own, so they
-// are stepped over: FF, marker, big-endian length that counts itself.
+// Whether a JPEG lacks its end marker. Segments before the picture may hold a thumbnail with an end
+// marker of its own, so they are stepped over: FF, marker, big-endian length that counts itself.
 bool is_cut_jpeg(const Bytes& bytes) {
   if (bytes.size() < 4 || bytes[0] != 0xFF || bytes[1] != 0xD8) return false;
   constexpr std::uint8_t k_start_of_scan = 0xDA, k_end = 0xD9;
@@ -29,10 +28,27 @@ bool is_cut_jpeg(const Bytes& bytes) {
   return true;
 }
 
+// Whether a PNG ends before its IEND chunk. A chunk: big-endian length, name, data, checksum.
+bool is_cut_png(const Bytes& bytes) {
+  constexpr std::string_view k_signature = "\x89PNG\r\n\x1a\n";
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!text.starts_with(k_signature)) return false;
+  std::size_t i = k_signature.size();
+  while (i + 12 <= bytes.size() && text.substr(i + 4, 4) != "IEND") {
+    std::size_t length = 0;
+    for (std::size_t k = 0; k < 4; ++k) length = length << 8 | bytes[i + k];
+    i += 12 + length;
+  }
+  return i + 12 > bytes.size();
+}
+
 }  // namespace
 
 Image read_image(const std::filesystem::path& path) {
   const Bytes bytes = read_file(path);
+  // OpenCV fills what a cut JPEG lacks with grey and says nothing, and libpng prints.
+  if (is_cut_jpeg(bytes) || is_cut_png(bytes))
+    throw Error(Code::invalid, path.string() + " is cut off");
   cv::Mat decoded;
   try {
     decoded = cv::imdecode(bytes, cv::IMREAD_COLOR);
@@ -44,7 +60,6 @@ Image read_image(const std::filesystem::path& path) {
                 path.string() +
                     " is not a picture that can be read (PNG, JPEG, BMP or WebP), or "
                     "it is damaged");
-  if (is_cut_jpeg(bytes)) throw Error(Code::invalid, path.string() + " is cut off");
   Image image(decoded.cols, decoded.rows);
   cv::Mat target(image.height, image.width, CV_8UC3, image.pixels.data());
   decoded.copyTo(target);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int k_exact =
     SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-constexpr int k_one = 1 << 16;  // contrast and saturation, 16.16
+constexpr std::size_t k_read_ahead = 64;  // bytes, an AVX-512 register
+constexpr int k_one = 1 << 16;            // contrast and saturation, 16.16
 
 struct Format {
   AVPixelFormat format;
@@ -111,14 +112,25 @@ BgrToYuv420::BgrToYuv420(int width, int height)
     : width_(width),
       height_(height),
       scaler_(make_scaler(width, height, {.format = AV_PIX_FMT_BGR24, .full_range = true},
-                          {.format = AV_PIX_FMT_YUV420P})) {}
+                          {.format = AV_PIX_FMT_YUV420P})),
+      tail_(2 * 3 * static_cast<std::size_t>(width) + k_read_ahead) {}
 
 void BgrToYuv420::convert(ConstImageView bgr, AVFrame& frame) {
   NAVTALK_CHECK(bgr.width == width_ && bgr.height == height_ && bgr.channels == 3);
   NAVTALK_CHECK(frame.width - width_ == width_ % 2 && frame.height - height_ == height_ % 2);
-  const std::uint8_t* const planes[4] = {bgr.data};
-  const int strides[4] = {static_cast<int>(bgr.stride)};
-  sws_scale(scaler_.get(), planes, strides, 0, height_, frame.data, frame.linesize);
+  // swscale reads some bytes past the last pixel that it needs. All rows but the last two are
+  // followed by another, so only those are copied to where more may be read.
+  const int body = std::max(0, (height_ - 1) / 2 * 2);
+  const std::size_t row_size = 3 * static_cast<std::size_t>(width_);
+  for (int y = body; y < height_; ++y)
+    std::copy_n(bgr.row(y), row_size, tail_.data() + (y - body) * row_size);
+  const auto slice = [&](const std::uint8_t* data, std::ptrdiff_t stride, int y, int rows) {
+    const std::uint8_t* const planes[4] = {data};
+    const int strides[4] = {static_cast<int>(stride)};
+    sws_scale(scaler_.get(), planes, strides, y, rows, frame.data, frame.linesize);
+  };
+  if (body > 0) slice(bgr.data, bgr.stride, 0, body);
+  slice(tail_.data(), static_cast<std::ptrdiff_t>(row_size), body, height_ - body);
   const auto row = [&](int y) { return frame.data[0] + std::ptrdiff_t{y} * frame.linesize[0]; };
   if (frame.width > width_) {
     for (int y = 0; y < height_; ++y) row(y)[width_] = row(y)[width_ - 1];

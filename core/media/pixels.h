@@ -2,6 +2,9 @@
 // chroma interpolated where it was sampled, and the right matrix and range. Private to core/media.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "core/image.h"
 #include "core/media/ffmpeg.h"
 
@@ -32,6 +35,7 @@ class BgrToYuv420 {
  private:
   int width_, height_;
   ScalerPtr scaler_;
+  std::vector<std::uint8_t> tail_;  // the last rows, with room behind them
 };
 
 }  // namespace navtalk::media

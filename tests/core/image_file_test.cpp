@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <opencv2/imgcodecs.hpp>
 
 #include "core/media/image_file.h"
 #include "tests/core/expect_error.h"
@@ -59,6 +60,23 @@ TEST_CASE("what is no picture is refused by name") {
     CAPTURE(size);
     put(folder / "cut.png", whole.substr(0, size));
     expect_error(Code::invalid, {"cut.png"}, [&] { read_image(folder / "cut.png"); });
+  }
+}
+
+TEST_CASE("a JPEG is read, and refused when it was cut, a thumbnail inside or not") {
+  const ScratchFolder folder;
+  const cv::Mat grey(64, 64, CV_8UC3, cv::Scalar(10, 20, 30));
+  std::vector<std::uint8_t> bytes;
+  REQUIRE(cv::imencode(".jpg", grey, bytes));
+  const std::string jpeg(bytes.begin(), bytes.end());
+  const std::string thumbnail = "\xFF\xE1" + std::string(1, '\0') + "\x06\x61\x62\xFF\xD9";
+  for (const std::string& whole : {jpeg, jpeg.substr(0, 2) + thumbnail + jpeg.substr(2)}) {
+    put(folder / "a.jpg", whole + "trailing bytes");
+    CHECK(read_image(folder / "a.jpg").width == 64);
+    for (std::size_t size : {whole.size() - 2, whole.size() / 2}) {
+      put(folder / "cut.jpg", whole.substr(0, size));
+      expect_error(Code::invalid, {"cut.jpg is cut off"}, [&] { read_image(folder / "cut.jpg"); });
+    }
   }
 }
 

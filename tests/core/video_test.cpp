@@ -1,10 +1,17 @@
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 
 #include "core/media/audio.h"
 #include "core/media/mp4_writer.h"
 #include "core/media/video_reader.h"
+#include "core/partial_path.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/wav.h"
 
@@ -197,4 +204,58 @@ TEST_CASE("a truncated video is an error that names the file, wherever it was cu
   put(folder / "cut.mp4", whole.substr(0, whole.size() - 1));
   expect_error(Code::invalid, {"cut.mp4 is damaged at 1.9"},
                [&] { read_clip(folder / "cut.mp4"); });
+}
+
+TEST_CASE("the same input gives the same file, whatever lies in memory") {
+  const ScratchFolder folder;
+  put_tone(folder / "tone.wav", 1.0);
+  const int width = GENERATE(64, 320, 33);
+  std::vector<std::string> files;
+  for (int garbage : {0, 85, 170, 0}) {
+    ::mallopt(M_PERTURB, garbage);
+    write_clip(folder / "a.mp4", {.width = width, .audio = folder / "tone.wav"});
+    files.push_back(content(folder / "a.mp4"));
+  }
+  CHECK(std::count(files.begin(), files.end(), files[0]) == 4);
+}
+
+TEST_CASE("a damaged video is an error that names file and time, not a wrong picture") {
+  const ScratchFolder folder;
+  write_clip(folder / "whole.mp4", {.width = 160, .height = 120, .frames = 50});
+  std::string bytes = content(folder / "whole.mp4");
+  // Behind the index; the middle of the pictures.
+  for (std::size_t i = bytes.size() / 2; i < bytes.size() / 2 + 200; ++i) bytes[i] ^= 0x55;
+  put(folder / "bad.mp4", bytes);
+  expect_error(Code::invalid, {"bad.mp4 is damaged at "}, [&] { read_clip(folder / "bad.mp4"); });
+}
+
+TEST_CASE("a limit on file sizes is reported with the system's reason") {
+  const ScratchFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{20'000, 20'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      PartialPath output({.target = folder / "clip.mp4"});
+      write_clip(output.path(), {.width = 640, .height = 360, .frames = 100});
+      output.commit();
+    } catch (const Error& error) {
+      const bool says_why = error.message().find("File too large") != std::string::npos;
+      ::_exit(error.code() == Code::failed && says_why ? 0 : 2);
+    }
+    ::_exit(3);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a clip without sound has none to decode") {
+  const ScratchFolder folder;
+  write_clip(folder / "clip.mp4", {});
+  expect_error(Code::invalid, {"clip.mp4 has no audio stream"},
+               [&] { decode_audio(folder / "clip.mp4"); });
 }
