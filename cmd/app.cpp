@@ -13,6 +13,7 @@
 #include "cmd/progress_bar.h"
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
+#include "core/config_keys.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -21,7 +22,8 @@ namespace navtalk::cmd {
 namespace {
 
 struct Globals {
-  std::string config_file, log_level;
+  std::optional<std::filesystem::path> config_file;
+  std::optional<std::string> log_level;
   bool no_color = false;
 };
 
@@ -53,9 +55,23 @@ bool has_flag(int argc, char** argv, std::string_view flag) {
   return false;
 }
 
+// File and environment, and over them the one flag that is also a key.
+ConfigReading read_configuration(const Globals& globals) {
+  ConfigReading reading =
+      read_config({.file = globals.config_file, .environment = process_environment()});
+  if (!globals.log_level) return reading;
+  reading.config.log.level = *globals.log_level;
+  for (std::size_t i = 0; i < config_keys().size(); ++i) {
+    if (config_keys()[i].full_name() == "log.level") reading.origins[i] = "--log-level";
+  }
+  return reading;
+}
+
 int run_command(const Command& command, const Globals& globals, Context& context) {
   context.colour = wants_colour(STDOUT_FILENO, globals.no_color);
-  if (!globals.log_level.empty()) context.config.log.level = globals.log_level;
+  context.config_option = globals.config_file;
+  if (command.needs_config) context.config_reading = read_configuration(globals);
+  context.config = context.config_reading.config;
   log::start(context.config.log.level, context.config.log.format,
              wants_colour(STDERR_FILENO, globals.no_color));
   ProgressBar bar(is_terminal(STDERR_FILENO));

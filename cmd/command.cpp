@@ -3,6 +3,11 @@
 #include <CLI/CLI.hpp>
 
 namespace navtalk::cmd {
+namespace {
+
+constexpr const char* k_footer = "For --json, --config and more see 'navtalk --help'.";
+
+}  // namespace
 
 CLI::App& Commands::parent(Group group) {
   const auto named = [this](const std::string& name, const std::string& summary) -> CLI::App& {
@@ -12,6 +17,7 @@ CLI::App& Commands::parent(Group group) {
     CLI::App* made = root_.add_subcommand(name, summary);
     // Exactly one, so that a value that happens to be a command's name stays a value.
     made->require_subcommand(1);
+    made->footer(k_footer);
     return *made;
   };
   switch (group) {
@@ -31,7 +37,7 @@ CLI::App& Commands::parent(Group group) {
 
 CLI::App& Commands::add(Command command) {
   CLI::App* app = parent(command.group).add_subcommand(command.name, command.summary);
-  if (!command.examples.empty()) app->footer("Examples:\n" + command.examples);
+  app->footer((command.examples.empty() ? "" : "Examples:\n" + command.examples + "\n") + k_footer);
   app->callback(
       [this, shared = std::make_shared<const Command>(std::move(command))] { chosen_ = shared; });
   return *app;

@@ -31,6 +31,8 @@ class Commands {
   CLI::App& add(Command command);
   // The command that the parsed line names; nullptr before parsing or when it names none.
   const Command* chosen() const { return chosen_.get(); }
+  // Every command and option, for the completions.
+  const CLI::App& root() const { return root_; }
 
  private:
   CLI::App& parent(Group group);

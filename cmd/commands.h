@@ -33,6 +33,10 @@ namespace navtalk::cmd {
 void add_avatar_list(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
+void add_completions(Commands& commands);
+void add_config_check(Commands& commands);
+void add_config_example(Commands& commands);
+void add_config_show(Commands& commands);
 void add_fix_filenames(Commands& commands);
 
 void add_commands(Commands& commands);

@@ -2,7 +2,9 @@
 // `progress` are ready when the command's action runs, not while its options are declared.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
 
 #include "cmd/output.h"
@@ -12,12 +14,14 @@
 namespace navtalk::cmd {
 
 struct Context {
-  Output out;              // standard output: results only; messages go to the log
-  bool json = false;       // print one JSON object instead of text
-  bool colour = false;     // standard output is a terminal that may be coloured
-  Config config{};         // file and environment; the command lays its own flags over it
-  std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/interrupt.h
-  Progress progress{};     // draws a bar on a terminal, silent in a pipe
+  Output out;                      // standard output: results only; messages go to the log
+  bool json = false;               // print one JSON object instead of text
+  bool colour = false;             // standard output is a terminal that may be coloured
+  Config config{};                 // file and environment; the command lays its own flags over it
+  ConfigReading config_reading{};  // the same with its origins
+  std::optional<std::filesystem::path> config_option{};  // --config
+  std::stop_token stop{};                                // Ctrl-C and SIGTERM: see core/interrupt.h
+  Progress progress{};  // draws a bar on a terminal, silent in a pipe
 };
 
 // The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as

@@ -48,7 +48,8 @@ std::string what_is_wrong(const CLI::App& root, const CLI::App& app,
                                    [](const std::string& word) { return word.starts_with('-'); });
   if (option != unknown.end()) return unknown_word(app, *option);
   if (!unknown.empty()) return unknown_word(app, unknown.front());
-  if (!command_names(app).empty()) return "a command is missing";
+  const bool incomplete = dynamic_cast<const CLI::RequiredError*>(&complaint) != nullptr;
+  if (incomplete && !command_names(app).empty()) return "a command is missing";
   return printable(complaint.what());
 }
 

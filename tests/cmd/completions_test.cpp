@@ -1,0 +1,76 @@
+// The completion scripts in the shells they are for.
+#include <catch2/catch.hpp>
+
+#include "tests/cmd/shell.h"
+
+using navtalk::tests::contains;
+using navtalk::tests::Ran;
+using navtalk::tests::shell;
+
+namespace {
+
+// What bash offers for a line, given as words; the last one is being completed.
+std::string bash_offers(const std::string& words) {
+  return shell("source <(navtalk completions bash)\nCOMP_WORDS=(" + words +
+               ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_navtalk\nprintf '%s\\n' "
+               "\"${COMPREPLY[@]}\"")
+      .out;
+}
+
+std::string fish_offers(const std::string& line) {
+  return shell(
+             "navtalk completions fish > $HOME/n.fish\n"
+             "fish --no-config -c \"source $HOME/n.fish; complete -C '" +
+             line + "'\" | cut -f1")
+      .out;
+}
+
+// zsh completes only in an interactive shell on a terminal: zpty is one. Matches are printed by a
+// compadd that hands on what it adds.
+std::string zsh_offers(const std::string& line) {
+  return shell("navtalk completions zsh > $HOME/_navtalk\nzsh -f " NAVTALK_SOURCE
+               "/tests/cmd/zsh_offers \"$HOME/_navtalk\" '" +
+               line + "'")
+      .out;
+}
+
+}  // namespace
+
+TEST_CASE("bash completes commands, options, values and paths") {
+  CHECK(contains(bash_offers("navtalk ''"), "fix-filenames\n"));
+  CHECK(bash_offers("navtalk config sh") == "show\n");
+  CHECK(bash_offers("navtalk fix-filenames --dr") == "--dry-run\n");
+  CHECK(bash_offers("navtalk config show --js") == "--json\n");
+  CHECK(bash_offers("navtalk --log-level de") == "debug\n");
+  CHECK(bash_offers("navtalk --log-level = de") == "debug\n");
+  CHECK(bash_offers("navtalk completions z") == "zsh\n");
+  CHECK(bash_offers("navtalk fix-filenames /et") == "/etc\n");
+  CHECK(bash_offers("navtalk --config /etc/os-rel") == "/etc/os-release\n");
+  CHECK(bash_offers("navtalk --config config fix") == "fix-filenames\n");
+}
+
+TEST_CASE("fish completes commands, options, values and paths") {
+  if (shell("command -v fish").status != 0) {
+    WARN("skipped: fish is not installed");
+    return;
+  }
+  CHECK(contains(fish_offers("navtalk "), "fix-filenames\n"));
+  CHECK(fish_offers("navtalk config sh") == "show\n");
+  CHECK(fish_offers("navtalk fix-filenames --dr") == "--dry-run\n");
+  CHECK(fish_offers("navtalk --log-level de") == "debug\n");
+  CHECK(fish_offers("navtalk completions z") == "zsh\n");
+  CHECK(contains(fish_offers("navtalk fix-filenames /et"), "/etc/\n"));
+}
+
+TEST_CASE("zsh completes commands, options, values and paths") {
+  if (shell("command -v zsh").status != 0) {
+    WARN("skipped: zsh is not installed");
+    return;
+  }
+  CHECK(contains(zsh_offers("navtalk "), "fix-filenames\n"));
+  CHECK(contains(zsh_offers("navtalk config "), "show\n"));
+  CHECK(contains(zsh_offers("navtalk fix-filenames --"), "--dry-run\n"));
+  CHECK(contains(zsh_offers("navtalk --log-level "), "debug\n"));
+  CHECK(contains(zsh_offers("navtalk completions "), "zsh\n"));
+  CHECK(contains(zsh_offers("navtalk fix-filenames /"), "etc\n"));
+}

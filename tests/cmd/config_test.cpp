@@ -1,0 +1,74 @@
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cmd/shell.h"
+#include "tests/temporary_directory.h"
+
+using navtalk::tests::contains;
+using navtalk::tests::Ran;
+using navtalk::tests::shell;
+using navtalk::tests::TemporaryDirectory;
+
+TEST_CASE("flags stand over variables, variables over the file, the file over defaults") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[log]\nlevel = \"error\"\nformat = \"json\"\n";
+  const Ran ran = shell(
+      "navtalk --config n.toml config show\n"
+      "NAVTALK_LOG_LEVEL=info navtalk --config n.toml config show\n"
+      "NAVTALK_LOG_LEVEL=info navtalk --config n.toml --log-level debug config show",
+      top.path());
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "level = \"error\"  # n.toml:2\n"));
+  CHECK(contains(ran.out, "level = \"info\"  # NAVTALK_LOG_LEVEL\n"));
+  CHECK(contains(ran.out, "level = \"debug\"  # --log-level\n"));
+  CHECK(contains(ran.out, "format = \"json\"  # n.toml:3\n"));
+  CHECK(contains(ran.out, "[avatars]\npath = \"\"  # default\n"));
+}
+
+TEST_CASE("config show --json names value and origin of every key") {
+  const auto object =
+      nlohmann::json::parse(shell("NAVTALK_MODELS_PATH=/m navtalk config show --json").out);
+  CHECK(
+      object.at("keys").at(0) ==
+      nlohmann::json({{"key", "models.path"}, {"value", "/m"}, {"origin", "NAVTALK_MODELS_PATH"}}));
+}
+
+TEST_CASE("a fault in the configuration stops every command with 3, file, line and key") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[log]\nlevle = \"info\"\n";
+  for (const char* line : {"navtalk --config n.toml config check", "navtalk config check n.toml",
+                           "navtalk --config n.toml fix-filenames ."}) {
+    const Ran ran = shell(line, top.path());
+    CHECK(ran.status == 3);
+    CHECK(ran.err ==
+          "navtalk: error: n.toml:2:1: unknown key 'levle' in [log] (did you mean 'level'?)\n");
+  }
+  CHECK(shell("navtalk --config n.toml completions bash", top.path()).status == 0);
+}
+
+TEST_CASE("a configuration file that is named must be there") {
+  CHECK(shell("navtalk --config /nowhere.toml config show").status == 4);
+  CHECK(shell("navtalk config check /nowhere.toml").status == 4);
+  CHECK(shell("navtalk config check /etc").status == 3);
+}
+
+TEST_CASE("config check mentions variables that name no key") {
+  const Ran ran = shell("NAVTALK_LOG_LEVLE=info navtalk config check");
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "the variable NAVTALK_LOG_LEVLE names no key"));
+}
+
+TEST_CASE("the example file is good, current, and changes nothing") {
+  const Ran example = shell("navtalk config example");
+  std::ifstream packaged(NAVTALK_SOURCE "/packaging/navtalk.toml");
+  INFO("mend it with: navtalk config example > packaging/navtalk.toml");
+  CHECK(example.out == std::string(std::istreambuf_iterator<char>(packaged), {}));
+  const std::string file = NAVTALK_SOURCE "/packaging/navtalk.toml";
+  CHECK(shell("navtalk config check " + file).status == 0);
+  const auto plain = nlohmann::json::parse(shell("navtalk --json config show").out);
+  const auto same = nlohmann::json::parse(shell("navtalk --json config show --config " + file).out);
+  for (std::size_t i = 0; i < plain.at("keys").size(); ++i) {
+    CHECK(plain["keys"][i]["value"] == same["keys"][i]["value"]);
+  }
+}

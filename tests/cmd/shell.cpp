@@ -1,0 +1,41 @@
+#include "tests/cmd/shell.h"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "tests/temporary_directory.h"
+
+namespace navtalk::tests {
+namespace {
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+Ran shell(const std::string& script, const std::string& folder) {
+  const TemporaryDirectory scratch;
+  // HOME is set to an empty place so that no shell reads the user's own start-up files.
+  std::ofstream(scratch / "script") << "export PATH=" NAVTALK_BIN ":$PATH HOME=" << scratch.path()
+                                    << "\nunset ${!NAVTALK_*} NO_COLOR CLICOLOR CLICOLOR_FORCE\n"
+                                    << "export TERM=xterm\ncd '" << folder << "' || exit 99\n"
+                                    << script << "\n";
+  const std::string place = scratch.path().native();
+  const std::string line =
+      "bash " + place + "/script < /dev/null > " + place + "/out 2> " + place + "/err";
+  const int status = std::system(line.c_str());
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = read(scratch / "out"),
+          .err = read(scratch / "err")};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace navtalk::tests
