@@ -1,1 +1,56 @@
 # `cmake --install` and `cpack -G DEB`.
+#
+#   bin/navtalk              run path $ORIGIN/../lib/navtalk, so any prefix works
+#   lib/navtalk/             libtorch and what it needs: Debian's own libtorch is too old
+#   share/navtalk/demo/      demo models and avatar, which data_directory() finds beside bin/
+#   share/man, share/doc/navtalk
+
+# What navtalk and libtorch_cpu.so load from the wheels; everything else comes from Debian.
+set(wheel_libraries
+  ${torch_dir}/lib/libtorch_cpu.so
+  ${torch_dir}/lib/libc10.so
+  ${torch_dir}/lib/libgomp.so.1
+  ${NAVTALK_LIBTORCH_DIR}/nvidia/cu13/lib/libcudart.so.13
+  ${NAVTALK_LIBTORCH_DIR}/nvidia/cu13/lib/libcupti.so.13)
+set(doc_dir ${CMAKE_INSTALL_DATAROOTDIR}/doc/navtalk)
+
+if(NAVTALK_TORCH AND NOT NAVTALK_FUZZ)
+  set_target_properties(navtalk PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/navtalk")
+  install(TARGETS navtalk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${wheel_libraries} DESTINATION lib/navtalk)
+  # A fifth of libtorch_cpu.so is symbol names that no loader reads. NVIDIA's files stay as they are.
+  install(CODE [[
+    if(CMAKE_INSTALL_DO_STRIP)
+      foreach(library libtorch_cpu.so libc10.so)
+        execute_process(COMMAND strip --strip-unneeded "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/navtalk/${library}"
+                        COMMAND_ERROR_IS_FATAL ANY)
+      endforeach()
+    endif()
+  ]])
+  install(DIRECTORY assets/demo DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/navtalk)
+  install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN "*.1")
+  install(DIRECTORY man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 OPTIONAL FILES_MATCHING PATTERN "*.5")
+  install(FILES packaging/navtalk.toml DESTINATION ${doc_dir}/examples OPTIONAL)
+  install(FILES README.md CHANGELOG.md packaging/THIRD-PARTY.md DESTINATION ${doc_dir})
+  install(FILES LICENSE DESTINATION ${doc_dir} RENAME copyright)
+  install(DIRECTORY docs/ DESTINATION ${doc_dir} FILES_MATCHING PATTERN "*.md")
+  foreach(wheel torch-2.11.0 nvidia_cuda_runtime-13.0.96 nvidia_cuda_cupti-13.0.85)
+    install(DIRECTORY ${NAVTALK_LIBTORCH_DIR}/${wheel}.dist-info/licenses/ DESTINATION ${doc_dir}/licenses/${wheel})
+  endforeach()
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME navtalk)
+set(CPACK_PACKAGE_CONTACT "navtalk maintainers <maintainers@navtalk.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_FILE ${CMAKE_SOURCE_DIR}/packaging/description.txt)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION video)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${NAVTALK_TORCH_RPATH})
+# The face finder's cascades; speech for `infer --text`, which runs espeak-ng as a process.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS opencv-data)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS espeak-ng)
+include(CPack)

@@ -30,8 +30,9 @@ double distance(const Image& bgr, const std::vector<std::uint8_t>& i420) {
   for (int y = 0; y < h / 2; ++y)
     for (int x = 0; x < w / 2; ++x) {
       double mean[3] = {};
-      for (int k = 0; k < 12; ++k)
-        mean[k % 3] += bgr.view().at(2 * x + k / 3 % 2, 2 * y + k / 6)[k % 3] / 4.0;
+      for (int row = 2 * y; row < 2 * y + 2; ++row)
+        for (int column = 2 * x; column < 2 * x + 2; ++column)
+          for (int c = 0; c < 3; ++c) mean[c] += bgr.view().at(column, row)[c] / 4.0;
       const Yuv yuv = exact(mean[0], mean[1], mean[2]);
       worst = std::max(worst, std::abs(yuv.u - i420[w * h + y * w / 2 + x]));
       worst = std::max(worst, std::abs(yuv.v - i420[w * h * 5 / 4 + y * w / 2 + x]));
