@@ -34,5 +34,9 @@ struct Machine {
   std::string libtorch;  // its version
 };
 Machine this_machine();
+// CPUs that this process may run on.
+int usable_cores();
+// As Machine::isa.
+std::string widest_isa();
 
 }  // namespace navtalk

@@ -23,6 +23,13 @@ std::string cpu_info(std::string_view key) {
   return {};
 }
 
+double memory_gib() {
+  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
+}
+
+}  // namespace
+
 // /proc/cpuinfo says what processor and kernel offer together.
 std::string widest_isa() {
   struct Isa {
@@ -32,7 +39,9 @@ std::string widest_isa() {
                                              {" avx512_bf16 ", "avx512_bf16"},
                                              {" avx512bw ", "avx512"},
                                              {" avx2 ", "avx2"}}};
-  const std::string flags = " " + cpu_info("flags") + " ";
+  std::string flags(" ");
+  flags += cpu_info("flags");
+  flags += ' ';
   for (const Isa& isa : widest_first)
     if (flags.find(isa.flag) != std::string::npos) return isa.name;
   return "sse2";
@@ -44,13 +53,6 @@ int usable_cores() {
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
-
-double memory_gib() {
-  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
-  return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
-}
-
-}  // namespace
 
 Machine this_machine() {
   return {.cpu = cpu_info("model name"),

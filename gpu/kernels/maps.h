@@ -1,0 +1,20 @@
+// Copies between layouts that the nets need.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/kernels/isa.h"
+
+namespace navtalk::kernels {
+
+// Sub-pixel rearrangement. x [images, h+1, w+1, 4, channels] holds, for phase p = 2*py + px, the
+// 2x2 convolution on the padded small grid; y [images, 2h, 2w, channels]:
+// y[2i+py][2j+px] = x[i+py][j+px][p].
+void interleave_phases(const void* x, void* y, Format format, std::int64_t images, std::int64_t h,
+                       std::int64_t w, std::int64_t channels);
+
+// The decoder's output x [pixels, 3] RGB in about [-1,1] to BGR bytes: x/2 + 0.5, clamped, times
+// 255, rounded half to even. NaN becomes 0.
+void to_bgr_bytes(const void* x, Format format, std::int64_t pixels, std::uint8_t* y);
+
+}  // namespace navtalk::kernels

@@ -1,0 +1,233 @@
+#include "gpu/model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "gpu/features/windows.h"
+#include "gpu/kernels/maps.h"
+#include "gpu/nets/precision.h"
+#include "gpu/nets/unet.h"
+#include "gpu/nets/vae.h"
+#include "gpu/nets/whisper.h"
+
+namespace navtalk {
+namespace {
+
+// Our memory as a tensor, for the time of one call.
+at::Tensor tensor(const NdArray<float>& array) {
+  return at::from_blob(const_cast<float*>(array.values.data()), array.shape, at::kFloat);
+}
+
+NdArray<float> array(const at::Tensor& tensor) {
+  const at::Tensor dense = tensor.to(at::kFloat).contiguous();
+  const float* data = dense.const_data_ptr<float>();
+  return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
+}
+
+void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
+  bool same = shape.size() == wanted.size();
+  for (std::size_t i = 0; same && i < shape.size(); ++i)
+    same = wanted[i] < 0 || shape[i] == wanted[i];
+  if (!same)
+    throw Error(Code::invalid, fmt::format("{} has shape [{}], the model takes [{}] (-1: any)",
+                                           what, fmt::join(shape, ","), fmt::join(wanted, ",")));
+}
+
+// One crop as the VAE sees it: RGB, v/255, bottom half zero when masked, then (x - 0.5) / 0.5.
+void normalise(ConstImageView crop, bool masked, float* out) {
+  constexpr int k_plane = k_face_size * k_face_size;
+  for (int y = 0; y < k_face_size; ++y)
+    for (int x = 0; x < k_face_size; ++x)
+      for (int k = 0; k < 3; ++k) {
+        const bool hidden = masked && y >= k_face_size / 2;
+        const float unit = hidden ? 0.0F : static_cast<float>(crop.at(x, y)[2 - k]) / 255.0F;
+        out[k * k_plane + y * k_face_size + x] = (unit - 0.5F) / 0.5F;
+      }
+}
+
+// Runs one call into libtorch: our threads, no autograd, its errors as ours.
+template <class Body>
+auto run(int threads, const char* what, const Body& body) {
+  try {
+    const c10::InferenceMode inference;
+    // The pool belongs to the calling thread, so each call sets it anew.
+    if (at::get_num_threads() != threads) at::set_num_threads(threads);
+    return body();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    throw Error(Code::failed, fmt::format("{}: {}", what, text.substr(0, text.find('\n'))));
+  }
+}
+
+}  // namespace
+
+struct Model::Impl {
+  ModelInfo info;
+  UnetConfig unet_config;
+  VaeConfig vae_config;
+  WhisperConfig whisper_config;
+  int threads = 1;
+  std::unique_ptr<nets::Whisper> whisper;
+  std::unique_ptr<nets::Unet> unet;
+  std::unique_ptr<nets::VaeEncoder> encoder;
+  std::unique_ptr<nets::VaeDecoder> decoder;
+
+  void load(const Options& options);
+  at::Tensor run_unet(const NdArray<float>& latent, const NdArray<float>& context) const;
+  // One image at a time: the largest maps of one stay in the cache, those of two do not.
+  at::Tensor decode_one(const at::Tensor& latents, std::int64_t i) const {
+    return (*decoder)(latents.narrow(0, i, 1));
+  }
+  NdArray<std::uint8_t> decode_bytes(const at::Tensor& latents) const;
+};
+
+void Model::Impl::load(const Options& options) {
+  const ModelFiles files = find_model_files(options.models);
+  unet_config = files.unet_config;
+  vae_config = files.vae_config;
+  whisper_config = files.whisper_config;
+  info.whisper_layers = whisper_config.encoder_layers;
+  info.context_width = whisper_config.d_model;
+  info.context_rows = 10 * (whisper_config.encoder_layers + 1);
+  nets::choose_precisions(options.precision, files, info);
+
+  if (options.whisper) {
+    const auto weights =
+        nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
+    whisper = std::make_unique<nets::Whisper>(weights, whisper_config,
+                                              nets::scalar_type(info.whisper_precision));
+  }
+  if (options.unet) {
+    const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
+    unet =
+        std::make_unique<nets::Unet>(weights, unet_config, nets::scalar_type(info.unet_precision));
+  }
+  if (!options.vae_decoder && !options.vae_encoder) return;
+  const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
+  const at::ScalarType type = nets::scalar_type(info.vae_precision);
+  if (options.vae_decoder) decoder = std::make_unique<nets::VaeDecoder>(weights, vae_config, type);
+  if (options.vae_encoder) encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config, type);
+}
+
+at::Tensor Model::Impl::run_unet(const NdArray<float>& latent,
+                                 const NdArray<float>& context) const {
+  NAVTALK_CHECK(unet);
+  require_shape(latent.shape, {-1, unet_config.in_channels, k_latent_size, k_latent_size},
+                "the latent");
+  require_shape(context.shape, {latent.dim(0), -1, unet_config.cross_attention_dim}, "the context");
+  return (*unet)(tensor(latent), tensor(context));
+}
+
+NdArray<std::uint8_t> Model::Impl::decode_bytes(const at::Tensor& latents) const {
+  NdArray<std::uint8_t> faces(Shape{latents.size(0), k_face_size, k_face_size, 3});
+  for (std::int64_t i = 0; i < latents.size(0); ++i) {
+    const at::Tensor raw = decode_one(latents, i).contiguous(at::MemoryFormat::ChannelsLast);
+    kernels::to_bgr_bytes(raw.const_data_ptr(), nets::format_of(raw),
+                          std::int64_t{k_face_size} * k_face_size, faces.row(i));
+  }
+  return faces;
+}
+
+Model Model::load(const Options& options) {
+  if (options.device.kind != Device::Kind::cpu)
+    throw Error(Code::invalid,
+                fmt::format("device '{}': this navtalk was built without CUDA; use --device cpu, "
+                            "or build the `cuda` preset",
+                            name(options.device)));
+  auto impl = std::make_unique<Impl>();
+  impl->threads = options.threads > 0 ? options.threads : usable_cores();
+  run(impl->threads, "loading the nets", [&] { impl->load(options); });
+  return Model(std::move(impl));
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+const ModelInfo& Model::info() const { return impl_->info; }
+
+NdArray<float> Model::whisper_states(const NdArray<float>& mel) {
+  NAVTALK_CHECK(impl_->whisper);
+  const WhisperConfig& config = impl_->whisper_config;
+  const std::int64_t tokens = config.max_source_positions;
+  require_shape(mel.shape, {-1, config.num_mel_bins, 2 * tokens}, "the spectrogram");
+  NdArray<float> states(
+      Shape{mel.dim(0), tokens, config.encoder_layers + 1, std::int64_t{config.d_model}});
+  run(impl_->threads, "whisper", [&] {
+    for (std::int64_t i = 0; i < mel.dim(0); ++i) {
+      const at::Tensor one = (*impl_->whisper)(tensor(mel).narrow(0, i, 1)).contiguous();
+      std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
+    }
+  });
+  return states;
+}
+
+NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
+  NAVTALK_CHECK(impl_->encoder);
+  const std::int64_t channels = impl_->vae_config.latent_channels;
+  NdArray<float> latents(
+      Shape{static_cast<std::int64_t>(crops.size()), 2 * channels, k_latent_size, k_latent_size});
+  for (std::size_t i = 0; i < crops.size(); ++i) {
+    if (crops[i].width != k_face_size || crops[i].height != k_face_size || crops[i].channels != 3)
+      throw Error(Code::invalid,
+                  fmt::format("a crop is {}x{} with {} channels, the encoder takes 256x256 BGR",
+                              crops[i].width, crops[i].height, crops[i].channels));
+    // Masked, then reference: the order of the latent's halves, so the batch is the result.
+    NdArray<float> pair(Shape{2, 3, k_face_size, k_face_size});
+    normalise(crops[i], true, pair.row(0));
+    normalise(crops[i], false, pair.row(1));
+    run(impl_->threads, "encoding", [&] {
+      for (std::int64_t half = 0; half < 2; ++half) {
+        const at::Tensor mean = (*impl_->encoder)(tensor(pair).narrow(0, half, 1)).contiguous();
+        std::memcpy(latents.row(static_cast<std::int64_t>(i)) + half * mean.numel(),
+                    mean.const_data_ptr(), mean.nbytes());
+      }
+    });
+  }
+  return latents;
+}
+
+NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
+  return run(impl_->threads, "the UNet", [&] { return array(impl_->run_unet(latent, context)); });
+}
+
+NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
+  NAVTALK_CHECK(impl_->decoder);
+  require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
+                "the latent");
+  NdArray<float> images(Shape{latent.dim(0), 3, k_face_size, k_face_size});
+  run(impl_->threads, "the decoder", [&] {
+    for (std::int64_t i = 0; i < latent.dim(0); ++i) {
+      const at::Tensor one = impl_->decode_one(tensor(latent), i)
+                                 .to(at::kFloat)
+                                 .contiguous(at::MemoryFormat::Contiguous);
+      std::memcpy(images.row(i), one.const_data_ptr(), one.nbytes());
+    }
+  });
+  return images;
+}
+
+NdArray<std::uint8_t> Model::decode_faces(const NdArray<float>& latent) {
+  NAVTALK_CHECK(impl_->decoder);
+  require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
+                "the latent");
+  return run(impl_->threads, "the decoder", [&] { return impl_->decode_bytes(tensor(latent)); });
+}
+
+NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<float>& windows) {
+  NAVTALK_CHECK(impl_->decoder);
+  NdArray<float> context = windows;
+  add_positions(context);
+  return run(impl_->threads, "rendering faces",
+             [&] { return impl_->decode_bytes(impl_->run_unet(latent, context)); });
+}
+
+}  // namespace navtalk

@@ -1,0 +1,101 @@
+// The layers that the nets are built of. Maps are [N,C,H,W] tensors in channels_last memory, tokens
+// are [N,L,C]. Weights are packed for oneDNN when a layer is made; the layers are immutable after
+// that. `type` is what a layer computes in: float or bfloat16, with fp32 accumulation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+
+#include "gpu/kernels/isa.h"
+#include "gpu/nets/weights.h"
+
+namespace navtalk::nets {
+
+kernels::Format format_of(const at::Tensor& x);
+
+class Conv {
+ public:
+  struct Geometry {
+    std::int64_t stride = 1;
+    std::array<std::int64_t, 2> padding{1, 1};     // rows, columns
+    std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
+  };
+  Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
+       at::ScalarType type);
+
+  at::Tensor operator()(const at::Tensor& x) const;
+  // conv(x) + other, in one pass.
+  at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;
+  // sum += conv(x).
+  void add_to(at::Tensor& sum, const at::Tensor& x) const;
+
+ private:
+  at::Tensor weight_, bias_;
+  std::array<std::int64_t, 2> stride_, padding_;
+};
+
+// Nearest-neighbour doubling followed by a 3x3 convolution, as one 2x2 convolution on the small map
+// that makes all four phases of the large one: 4/9 of the multiplications, the same sum.
+class UpConv {
+ public:
+  UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
+         at::ScalarType type);
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  std::int64_t channels_;
+  Conv phases_;
+};
+
+class Linear {
+ public:
+  // `bias` may be undefined. `rows` is a hint for the packing.
+  Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows, at::ScalarType type);
+  at::Tensor operator()(const at::Tensor& x) const;                     // [..., in]
+  at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;  // linear(x) + other
+
+ private:
+  at::Tensor weight_, bias_;
+};
+
+// GroupNorm, then SiLU unless told otherwise.
+class GroupNorm {
+ public:
+  GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu = true);
+  at::Tensor operator()(const at::Tensor& x) const;
+  // Of the concatenation of two maps on the channel axis.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
+  // Overwrites x.
+  void in_place(at::Tensor& x) const;
+
+ private:
+  void run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) const;
+  at::Tensor gamma_, beta_;
+  std::int64_t groups_;
+  float eps_;
+  bool silu_;
+};
+
+class LayerNorm {
+ public:
+  explicit LayerNorm(const Weights& weights);
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  at::Tensor gamma_, beta_;
+};
+
+at::Tensor gelu_of(const at::Tensor& x);
+at::Tensor geglu_of(const at::Tensor& x);  // [N,L,2C] -> [N,L,C]
+
+// Attention over heads: q [N,L,C], k and v [N,M,C], each possibly a slice of a wider tensor, to
+// [N,L,C].
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     std::int64_t heads);
+
+// A map as tokens in row-major order, and back; neither copies.
+at::Tensor to_tokens(const at::Tensor& map);
+at::Tensor to_map(const at::Tensor& tokens, std::int64_t height, std::int64_t width);
+
+}  // namespace navtalk::nets

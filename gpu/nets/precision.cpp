@@ -1,0 +1,37 @@
+#include "gpu/nets/precision.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace navtalk::nets {
+namespace {
+
+// The rule, measured (docs/performance.md): bf16 pays on CPUs that multiply it natively, and only
+// in maps that are wide or large enough for arithmetic to outweigh the conversion: whisper and the
+// VAE always, the UNet from 128 channels on.
+constexpr int k_wide_unet = 128;
+
+}  // namespace
+
+c10::ScalarType scalar_type(Precision precision) {
+  return precision == Precision::bf16 ? c10::ScalarType::BFloat16 : c10::ScalarType::Float;
+}
+
+void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, ModelInfo& info) {
+  const std::string isa = widest_isa();
+  const bool native = isa == "avx512_bf16" || isa == "amx_bf16";
+  if (asked == Precision::fp16)
+    throw Error(Code::usage, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
+  if (asked == Precision::bf16 && isa != "avx512" && !native)
+    throw Error(Code::invalid,
+                "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
+  const Precision wide = native ? Precision::bf16 : Precision::fp32;
+  const std::vector<int>& widths = files.unet_config.block_out_channels;
+  const bool wide_unet = *std::max_element(widths.begin(), widths.end()) >= k_wide_unet;
+  info.whisper_precision = asked.value_or(wide);
+  info.unet_precision = asked.value_or(wide_unet ? wide : Precision::fp32);
+  info.vae_precision = asked.value_or(wide);
+}
+
+}  // namespace navtalk::nets

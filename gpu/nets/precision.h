@@ -1,0 +1,20 @@
+// Which number format each net computes in.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <optional>
+
+#include "gpu/device.h"
+#include "gpu/model.h"
+#include "gpu/model_files.h"
+
+namespace navtalk::nets {
+
+c10::ScalarType scalar_type(Precision precision);
+
+// Fills info's precisions: what is asked for, else what is fastest on this CPU. Error{usage} for
+// fp16; Error{invalid} for bf16 on a CPU without AVX-512.
+void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, ModelInfo& info);
+
+}  // namespace navtalk::nets

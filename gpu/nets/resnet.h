@@ -1,0 +1,33 @@
+// The residual block of the UNet and the VAE: norm, SiLU, 3x3, norm, SiLU, 3x3, plus the input,
+// through a 1x1 where the width changes.
+#pragma once
+
+#include <optional>
+
+#include "gpu/nets/layers.h"
+
+namespace navtalk::nets {
+
+class Resnet {
+ public:
+  struct Shape {
+    std::int64_t map_size = 32, groups = 32;
+    float eps = 1e-5F;
+    std::int64_t skip_channels = 0;  // of the second input, which is joined behind the first
+    at::Tensor time = {};            // SiLU of the time embedding; undefined: the block has none
+  };
+  Resnet(const Weights& weights, const Shape& shape, at::ScalarType type);
+
+  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
+
+ private:
+  at::Tensor inner(at::Tensor normed) const;
+  GroupNorm norm1_;
+  Conv conv1_;  // its bias holds the projected time embedding
+  GroupNorm norm2_;
+  Conv conv2_;
+  std::optional<Conv> shortcut_, skip_shortcut_;
+};
+
+}  // namespace navtalk::nets

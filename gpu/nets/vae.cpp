@@ -1,0 +1,120 @@
+#include "gpu/nets/vae.h"
+
+#include <ATen/ATen.h>
+
+#include "gpu/model.h"
+
+namespace navtalk::nets {
+namespace {
+
+constexpr float k_eps = 1e-6F;
+
+Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_size,
+           at::ScalarType type) {
+  return {
+      weights(name + ".weight"), weights(name + ".bias"), {.map_size = {map_size, map_size}}, type};
+}
+
+Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
+              at::ScalarType type) {
+  return {weights, {.map_size = map_size, .groups = groups, .eps = k_eps}, type};
+}
+
+at::Tensor merged(const Weights& attention, const std::string& kind) {
+  return at::cat({attention("to_q." + kind), attention("to_k." + kind), attention("to_v." + kind)},
+                 0);
+}
+
+}  // namespace
+
+VaeMiddle::VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
+                     at::ScalarType type)
+    : first_(resnet(weights.in("resnets.0"), groups, map_size, type)),
+      norm_(weights.in("attentions.0.group_norm"), groups, k_eps, false),
+      qkv_(merged(weights.in("attentions.0"), "weight"), merged(weights.in("attentions.0"), "bias"),
+           map_size * map_size, type),
+      out_(weights("attentions.0.to_out.0.weight"), weights("attentions.0.to_out.0.bias"),
+           map_size * map_size, type),
+      second_(resnet(weights.in("resnets.1"), groups, map_size, type)) {}
+
+at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
+  const at::Tensor h = first_(x);
+  const std::vector<at::Tensor> qkv = qkv_(to_tokens(norm_(h))).chunk(3, 2);
+  const at::Tensor attended = out_.plus(attention(qkv[0], qkv[1], qkv[2], 1), to_tokens(h));
+  return second_(to_map(attended, h.size(2), h.size(3)));
+}
+
+VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
+    : type_(type),
+      post_quant_(weights("post_quant_conv.weight") / config.scaling_factor,
+                  weights("post_quant_conv.bias"), {.padding = {0, 0}}, at::kFloat),
+      conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
+      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type),
+      norm_out_(weights.in("decoder.conv_norm_out"), config.norm_num_groups, k_eps),
+      conv_out_(conv3(weights, "decoder.conv_out", k_face_size, type)) {
+  std::int64_t size = k_latent_size;
+  const std::size_t count = config.block_out_channels.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Weights stage = weights.in("decoder.up_blocks", static_cast<std::int64_t>(i));
+    Block& block = blocks_.emplace_back();
+    for (int j = 0; j <= config.layers_per_block; ++j)
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type));
+    if (i + 1 == count) break;
+    block.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
+                            size, type);
+    size *= 2;
+  }
+}
+
+at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
+  const at::Tensor z =
+      post_quant_(latent.to(at::kFloat).contiguous(at::MemoryFormat::ChannelsLast));
+  at::Tensor h = middle_(conv_in_(z.to(type_)));
+  for (const Block& block : blocks_) {
+    for (const Resnet& resnet : block.resnets) h = resnet(h);
+    if (block.upsampler) h = (*block.upsampler)(h);
+  }
+  norm_out_.in_place(h);
+  return conv_out_(h);
+}
+
+VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
+    : type_(type),
+      conv_in_(conv3(weights, "encoder.conv_in", k_face_size, type)),
+      middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, type),
+      norm_out_(weights.in("encoder.conv_norm_out"), config.norm_num_groups, k_eps),
+      conv_out_(conv3(weights, "encoder.conv_out", k_latent_size, type)),
+      quant_(
+          weights("quant_conv.weight").narrow(0, 0, config.latent_channels) * config.scaling_factor,
+          weights("quant_conv.bias").narrow(0, 0, config.latent_channels) * config.scaling_factor,
+          {.padding = {0, 0}}, at::kFloat) {
+  std::int64_t size = k_face_size;
+  const std::size_t count = config.block_out_channels.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Weights stage = weights.in("encoder.down_blocks", static_cast<std::int64_t>(i));
+    Block& block = blocks_.emplace_back();
+    for (int j = 0; j < config.layers_per_block; ++j)
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type));
+    if (i + 1 == count) break;
+    block.downsampler.emplace(
+        stage("downsamplers.0.conv.weight"), stage("downsamplers.0.conv.bias"),
+        Conv::Geometry{.stride = 2, .padding = {0, 0}, .map_size = {size + 1, size + 1}}, type);
+    size /= 2;
+  }
+}
+
+at::Tensor VaeEncoder::operator()(const at::Tensor& image) const {
+  at::Tensor h = conv_in_(image.to(type_).contiguous(at::MemoryFormat::ChannelsLast));
+  for (const Block& block : blocks_) {
+    for (const Resnet& resnet : block.resnets) h = resnet(h);
+    // One column on the right and one row below, zeros: the reference's asymmetric padding.
+    if (block.downsampler)
+      h = (*block.downsampler)(
+          at::constant_pad_nd(h, {0, 1, 0, 1}).contiguous(at::MemoryFormat::ChannelsLast));
+  }
+  h = middle_(h);
+  norm_out_.in_place(h);
+  return quant_(conv_out_(h).to(at::kFloat));
+}
+
+}  // namespace navtalk::nets

@@ -1,0 +1,64 @@
+// The autoencoder's two halves, after diffusers' AutoencoderKL; `sd-vae/config.json` sets the
+// sizes. Every GroupNorm has eps 1e-6.
+#pragma once
+
+#include "gpu/model_files.h"
+#include "gpu/nets/resnet.h"
+
+namespace navtalk::nets {
+
+// Residual, attention with one head over all pixels, residual.
+class VaeMiddle {
+ public:
+  VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
+            at::ScalarType type);
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  Resnet first_;
+  GroupNorm norm_;
+  Linear qkv_, out_;
+  Resnet second_;
+};
+
+class VaeDecoder {
+ public:
+  VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type);
+  // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in the net's type.
+  at::Tensor operator()(const at::Tensor& latent) const;
+
+ private:
+  struct Block {
+    std::vector<Resnet> resnets;
+    std::optional<UpConv> upsampler;
+  };
+  at::ScalarType type_;
+  Conv post_quant_;  // holds the division by the scaling factor
+  Conv conv_in_;
+  VaeMiddle middle_;
+  std::vector<Block> blocks_;
+  GroupNorm norm_out_;
+  Conv conv_out_;
+};
+
+class VaeEncoder {
+ public:
+  VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type);
+  // [B,3,256,256] in [-1,1] -> the distribution's mean times the scaling factor, [B,4,32,32].
+  at::Tensor operator()(const at::Tensor& image) const;
+
+ private:
+  struct Block {
+    std::vector<Resnet> resnets;
+    std::optional<Conv> downsampler;
+  };
+  at::ScalarType type_;
+  Conv conv_in_;
+  std::vector<Block> blocks_;
+  VaeMiddle middle_;
+  GroupNorm norm_out_;
+  Conv conv_out_;
+  Conv quant_;  // the mean's half only; holds the scaling factor
+};
+
+}  // namespace navtalk::nets

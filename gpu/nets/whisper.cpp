@@ -1,0 +1,59 @@
+#include "gpu/nets/whisper.h"
+
+#include <ATen/ATen.h>
+
+namespace navtalk::nets {
+namespace {
+
+// A 1-D convolution of width 3 as a 2-D one over a single row.
+Conv conv1d(const Weights& weights, const std::string& name, std::int64_t stride,
+            std::int64_t length, at::ScalarType type) {
+  return {weights(name + ".weight").unsqueeze(2),
+          weights(name + ".bias"),
+          {.stride = stride, .padding = {0, 1}, .map_size = {1, length}},
+          type};
+}
+
+}  // namespace
+
+Whisper::Layer Whisper::layer(const Weights& weights, const WhisperConfig& config,
+                              at::ScalarType type) {
+  const Weights self = weights.in("self_attn");
+  const std::int64_t rows = config.max_source_positions;
+  const at::Tensor no_key_bias = at::zeros({config.d_model});
+  return {.attention_norm = LayerNorm(weights.in("self_attn_layer_norm")),
+          .qkv = Linear(
+              at::cat({self("q_proj.weight"), self("k_proj.weight"), self("v_proj.weight")}, 0),
+              at::cat({self("q_proj.bias"), no_key_bias, self("v_proj.bias")}, 0), rows, type),
+          .out = Linear(self("out_proj.weight"), self("out_proj.bias"), rows, type),
+          .norm = LayerNorm(weights.in("final_layer_norm")),
+          .fc1 = Linear(weights("fc1.weight"), weights("fc1.bias"), rows, type),
+          .fc2 = Linear(weights("fc2.weight"), weights("fc2.bias"), rows, type)};
+}
+
+Whisper::Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type)
+    : type_(type),
+      heads_(config.encoder_attention_heads),
+      conv1_(conv1d(weights, "encoder.conv1", 1, 2L * config.max_source_positions, type)),
+      conv2_(conv1d(weights, "encoder.conv2", 2, 2L * config.max_source_positions, type)),
+      positions_(weights("encoder.embed_positions.weight").to(type)),
+      norm_(weights.in("encoder.layer_norm")) {
+  for (int i = 0; i < config.encoder_layers; ++i)
+    layers_.push_back(layer(weights.in("encoder.layers", i), config, type));
+}
+
+at::Tensor Whisper::operator()(const at::Tensor& mel) const {
+  const at::Tensor x = mel.to(type_).unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast);
+  at::Tensor h = to_tokens(gelu_of(conv2_(gelu_of(conv1_(x))))) + positions_;
+  std::vector<at::Tensor> states{h};
+  for (const Layer& layer : layers_) {
+    const std::vector<at::Tensor> qkv = layer.qkv(layer.attention_norm(h)).chunk(3, 2);
+    h = layer.out.plus(attention(qkv[0], qkv[1], qkv[2], heads_), h);
+    h = layer.fc2.plus(gelu_of(layer.fc1(layer.norm(h))), h);
+    states.push_back(h);
+  }
+  states.back() = norm_(h);
+  return at::stack(states, 2).to(at::kFloat);
+}
+
+}  // namespace navtalk::nets

@@ -1,0 +1,33 @@
+// Whisper's audio encoder with the hidden states of every layer.
+#pragma once
+
+#include "gpu/model_files.h"
+#include "gpu/nets/layers.h"
+
+namespace navtalk::nets {
+
+class Whisper {
+ public:
+  Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
+  // Log-mel [S,80,3000], fp32 -> [S,1500,L+1,D], fp32: the state before each layer, then the last
+  // one normed.
+  at::Tensor operator()(const at::Tensor& mel) const;
+
+ private:
+  struct Layer {
+    LayerNorm attention_norm;
+    Linear qkv, out;
+    LayerNorm norm;
+    Linear fc1, fc2;
+  };
+  static Layer layer(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
+
+  at::ScalarType type_;
+  std::int64_t heads_;
+  Conv conv1_, conv2_;  // over [N,80,1,3000]: a map one row high
+  at::Tensor positions_;
+  std::vector<Layer> layers_;
+  LayerNorm norm_;
+};
+
+}  // namespace navtalk::nets

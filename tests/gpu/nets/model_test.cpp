@@ -1,0 +1,190 @@
+// The model behind its interface, on a folder of random weights: strictness, determinism, batches.
+#include "gpu/model.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "core/error.h"
+#include "gpu/features/windows.h"
+#include "tests/gpu/nets/random_model.h"
+#include "tests/temporary_directory.h"
+
+namespace navtalk {
+namespace {
+
+NdArray<float> random_array(const Shape& shape, unsigned seed) {
+  std::mt19937 bits(seed);
+  std::normal_distribution<float> normal;
+  NdArray<float> array(shape);
+  for (float& value : array.values) value = normal(bits);
+  return array;
+}
+
+// Images i of the first axis.
+template <class T>
+NdArray<T> only(const NdArray<T>& all, std::int64_t i) {
+  Shape shape = all.shape;
+  shape[0] = 1;
+  return {shape, std::vector<T>(all.row(i), all.row(i) + all.stride0())};
+}
+
+int largest_difference(const NdArray<std::uint8_t>& a, const std::uint8_t* b) {
+  int largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    largest = std::max(largest, std::abs(int{a.values[i]} - int{b[i]}));
+  return largest;
+}
+
+std::string load_error(const std::filesystem::path& models) {
+  try {
+    Model::load({.models = models, .device = {}, .precision = Precision::fp32, .threads = 1});
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::invalid);
+    return error.message();
+  }
+  return "no error";
+}
+
+bool can_bf16() { return widest_isa().starts_with("avx512") || widest_isa().starts_with("amx"); }
+
+}  // namespace
+
+TEST_CASE("a checkpoint that does not fit is refused by the tensor's name") {
+  const tests::TemporaryDirectory directory;
+  tests::RandomModel model;
+  SECTION("missing") {
+    model.edit = [](Net net, std::vector<TensorInfo>& tensors) {
+      if (net == Net::unet)
+        std::erase_if(tensors, [](const TensorInfo& t) { return t.name == "conv_in.weight"; });
+    };
+    tests::write_random_model(directory.path(), model);
+    CHECK_THAT(load_error(directory.path()), Catch::Contains("missing conv_in.weight"));
+  }
+  SECTION("surplus") {
+    model.edit = [](Net net, std::vector<TensorInfo>& tensors) {
+      if (net == Net::vae) tensors.push_back({"decoder.extra", DType::f32, {2}});
+    };
+    tests::write_random_model(directory.path(), model);
+    CHECK_THAT(load_error(directory.path()), Catch::Contains("surplus decoder.extra"));
+  }
+  SECTION("mis-shaped") {
+    model.edit = [](Net net, std::vector<TensorInfo>& tensors) {
+      for (TensorInfo& t : tensors)
+        if (net == Net::whisper && t.name.ends_with("layers.1.fc1.weight")) t.shape[0] += 1;
+    };
+    tests::write_random_model(directory.path(), model);
+    const std::string message = load_error(directory.path());
+    CHECK_THAT(message, Catch::Contains("mis-shaped") && Catch::Contains("layers.1.fc1.weight"));
+  }
+}
+
+TEST_CASE("what the CPU cannot do is refused with the remedy") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto load = [&](Device device, Precision precision) {
+    Model::load({.models = directory.path(), .device = device, .precision = precision});
+  };
+  CHECK_THROWS_WITH(load({}, Precision::fp16), Catch::Contains("use --precision"));
+  CHECK_THROWS_WITH(load({.kind = Device::Kind::cuda}, Precision::fp32),
+                    Catch::Contains("built without CUDA"));
+}
+
+TEST_CASE("inputs of the wrong shape are refused with both shapes") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  Model model = Model::load({.models = directory.path(), .device = {}, .threads = 1});
+  CHECK(model.info().context_rows == 30);
+  CHECK(model.info().context_width == 32);
+  CHECK_THROWS_WITH(model.unet(random_array({1, 4, 32, 32}, 1), random_array({1, 30, 32}, 2)),
+                    Catch::Contains("[1,4,32,32]") && Catch::Contains("[-1,8,32,32]"));
+  CHECK_THROWS_WITH(model.unet(random_array({2, 8, 32, 32}, 1), random_array({1, 30, 32}, 2)),
+                    Catch::Contains("the context has shape [1,30,32]"));
+  CHECK_THROWS_WITH(model.decode_faces(random_array({1, 3, 32, 32}, 1)),
+                    Catch::Contains("[-1,4,32,32]"));
+  CHECK_THROWS_WITH(model.whisper_states(random_array({1, 80, 300}, 1)),
+                    Catch::Contains("[-1,80,3000]"));
+  const std::vector<std::uint8_t> pixels(128 * 128 * 3);
+  const std::vector<ConstImageView> small{{pixels.data(), 128, 128, 3, 128 * 3}};
+  CHECK_THROWS_WITH(model.encode(small), Catch::Contains("128x128"));
+}
+
+TEST_CASE("the same input gives the same bytes, and a batch the frames that batch 1 gives") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto precision = GENERATE(Precision::fp32, Precision::bf16);
+  if (precision == Precision::bf16 && !can_bf16()) {
+    WARN("skipped: bf16 needs AVX-512");
+    return;
+  }
+  const Model::Options options{
+      .models = directory.path(), .device = {}, .precision = precision, .threads = 1};
+  Model model = Model::load(options);
+  const NdArray<float> latent = random_array({2, 8, 32, 32}, 1);
+  const NdArray<float> windows = random_array({2, 30, 32}, 2);
+  const NdArray<std::uint8_t> faces = model.faces(latent, windows);
+  REQUIRE(faces.shape == Shape{2, 256, 256, 3});
+  CHECK(model.faces(latent, windows) == faces);
+  CHECK(Model::load(options).faces(latent, windows) == faces);
+  for (std::int64_t i = 0; i < 2; ++i)
+    CHECK(largest_difference(model.faces(only(latent, i), only(windows, i)), faces.row(i)) <= 1);
+}
+
+TEST_CASE("faces is the UNet on positioned windows, then the decoder, then bytes") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  Model model = Model::load(
+      {.models = directory.path(), .device = {}, .precision = Precision::fp32, .threads = 1});
+  const NdArray<float> latent = random_array({1, 8, 32, 32}, 3);
+  NdArray<float> windows = random_array({1, 30, 32}, 4);
+  const NdArray<std::uint8_t> faces = model.faces(latent, windows);
+  add_positions(windows);
+  const NdArray<float> talking = model.unet(latent, windows);
+  CHECK(model.decode_faces(talking) == faces);
+  const NdArray<float> raw = model.decode_raw(talking);
+  const auto level = [&](std::size_t plane) {
+    return std::lrintf(std::clamp(raw.values[plane] / 2.0F + 0.5F, 0.0F, 1.0F) * 255.0F);
+  };
+  constexpr std::size_t k_plane = 256 * 256;
+  CHECK(faces.values[0] == level(2 * k_plane));  // blue first
+  CHECK(faces.values[2] == level(0));
+}
+
+TEST_CASE("the number of threads does not change a face by more than one level") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const NdArray<float> latent = random_array({1, 8, 32, 32}, 5);
+  const NdArray<float> windows = random_array({1, 30, 32}, 6);
+  const auto faces = [&](int threads) {
+    return Model::load({.models = directory.path(),
+                        .device = {},
+                        .precision = Precision::fp32,
+                        .threads = threads})
+        .faces(latent, windows);
+  };
+  CHECK(largest_difference(faces(1), faces(2).values.data()) <= 1);
+}
+
+TEST_CASE("encoding masks the lower half first, and only the masked latent forgets it") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  Model model = Model::load(
+      {.models = directory.path(), .device = {}, .precision = Precision::fp32, .threads = 1});
+  std::mt19937 bits(7);
+  std::vector<std::uint8_t> first(256 * 256 * 3);
+  for (std::uint8_t& value : first) value = static_cast<std::uint8_t>(bits() & 0xffU);
+  std::vector<std::uint8_t> second = first;
+  for (std::size_t i = second.size() / 2; i < second.size(); ++i) second[i] = 17;
+  const std::vector<ConstImageView> crops{{first.data(), 256, 256, 3, 768},
+                                          {second.data(), 256, 256, 3, 768}};
+  const NdArray<float> latents = model.encode(crops);
+  REQUIRE(latents.shape == Shape{2, 8, 32, 32});
+  const std::size_t half = latents.stride0() / 2;
+  const auto half_of = [&](std::int64_t i, std::size_t h) {
+    return std::vector<float>(latents.row(i) + h * half, latents.row(i) + (h + 1) * half);
+  };
+  CHECK(half_of(0, 0) == half_of(1, 0));
+  CHECK(half_of(0, 1) != half_of(1, 1));
+}
+
+}  // namespace navtalk
