@@ -146,7 +146,7 @@ TEST_CASE("what is no checkpoint is refused with its name and the reason") {
   INFO(file);
   CHECK_THROWS_WITH(Checkpoint::open(fixture(file)),
                     Catch::Contains(file) && Catch::Contains(reason));
-  CHECK(failure_of([&] { Checkpoint::open(fixture(file)); }) == Code::invalid);
+  CHECK(failure_of([&name = file] { Checkpoint::open(fixture(name)); }) == Code::invalid);
 }
 
 TEST_CASE("a file that is not there is not found, and a folder is no checkpoint") {
