@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
-#include <ranges>
 
 #include "core/checkpoint/pickle_opcodes.h"
 #include "core/checkpoint/pickle_symbols.h"
@@ -133,7 +133,7 @@ bool Unpickler::load_sequence(std::uint8_t opcode) {
     case op::k_tuple2:
     case op::k_tuple3: {
       std::vector<NodeId> items(static_cast<std::size_t>(opcode - op::k_tuple1 + 1));
-      for (NodeId& item : std::views::reverse(items)) item = pop();
+      std::generate(items.rbegin(), items.rend(), [this] { return pop(); });
       push_items(NodeKind::tuple, std::move(items));
       return true;
     }
