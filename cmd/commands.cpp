@@ -4,6 +4,7 @@ namespace navtalk::cmd {
 
 // In the order of --help.
 void add_commands(Commands& commands) {
+  add_infer(commands);
   add_avatar_list(commands);
   add_avatar_show(commands);
   add_bench_image(commands);
