@@ -1,4 +1,5 @@
-// The completion scripts in the shells they are for.
+// The completion scripts in the shells they are for: the packaged files, which one test compares
+// with what the binary prints.
 #include <catch2/catch.hpp>
 
 #include "tests/cmd/shell.h"
@@ -11,24 +12,23 @@ namespace {
 
 // What bash offers for a line, given as words; the last one is being completed.
 std::string bash_offers(const std::string& words) {
-  return shell("source <(navtalk completions bash)\nCOMP_WORDS=(" + words +
+  return shell("source " NAVTALK_SOURCE "/completions/navtalk.bash\nCOMP_WORDS=(" + words +
                ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_navtalk\nprintf '%s\\n' "
                "\"${COMPREPLY[@]}\"")
       .out;
 }
 
 std::string fish_offers(const std::string& line) {
-  return shell(
-             "navtalk completions fish > $HOME/n.fish\n"
-             "fish --no-config -c \"source $HOME/n.fish; complete -C '" +
-             line + "'\" | cut -f1")
+  return shell("fish --no-config -c \"source " NAVTALK_SOURCE
+               "/completions/navtalk.fish; complete -C '" +
+               line + "'\" | cut -f1")
       .out;
 }
 
 // zsh completes only in an interactive shell on a terminal: zpty is one. Matches are printed by a
 // compadd that hands on what it adds.
 std::string zsh_offers(const std::string& line) {
-  return shell("navtalk completions zsh > $HOME/_navtalk\nzsh -f " NAVTALK_SOURCE
+  return shell("cp " NAVTALK_SOURCE "/completions/_navtalk $HOME; zsh -f " NAVTALK_SOURCE
                "/tests/cmd/zsh_offers \"$HOME/_navtalk\" '" +
                line + "'")
       .out;

@@ -1,0 +1,46 @@
+# fish completion for navtalk, made by `navtalk completions fish`: do not edit.
+
+function __navtalk_at
+    set -l commands 'avatar' 'avatar list' 'avatar show' 'bench' 'bench image' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --size --batch --time
+    set -l path ''
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+        else if contains -- $word $with_value
+            set skip 1
+        else if contains -- (string trim -- "$path $word") $commands
+            set path (string trim -- "$path $word")
+        end
+    end
+    test "$path" = "$argv"
+end
+
+complete -c navtalk -f
+complete -c navtalk -l help -s h -d 'Print this help, or that of a command, and exit'
+complete -c navtalk -l version -d 'Print the version and exit'
+complete -c navtalk -l config -r -F -d 'Configuration file (TOML)'
+complete -c navtalk -l json -d 'Print results and errors as JSON'
+complete -c navtalk -l log-level -x -a 'trace debug info warn error off' -d 'What to log on standard error'
+complete -c navtalk -l no-color -d 'Print without colours (also NO_COLOR)'
+complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare avatars and look at them'
+complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
+complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Take carriage returns out of file and folder names'
+complete -c navtalk -n '__navtalk_at ' -a config -d 'Check and show the configuration'
+complete -c navtalk -n '__navtalk_at ' -a completions -d 'Print a script that completes navtalk\'s commands in a shell'
+complete -c navtalk -n '__navtalk_at avatar' -a list -d 'List the avatars in a folder'
+complete -c navtalk -n '__navtalk_at avatar' -a show -d 'Say what an avatar is, and whether its files are whole'
+complete -c navtalk -n '__navtalk_at avatar list' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
+complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'
+complete -c navtalk -n '__navtalk_at bench image' -l batch -x -d 'Pictures at a time, separated by commas'
+complete -c navtalk -n '__navtalk_at bench image' -l time -x -d 'Seconds to measure each operation for'
+complete -c navtalk -n '__navtalk_at fix-filenames' -l dry-run -d 'Change nothing, show what would be done'
+complete -c navtalk -n '__navtalk_at fix-filenames' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at config' -a check -d 'Say whether a configuration file is good, and what is wrong where'
+complete -c navtalk -n '__navtalk_at config' -a show -d 'Print the values in effect, and where each comes from'
+complete -c navtalk -n '__navtalk_at config' -a example -d 'Print a commented configuration file with every key at its default'
+complete -c navtalk -n '__navtalk_at config check' -F
+complete -c navtalk -n '__navtalk_at completions' -x -a 'bash zsh fish'
