@@ -10,8 +10,12 @@ namespace navtalk {
 namespace {
 
 constexpr double k_bridge_s = 0.4;
-constexpr double k_median_s = 0.36;
-constexpr double k_centre_sigma_s = 0.06, k_size_sigma_s = 0.4;
+
+struct Smoothing {
+  double median_s;  // the whole window
+  double sigma_s;   // of the Gaussian
+};
+constexpr Smoothing k_centre{0.36, 0.06}, k_size{2.0, 0.6};
 
 using Series = std::vector<double>;
 
@@ -49,8 +53,9 @@ Series gaussian(const Series& values, double sigma) {
   return result;
 }
 
-Series smooth(const Series& values, double sigma_s, int fps) {
-  return gaussian(median(values, static_cast<std::size_t>(k_median_s * fps / 2)), sigma_s * fps);
+Series smooth(const Series& values, const Smoothing& how, int fps) {
+  return gaussian(median(values, static_cast<std::size_t>(how.median_s * fps / 2)),
+                  how.sigma_s * fps);
 }
 
 // One stretch: frames first..first+n-1, all with values.
@@ -102,9 +107,9 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
                                                     int fps) {
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
-    const Series x = smooth(stretch.x, k_centre_sigma_s, fps);
-    const Series y = smooth(stretch.y, k_centre_sigma_s, fps);
-    const Series size = smooth(stretch.size, k_size_sigma_s, fps);
+    const Series x = smooth(stretch.x, k_centre, fps);
+    const Series y = smooth(stretch.y, k_centre, fps);
+    const Series size = smooth(stretch.size, k_size, fps);
     for (std::size_t i = 0; i < size.size(); ++i)
       result[stretch.first + i] = FaceSquare{x[i], y[i], size[i]};
   }

@@ -1,7 +1,8 @@
 // A detector's boxes jitter, drop out for single frames, and are sometimes wrong; a face does none
 // of this. Within each stretch of a face in one place: dropouts of up to 0.4 s are bridged,
-// outliers removed by a median over 0.36 s, the rest smoothed by a Gaussian in time (centre 0.06 s,
-// size 0.4 s: a size that breathes shows more than one that lags).
+// outliers removed by a median in time, the rest smoothed by a Gaussian. The size is smoothed ten
+// times as far as the place: heads nod within frames but come nearer within seconds, and a size
+// that breathes is seen at once.
 #pragma once
 
 #include <optional>
