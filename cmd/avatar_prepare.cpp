@@ -22,7 +22,7 @@ struct Options {
   std::filesystem::path video, image, images, output, face_boxes, models;
   std::string id, face_box;
   int fps = 25;
-  bool force = false;
+  bool no_latents = false, force = false;
 };
 
 ClipSource source_of(const Options& options) {
@@ -63,6 +63,7 @@ std::shared_ptr<FaceSource> faces_of(const Options& options) {
 
 // Latents come from the model that is named or configured, else from the demo's where it is there.
 std::optional<LatentOptions> latents_of(const Options& options, const Context& context) {
+  if (options.no_latents) return std::nullopt;
   std::filesystem::path models;
   try {
     models = models_directory(options.models, context);
@@ -138,6 +139,8 @@ void add_avatar_prepare(Commands& commands) {
       ->type_name("N");
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
       ->type_name("DIR");
+  command.add_flag("--no-latents", options->no_latents,
+                   "Make no latents: they are made whenever the avatar is used");
   command.add_flag("--force", options->force, "Replace an avatar that is there already");
 }
 

@@ -13,7 +13,7 @@ namespace navtalk {
 // Copies the first video stream of `source` to `destination`, shown from time 0 at `fps`. nullopt
 // when it was copied; else why it has to be encoded ("it has 30 frames a second"), and nothing was
 // written. The same source gives the same bytes. Error{not_found}, Error{invalid} when the source
-// cannot be read or is truncated, Error{failed} when writing fails.
+// cannot be read or is seen to be truncated, Error{failed} when writing fails.
 std::optional<std::string> copy_video_stream(const std::filesystem::path& source,
                                              const std::filesystem::path& destination, int fps);
 

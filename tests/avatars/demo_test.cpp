@@ -1,0 +1,47 @@
+// The avatar that comes with navtalk.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "avatars/bundle.h"
+#include "avatars/given_faces.h"
+#include "avatars/prepare.h"
+#include "core/data_directory.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("the demo avatar is what preparation makes of the demo clip") {
+  const tests::TemporaryDirectory base;
+  const fs::path demo = data_directory() / "demo";
+  const auto about = nlohmann::json::parse(bytes_of(demo / "avatar.json"));
+  const auto box = about.at("face_box").get<std::vector<int>>();
+  prepare(
+      {.source = demo / about.at("clip").get<std::string>(),
+       .output = base / "ada",
+       .id = {},
+       .faces = std::make_shared<GivenFaces>(Box{box[0], box[1], box[0] + box[2], box[1] + box[3]}),
+       .latents = std::nullopt},
+      {}, {});
+  for (const char* file : {"avatar.json", "frames.mp4", "faces.json", "masks.safetensors"}) {
+    INFO(file);
+    CHECK(bytes_of(demo / "avatars/ada" / file) == bytes_of(base / "ada" / file));
+  }
+}
+
+TEST_CASE("the demo avatar opens, with a face in every frame") {
+  const Bundle bundle = Bundle::open(data_directory() / "demo/avatars/ada");
+  CHECK(bundle.info().id == "ada");
+  CHECK(bundle.info().faceless_frames == 0);
+  CHECK(bundle.frame(bundle.frame_count() - 1).width == bundle.info().width);
+}
