@@ -31,6 +31,7 @@
 namespace navtalk::cmd {
 
 void add_avatar_list(Commands& commands);
+void add_avatar_prepare(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
 void add_completions(Commands& commands);

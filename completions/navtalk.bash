@@ -28,6 +28,42 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --video")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --image")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --images")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --output")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --id")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --face-box")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --face-boxes")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --fps")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -40,7 +76,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk avatar" | "navtalk avatar list" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -50,6 +86,42 @@ _navtalk() {
       ;;
     *" --log-level")
       _navtalk_words 'trace debug info warn error off'
+      return
+      ;;
+    "navtalk avatar prepare --video")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar prepare --image")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar prepare --images")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk avatar prepare --output")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk avatar prepare --id")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --face-box")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --face-boxes")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar prepare --fps")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --models")
+      _navtalk_paths -d
       return
       ;;
     "navtalk bench image --size")
@@ -77,7 +149,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'list show'
+        _navtalk_words 'list prepare show'
       fi
       ;;
     "navtalk avatar list")
@@ -85,6 +157,13 @@ _navtalk() {
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
         _navtalk_paths -d
+      fi
+      ;;
+    "navtalk avatar prepare")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--video --image --images --output --id --face-box --face-boxes --fps --models --no-latents --force --help -h --version --config --json --log-level --no-color'
+      else
+        :
       fi
       ;;
     "navtalk avatar show")

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'avatar' 'avatar list' 'avatar show' 'bench' 'bench image' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --size --batch --time
+    set -l commands 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'bench' 'bench image' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --video --image --images --output --id --face-box --face-boxes --fps --models --size --batch --time
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -30,8 +30,20 @@ complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Take carriage return
 complete -c navtalk -n '__navtalk_at ' -a config -d 'Check and show the configuration'
 complete -c navtalk -n '__navtalk_at ' -a completions -d 'Print a script that completes navtalk\'s commands in a shell'
 complete -c navtalk -n '__navtalk_at avatar' -a list -d 'List the avatars in a folder'
+complete -c navtalk -n '__navtalk_at avatar' -a prepare -d 'Make an avatar from a video or pictures'
 complete -c navtalk -n '__navtalk_at avatar' -a show -d 'Say what an avatar is, and whether its files are whole'
 complete -c navtalk -n '__navtalk_at avatar list' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l video -r -F -d 'Video of one person who looks at the camera'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l image -r -F -d 'A still: an avatar of one frame'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l images -x -a '(__fish_complete_directories)' -d 'Folder of pictures, one a frame, by name'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l output -x -a '(__fish_complete_directories)' -d 'The avatar\'s folder'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l id -x -d 'The avatar\'s id; default: the output folder\'s name'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l face-box -x -d 'Where the face is in every frame, from the brow to just below the chin, instead of finding it'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l face-boxes -r -F -d 'The same frame by frame: {"boxes": [[x1,y1,x2,y2] or null, ...]}'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames a second of the avatar'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, for the latents'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l no-latents -d 'Make no latents: they are made whenever the avatar is used'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an avatar that is there already'
 complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'
