@@ -4,31 +4,16 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "core/error.h"
+#include "core/unique_fd.h"
 
 namespace navtalk {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 [[noreturn]] void fail(const std::filesystem::path& path, int reason) {
   const bool absent = reason == ENOENT || reason == ENOTDIR;
@@ -40,9 +25,9 @@ class Descriptor {
 }  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(path);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail(path, errno);
+  if (!file || ::fstat(file.value(), &status) != 0) fail(path, errno);
   if (!S_ISREG(status.st_mode))
     throw Error(Code::invalid, fmt::format("{}: not a regular file", path.native()));
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -50,7 +35,7 @@ MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t max
     throw Error(Code::invalid, fmt::format("{}: {} bytes are more than the limit of {}",
                                            path.native(), size, max_bytes));
   if (size == 0) return MappedFile({});
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
   if (address == MAP_FAILED) fail(path, errno);
   return MappedFile({static_cast<const std::byte*>(address), size});
 }

@@ -46,10 +46,7 @@ bool is_big_endian(const ZipMembers& members, const std::string& folder) {
 PickleGraph unpickle(std::span<const std::byte> bytes) {
   if (bytes.size() > k_max_pickle_bytes)
     fail(fmt::format("a data.pkl of {} bytes is too large", bytes.size()));
-  Unpickler unpickler(bytes);
-  PickleGraph graph = unpickler.run();
-  if (unpickler.consumed() != bytes.size()) fail("bytes follow the end of data.pkl");
-  return graph;
+  return unpickle_all(bytes);
 }
 
 }  // namespace

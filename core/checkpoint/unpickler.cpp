@@ -42,6 +42,14 @@ PickleGraph Unpickler::run() {
   return std::move(graph_);
 }
 
+PickleGraph unpickle_all(std::span<const std::byte> bytes) {
+  Unpickler unpickler(bytes);
+  PickleGraph graph = unpickler.run();
+  if (unpickler.consumed() != bytes.size())
+    fail(fmt::format("{} bytes follow the end of the pickle", bytes.size() - unpickler.consumed()));
+  return graph;
+}
+
 bool Unpickler::load_number(std::uint8_t opcode) {
   switch (opcode) {
     case op::k_none:

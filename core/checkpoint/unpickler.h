@@ -63,4 +63,7 @@ class Unpickler {
   bool stopped_ = false;
 };
 
+// The one pickle that fills `bytes`; Error{invalid} also when more bytes follow it.
+PickleGraph unpickle_all(std::span<const std::byte> bytes);
+
 }  // namespace navtalk

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tests/temporary_directory.h"
 
 // A file of tests/fixtures/checkpoints, which make_checkpoints.py wrote.
 inline std::filesystem::path fixture(const std::string& name) {
@@ -25,16 +26,13 @@ inline std::vector<std::byte> content_of(const std::filesystem::path& path) {
 // A file with the given content that goes away with the object.
 class ScratchFile {
  public:
-  explicit ScratchFile(const std::string& content);
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+  explicit ScratchFile(const std::string& content) : path_(directory_ / "file") {
+    std::ofstream(path_, std::ios::binary) << content;
   }
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  navtalk::tests::TemporaryDirectory directory_;
   std::filesystem::path path_;
 };
 
