@@ -1,0 +1,75 @@
+"""usage: model_verify_test.py NAVTALK GOLDENS   `navtalk model verify`, through the shell, on tests/golden/"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+NAVTALK, GOLDENS = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+
+
+def verify(*arguments):
+    return subprocess.run([NAVTALK, "model", "verify", *map(str, arguments)], capture_output=True, text=True)
+
+
+class ModelVerify(unittest.TestCase):
+    def test_a_model_that_agrees_exits_with_0_and_names_every_group(self):
+        done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("encode.latents", "unet.output", "compose.output", "skipped", "pipeline", "within tolerance"):
+            self.assertIn(word, done.stdout)
+
+    def test_json_is_one_object_with_a_result_for_each_tensor(self):
+        done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "bf16", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertTrue(report["ok"])
+        self.assertEqual(report["precision"], "bf16")
+        results = {r.get("tensor", r["group"]): r for r in report["results"]}
+        self.assertEqual(results["unet.output"]["status"], "ok")
+        self.assertGreater(results["unet.output"]["max_difference"], 1e-4)
+        self.assertIsNone(results["compose.output"]["psnr_db"])
+        self.assertEqual(results["mel"]["status"], "skipped")
+        self.assertIn("audio.samples", results["mel"]["reason"])
+
+    def test_a_changed_weight_exits_with_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            models = pathlib.Path(folder, "models")
+            shutil.copytree(GOLDENS / "wide", models)
+            weights = models / "musetalkV15" / "unet.safetensors"
+            data = bytearray(weights.read_bytes())
+            data[-1] ^= 0x80
+            weights.chmod(0o644)
+            weights.write_bytes(data)
+            done = verify(models, GOLDENS / "wide.safetensors")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("DIFFERS", done.stdout)
+        self.assertIn("OUT OF TOLERANCE", done.stdout)
+
+    def test_what_is_no_golden_file_is_bad_input(self):
+        weights = GOLDENS / "wide" / "whisper" / "model.safetensors"
+        done = verify(GOLDENS / "wide", weights, "--json")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(json.loads(done.stdout)["error"]["code"], "invalid")
+        self.assertIn("navtalk-golden-1", done.stdout)
+
+    def test_a_golden_file_of_another_model_is_bad_input(self):
+        done = verify(GOLDENS / "odd", GOLDENS / "wide.safetensors")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("was the file made from this model?", done.stderr)
+
+    def test_files_that_are_not_there_exit_with_4(self):
+        self.assertEqual(verify(GOLDENS / "wide", GOLDENS / "absent").returncode, 4)
+        self.assertEqual(verify(GOLDENS / "absent", GOLDENS / "deep.safetensors").returncode, 4)
+
+    def test_fp16_is_refused_on_a_cpu(self):
+        done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "fp16")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("fp16", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
