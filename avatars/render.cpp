@@ -78,7 +78,7 @@ void render(Model& model, const Bundle& avatar, const Audio& audio, const Render
                             1000.0 * audio.duration_s(), 1000.0 / options.fps));
   }
   Renderer renderer(model, avatar, speech, options);
-  const std::int64_t batch = options.batch > 0 ? options.batch : 1;
+  const std::int64_t batch = options.batch > 0 ? options.batch : model.info().batch;
   for (std::int64_t t = 0; t < speech.frame_count(); t += batch) {
     throw_if_stopped(stop);
     renderer.show(renderer.infer(t, std::min(batch, speech.frame_count() - t)), sink);

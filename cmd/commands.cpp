@@ -9,6 +9,7 @@ void add_commands(Commands& commands) {
   add_avatar_prepare(commands);
   add_avatar_show(commands);
   add_bench_image(commands);
+  add_bench_pipeline(commands);
   add_model_check(commands);
   add_model_verify(commands);
   add_fix_filenames(commands);

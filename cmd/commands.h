@@ -34,6 +34,7 @@ void add_avatar_list(Commands& commands);
 void add_avatar_prepare(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
+void add_bench_pipeline(Commands& commands);
 void add_completions(Commands& commands);
 void add_config_check(Commands& commands);
 void add_config_example(Commands& commands);

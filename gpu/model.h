@@ -25,6 +25,7 @@ struct ModelInfo {
   int whisper_layers = 0;
   Precision whisper_precision = Precision::fp32, unet_precision = Precision::fp32,
             vae_precision = Precision::fp32;
+  int batch = 1;  // frames in one call of faces() that cost the least each
 };
 
 class Model {

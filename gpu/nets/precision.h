@@ -13,8 +13,8 @@ namespace navtalk::nets {
 
 c10::ScalarType scalar_type(Precision precision);
 
-// Fills info's precisions: what is asked for, else what is fastest on this CPU. Error{usage} for
-// fp16; Error{invalid} for bf16 on a CPU without AVX-512.
+// Fills info's precisions and batch: what is asked for, else what is fastest on this CPU.
+// Error{usage} for fp16; Error{invalid} for bf16 on a CPU without AVX-512.
 void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, ModelInfo& info);
 
 }  // namespace navtalk::nets

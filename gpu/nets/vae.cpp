@@ -38,10 +38,10 @@ VaeMiddle::VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t m
       second_(resnet(weights.in("resnets.1"), groups, map_size, type)) {}
 
 at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
-  const at::Tensor h = first_(x);
+  const at::Tensor h = first_.consume(x);
   const std::vector<at::Tensor> qkv = qkv_(to_tokens(norm_(h))).chunk(3, 2);
   const at::Tensor attended = out_.plus(attention(qkv[0], qkv[1], qkv[2], 1), to_tokens(h));
-  return second_(to_map(attended, h.size(2), h.size(3)));
+  return second_.consume(to_map(attended, h.size(2), h.size(3)));
 }
 
 VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
@@ -71,7 +71,7 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
       post_quant_(latent.to(at::kFloat).contiguous(at::MemoryFormat::ChannelsLast));
   at::Tensor h = middle_(conv_in_(z.to(type_)));
   for (const Block& block : blocks_) {
-    for (const Resnet& resnet : block.resnets) h = resnet(h);
+    for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
     if (block.upsampler) h = (*block.upsampler)(h);
   }
   norm_out_.in_place(h);
@@ -106,7 +106,7 @@ VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::Scal
 at::Tensor VaeEncoder::operator()(const at::Tensor& image) const {
   at::Tensor h = conv_in_(image.to(type_).contiguous(at::MemoryFormat::ChannelsLast));
   for (const Block& block : blocks_) {
-    for (const Resnet& resnet : block.resnets) h = resnet(h);
+    for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
     // One column on the right and one row below, zeros: the reference's asymmetric padding.
     if (block.downsampler)
       h = (*block.downsampler)(

@@ -12,7 +12,7 @@ class VaeMiddle {
  public:
   VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
             at::ScalarType type);
-  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const at::Tensor& x) const;  // overwrites x
 
  private:
   Resnet first_;

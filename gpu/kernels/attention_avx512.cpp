@@ -1,0 +1,165 @@
+// The inner loops of attention in AVX-512. See rows_avx512.cpp about what may be used here.
+#include "gpu/kernels/attention.h"
+
+#if defined(__AVX512BF16__)
+
+#include "gpu/kernels/avx512.h"
+
+namespace navtalk::kernels {
+namespace {
+
+constexpr int k_rows = static_cast<int>(k_query_rows);
+
+std::int64_t padded(std::int64_t n) { return (n + k_lanes - 1) / k_lanes * k_lanes; }
+
+__mmask16 mask_of(std::int64_t left) {
+  return left >= k_lanes ? __mmask16{0xffff} : tail_mask(left);
+}
+
+template <class F>
+const typename F::Item* row(const Tokens& tokens, std::int64_t image, std::int64_t token,
+                            std::int64_t offset) {
+  return static_cast<const typename F::Item*>(tokens.data) + image * tokens.image +
+         token * tokens.row + offset;
+}
+
+template <class F>
+void pack(const Attention& task, std::int64_t image, std::int64_t head, const PackedHead& packed) {
+  const std::int64_t stride = padded(task.keys), value_stride = padded(task.width);
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(task.width));
+  alignas(64) float lanes[k_lanes];
+  for (std::int64_t t = 0; t < stride; ++t)
+    for (std::int64_t c = 0; c < task.width; c += k_lanes) {
+      const __mmask16 mask = mask_of(task.width - c);
+      __m512 x = _mm512_setzero_ps();
+      if (t < task.keys) {
+        x = _mm512_mul_ps(F::load(row<F>(task.k, image, t, head * task.width + c), mask),
+                          _mm512_set1_ps(scale));
+        _mm512_storeu_ps(packed.values + t * value_stride + c,
+                         F::load(row<F>(task.v, image, t, head * task.width + c), mask));
+      }
+      _mm512_store_ps(lanes, x);
+      const std::int64_t count = task.width - c < k_lanes ? task.width - c : k_lanes;
+      for (std::int64_t i = 0; i < count; ++i) packed.keys[(c + i) * stride + t] = lanes[i];
+    }
+}
+
+// out[r][0..16n) = sum over i of a[r][i] * b[i][0..16n): the one product that both halves are.
+template <int n>
+void product(const float* a, std::int64_t a_stride, const float* b, std::int64_t b_stride,
+             std::int64_t depth, float* out, std::int64_t out_stride) {
+  __m512 sum[k_rows][n];
+  for (int r = 0; r < k_rows; ++r)
+    for (int j = 0; j < n; ++j) sum[r][j] = _mm512_setzero_ps();
+  for (std::int64_t i = 0; i < depth; ++i) {
+    __m512 x[n];
+    for (int j = 0; j < n; ++j) x[j] = _mm512_loadu_ps(b + i * b_stride + j * k_lanes);
+    for (int r = 0; r < k_rows; ++r) {
+      const __m512 y = _mm512_set1_ps(a[r * a_stride + i]);
+      for (int j = 0; j < n; ++j) sum[r][j] = _mm512_fmadd_ps(y, x[j], sum[r][j]);
+    }
+  }
+  for (int r = 0; r < k_rows; ++r)
+    for (int j = 0; j < n; ++j) _mm512_storeu_ps(out + r * out_stride + j * k_lanes, sum[r][j]);
+}
+
+void product_any(std::int64_t vectors, const float* a, std::int64_t a_stride, const float* b,
+                 std::int64_t b_stride, std::int64_t depth, float* out, std::int64_t out_stride) {
+  switch (vectors) {
+    case 1:
+      return product<1>(a, a_stride, b, b_stride, depth, out, out_stride);
+    case 2:
+      return product<2>(a, a_stride, b, b_stride, depth, out, out_stride);
+    case 3:
+      return product<3>(a, a_stride, b, b_stride, depth, out, out_stride);
+    default:
+      return product<4>(a, a_stride, b, b_stride, depth, out, out_stride);
+  }
+}
+
+std::int64_t vectors_left(std::int64_t from, std::int64_t size) {
+  const std::int64_t left = (size - from) / k_lanes;
+  return left < 4 ? left : 4;
+}
+
+// scores -> e^(score - max), and what to multiply with to make their sum 1.
+float soften(float* scores, std::int64_t keys) {
+  __m512 top = _mm512_set1_ps(-3.4e38F), sum = _mm512_setzero_ps();
+  for (std::int64_t t = 0; t < keys; t += k_lanes)
+    top = _mm512_mask_max_ps(top, mask_of(keys - t), top, _mm512_loadu_ps(scores + t));
+  const __m512 highest = _mm512_set1_ps(_mm512_reduce_max_ps(top));
+  for (std::int64_t t = 0; t < keys; t += k_lanes) {
+    const __m512 p = _mm512_maskz_mov_ps(
+        mask_of(keys - t), exp_of(_mm512_sub_ps(_mm512_loadu_ps(scores + t), highest)));
+    sum = _mm512_add_ps(sum, p);
+    _mm512_storeu_ps(scores + t, p);
+  }
+  return 1.0F / _mm512_reduce_add_ps(sum);
+}
+
+template <class F>
+void attend(const Attention& task, std::int64_t image, std::int64_t head, const PackedHead& packed,
+            std::int64_t first, std::int64_t rows, float* scores) {
+  const std::int64_t keys = padded(task.keys), width = padded(task.width);
+  float* queries = scores + k_rows * keys;
+  for (std::int64_t r = 0; r < k_rows; ++r) {
+    // Rows past the end repeat the last one and are not stored.
+    const auto* q = row<F>(task.q, image, first + (r < rows ? r : rows - 1), head * task.width);
+    for (std::int64_t c = 0; c < task.width; c += k_lanes) {
+      const __mmask16 mask = mask_of(task.width - c);
+      _mm512_mask_storeu_ps(queries + r * task.width + c, mask, F::load(q + c, mask));
+    }
+  }
+  for (std::int64_t t = 0; t < keys; t += 4 * k_lanes)
+    product_any(vectors_left(t, keys), queries, task.width, packed.keys + t, keys, task.width,
+                scores + t, keys);
+  float part[k_rows];
+  for (int r = 0; r < k_rows; ++r) part[r] = soften(scores + r * keys, task.keys);
+  auto* y = static_cast<typename F::Item*>(task.y);
+  const std::int64_t stride = task.heads * task.width;
+  for (std::int64_t c = 0; c < width; c += 4 * k_lanes) {
+    alignas(64) float out[k_rows * 4 * k_lanes];
+    product_any(vectors_left(c, width), scores, keys, packed.values + c, width, task.keys, out,
+                4 * k_lanes);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t i = 0; i < 4 * k_lanes && c + i < task.width; i += k_lanes)
+        F::store(y + (image * task.queries + first + r) * stride + head * task.width + c + i,
+                 _mm512_mul_ps(_mm512_load_ps(out + r * 4 * k_lanes + i), _mm512_set1_ps(part[r])),
+                 mask_of(task.width - c - i));
+  }
+}
+
+}  // namespace
+
+bool has_attention(Isa isa) { return isa == Isa::avx512; }
+
+void pack_head(const Attention& task, std::int64_t image, std::int64_t head,
+               const PackedHead& packed) {
+  if (task.format == Format::fp32)
+    pack<Fp32>(task, image, head, packed);
+  else
+    pack<Bf16>(task, image, head, packed);
+}
+
+void attend_rows(const Attention& task, std::int64_t image, std::int64_t head,
+                 const PackedHead& packed, std::int64_t first, std::int64_t rows, float* scores) {
+  if (task.format == Format::fp32)
+    attend<Fp32>(task, image, head, packed, first, rows, scores);
+  else
+    attend<Bf16>(task, image, head, packed, first, rows, scores);
+}
+
+}  // namespace navtalk::kernels
+
+#else
+
+namespace navtalk::kernels {
+
+bool has_attention(Isa) { return false; }
+void pack_head(const Attention&, std::int64_t, std::int64_t, const PackedHead&) {}
+void attend_rows(const Attention&, std::int64_t, std::int64_t, const PackedHead&, std::int64_t,
+                 std::int64_t, float*) {}
+
+}  // namespace navtalk::kernels
+
+#endif

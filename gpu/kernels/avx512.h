@@ -1,0 +1,72 @@
+// What the AVX-512 kernels share. Only for *_avx512.cpp, which are compiled with those flags; all
+// of it has internal linkage, so that no copy made for AVX-512 is linked into other sources.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace navtalk::kernels {
+namespace {
+
+constexpr std::int64_t k_lanes = 16;
+
+// Loads and stores of 16 elements as fp32, whatever the map holds; `mask` leaves lanes out.
+struct Fp32 {
+  using Item = float;
+  static __m512 load(const float* p) { return _mm512_loadu_ps(p); }
+  static __m512 load(const float* p, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, p); }
+  static void store(float* p, __m512 x) { _mm512_storeu_ps(p, x); }
+  static void store(float* p, __m512 x, __mmask16 mask) { _mm512_mask_storeu_ps(p, mask, x); }
+};
+struct Bf16 {
+  using Item = std::uint16_t;
+  static __m512 widen(__m256i x) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+  }
+  static __m256i narrow(__m512 x) {
+    const __m256bh half = _mm512_cvtneps_pbh(x);
+    __m256i bits;
+    __builtin_memcpy(&bits, &half, sizeof bits);
+    return bits;
+  }
+  static __m512 load(const Item* p) { return widen(_mm256_loadu_epi16(p)); }
+  static __m512 load(const Item* p, __mmask16 mask) {
+    return widen(_mm256_maskz_loadu_epi16(mask, p));
+  }
+  static void store(Item* p, __m512 x) { _mm256_storeu_epi16(p, narrow(x)); }
+  static void store(Item* p, __m512 x, __mmask16 mask) {
+    _mm256_mask_storeu_epi16(p, mask, narrow(x));
+  }
+};
+
+inline __mmask16 tail_mask(std::int64_t left) {
+  return static_cast<__mmask16>((1U << static_cast<unsigned>(left)) - 1U);
+}
+
+// e^x for x <= 88: 2^k * p(r), |r| <= ln(2)/2, p the Taylor polynomial of degree 7 (4e-9
+// relative). Below -87 it fades to 0.
+inline __m512 exp_of(__m512 x) {
+  x = _mm512_max_ps(x, _mm512_set1_ps(-104.0F));
+  const __m512 k = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504F)), 0);
+  __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(0.693359375F), x);
+  r = _mm512_fnmadd_ps(k, _mm512_set1_ps(-2.12194440e-4F), r);
+  __m512 p = _mm512_set1_ps(1.0F / 5040);
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F / 720));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F / 120));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F / 24));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F / 6));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.5F));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F));
+  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0F));
+  return _mm512_scalef_ps(p, k);
+}
+
+// 1/x: the 14-bit estimate and one Newton step, about one unit in the last place.
+inline __m512 reciprocal(__m512 x) {
+  const __m512 estimate = _mm512_rcp14_ps(x);
+  return _mm512_mul_ps(estimate, _mm512_fnmadd_ps(x, estimate, _mm512_set1_ps(2.0F)));
+}
+
+}  // namespace
+}  // namespace navtalk::kernels

@@ -1,0 +1,49 @@
+"""usage: bench_pipeline_test.py NAVTALK   checks what `navtalk bench pipeline` prints for the demo model"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+NAVTALK = sys.argv.pop(1)
+
+
+def run(*arguments):
+    return subprocess.run(
+        [NAVTALK, *arguments[:-1], "bench", "pipeline", "--time", "0", "--threads", "1", *arguments[-1]],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class BenchPipeline(unittest.TestCase):
+    def test_json_has_every_stage_and_frames_per_second_of_whole_frames(self):
+        done = run("--json", ["--precision", "fp32", "--batch", "1,2"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        report = json.loads(done.stdout)
+        self.assertEqual(report["machine"]["threads"], 1)
+        rows = {(row["name"], row["batch"]): row for row in report["rows"]}
+        self.assertLessEqual({("log-mel", 1), ("whisper", 1)}, set(rows))
+        for batch in (1, 2):
+            for stage in ("unet", "decoder", "post-process 720p", "frame"):
+                row = rows[stage, batch]
+                self.assertEqual((row["precision"], row["unit"]), ("fp32", "ms per frame"))
+                self.assertGreater(row["median"], 0)
+                self.assertGreaterEqual(row["p99"], row["median"])
+            frame = rows["frame", batch]
+            self.assertAlmostEqual(frame["frames_per_second"] * frame["median"], 1000, places=3)
+
+    def test_a_missing_model_folder_is_named(self):
+        done = run(["--models", "/nonexistent/models"])
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn("/nonexistent/models", done.stderr)
+
+    def test_fp16_on_a_cpu_is_bad_usage(self):
+        done = run(["--precision", "fp16"])
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("fp16", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
