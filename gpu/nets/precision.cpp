@@ -7,9 +7,7 @@
 namespace navtalk::nets {
 namespace {
 
-// The rule, measured (docs/performance.md): bf16 pays on CPUs that multiply it natively, and only
-// in maps that are wide or large enough for arithmetic to outweigh the conversion: whisper and the
-// VAE always, the UNet from 128 channels on.
+// From this width on, reading a UNet's weights outweighs its operators' fixed cost.
 constexpr int k_wide_unet = 128;
 
 // A narrow UNet is bound by its operators' fixed cost, which frames share; a wide one by reading
@@ -30,13 +28,15 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
   if (asked == Precision::bf16 && isa != "avx512" && !native)
     throw Error(Code::invalid,
                 "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
-  const Precision wide = native ? Precision::bf16 : Precision::fp32;
+  // Measured (docs/performance.md): where the CPU multiplies bf16 natively it is the faster one for
+  // every net, tiny ones too.
+  const Precision fastest = native ? Precision::bf16 : Precision::fp32;
   const std::vector<int>& widths = files.unet_config.block_out_channels;
   const bool wide_unet = *std::max_element(widths.begin(), widths.end()) >= k_wide_unet;
   info.batch = wide_unet ? k_wide_batch : k_narrow_batch;
-  info.whisper_precision = asked.value_or(wide);
-  info.unet_precision = asked.value_or(wide_unet ? wide : Precision::fp32);
-  info.vae_precision = asked.value_or(wide);
+  info.whisper_precision = asked.value_or(fastest);
+  info.unet_precision = asked.value_or(fastest);
+  info.vae_precision = asked.value_or(fastest);
 }
 
 }  // namespace navtalk::nets
