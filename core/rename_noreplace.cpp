@@ -32,8 +32,8 @@ int rename_file(int directory, const std::string& from, const std::string& to) {
   const bool no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
   if (!no_links) return errno;
   const UniqueFd claim(openat(directory, to.c_str(),
-                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                    S_IRUSR | S_IWUSR));
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              S_IRUSR | S_IWUSR));
   if (!claim) return errno;
   return replace_claim(directory, from, to, 0);
 }
