@@ -19,7 +19,7 @@ TEST_CASE("--help shows every command in full and goes to standard output") {
   CHECK(contains(shell("navtalk fix-filenames --help").out, "Examples:"));
 }
 
-TEST_CASE("--version prints one line, or one object") {
+TEST_CASE("the version is one line, or one object") {
   CHECK(shell("navtalk --version").out == "navtalk " NAVTALK_VERSION "\n");
   CHECK(shell("navtalk --version --json").out == "{\"version\":\"" NAVTALK_VERSION "\"}\n");
 }
