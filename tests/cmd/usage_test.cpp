@@ -8,7 +8,7 @@ using navtalk::tests::contains;
 using navtalk::tests::Ran;
 using navtalk::tests::shell;
 
-TEST_CASE("--help shows every command in full and goes to standard output") {
+TEST_CASE("help shows every command in full and goes to standard output") {
   const Ran ran = shell("navtalk --help");
   CHECK(ran.status == 0);
   CHECK(ran.err.empty());
