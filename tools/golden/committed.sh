@@ -4,7 +4,9 @@
 . "$(dirname "$0")/../../scripts/environment"
 python=$NAVTALK_CACHE/python/bin/python
 out=tests/golden
-model() { "$python" tools/golden/make_model.py "$out/$1" "${@:2}"; }
+# Half-strength branches: with full ones the reference's own bf16 is at the tolerance in nets this narrow (UNet 3.0e-2 of
+# 3.3e-2, pipeline 39.0 dB for 40 dB).
+model() { "$python" tools/golden/make_model.py "$out/$1" --residual-gain 0.5 "${@:2}"; }
 golden() { "$python" tools/golden/make_golden.py "$out/$1" "$out/$2.safetensors" "${@:3}" >/dev/null; }
 
 rm -rf "$out"

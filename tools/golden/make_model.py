@@ -53,7 +53,11 @@ SIZES = {
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
-def randomise(net, generator):
+# The last layer of each residual branch.
+BRANCH_ENDS = ("conv2", "proj_out", "to_out.0", "ff.net.2", "fc2", "out_proj")
+
+
+def randomise(net, generator, residual_gain):
     """Draws every parameter of `net`, in place and in the order of its state dict."""
     norms = (torch.nn.GroupNorm, torch.nn.LayerNorm)
     norm_weights = {f"{n}.weight" for n, m in net.named_modules() if isinstance(m, norms)}
@@ -68,10 +72,12 @@ def randomise(net, generator):
             fan_in = value[0].numel()
             # Decoded pictures stay mostly within [-1,1], as trained ones do.
             gain = 0.7 if name == "decoder.conv_out.weight" else 1.0
+            if name.removesuffix(".weight").endswith(BRANCH_ENDS) and name != "conv2.weight":
+                gain = residual_gain  # whisper's own conv2 is no branch
             value.normal_(0, gain * fan_in**-0.5, generator=generator)
 
 
-def random_nets(sizes, seed):
+def random_nets(sizes, seed, residual_gain):
     """Nets of the given sizes with random weights."""
     nets = model_folder.build(
         model_folder.unet_config(sizes),
@@ -81,7 +87,7 @@ def random_nets(sizes, seed):
     generator = torch.Generator().manual_seed(seed)
     for net in (nets.unet, nets.vae, nets.whisper):
         net.to_empty(device="cpu")
-        randomise(net, generator)
+        randomise(net, generator, residual_gain)
     return nets
 
 
@@ -103,6 +109,12 @@ def parse_arguments():
     parser.add_argument("--container", choices=model_folder.CONTAINERS, default="safetensors")
     parser.add_argument("--dtype", choices=DTYPES, default="f32", help="how weights are stored")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--residual-gain",
+        type=float,
+        default=1.0,
+        help="scale of each residual branch; below 1 rounding errors grow less",
+    )
     for field in dataclasses.fields(Sizes):
         kind = {"unet_channels": numbers, "vae_channels": numbers, "unet_heads": heads}
         option = "--" + field.name.replace("_", "-")
@@ -118,7 +130,7 @@ def main():
         if (value := getattr(arguments, field.name)) is not None
     }
     sizes = dataclasses.replace(SIZES[arguments.size], **overrides)
-    nets = random_nets(sizes, arguments.seed)
+    nets = random_nets(sizes, arguments.seed, arguments.residual_gain)
     dtype = DTYPES[arguments.dtype]
     model_folder.save(arguments.folder, nets, sizes, arguments.container, dtype)
     count = sum(p.numel() for net in vars(nets).values() for p in net.parameters())
