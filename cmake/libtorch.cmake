@@ -15,6 +15,9 @@ foreach(lib torch_cpu c10)
   set_target_properties(libtorch_${lib} PROPERTIES IMPORTED_LOCATION ${torch_dir}/lib/lib${lib}.so)
   target_link_libraries(libtorch INTERFACE libtorch_${lib})
 endforeach()
+# One OpenMP runtime in the process: the wheel's, which libtorch_cpu.so loads anyway. The compiler's own is the same library.
+add_library(libtorch::gomp SHARED IMPORTED)
+set_target_properties(libtorch::gomp PROPERTIES IMPORTED_LOCATION ${torch_dir}/lib/libgomp.so.1)
 target_include_directories(libtorch SYSTEM INTERFACE ${torch_dir}/include ${torch_dir}/include/torch/csrc/api/include)
 # libtorch_cpu.so needs libcudart and libcupti, which it finds through its own run path at run time.
 target_link_options(libtorch INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs)
