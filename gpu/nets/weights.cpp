@@ -56,7 +56,9 @@ Weights Weights::open(Net net, const std::filesystem::path& file,
   std::map<std::string, std::string> stored;
   for (const TensorInfo& info : checkpoint->tensors())
     if (const auto canonical = canonical_name(net, info.name)) stored[*canonical] = info.name;
-  return Weights([checkpoint, stored](const std::string& name) {
+  std::map<std::string, Shape> shapes;
+  for (const TensorInfo& info : expected) shapes[info.name] = info.shape;
+  return Weights([checkpoint, stored, shapes](const std::string& name) {
     const auto found = stored.find(name);
     const TensorInfo* info = found == stored.end() ? nullptr : checkpoint->find(found->second);
     if (!info)
@@ -65,7 +67,8 @@ Weights Weights::open(Net net, const std::filesystem::path& file,
     at::Tensor tensor = at::empty(info->shape, at::TensorOptions().dtype(scalar_type(*info)));
     checkpoint->read(info->name,
                      {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
-    return tensor.to(at::kFloat);
+    // The fit allows linear weights that are stored as 1x1 convolutions.
+    return tensor.to(at::kFloat).view(shapes.at(name));
   });
 }
 

@@ -8,6 +8,7 @@
 
 using namespace navtalk;
 using namespace torch_bytes;
+using namespace std::string_literals;
 
 namespace {
 
@@ -224,7 +225,7 @@ TEST_CASE("lists that grow exponentially by reference are cut off") {
   std::string lists = "\x80\x02]" + memo("q", 0) + "0";
   for (char i = 1; i < 40; ++i) {
     const std::string before = memo("h", static_cast<char>(i - 1));
-    lists += "](" + before + before + "e" + memo("q", i) + "0";
+    for (const std::string& part : {"]("s, before, before, "e"s, memo("q", i), "0"s}) lists += part;
   }
   CHECK_THROWS_WITH(Read(zip_of(lists + memo("h", 39) + ".")), Catch::Contains("1000000 values"));
 }
