@@ -11,6 +11,9 @@
 namespace navtalk::media {
 namespace {
 
+// FFmpeg's own AV_TIME_BASE_Q is a C literal, which clang refuses in C++.
+constexpr AVRational k_container_clock{1, AV_TIME_BASE};
+
 // Beyond a few threads a decoder gains little and holds one more frame for each.
 constexpr unsigned k_most_threads = 4;
 // Containers round their durations, and streams end at different times.
@@ -141,9 +144,10 @@ void StreamDecoder::check_end() {
   const bool duration_known = input_->duration != AV_NOPTS_VALUE &&
                               input_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
   if (!duration_known) return;
-  const double start_s =
-      input_->start_time == AV_NOPTS_VALUE ? 0.0 : to_seconds(input_->start_time, AV_TIME_BASE_Q);
-  const double end_s = start_s + to_seconds(input_->duration, AV_TIME_BASE_Q);
+  const double start_s = input_->start_time == AV_NOPTS_VALUE
+                             ? 0.0
+                             : to_seconds(input_->start_time, k_container_clock);
+  const double end_s = start_s + to_seconds(input_->duration, k_container_clock);
   if (read_until_s_ < end_s - k_duration_slack_s)
     damaged("the file ends there and should last " + at(end_s - start_s));
 }

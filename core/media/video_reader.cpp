@@ -46,7 +46,7 @@ struct VideoReader::Impl {
     info.rate_hz = stream.avg_frame_rate.num > 0 ? av_q2d(stream.avg_frame_rate) : 0.0;
     info.duration_s = seconds_or_zero(stream.duration, stream.time_base);
     if (info.duration_s == 0)
-      info.duration_s = seconds_or_zero(decoder.container().duration, AV_TIME_BASE_Q);
+      info.duration_s = seconds_or_zero(decoder.container().duration, AVRational{1, AV_TIME_BASE});
   }
 
   double time_s() {
