@@ -10,6 +10,7 @@
 #include "cmd/context.h"
 #include "cmd/failure.h"
 #include "cmd/help.h"
+#include "cmd/openmp_spin.h"
 #include "cmd/progress_bar.h"
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
@@ -102,6 +103,7 @@ int parse_and_run(int argc, char** argv, Context& context) {
   } catch (const CLI::ParseError& complaint) {
     throw usage_error(root, complaint);
   }
+  if (commands.chosen()->loads_nets) limit_openmp_spinning(argv);
   return run_command(*commands.chosen(), globals, context);
 }
 

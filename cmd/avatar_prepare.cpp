@@ -112,7 +112,8 @@ void add_avatar_prepare(Commands& commands) {
            "  navtalk avatar prepare --image portrait.png --output avatars/still\n"
            "  navtalk avatar prepare --video ada.mp4 --face-box 164,99,316,316 --output ada\n"
            "An interrupted preparation goes on where it stopped when called again.\n",
-       .action = [options](Context& context) { return prepare_avatar(*options, context); }});
+       .action = [options](Context& context) { return prepare_avatar(*options, context); },
+       .loads_nets = true});
   command.add_option("--video", options->video, "Video of one person who looks at the camera")
       ->type_name("FILE");
   command.add_option("--image", options->image, "A still: an avatar of one frame")

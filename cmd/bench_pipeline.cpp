@@ -199,7 +199,8 @@ void add_bench_pipeline(Commands& commands) {
        .summary = "Time every stage from audio to finished frame, per precision and batch",
        .examples = "  navtalk bench pipeline\n"
                    "  navtalk bench pipeline --models ~/MuseTalk/models --precision bf16 --json\n",
-       .action = [options](Context& context) { return bench_pipeline(*options, context); }});
+       .action = [options](Context& context) { return bench_pipeline(*options, context); },
+       .loads_nets = true});
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder")->type_name("DIR");
   command.add_option("--device", options->device, "cpu, cuda or cuda:N")
       ->type_name("DEVICE")

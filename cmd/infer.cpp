@@ -197,13 +197,13 @@ void add_how(CLI::App& command, InferOptions& options) {
 
 void add_infer(Commands& commands) {
   const auto options = std::make_shared<InferOptions>();
-  CLI::App& command = commands.add({
-      .name = "infer",
-      .summary = "Render a talking avatar to a video",
-      .examples = "  navtalk infer --avatar ada --text \"Hello!\" --output hello.mp4\n"
-                  "  navtalk infer --avatar ./anna --audio speech.wav --output anna.mp4\n",
-      .action = [options](Context& context) { return infer(*options, context); },
-  });
+  CLI::App& command = commands.add(
+      {.name = "infer",
+       .summary = "Render a talking avatar to a video",
+       .examples = "  navtalk infer --avatar ada --text \"Hello!\" --output hello.mp4\n"
+                   "  navtalk infer --avatar ./anna --audio speech.wav --output anna.mp4\n",
+       .action = [options](Context& context) { return infer(*options, context); },
+       .loads_nets = true});
   add_what(command, *options);
   add_how(command, *options);
 }

@@ -84,17 +84,17 @@ int verify_model(const Options& options, Context& context) {
 
 void add_model_verify(Commands& commands) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = commands.add({
-      .group = Group::model,
-      .name = "verify",
-      .summary = "Compare every stage with what the Python reference computed",
-      .examples = "  navtalk model verify ~/MuseTalk/models golden.safetensors\n"
-                  "  navtalk model verify --precision bf16 models golden.safetensors --json\n"
-                  "\n"
-                  "  tools/golden/make_golden.py writes such a file from any checkpoint folder.\n"
-                  "  Exit status 1: at least one stage is out of tolerance.\n",
-      .action = [options](Context& context) { return verify_model(*options, context); },
-  });
+  CLI::App& command = commands.add(
+      {.group = Group::model,
+       .name = "verify",
+       .summary = "Compare every stage with what the Python reference computed",
+       .examples = "  navtalk model verify ~/MuseTalk/models golden.safetensors\n"
+                   "  navtalk model verify --precision bf16 models golden.safetensors --json\n"
+                   "\n"
+                   "  tools/golden/make_golden.py writes such a file from any checkpoint folder.\n"
+                   "  Exit status 1: at least one stage is out of tolerance.\n",
+       .action = [options](Context& context) { return verify_model(*options, context); },
+       .loads_nets = true});
   command.add_option("models", options->models, "MuseTalk's checkpoint folder")
       ->required()
       ->type_name("DIR");

@@ -28,6 +28,58 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --avatar")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --audio")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --text")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --output")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --frames")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --fps")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --sharpen")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --video")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -76,7 +128,39 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk bench pipeline --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --time")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model verify --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model verify --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -86,6 +170,58 @@ _navtalk() {
       ;;
     *" --log-level")
       _navtalk_words 'trace debug info warn error off'
+      return
+      ;;
+    "navtalk infer --avatar")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk infer --audio")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk infer --text")
+      :
+      return
+      ;;
+    "navtalk infer --voice")
+      :
+      return
+      ;;
+    "navtalk infer --output")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk infer --frames")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk infer --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk infer --device")
+      :
+      return
+      ;;
+    "navtalk infer --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk infer --threads")
+      :
+      return
+      ;;
+    "navtalk infer --batch")
+      :
+      return
+      ;;
+    "navtalk infer --fps")
+      :
+      return
+      ;;
+    "navtalk infer --sharpen")
+      :
       return
       ;;
     "navtalk avatar prepare --video")
@@ -136,13 +272,52 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench pipeline --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk bench pipeline --device")
+      :
+      return
+      ;;
+    "navtalk bench pipeline --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk bench pipeline --batch")
+      :
+      return
+      ;;
+    "navtalk bench pipeline --threads")
+      :
+      return
+      ;;
+    "navtalk bench pipeline --time")
+      :
+      return
+      ;;
+    "navtalk model verify --device")
+      :
+      return
+      ;;
+    "navtalk model verify --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
   esac
   case $command in
     "navtalk")
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'avatar bench fix-filenames config completions'
+        _navtalk_words 'infer avatar bench model fix-filenames config completions'
+      fi
+      ;;
+    "navtalk infer")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--avatar --audio --text --voice --output --frames --force --models --device --precision --threads --batch --fps --sharpen --help -h --version --config --json --log-level --no-color'
+      else
+        :
       fi
       ;;
     "navtalk avatar")
@@ -177,7 +352,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'image'
+        _navtalk_words 'image pipeline'
       fi
       ;;
     "navtalk bench image")
@@ -185,6 +360,34 @@ _navtalk() {
         _navtalk_words '--size --batch --time --help -h --version --config --json --log-level --no-color'
       else
         :
+      fi
+      ;;
+    "navtalk bench pipeline")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk model")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+      else
+        _navtalk_words 'check verify'
+      fi
+      ;;
+    "navtalk model check")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--no-hash --tensors --help -h --version --config --json --log-level --no-color'
+      else
+        _navtalk_paths -d
+      fi
+      ;;
+    "navtalk model verify")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--device --precision --help -h --version --config --json --log-level --no-color'
+      else
+        _navtalk_paths -d
       fi
       ;;
     "navtalk fix-filenames")

@@ -74,3 +74,14 @@ TEST_CASE("zsh completes commands, options, values and paths") {
   CHECK(contains(zsh_offers("navtalk completions "), "zsh\n"));
   CHECK(contains(zsh_offers("navtalk fix-filenames /"), "etc\n"));
 }
+
+TEST_CASE("the completion files of the package are what the binary prints") {
+  INFO("mend them with: cmake --build --preset cpu --target completions");
+  const Ran ran = shell("set -e\ncd " NAVTALK_SOURCE
+                        "/completions\n"
+                        "navtalk completions bash | diff - navtalk.bash\n"
+                        "navtalk completions zsh | diff - _navtalk\n"
+                        "navtalk completions fish | diff - navtalk.fish\n");
+  CHECK(ran.status == 0);
+  CHECK(ran.out.empty());
+}

@@ -1,4 +1,5 @@
-// The manual beside the binary: every option stands in its page, and the examples run.
+// The manual beside the binary: every option stands in its page, no page names one that is not
+// there, and the examples run.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,11 @@ std::map<std::string, Names> options_of_pages() {
   return options;
 }
 
+Names united(Names a, const Names& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
 Names without(const Names& a, const Names& b) {
   Names rest;
   std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(rest, rest.end()));
@@ -63,12 +69,23 @@ bool has_mandoc() { return shell("command -v mandoc").status == 0; }
 
 }  // namespace
 
-TEST_CASE("every option stands in its page") {
+TEST_CASE("every command has a page, and every page a command") {
+  Names pages, expected = {"navtalk.toml.5"};
+  for (const auto& entry : std::filesystem::directory_iterator(k_man)) {
+    pages.insert(entry.path().filename());
+  }
+  for (const auto& [name, options] : options_of_pages()) expected.insert(name);
+  CHECK(pages == expected);
+}
+
+TEST_CASE("every option stands in its page, and no page names another") {
   const auto pages = options_of_pages();
-  REQUIRE(pages.at("navtalk.1").count("json") == 1);
+  const Names& global = pages.at("navtalk.1");
+  REQUIRE(global.count("json") == 1);
   for (const auto& [name, options] : pages) {
     INFO(name);
     CHECK(without(options, all(page(name), R"(\.It (?:Fl h , )?Fl -([a-z-]+))")) == Names{});
+    CHECK(without(all(page(name), R"(Fl -([a-z-]+))"), united(options, global)) == Names{});
   }
 }
 
