@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
@@ -19,6 +20,9 @@ namespace {
 
 // Which signal ended this process' work is a fact about the process, like the signals themselves.
 std::atomic<int> received_signal = 0;
+
+// Signals this close together are one request: timeout(1) signals a process and then its group.
+constexpr std::chrono::milliseconds k_one_request{300};
 
 sigset_t stop_signals() {
   sigset_t set;
@@ -35,6 +39,7 @@ struct SignalStop::State {
   sigset_t old_mask = {};
   struct sigaction old_interrupt = {}, old_terminate = {};
   std::stop_source stop;
+  std::chrono::steady_clock::time_point asked_at;  // the watching thread's own
   std::jthread thread;
 
   void watch(const std::stop_token& ending) {
@@ -50,9 +55,14 @@ struct SignalStop::State {
   }
 
   void act_on(int signal) {
-    // The first asks politely; whoever asks twice does not want to wait.
-    if (received_signal.exchange(signal) != 0) ::_exit(128 + signal);
-    stop.request_stop();
+    const auto now = std::chrono::steady_clock::now();
+    if (received_signal.exchange(signal) == 0) {
+      asked_at = now;
+      stop.request_stop();
+    } else if (now - asked_at > k_one_request) {
+      // The first asks politely; whoever asks again does not want to wait.
+      ::_exit(128 + signal);
+    }
   }
 };
 

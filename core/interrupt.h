@@ -9,9 +9,9 @@
 namespace navtalk {
 
 // Blocks SIGINT and SIGTERM in the calling thread and all that it starts later, and turns them into
-// a stop request. Make one, first thing in main, and destroy it in the same thread. A second signal
-// ends the process at once with 130 or 143. A process started meanwhile inherits the blocked
-// signals: give it an empty mask (posix_spawnattr_setsigmask).
+// a stop request. Make one, first thing in main, and destroy it in the same thread. A second
+// signal, at least 0.3 s later, ends the process at once with 130 or 143. A process started
+// meanwhile inherits the blocked signals: give it an empty mask (posix_spawnattr_setsigmask).
 class SignalStop {
  public:
   SignalStop();

@@ -58,12 +58,27 @@ TEST_CASE("a second signal ends the process at once") {
     const SignalStop stop;
     ::kill(::getpid(), SIGINT);
     wait_for_stop(stop.token());
-    ::kill(::getpid(), signal);
-    for (;;) ::pause();  // as work does that never looks at the token
+    for (;;) {  // as work does that never looks at the token
+      ::usleep(1000);
+      ::kill(::getpid(), signal);
+    }
     return 1;
   });
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == expected);
+}
+
+TEST_CASE("one request that arrives as two signals still lets the work clean up") {
+  const int status = in_child([] {
+    const SignalStop stop;
+    ::kill(::getpid(), SIGTERM);
+    wait_for_stop(stop.token());
+    ::kill(::getpid(), SIGTERM);
+    ::usleep(20'000);  // cleaning up takes a moment
+    return 42;
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
 }
 
 TEST_CASE("an ignored SIGINT, as a shell's background jobs have it, stops too") {
