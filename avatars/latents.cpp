@@ -63,6 +63,7 @@ void encode_faces(Clip& clip, const Faces& faces, const FaceEncoder& encode, std
       const Image frame = clip.frame(static_cast<std::int64_t>(frames[i]));
       crops.push_back(face_crop(frame.view(), faces[frames[i]]->placement.box));
     }
+    views.reserve(crops.size());
     for (const Image& crop : crops) views.push_back(crop.view());
     const NdArray<float> latents = encode(views);
     NAVTALK_CHECK(latents.values.size() == views.size() * k_latent_values);
@@ -71,7 +72,8 @@ void encode_faces(Clip& clip, const Faces& faces, const FaceEncoder& encode, std
   }
 }
 
-Latents::Latents(const Faces& faces, std::vector<float> values) : store_(spread(faces, values)) {}
+Latents::Latents(const Faces& faces, const std::vector<float>& values)
+    : store_(spread(faces, values)) {}
 
 Latents::Latents(const std::filesystem::path& file, const AvatarInfo& info)
     : store_(Checkpoint::open(file)) {

@@ -39,7 +39,7 @@ void encode_faces(Clip& clip, const Faces& faces, const FaceEncoder& encode, std
 class Latents {
  public:
   // `values` holds one latent for every face, in frame order.
-  Latents(const Faces& faces, std::vector<float> values);
+  Latents(const Faces& faces, const std::vector<float>& values);
   // Mapped from latents.safetensors. Error{not_found}; Error{invalid} with file and tensor when the
   // shape is not [frames,8,32,32] of F32 or they were made by another model than `info` says.
   Latents(const std::filesystem::path& file, const AvatarInfo& info);

@@ -62,6 +62,7 @@ std::vector<ListedAvatar> list_avatars(const fs::path& library) {
   if (error) throw Error(Code::not_found, fmt::format("{}: {}", library.string(), error.message()));
   std::sort(folders.begin(), folders.end());
   std::vector<ListedAvatar> avatars;
+  avatars.reserve(folders.size());
   for (const fs::path& folder : folders) avatars.push_back(read_listed(folder));
   return avatars;
 }

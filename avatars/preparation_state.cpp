@@ -39,7 +39,7 @@ std::optional<ClipSize> read_size(const nlohmann::json& json) {
 
 }  // namespace
 
-PreparationState::PreparationState(fs::path folder, const PreparationKey& key)
+PreparationState::PreparationState(const fs::path& folder, const PreparationKey& key)
     : file_(folder / "prepare.json"), key_(text_of(key)) {
   const auto found = read_leftover(file_);
   if (found && found->contains("key") && found->at("key") == key_) {

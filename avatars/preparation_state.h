@@ -22,7 +22,7 @@ struct PreparationKey {
 class PreparationState {
  public:
   // Takes up what lies in `folder` when its key is equal, else empties the folder. Error{failed}.
-  PreparationState(std::filesystem::path folder, const PreparationKey& key);
+  PreparationState(const std::filesystem::path& folder, const PreparationKey& key);
 
   // The size of the pictures in the finished frames.mp4; nullopt until it is finished.
   const std::optional<ClipSize>& clip_size() const { return clip_size_; }

@@ -157,8 +157,7 @@ AvatarInfo prepare(const PrepareOptions& given, const Progress& progress,
                        .resume = true,
                        .marker = k_info_file});
   try {
-    const AvatarInfo info =
-        Preparation(options, *options.faces, partial.path(), progress, stop).run();
+    AvatarInfo info = Preparation(options, *options.faces, partial.path(), progress, stop).run();
     partial.commit();
     return info;
   } catch (const Error& error) {

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "core/media/image_file.h"
 
 namespace navtalk::cmd {
+namespace {
+
+std::string frame_name(std::int64_t index) { return fmt::format("{:08}.png", index); }
+
+}  // namespace
 
 InferOutput::InferOutput(const Options& options) {
   if (!options.file.empty()) {
@@ -13,7 +20,8 @@ InferOutput::InferOutput(const Options& options) {
   if (!options.frames.empty()) {
     frames_.emplace(PartialPath::Options{.target = options.frames,
                                          .kind = PartialPath::Kind::directory,
-                                         .overwrite = options.force});
+                                         .overwrite = options.force,
+                                         .marker = frame_name(0)});
   }
 }
 
@@ -25,7 +33,7 @@ void InferOutput::start(int width, int height, int fps, const std::filesystem::p
 
 void InferOutput::write(ConstImageView bgr) {
   if (writer_) writer_->write(bgr);
-  if (frames_) write_png(frames_->path() / fmt::format("{:08}.png", count_), bgr);
+  if (frames_) write_png(frames_->path() / frame_name(count_), bgr);
   ++count_;
 }
 

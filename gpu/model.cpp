@@ -142,7 +142,7 @@ Model Model::load(const Options& options) {
                             "or build the `cuda` preset",
                             name(options.device)));
   auto impl = std::make_unique<Impl>();
-  impl->threads = options.threads > 0 ? options.threads : usable_cores();
+  impl->threads = options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
   run(impl->threads, "loading the nets", [&] { impl->load(options); });
   return Model(std::move(impl));
 }

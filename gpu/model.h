@@ -34,7 +34,7 @@ class Model {
     std::filesystem::path models;  // MuseTalk's checkpoint folder
     Device device;
     std::optional<Precision> precision;  // nullopt: what is fastest here, net by net
-    int threads = 0;                     // 0: every core this process may use
+    int threads = 0;  // 0, or more than there are: every core this process may use
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
 
