@@ -88,9 +88,10 @@ Model load_model(const InferOptions& options, const fs::path& models) {
 }
 
 void check(const InferOptions& options) {
-  if (options.audio.empty() == options.text.empty()) {
-    throw Error(Code::usage, "give the speech: either --audio FILE or --text TEXT");
-  }
+  if (options.audio.empty() && options.text.empty())
+    throw Error(Code::usage, "give the speech: --audio FILE, or --text TEXT that is not empty");
+  if (!options.audio.empty() && !options.text.empty())
+    throw Error(Code::usage, "--audio and --text exclude each other: give one of them");
 }
 
 void report(const InferOptions& options, const RenderedVideo& video, double elapsed_s,
@@ -179,7 +180,7 @@ void add_how(CLI::App& command, InferOptions& options) {
       ->capture_default_str()
       ->type_name("PRECISION");
   command.add_option("--threads", options.threads, "Threads for the nets (0: every core)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command.add_option("--batch", options.batch, "Frames in one pass through the nets (0: chosen)")
       ->check(CLI::Range(0, 64))

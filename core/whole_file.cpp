@@ -15,7 +15,8 @@ std::string system_message(int error_number) {
 }
 
 UniqueFd open_input(const std::filesystem::path& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Opening a pipe would wait for its writer, deaf to Ctrl-C; without one it is an empty input.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) {
     const int reason = errno;
     const bool missing = reason == ENOENT || reason == ENOTDIR;
@@ -29,6 +30,7 @@ UniqueFd open_input(const std::filesystem::path& path) {
     throw Error(Code::invalid, path.string() + " is a directory, a file is needed");
   if (S_ISREG(status.st_mode) && status.st_size == 0)
     throw Error(Code::invalid, path.string() + " is empty");
+  ::fcntl(fd.value(), F_SETFL, 0);  // reads wait again
   return fd;
 }
 

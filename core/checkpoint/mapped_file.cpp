@@ -25,7 +25,8 @@ namespace {
 }  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: a pipe without a writer is refused below, not waited for.
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.value(), &status) != 0) fail(path, errno);
   if (!S_ISREG(status.st_mode))

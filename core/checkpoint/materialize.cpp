@@ -42,13 +42,14 @@ void gather(const StoredTensor& tensor, std::size_t item, std::byte* out) {
   const Shape& shape = tensor.info.shape;
   const std::size_t axes = shape.size();
   const std::int64_t row = shape.back();
-  const std::int64_t step = tensor.strides.back() * static_cast<std::int64_t>(item);
+  // The stride of an axis of length 1 means nothing and may be anything.
+  const std::int64_t step = row == 1 ? 0 : tensor.strides.back() * static_cast<std::int64_t>(item);
   Shape index(axes, 0);
   while (true) {
     std::int64_t start = 0;
     for (std::size_t axis = 0; axis + 1 < axes; ++axis) start += index[axis] * tensor.strides[axis];
     const std::byte* from = first_byte(tensor) + start * static_cast<std::int64_t>(item);
-    for (std::int64_t i = 0; i < row; ++i, from += step, out += item) std::memcpy(out, from, item);
+    for (std::int64_t i = 0; i < row; ++i, out += item) std::memcpy(out, from + i * step, item);
     std::size_t axis = axes - 1;
     while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
     if (axis == 0) return;

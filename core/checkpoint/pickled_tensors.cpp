@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t k_max_depth = 64;
 constexpr std::size_t k_max_visits = 1'000'000;
+// One long key over many shared tensors would be repeated for each of them.
+constexpr std::size_t k_max_name_bytes = 4096;
+constexpr std::size_t k_max_names_bytes = std::size_t{64} << 20;
 
 [[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
@@ -49,6 +52,9 @@ class Walk {
     if (++visits_ > k_max_visits) fail(fmt::format("more than {} values", k_max_visits));
     const Node& node = graph_[id];
     if (node.kind == NodeKind::tensor) {
+      names_bytes_ += name.size();
+      if (names_bytes_ > k_max_names_bytes)
+        fail(fmt::format("its tensors' names take more than {} bytes", k_max_names_bytes));
       tensors_.push_back(stored(graph_.tensor(node), name));
       return;
     }
@@ -75,6 +81,8 @@ class Walk {
   }
 
   static std::string joined(const std::string& name, std::string_view part) {
+    if (name.size() + part.size() >= k_max_name_bytes)
+      fail(fmt::format("a tensor's name is longer than {} bytes", k_max_name_bytes));
     return name.empty() ? std::string(part) : fmt::format("{}.{}", name, part);
   }
 
@@ -106,7 +114,7 @@ class Walk {
   const FindStorage& find_storage_;
   std::vector<StoredTensor> tensors_;
   std::vector<NodeId> path_;
-  std::size_t visits_ = 0;
+  std::size_t visits_ = 0, names_bytes_ = 0;
 };
 
 }  // namespace

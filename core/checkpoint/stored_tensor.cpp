@@ -23,13 +23,13 @@ std::uint64_t dense_bytes(const Shape& shape, std::size_t item_size) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t d) { return d < 0; }))
     throw Error(Code::invalid, fmt::format("shape {} has a negative dimension", shape));
   if (is_empty(shape)) return 0;
-  std::uint64_t bytes = item_size;
+  std::uint64_t bytes = std::max<std::size_t>(item_size, 1);  // an unknown dtype has size 0
   for (const std::int64_t dimension : shape) {
     if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dimension), &bytes) ||
         bytes > k_max_checkpoint_bytes)
       throw Error(Code::invalid, fmt::format("shape {} is larger than any checkpoint", shape));
   }
-  return bytes;
+  return item_size == 0 ? 0 : bytes;
 }
 
 Shape dense_strides(const Shape& shape) {

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -64,6 +66,9 @@ TEST_CASE("what is no sound is refused by name") {
   expect_error(Code::invalid, {"silent.wav"}, [&] { decode("silent.wav"); });
   put(folder / "header.wav", wav_bytes({}, "data").substr(0, 20));
   expect_error(Code::invalid, {"header.wav"}, [&] { decode("header.wav"); });
+  // A pipe that nobody writes to: an error, not a wait that no signal ends.
+  REQUIRE(::mkfifo((folder / "pipe.wav").c_str(), 0600) == 0);
+  expect_error(Code::invalid, {"pipe.wav"}, [&] { decode("pipe.wav"); });
 }
 
 TEST_CASE("a name that looks like a protocol or an option is only a name") {

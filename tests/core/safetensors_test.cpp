@@ -107,3 +107,10 @@ TEST_CASE("a safetensors dtype outside our list is listed and not read") {
   CHECK(contents.tensors[0].info.dtype == DType::other);
   CHECK(contents.tensors[0].dtype_spelling == "F8_E5M2");
 }
+
+TEST_CASE("a safetensors shape beyond every size is refused for an unknown dtype too") {
+  const std::string entry =
+      R"("a":{"dtype":"F8_E4M3","shape":[8589934592,8589934592,8589934592],"data_offsets":[0,0]})";
+  CHECK_THROWS_WITH(read_safetensors(file_with("{" + entry + "}", 0)),
+                    Catch::Contains("larger than any checkpoint"));
+}

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 #include <optional>
 
 #include "core/checkpoint/materialize.h"
@@ -228,4 +229,25 @@ TEST_CASE("lists that grow exponentially by reference are cut off") {
     for (const std::string& part : {"]("s, before, before, "e"s, memo("q", i), "0"s}) lists += part;
   }
   CHECK_THROWS_WITH(Read(zip_of(lists + memo("h", 39) + ".")), Catch::Contains("1000000 values"));
+}
+
+TEST_CASE("a long key over many shared tensors does not fill the memory") {
+  // {long: {0: tensor, 1: tensor (memoized), ...}}
+  const auto bomb = [](std::size_t key_bytes, int copies) {
+    std::string body = "\x80\x02}(" + text(std::string(key_bytes, 'k')) + "}(";
+    body += integer(0) + pickled(Tensor{}) + "q\x01";
+    for (int i = 1; i < copies; ++i) body += integer(i) + "h\x01";
+    return zip_of(body + "uu.", k_data);
+  };
+  CHECK((*Read(bomb(1000, 3))).tensors.size() == 3);
+  CHECK_THROWS_WITH(Read(bomb(1'000'000, 3)), Catch::Contains("name is longer"));
+  CHECK_THROWS_WITH(Read(bomb(4000, 20'000)), Catch::Contains("names take more"));
+}
+
+TEST_CASE("the stride of an axis of length one may be anything") {
+  const Zip zip = zip_of(
+      state_dict(
+          {{.shape = {2, 2, 1}, .strides = {1, 2, std::numeric_limits<std::int64_t>::max()}}}),
+      k_data);
+  CHECK(Read(zip).values() == std::vector<float>{1, 3, 2, 4});
 }
