@@ -18,7 +18,9 @@ json parse(const std::filesystem::path& path) {
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
   if (failure == std::errc::no_such_file_or_directory || failure == std::errc::not_a_directory)
-    throw Error(Code::not_found, fmt::format("{}: no such file", path.native()));
+    throw Error(Code::not_found,
+                fmt::format("{}: no such file; name a folder laid out as MuseTalk's models/",
+                            path.native()));
   if (failure)
     throw Error(Code::failed, fmt::format("cannot read {}: {}", path.native(), failure.message()));
   if (bytes > k_max_bytes)

@@ -1,5 +1,7 @@
 #include "core/media/speech.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -34,7 +36,11 @@ void check_variant(const std::string& voice, const std::stop_token& stop) {
   const std::string variant = voice.substr(plus + 1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
-  const std::string known = espeak({"--voices=variant"}, "", nullptr, stop).output;
+  const media::RunResult list = espeak({"--voices=variant"}, "", nullptr, stop);
+  if (list.exit_status != 0)
+    throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
+                                          list.exit_status, list.errors));
+  const std::string& known = list.output;
   for (const char* end : {" ", "\n"}) {
     if (!variant.empty() && known.find("!v/" + variant + end) != std::string::npos) return;
   }

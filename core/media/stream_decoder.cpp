@@ -56,8 +56,8 @@ void StreamDecoder::open_input() {
   }
   throw_if_stopped(options_.stop);
   if (rc < 0)
-    throw Error(Code::invalid, name + " is not a " + kind(options_.type) +
-                                   " file that can be read: " + reason(rc));
+    throw Error(Code::invalid,
+                name + " cannot be read as " + kind(options_.type) + ": " + reason(rc));
 }
 
 void StreamDecoder::open_codec() {
