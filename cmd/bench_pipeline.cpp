@@ -178,7 +178,8 @@ void print_table(const std::vector<Row>& rows, const Machine& machine, Context& 
 int bench_pipeline(const Options& options, Context& context) {
   const std::vector<Row> rows = Bench(options, context).run();
   Machine machine = this_machine();
-  machine.threads = options.threads > 0 ? options.threads : usable_cores();
+  machine.threads =  // the nets take no more than there are cores
+      options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
   if (!context.json) {
     print_table(rows, machine, context);
     return 0;

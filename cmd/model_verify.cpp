@@ -73,6 +73,7 @@ int verify_model(const Options& options, Context& context) {
     context.out.json(object);
   } else {
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(results.size());
     for (const GroupResult& result : results) rows.push_back(row(result));
     context.out.write(table({{"what"}, {""}, {"difference"}, {"tolerance"}}, rows, context.colour));
     context.out.print("{}\n", passed ? "within tolerance" : "OUT OF TOLERANCE");

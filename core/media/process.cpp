@@ -104,6 +104,7 @@ std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop
 
   std::vector<std::string> words = run.command;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
