@@ -1,6 +1,7 @@
 // Every stage between audio and a finished picture, with the nets in each precision and batch that
 // is asked for: what one second of avatar costs here, and where the time goes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
