@@ -1,0 +1,61 @@
+// One HTTP/1.1 or HTTPS request at a time over libcurl, connections kept between requests.
+// Redirects are not followed, compressed answers not asked for. One owner, one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace navtalk {
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url{};
+  std::vector<std::pair<std::string, std::string>> headers{};  // User-Agent is always sent
+  std::string body{};
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds timeout{30'000};  // of the whole exchange
+  std::size_t max_answer = 16 << 20;          // bytes; a longer answer is a fault
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::multimap<std::string, std::string> headers{};  // names in lower case
+  std::string body{};
+
+  // The first header of that (lower-case) name.
+  std::optional<std::string> header(std::string_view name) const;
+};
+
+// No answer, or not all of it. `sent`: the server may have acted on the request.
+struct HttpFault {
+  enum class Kind { resolve, connect, tls, timeout, broken, too_long, stopped } kind{};
+  bool sent = false;
+  std::string message{};  // names host and port, never a secret
+};
+
+using HttpResult = std::variant<HttpAnswer, HttpFault>;
+
+class HttpClient {
+ public:
+  HttpClient();
+  ~HttpClient();
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+
+  // Error{invalid} for a URL that is none. A stop request ends the exchange within 0.5 s.
+  HttpResult send(const HttpRequest& request, const std::stop_token& stop = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,43 @@
+#include "scheduler/gpu.h"
+
+#include <array>
+
+#include "scheduler/history.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::array<std::string_view, 3> k_source_names = {"local", "external", "runpod"};
+constexpr std::array<std::string_view, 5> k_operation_names = {"none", "create", "wake", "pause",
+                                                               "destroy"};
+constexpr std::array<std::string_view, 5> k_result_names = {"ok", "no_capacity", "refused",
+                                                            "failed", "timed_out"};
+
+}  // namespace
+
+std::string_view name(Source source) { return k_source_names.at(static_cast<std::size_t>(source)); }
+
+std::optional<Source> parse_source(std::string_view text) {
+  for (std::size_t i = 0; i < k_source_names.size(); ++i) {
+    if (text == k_source_names[i]) return static_cast<Source>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view name(Operation operation) {
+  return k_operation_names.at(static_cast<std::size_t>(operation));
+}
+
+std::string_view name(Attempt::Result result) {
+  return k_result_names.at(static_cast<std::size_t>(result));
+}
+
+bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
+
+bool claimable(const Gpu& gpu, const TenantId& tenant) {
+  const bool answers = gpu.state == State::idle || gpu.state == State::running;
+  const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;
+  return answers && allowed && !gpu.draining && gpu.free_slots() > 0;
+}
+
+}  // namespace navtalk

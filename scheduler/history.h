@@ -1,0 +1,84 @@
+// What the pool remembers: events for people, and what the scaler learns from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scheduler/gpu.h"
+
+namespace navtalk {
+
+struct PoolEvent {
+  std::int64_t number = 0;  // grows; --follow asks for those above the last one seen
+  TimePoint at{};           // wall clock
+  GpuId gpu{};
+  std::string who{}, why{};
+  std::optional<State> from{},
+      to{};  // both set: a change of state; to missing: the row was removed
+};
+
+struct EventQuery {
+  std::optional<TimePoint> since{};  // wall clock
+  std::int64_t after = 0;            // number
+  std::optional<GpuId> gpu{};
+  std::size_t limit = 1000;  // the newest ones
+};
+
+// Arrivals and ended sessions of ten seconds. Kept by claim, enqueue and release themselves.
+inline constexpr std::chrono::seconds k_demand_bucket{10};
+struct DemandBucket {
+  TimePoint start{};
+  std::int64_t arrivals = 0;  // users who came, whether they got a slot or not
+  std::int64_t ended = 0;     // sessions
+  double ended_seconds = 0;   // their durations, summed
+
+  friend bool operator==(const DemandBucket&, const DemandBucket&) = default;
+};
+
+// One provider operation from intent to outcome; for create and wake until proven ready. The lead
+// times and odds per source are learnt from these.
+struct Attempt {
+  enum class Result : std::uint8_t { ok, no_capacity, refused, failed, timed_out };
+  TimePoint at{};
+  GpuId gpu{};
+  Source source = Source::local;
+  Operation operation = Operation::create;
+  Result result = Result::ok;
+  Duration took{};
+  std::string detail{};  // candidate, error
+};
+std::string_view name(Attempt::Result result);
+
+// An ETA that a waiter was shown, and what came of it.
+struct Promise {
+  WaiterId waiter{};
+  TimePoint made_at{};
+  Duration promised{};               // from made_at, at the 90th percentile
+  std::optional<Duration> actual{};  // set by the claim; missing: left, or still waiting
+};
+
+// One decision of the scaler; shadow: computed and recorded, not acted on.
+struct Decision {
+  TimePoint at{};
+  std::string policy{};
+  bool shadow = false;
+  int target = 0;  // slots wanted in all
+  int supply = 0;  // slots there, starting ones included
+  int busy = 0;
+  int queued = 0;
+  bool cloud = false;     // the cloud switch
+  std::string actions{};  // "wake local-1; create runpod", empty: none
+};
+
+// Time that a cloud GPU was paid for: opened when the provider has named its price, closed when it
+// was stopped or is gone. A change of price closes one span and opens the next.
+struct PaidSpan {
+  GpuId gpu{};
+  std::string provider_id{};
+  double usd_per_hour = 0;
+  TimePoint from{};
+  std::optional<TimePoint> to{};
+};
+
+}  // namespace navtalk

@@ -1,0 +1,77 @@
+// Something that can create, wake, pause, destroy and list GPUs. Two ship: local child processes
+// (scheduler/local/) and Runpod (runpod/). Calls block, for minutes at worst, and end early on a
+// stop request. Thread-safe: several operations may run at once.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/gpu.h"
+
+namespace navtalk {
+
+// A place as its provider sees it.
+struct Instance {
+  enum class Status : std::uint8_t { starting, running, stopped, failed, gone, unknown };
+  std::string provider_id;
+  std::string name{};  // as given at create
+  Status status = Status::unknown;
+  std::string url{};  // worker's base URL; empty: not known (yet)
+  std::string device{};
+  double usd_per_hour = 0;
+  std::string detail{};  // the provider's own word, for people
+};
+
+struct Done {
+  std::optional<Instance> instance{};  // as it is now, where the provider says it
+};
+// Nothing to be had now: try another source, or later.
+struct NoCapacity {
+  std::string message;
+  Duration retry_after{};
+};
+// Will not work until a person acts (key, balance, a rule of ours): creation pauses pool-wide when
+// `account` is set.
+struct Refused {
+  std::string message;
+  bool account = false;
+};
+// Tried and did not work; the place may exist and be broken.
+struct Failure {
+  std::string message;
+};
+// The call may or may not have had its effect: look before asking again.
+struct Unclear {
+  std::string message;
+};
+using Outcome = std::variant<Done, NoCapacity, Refused, Failure, Unclear>;
+
+struct Listing {
+  std::vector<Instance> instances;  // those of this pool
+  bool complete = false;            // false: the list may lack some; absence proves nothing
+  std::string message{};            // why it is not complete
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  virtual Source source() const = 0;
+  // Makes a worker under gpu.name with gpu.slots. Done carries provider_id. Never repeats a call
+  // whose outcome is unclear.
+  virtual Outcome create(const Gpu& gpu, const std::stop_token& stop) = 0;
+  // These three are safe to repeat. Destroying what is gone is Done.
+  virtual Outcome wake(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Outcome pause(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Outcome destroy(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Listing list(const std::stop_token& stop) = 0;
+  // How many more GPUs it could make now as far as it knows (local: free devices); the price that
+  // the next one is expected to have.
+  virtual int room(const std::vector<Gpu>& existing) const = 0;
+  virtual double expected_usd_per_hour() const = 0;
+};
+
+}  // namespace navtalk
