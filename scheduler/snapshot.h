@@ -1,0 +1,47 @@
+// Everything that a decision of the scaler depends on, as plain values.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/demand.h"
+#include "scheduler/target_window.h"
+
+namespace navtalk {
+
+// What one tick hands to the next: Plan::memory goes into the next Snapshot, through the store
+// where ticks are processes of their own.
+struct ScalerMemory {
+  bool cloud_on = false;
+  int cloud_need_ticks = 0;     // in a row
+  TimePoint cloud_needed_at{};  // the last tick that needed it
+  TimePoint surge_until{};      // downs are frozen
+
+  friend bool operator==(const ScalerMemory&, const ScalerMemory&) = default;
+};
+// One line for PoolStore::set_setting; parse gives nullopt for text of another form.
+std::string as_text(const ScalerMemory& memory);
+std::optional<ScalerMemory> parse_scaler_memory(std::string_view text);
+
+struct SourceState {
+  bool available = false;   // a provider is configured
+  int room = 0;             // GPUs it could still make, beside existing rows
+  double usd_per_hour = 0;  // what the next one is expected to cost
+};
+
+struct Snapshot {
+  std::vector<Gpu> gpus;  // the whole pool, dedicated ones too
+  int queued = 0;         // waiters
+  Demand demand{};
+  std::array<SourceState, k_sources> sources{};  // by Source; external is never created
+  // Recent targets of the acting policy, oldest first; those older than the hold are passed over.
+  std::span<const TimedTarget> recent{};
+  ScalerMemory memory{};
+  std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
+};
+
+}  // namespace navtalk
