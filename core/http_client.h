@@ -1,5 +1,7 @@
 // One HTTP/1.1 or HTTPS request at a time over libcurl, connections kept between requests.
-// Redirects are not followed, compressed answers not asked for. One owner, one thread at a time.
+// Redirects are not followed, compressed answers not asked for, nothing is repeated: a request that
+// is not GET or HEAD reaches the server at most once. An answer 101 ends at its headers, and the
+// connection is closed. TLS trusts what the system trusts. One owner, one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -10,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,7 +53,8 @@ class HttpClient {
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
 
-  // Error{invalid} for a URL that is none. A stop request ends the exchange within 0.5 s.
+  // Error{invalid} for a URL that is none, or a header with a line break. A stop request ends the
+  // exchange within 0.5 s.
   HttpResult send(const HttpRequest& request, const std::stop_token& stop = {});
 
  private:
