@@ -71,8 +71,10 @@ struct Decision {
   std::string actions{};  // "wake local-1; create runpod", empty: none
 };
 
-// Time that a cloud GPU was paid for: opened when the provider has named its price, closed when it
-// was stopped or is gone. A change of price closes one span and opens the next.
+// Time that a cloud GPU was paid for. Kept by the store itself within add, change and remove: a row
+// of a cloud source is paid for while its provider_id and a price above 0 are known and it is not
+// paused; failed and stopping ones are, until they are paused or removed. A change of price or of
+// the provider's id closes one span and opens the next. Times are the store's clock.
 struct PaidSpan {
   GpuId gpu{};
   std::string provider_id{};

@@ -99,12 +99,18 @@ class PoolStore {
   virtual Renewal renew(const std::string& gateway, Duration alive) = 0;
   // Gives the slot back; false when it is no longer held under that epoch.
   virtual bool release(const LeaseId& lease, std::uint64_t epoch) = 0;
+  // As release, for a session that never began (its worker could not be reached): neither its
+  // arrival nor its end counts as demand, so asking again counts the user once.
+  virtual bool unclaim(const LeaseId& lease, std::uint64_t epoch) = 0;
   // Ends what fell silent: leases (their slots are free) and waiters.
   virtual std::vector<Lease> expire() = 0;
   virtual std::vector<Lease> leases() = 0;
-  // Blocks until something changed that a waiter may want to know (from any process), the time is
-  // over or a stop is asked. May return early.
-  virtual void wait_for_change(Duration at_most, const std::stop_token& stop) = 0;
+  // Blocks until the number of changes that a waiter may want to know (from any process) differs
+  // from `seen`, the time is over or a stop is asked; the number now. So nothing is missed between
+  // two calls: `for (n = 0;;) { n = wait_for_change(n, ...); look; }`. The number means nothing
+  // outside this object; the first call with 0 returns at once. May return early.
+  virtual std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                        const std::stop_token& stop) = 0;
 
   // --- one scaler at a time
   // A fencing number, higher for every new holder; nullopt while another owner's lease holds.
@@ -127,7 +133,7 @@ class PoolStore {
   // As set_setting, if the value is still `expected` (nullopt: not set); false otherwise.
   virtual bool swap_setting(std::string_view name, const std::optional<std::string>& expected,
                             std::string_view value) = 0;
-  // Forgets events, attempts, promises and closed spans from before `before`.
+  // Forgets events, demand, attempts, promises, decisions and closed spans from before `before`.
   virtual void forget(TimePoint before) = 0;
 };
 
