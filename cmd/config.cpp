@@ -31,17 +31,33 @@ int check(const std::optional<std::filesystem::path>& file, Context& context) {
   return 0;
 }
 
+nlohmann::ordered_json as_json(const ConfigValue& value) {
+  if (const auto* path = std::get_if<std::filesystem::path>(&value)) return path->native();
+  return std::visit([](const auto& plain) { return nlohmann::ordered_json(plain); }, value);
+}
+
+nlohmann::ordered_json as_json(const TenantConfig& tenant) {
+  return {{"name", tenant.name},
+          {"plan", tenant.plan},
+          {"weight", tenant.weight},
+          {"max_sessions", tenant.max_sessions}};
+}
+
 nlohmann::ordered_json as_json(const ConfigReading& reading) {
   auto keys = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < config_keys().size(); ++i) {
     const ConfigKey& key = config_keys()[i];
     keys.push_back({{"key", key.full_name()},
-                    {"value", config_value(reading.config, key)},
+                    {"value", as_json(config_value(reading.config, key))},
                     {"origin", reading.origins[i]}});
   }
   nlohmann::ordered_json object;
   if (reading.file) put_path(object, "file", *reading.file);
   object["keys"] = keys;
+  object["tenants"] = nlohmann::ordered_json::array();
+  for (const TenantConfig& tenant : reading.config.tenants) {
+    object["tenants"].push_back(as_json(tenant));
+  }
   return object;
 }
 
@@ -56,8 +72,13 @@ int show(Context& context) {
     const ConfigKey& key = config_keys()[i];
     if (key.section != section) context.out.print("{}[{}]\n", i == 0 ? "" : "\n", key.section);
     section = key.section;
-    context.out.print("{} = {}  # {}\n", key.name, toml_string(config_value(reading.config, key)),
+    context.out.print("{} = {}  # {}\n", key.name, toml_value(config_value(reading.config, key)),
                       printable(reading.origins[i]));
+  }
+  for (const TenantConfig& tenant : reading.config.tenants) {
+    context.out.print("\n[[tenant]]\nname = {}\nplan = {}\nweight = {}\nmax_sessions = {}\n",
+                      toml_string(tenant.name), tenant.plan, toml_value(tenant.weight),
+                      tenant.max_sessions);
   }
   return 0;
 }

@@ -10,6 +10,15 @@
 
 namespace navtalk {
 
+struct TenantConfig {
+  std::string name;
+  int plan = 0;          // higher is served first
+  double weight = 1;     // share among tenants of one plan
+  int max_sessions = 0;  // 0: no bound
+
+  friend bool operator==(const TenantConfig&, const TenantConfig&) = default;
+};
+
 // A new member here gets its row in the table of config_keys.cpp; reading, `config show`, the
 // example file and the tests of the manual follow from that row.
 struct Config {
@@ -20,9 +29,53 @@ struct Config {
     std::filesystem::path path;  // where avatars are looked for by id; empty: the demo avatars
   } avatars;
   struct {
+    std::string url;  // sqlite:PATH or postgresql://...; empty: SQLite in the state directory
+  } store;
+  struct {
+    std::string name = "default";
+    int min_running_gpu = 1;
+    int free_running_gpu = 2;
+    std::string policy = "static";  // static, adaptive
+    std::string shadow = "off";     // off, static, adaptive: decided and recorded, not acted on
+    double wait_probability = 0.01;
+    std::string cloud = "off";  // off, on, auto
+    int max_gpus = 16;          // rows of the shared pool; 0: no cap
+    int max_creates_per_tick = 2;
+    double max_usd_per_hour = 10;  // 0: no cap
+    int tick_s = 5;
+    int queue_limit = 100;  // 0: no queue
+    int queue_timeout_s = 300;
+    int hold_down_s = 300;
+    int failed_hold_s = 60;
+    int lease_s = 30;
+    std::filesystem::path worker_token_file;  // empty: made in the state directory at first use
+  } pool;
+  struct {
+    std::vector<std::string> devices;  // empty: each CUDA device, else the CPU
+    int slots_per_device = 1;
+    int start_timeout_s = 120;
+  } local;
+  struct {
+    std::string api_url = "https://api.runpod.io/v2";
+    std::filesystem::path api_key_file;  // empty: RUNPOD_API_KEY
+    std::string proxy_url = "https://{pod}-{port}.proxy.runpod.net";
+    std::string image;
+    std::vector<std::string> gpu_types;
+    std::vector<std::string> data_centers;
+    std::vector<std::string> clouds = {"SECURE"};
+    int slots = 1;
+    int disk_gb = 40;
+    int ready_timeout_s = 1200;
+    std::string name_prefix = "navtalk";
+  } runpod;
+  struct {
+    std::string listen = "127.0.0.1:2160";
+  } server;
+  struct {
     std::string level = "warn";   // trace, debug, info, warn, error, off
     std::string format = "auto";  // auto (text on a terminal, JSON otherwise), text, json
   } log;
+  std::vector<TenantConfig> tenants;  // [[tenant]], names are unique
 };
 
 // A configuration and where each value of it comes from.

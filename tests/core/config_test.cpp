@@ -88,3 +88,83 @@ TEST_CASE("a value survives being written as TOML") {
   std::ofstream(top / "n.toml") << "[models]\npath = " << toml_string(odd) << "\n";
   CHECK(read_config({.file = top / "n.toml", .environment = {}}).config.models.path == odd);
 }
+
+TEST_CASE("a value of the wrong kind or out of its range is told with what it must be") {
+  struct Row {
+    std::string toml, said;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"[pool]\nmin_running_gpu = '1'", "n.toml:2:19: pool.min_running_gpu must be a whole number"},
+      {"[pool]\nmin_running_gpu = 1.5", "n.toml:2:19: pool.min_running_gpu must be a whole number"},
+      {"[pool]\nmin_running_gpu = -1",
+       "n.toml:2:19: pool.min_running_gpu: -1 is not between 0 and 10000"},
+      {"[pool]\nmin_running_gpu = 99999999999999",
+       "n.toml:2:19: pool.min_running_gpu must be a whole number"},
+      {"[pool]\nwait_probability = 'low'", "n.toml:2:20: pool.wait_probability must be a number"},
+      {"[pool]\nwait_probability = 2",
+       "n.toml:2:20: pool.wait_probability: 2 is not between 0.0001 and 0.5"},
+      {"[pool]\nwait_probability = nan", "n.toml:2:20: pool.wait_probability must be a number"},
+      {"[runpod]\ngpu_types = 'A40'",
+       "n.toml:2:13: runpod.gpu_types must be a list of strings, such as [\"a\", \"b\"]"},
+      {"[runpod]\ngpu_types = ['A40', 3]",
+       "n.toml:2:13: runpod.gpu_types must be a list of strings, such as [\"a\", \"b\"]"},
+  }));
+  CHECK(faults(row.toml) == row.said);
+}
+
+TEST_CASE("numbers and lists come from the file and from variables") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[pool]\nmax_usd_per_hour = 3\nmin_running_gpu = 4\n"
+                                   "[runpod]\ngpu_types = ['A40', 'L4']\n";
+  const Config config = read_config({.file = top / "n.toml",
+                                     .environment = {"NAVTALK_RUNPOD_DATA_CENTERS=EU-RO-1, EU-SE-1",
+                                                     "NAVTALK_POOL_TICK_S=7"}})
+                            .config;
+  CHECK(config.pool.max_usd_per_hour == 3);
+  CHECK(config.pool.min_running_gpu == 4);
+  CHECK(config.pool.tick_s == 7);
+  CHECK(config.runpod.gpu_types == std::vector<std::string>{"A40", "L4"});
+  CHECK(config.runpod.data_centers == std::vector<std::string>{"EU-RO-1", "EU-SE-1"});
+  CHECK(faults("", {"NAVTALK_POOL_TICK_S=7s"}) ==
+        "NAVTALK_POOL_TICK_S: '7s': must be a whole number");
+}
+
+TEST_CASE("MIN_RUNNING_GPU and FREE_RUNNING_GPU stand over the file and below their long forms") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[pool]\nmin_running_gpu = 4\nfree_running_gpu = 9\n";
+  const ConfigReading reading =
+      read_config({.file = top / "n.toml",
+                   .environment = {"MIN_RUNNING_GPU=5", "NAVTALK_POOL_FREE_RUNNING_GPU=7",
+                                   "FREE_RUNNING_GPU=6"}});
+  CHECK(reading.config.pool.min_running_gpu == 5);
+  CHECK(reading.config.pool.free_running_gpu == 7);
+  CHECK(faults("", {"MIN_RUNNING_GPU=some"}) == "MIN_RUNNING_GPU: 'some': must be a whole number");
+}
+
+TEST_CASE("tenants are read, and a bad one is told with its place") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[[tenant]]\nname = 'acme'\nplan = 2\nweight = 3\n"
+                                   "[[tenant]]\nname = 'solo'\nmax_sessions = 1\n";
+  const Config config = read_config({.file = top / "n.toml", .environment = {}}).config;
+  CHECK(config.tenants == std::vector<TenantConfig>{{.name = "acme", .plan = 2, .weight = 3},
+                                                    {.name = "solo", .max_sessions = 1}});
+  CHECK(faults("[[tenant]]\nplan = 1") == "n.toml:1:1: a [[tenant]] needs a name");
+  CHECK(faults("[[tenant]]\nname = 'a'\n[[tenant]]\nname = 'a'") ==
+        "n.toml:3:1: there are two tenants named 'a'");
+  CHECK(faults("[[tenant]]\nname = 'a'\nplna = 1") ==
+        "n.toml:3:1: unknown key 'plna' in [[tenant]] (did you mean 'plan'?)");
+  CHECK(faults("[[tenant]]\nname = 'a'\nweight = 0") ==
+        "n.toml:3:10: tenant.weight must be between 0.001 and 1000.0");
+  CHECK(faults("[tenant]\nname = 'a'") ==
+        "n.toml:1:2: 'tenant' is a list of blocks: write [[tenant]] above each");
+}
+
+TEST_CASE("every key at its default survives being written and read") {
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << example_config();
+  const Config config = read_config({.file = top / "n.toml", .environment = {}}).config;
+  for (const ConfigKey& key : config_keys()) {
+    INFO(key.full_name());
+    CHECK(config_value(config, key) == config_value(Config{}, key));
+  }
+}
