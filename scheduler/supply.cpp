@@ -1,0 +1,138 @@
+#include "scheduler/supply.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/log.h"
+
+namespace navtalk {
+namespace {
+
+using nlohmann::json;
+
+// Enough for a burst in one call; the next call goes on.
+constexpr int k_at_once = 4;
+
+Intent intent(Operation operation, const Gpu& gpu, TimePoint now) {
+  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
+}
+
+}  // namespace
+
+std::vector<Gpu> wakeable(const PoolView& view) {
+  std::vector<Gpu> paused;
+  for (const Gpu& gpu : view.gpus) {
+    if (gpu.state == State::paused && shared(gpu) && gpu.intent.operation == Operation::none) {
+      paused.push_back(gpu);
+    }
+  }
+  std::stable_sort(paused.begin(), paused.end(), [](const Gpu& a, const Gpu& b) {
+    return std::pair(a.source, a.usd_per_hour) < std::pair(b.source, b.usd_per_hour);
+  });
+  return paused;
+}
+
+int coming_slots(const PoolView& view) {
+  int slots = 0;
+  for (const Gpu& gpu : view.gpus) {
+    if (!shared(gpu)) continue;
+    const bool answers = gpu.state == State::idle || gpu.state == State::running;
+    if (answers || gpu.state == State::starting) slots += gpu.free_slots();
+  }
+  return slots;
+}
+
+Supply::Supply(PoolStore& store, SupplyOptions options)
+    : store_(store), options_(std::move(options)) {}
+
+void Supply::for_waiters() {
+  for (int i = 0; i < k_at_once; ++i) {
+    const PoolView view = store_.view();
+    const int lacking = static_cast<int>(view.waiters.size()) - coming_slots(view);
+    if (lacking <= 0) return;
+    // The waiter that the slots there are do not reach.
+    const Waiter& waiter = view.waiters.at(view.waiters.size() - static_cast<std::size_t>(lacking));
+    const Bringing brought = bring(view, "a user waits", waiter.claimant.id);
+    if (brought.operation == Operation::none) return;
+  }
+}
+
+void Supply::prepare_next() {
+  const PoolView view = store_.view();
+  const int wanted = static_cast<int>(view.waiters.size()) + options_.spare_slots;
+  if (coming_slots(view) < wanted) bring(view, "prepare the next");
+}
+
+Bringing Supply::bring(const PoolView& view, const std::string& why, const WaiterId& waiter,
+                       std::uint64_t fence) {
+  for (const Gpu& gpu : wakeable(view)) {
+    if (wake(gpu, why, waiter, fence)) return {Operation::wake, gpu.id, gpu.source, why};
+  }
+  Bringing brought = create(view, Source::local, why, waiter, fence);
+  if (brought.operation != Operation::none) return brought;
+  if (!options_.cloud) return brought;
+  if (!cloud_switched_on(store_)) return {.why = brought.why + "; the cloud is switched off"};
+  return create(view, Source::runpod, why, waiter, fence);
+}
+
+bool Supply::wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter,
+                  std::uint64_t fence) {
+  return store_
+      .change({.id = gpu.id,
+               .version = gpu.version,
+               .event = Event::wake,
+               .intent = intent(Operation::wake, gpu, store_.now()),
+               .reserved_for = waiter,
+               .fence = fence},
+              {options_.who, why})
+      .has_value();
+}
+
+Bringing Supply::create(const PoolView& view, Source source, const std::string& why,
+                        const WaiterId& waiter, std::uint64_t fence) {
+  Gpu gpu = new_gpu(options_.identity, source);
+  if (source == Source::local) {
+    const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
+    if (places.empty()) return {.why = "no local device is free"};
+    gpu.host = places.front().host;
+    gpu.device = places.front().device;
+    gpu.slots = places.front().slots;
+  } else {
+    const auto pause = creation_pause(store_);
+    if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
+    gpu.slots = options_.cloud_slots;
+    gpu.usd_per_hour = options_.cloud_usd_per_hour;
+  }
+  gpu.reserved_for = waiter;
+  gpu.intent = intent(Operation::create, gpu, store_.now());
+  const auto row = store_.add({.gpu = gpu,
+                               .max_gpus = options_.max_gpus,
+                               .max_usd_per_hour = options_.max_usd_per_hour,
+                               .fence = fence},
+                              {options_.who, why});
+  if (!row) return {.why = "the cap on GPUs or on their price is reached"};
+  return {Operation::create, row->id, source, why};
+}
+
+bool cloud_switched_on(PoolStore& store) { return store.setting("cloud.switch") == "on"; }
+
+void switch_cloud(PoolStore& store, bool on) {
+  store.set_setting("cloud.switch", on ? "on" : "off");
+}
+
+std::optional<CreationPause> creation_pause(PoolStore& store) {
+  const std::optional<std::string> text = store.setting("creation.pause");
+  const json record = text ? json::parse(*text, nullptr, false) : json();
+  if (!record.is_object()) return std::nullopt;
+  const CreationPause pause = {TimePoint(Duration(record.value("until_us", std::int64_t{0}))),
+                               record.value("why", "")};
+  return pause.until > store.now() ? std::optional(pause) : std::nullopt;
+}
+
+void pause_creation(PoolStore& store, Duration length, const std::string& why) {
+  const TimePoint until = store.now() + length;
+  const json record = {{"until_us", until.time_since_epoch().count()}, {"why", why}};
+  store.set_setting("creation.pause", record.dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
+}  // namespace navtalk

@@ -1,0 +1,71 @@
+// Makes GPUs come: wakes a paused one, else creates one, local while local capacity is left, else
+// in the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
+#pragma once
+
+#include <string>
+
+#include "scheduler/hosts.h"
+#include "scheduler/identity.h"
+
+namespace navtalk {
+
+struct SupplyOptions {
+  PoolIdentity identity;
+  std::string who;     // for events: "gateway host:pid"
+  bool cloud = false;  // a cloud provider is configured
+  int cloud_slots = 1;
+  double cloud_usd_per_hour = 0;  // what the next one is expected to cost
+  int max_gpus = 0;               // caps; 0: none
+  double max_usd_per_hour = 0;
+  int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
+};
+
+// What was asked for.
+struct Bringing {
+  Operation operation = Operation::none;  // wake, create; none: nothing can come
+  GpuId gpu{};
+  Source source = Source::local;
+  std::string why{};  // none: what stands in the way
+};
+
+class Supply {
+ public:
+  Supply(PoolStore& store, SupplyOptions options);
+
+  // As many as waiters lack: waiters minus slots that are free or will be.
+  void for_waiters();
+  // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
+  void prepare_next();
+  // One, whatever there is. `fence`: the scaler's; 0: nobody's.
+  Bringing bring(const PoolView& view, const std::string& why, const WaiterId& waiter = {},
+                 std::uint64_t fence = 0);
+  // Creates one of that source, if there is a place, a price and no pause; else says what is
+  // missing.
+  Bringing create(const PoolView& view, Source source, const std::string& why,
+                  const WaiterId& waiter = {}, std::uint64_t fence = 0);
+  // Wakes that row. False: it is not paused any more.
+  bool wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter = {},
+            std::uint64_t fence = 0);
+
+ private:
+  PoolStore& store_;
+  SupplyOptions options_;
+};
+
+// Paused GPUs of the shared pool that may be woken, in order: local, external, then the cheapest.
+std::vector<Gpu> wakeable(const PoolView& view);
+// Slots of the shared pool that are free, or will be when what is starting has started.
+int coming_slots(const PoolView& view);
+
+// Whether cloud GPUs may be created now: the switch that the scaler sets (cloud = auto), and a
+// pause that an account's refusal (key, balance) imposes until a person has acted.
+bool cloud_switched_on(PoolStore& store);
+void switch_cloud(PoolStore& store, bool on);
+struct CreationPause {
+  TimePoint until{};
+  std::string why{};
+};
+std::optional<CreationPause> creation_pause(PoolStore& store);
+void pause_creation(PoolStore& store, Duration length, const std::string& why);
+
+}  // namespace navtalk
