@@ -1,0 +1,16 @@
+// What a worker's health answer says. Private to this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scheduler/worker_client.h"
+
+namespace navtalk {
+
+// nullopt when it is no health of a worker: no JSON object, or one without state and slots.
+std::optional<WorkerHealth> parse_worker_health(const std::string& body);
+// The message of {"error":{"code","message"}}; nullopt when the text is none.
+std::optional<std::string> worker_error(const std::string& body);
+
+}  // namespace navtalk
