@@ -75,31 +75,33 @@ class DemandEstimator {
 
  private:
   struct Leads {
-    std::vector<float> seconds;  // ring of the last successful ones
+    std::vector<double> seconds{};  // ring of the last successful ones
     std::size_t next = 0;
     double ok = 0, tried = 0;  // with a memory of about 50 attempts
-    LeadTime learnt;
+    LeadTime learnt{};
   };
+  void begin_at(TimePoint first);
   void advance(TimePoint now);
   void close_minute();
-  Leads& leads(Source source, Operation operation);
-  static void relearn(Leads& leads);
+  void count_difference(const DemandBucket& counted, const DemandBucket& bucket, TimePoint at);
+  double burstiness() const;
+  Leads& leads_of(Source source, Operation operation);
+  static void remember(Leads& leads, Duration took);
 
   DemandOptions options_;
-  TimePoint start_, now_;
+  TimePoint start_, begin_, now_;
   bool loaded_ = false;
   double fast_ = 0, slow_ = 0;
-  // Per minute over a day: a ring, its sum and its sum of squares.
+  // Arrivals per minute over a day: a ring, the open one included; sums of the closed ones.
   std::vector<std::uint32_t> minutes_;
   std::size_t minute_ = 0, minutes_known_ = 0;
   TimePoint minute_ends_;
   double sum_ = 0, squares_ = 0;
-  // The last 60 s in tenths.
-  std::array<int, 10> recent_{};
+  std::array<int, 10> recent_{};  // the last 60 s in tenths
   std::int64_t recent_slot_ = 0;
   double ended_count_ = 0, ended_seconds_ = 0;
-  std::array<Leads, k_sources> create_, wake_;
-  std::deque<DemandBucket> seen_;  // what observe() has counted of the newest buckets
+  std::array<Leads, k_sources> create_{}, wake_{};
+  std::deque<DemandBucket> seen_{};  // what observe() has counted of the newest buckets
 };
 
 }  // namespace navtalk

@@ -33,7 +33,6 @@ struct Policy {
   Duration surge_hold = std::chrono::minutes(2);  // a surge freezes downs for so long
   double surge_factor = 2;  // surge: a minute's arrivals against the EWMA of 30 min
 
-  int slots_per_gpu = 1;
   int max_gpus = 0;              // 0: no cap. Rows that are neither dedicated nor external
   int max_creates_per_tick = 8;  // 0: no cap. Creations and wakes
   double max_usd_per_hour = 0;   // 0: no cap

@@ -30,6 +30,7 @@ std::optional<ScalerMemory> parse_scaler_memory(std::string_view text);
 struct SourceState {
   bool available = false;   // a provider is configured
   int room = 0;             // GPUs it could still make, beside existing rows
+  int slots = 1;            // of each of them
   double usd_per_hour = 0;  // what the next one is expected to cost
 };
 
