@@ -70,8 +70,10 @@ Bringing Supply::bring(const PoolView& view, const std::string& why, const Waite
   }
   Bringing brought = create(view, Source::local, why, waiter, fence);
   if (brought.operation != Operation::none) return brought;
-  if (!options_.cloud) return brought;
-  if (!cloud_switched_on(store_)) return {.why = brought.why + "; the cloud is switched off"};
+  if (options_.cloud == CloudSwitch::off) return brought;
+  if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
+    return {.why = brought.why + "; the cloud is switched off"};
+  }
   return create(view, Source::runpod, why, waiter, fence);
 }
 

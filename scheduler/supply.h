@@ -6,6 +6,7 @@
 
 #include "scheduler/hosts.h"
 #include "scheduler/identity.h"
+#include "scheduler/policy.h"
 
 namespace navtalk {
 

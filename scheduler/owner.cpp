@@ -1,0 +1,49 @@
+#include "scheduler/owner.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace navtalk {
+namespace {
+
+// Field 22 of /proc/PID/stat, in clock ticks since boot; nullopt when there is no such process or
+// it is dead and only waits to be reaped. The second field may hold spaces and brackets.
+std::optional<std::string> start_time(const std::string& pid) {
+  std::ifstream in("/proc/" + pid + "/stat");
+  std::string line;
+  if (!std::getline(in, line)) return std::nullopt;
+  std::istringstream rest(line.substr(line.rfind(')') + 1));
+  std::string field;
+  for (int number = 3; number <= 22; ++number) {
+    rest >> field;
+    if (number == 3 && (field == "Z" || field == "X")) return std::nullopt;
+  }
+  return field;
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+std::string this_process() {
+  const std::string pid = std::to_string(getpid());
+  return host_name() + "/" + pid + "/" + start_time(pid).value_or("0");
+}
+
+bool surely_dead(const std::string& owner) {
+  const std::size_t start = owner.rfind('/');
+  if (start == std::string::npos || start == 0) return false;
+  const std::size_t pid = owner.rfind('/', start - 1);
+  if (pid == std::string::npos || owner.substr(0, pid) != host_name()) return false;
+  return start_time(owner.substr(pid + 1, start - pid - 1)) != owner.substr(start + 1);
+}
+
+}  // namespace navtalk
