@@ -10,10 +10,15 @@
 //      └────► NoGpu                                  the queue is off or full
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <variant>
 
+#include "core/guarded.h"
+#include "scheduler/learner.h"
 #include "scheduler/pool_store.h"
+#include "scheduler/supply.h"
 
 namespace navtalk {
 
@@ -28,37 +33,54 @@ struct NoGpu {
 using Allocation = std::variant<Lease, Waiting, NoGpu>;
 
 struct AllocatorOptions {
-  std::string gateway;            // unique to this process
+  std::string gateway;            // unique to this process: this_process()
+  std::string host;               // local GPUs of this host only
   std::size_t queue_limit = 100;  // 0: no queue
   Duration queue_timeout = std::chrono::minutes(5);
   Duration lease = std::chrono::seconds(30);  // silence that ends a lease or a place in the queue
-  int slots_per_gpu = 1;
-  int prepare_free_slots = 1;  // free slots (starting ones count) that are enough
 };
-
-class Supply;  // makes GPUs come: scheduler/supply.h
 
 class Allocator {
  public:
-  Allocator(PoolStore& store, Supply& supply, AllocatorOptions options);
+  Allocator(PoolStore& store, Supply& supply, Learner& learner, AllocatorOptions options);
 
-  Allocation arrive(const Claimant& claimant);
+  // Gateway and host of the claimant are filled in.
+  Allocation arrive(Claimant claimant);
   // For a claimant that was told to wait. NoGpu after the queue's timeout; it is out of the queue
   // then.
-  Allocation check(const Claimant& claimant);
-  // The worker took the session.
+  Allocation check(Claimant claimant);
+  // The worker took the session. Prepares the next GPU: call it when the user has been served.
   void connected(const Lease& lease);
-  // It did not: gives the slot back, marks the GPU failed, starts a replacement.
+  // It did not: undoes the claim, marks the GPU failed, starts a replacement.
   void connect_failed(const Lease& lease, const std::string& why);
   void leave(const WaiterId& waiter);
   void release(const Lease& lease);
+  // The worker of a session was lost in its middle: as connect_failed, but the session counts.
+  void worker_lost(const Lease& lease, const std::string& why);
   // Every third of the lease time: signs of life for all of this gateway's leases and waiters.
   Renewal renew();
 
+  const AllocatorOptions& options() const { return options_; }
+
  private:
+  struct Look {
+    TimePoint at{};
+    std::shared_ptr<const PoolView> view;
+  };
+
+  Claimant complete(Claimant claimant) const;
+  Allocation waiting(const Claimant& claimant);
+  std::shared_ptr<const PoolView> recent_view();
+  std::optional<Duration> eta(const PoolView& view, std::size_t position);
+  void promise(const Claimant& claimant, std::optional<Duration> eta);
+  void fail_gpu(const Lease& lease, const std::string& why);
+
   PoolStore& store_;
   Supply& supply_;
+  Learner& learner_;
   AllocatorOptions options_;
+  Guarded<Look> look_;
+  Guarded<std::map<WaiterId, TimePoint>> promised_;  // when each waiter's last promise was recorded
 };
 
 }  // namespace navtalk

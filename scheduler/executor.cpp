@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/check.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "scheduler/owner.h"
@@ -77,9 +78,8 @@ void Executor::step() {
 
 void Executor::wait_idle(const std::stop_token& stop) {
   std::unique_lock lock(idle_mutex_);
-  idle_.wait(lock, stop, [this] {
-    return under_way_.with([](const auto& ids) { return ids.empty(); });
-  });
+  idle_.wait(lock, stop,
+             [this] { return under_way_.with([](const auto& ids) { return ids.empty(); }); });
 }
 
 void Executor::run(const std::stop_token& stop) {
@@ -90,7 +90,8 @@ void Executor::run(const std::stop_token& stop) {
       carry_out(*id, stop);
     } catch (const Error& error) {
       // The row keeps its intent: it is taken again when the lease is over.
-      log::error("an operation could not be recorded", {{"gpu", id->text}, {"error", error.what()}});
+      log::error("an operation could not be recorded",
+                 {{"gpu", id->text}, {"error", error.what()}});
     }
     under_way_.with([&](auto& ids) { ids.erase(*id); });
     const std::lock_guard lock(idle_mutex_);
@@ -200,9 +201,8 @@ void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string&
                         .result = result,
                         .took = store_.now() - taken.since,
                         .detail = message});
-  log::warn("a GPU failed", {{"gpu", taken.id.text},
-                             {"operation", name(operation)},
-                             {"error", message}});
+  log::warn("a GPU failed",
+            {{"gpu", taken.id.text}, {"operation", name(operation)}, {"error", message}});
   const bool supply = operation == Operation::create || operation == Operation::wake;
   if (supply && after_failure_) after_failure_();
 }
@@ -221,20 +221,24 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
   const bool called = !taken.provider_id.empty();
   if (called) {
     const Outcome outcome = provider.destroy(target, stop);
-    if (const auto* failure = std::get_if<Failure>(&outcome)) return let_go(taken, failure->message);
-    if (const auto* refused = std::get_if<Refused>(&outcome)) return let_go(taken, refused->message);
-    if (const auto* unclear = std::get_if<Unclear>(&outcome)) return let_go(taken, unclear->message);
+    if (const auto* failure = std::get_if<Failure>(&outcome))
+      return let_go(taken, failure->message);
+    if (const auto* refused = std::get_if<Refused>(&outcome))
+      return let_go(taken, refused->message);
+    if (const auto* unclear = std::get_if<Unclear>(&outcome))
+      return let_go(taken, unclear->message);
     if (const auto* none = std::get_if<NoCapacity>(&outcome)) return let_go(taken, none->message);
   }
-  // Gone is what a whole list does not show any more, under its id or its name.
+  // Gone is what a whole list does not show any more; without an id it goes by the name.
   const Listing listing = provider.list(stop);
   if (!listing.complete) return let_go(taken, "cannot see whether it is gone: " + listing.message);
   for (const Instance& instance : listing.instances) {
-    const bool same = instance.provider_id == taken.provider_id || instance.name == taken.name;
+    const bool same =
+        called ? instance.provider_id == taken.provider_id : instance.name == taken.name;
     if (!same || instance.status == Instance::Status::gone) continue;
     target.provider_id = instance.provider_id;
-    if (!called || instance.provider_id != taken.provider_id) provider.destroy(target, stop);
-    return let_go(taken, "still listed as " + instance.detail);
+    if (!called) provider.destroy(target, stop);
+    return let_go(taken, "still listed: " + instance.detail);
   }
   std::optional<Gpu> row = store_.find(taken.id);
   while (row && holds(*row, taken) &&

@@ -6,9 +6,9 @@
 //   pause    done: paused                                      else: failed
 //   destroy  done, and the provider's list lacks it: removed   else: tried again, for ever
 //
-// A crash leaves the row with its intent; the next executor takes it over when the lease is over, or
-// at once when the owner was a process of this host that is gone. wake, pause and destroy are then
-// called again; create never is.
+// A crash leaves the row with its intent; the next executor takes it over when the lease is over,
+// or at once when the owner was a process of this host that is gone. wake, pause and destroy are
+// then called again; create never is.
 #pragma once
 
 #include <functional>

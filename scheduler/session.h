@@ -17,6 +17,9 @@ struct Claimant {
   double weight = 1;      // the tenant's share among equals
   std::string gateway{};  // the process that speaks with the user
   int max_sessions = 0;   // the tenant's bound; 0: none
+  // The gateway's. A local GPU serves its own host's gateways only, for its worker listens on
+  // loopback. Empty: local GPUs of any host.
+  std::string host{};
 };
 
 // One slot of one GPU, held by one session. The worker refuses a lower epoch on the same slot.

@@ -12,8 +12,10 @@ namespace navtalk {
 
 struct SupplyOptions {
   PoolIdentity identity;
-  std::string who;     // for events: "gateway host:pid"
-  bool cloud = false;  // a cloud provider is configured
+  std::string who;  // for events: "gateway host:pid"
+  // The configured switch; off also where no cloud provider is configured. automatic: the scaler's
+  // own switch in the store decides.
+  CloudSwitch cloud = CloudSwitch::off;
   int cloud_slots = 1;
   double cloud_usd_per_hour = 0;  // what the next one is expected to cost
   int max_gpus = 0;               // caps; 0: none

@@ -1,0 +1,124 @@
+#include "scheduler/pool_service.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "core/log.h"
+
+namespace navtalk {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr Duration k_sign_in_every = std::chrono::seconds(20);
+constexpr Duration k_signed_in = std::chrono::seconds(60);
+constexpr auto k_turning = std::chrono::seconds(30);
+
+std::int64_t steady_us() {
+  return std::chrono::duration_cast<Duration>(steady_clock::now().time_since_epoch()).count();
+}
+
+const Provider* cloud_of(const std::vector<Provider*>& providers) {
+  const auto cloud = std::find_if(providers.begin(), providers.end(), [](const Provider* provider) {
+    return provider->source() == Source::runpod;
+  });
+  return cloud == providers.end() ? nullptr : *cloud;
+}
+
+}  // namespace
+
+PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
+                         std::vector<Provider*> providers, PoolServiceOptions options)
+    : store_(store),
+      supply_(supply),
+      options_(std::move(options)),
+      executor_(store, providers,
+                {.owner = options_.owner, .host = options_.host ? options_.host->name : ""},
+                [this] { supply_.for_waiters(); }),
+      prober_(store, {.who = options_.owner,
+                      .host = options_.host ? options_.host->name : "",
+                      .token = options_.worker_token}),
+      scaler_(store, supply, learner, cloud_of(providers),
+              {.policy = options_.policy, .owner = options_.owner}) {
+  for (Provider* provider : providers) {
+    if (provider->source() == Source::external) continue;
+    reconcilers_.push_back(std::make_unique<Reconciler>(
+        store, *provider,
+        ReconcilerOptions{.identity = options_.identity, .who = "reconciler " + options_.owner}));
+  }
+  housekeeping();  // the host's devices are known before the first tick
+  start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });
+  start("prober", std::chrono::milliseconds(250), [this](const auto&) { prober_.step(leading_); });
+  start("scaler", options_.policy.tick, [this](const auto&) { leading_ = scaler_.tick().held; });
+  start("reconciler", std::chrono::seconds(2), [this](const auto& stop) { reconcile(stop); });
+  start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
+}
+
+PoolService::~PoolService() {
+  for (const auto& loop : loops_) loop->thread.request_stop();
+  loops_.clear();
+  try {
+    if (options_.host) sign_out(store_, options_.host->name);
+  } catch (const std::exception& error) {
+    log::debug("the host's record runs out by itself", {{"error", error.what()}});
+  }
+}
+
+// One step after the other, `every` apart, until the stop. An error is told and the loop goes on:
+// the database may come back.
+void PoolService::start(const std::string& name, Duration every,
+                        std::function<void(const std::stop_token&)> step) {
+  auto loop = std::make_unique<Loop>();
+  Loop& self = *loop;
+  self.name = name;
+  self.turned_us = steady_us();
+  self.thread = std::jthread([&self, every, step = std::move(step)](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any asked;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      try {
+        step(stop);
+        self.turned_us = steady_us();
+      } catch (const std::exception& error) {
+        log::error("a loop of the pool failed and goes on",
+                   {{"loop", self.name}, {"error", error.what()}});
+      }
+      asked.wait_for(lock, stop, every, [] { return false; });
+    }
+  });
+  loops_.push_back(std::move(loop));
+}
+
+bool PoolService::turning() const {
+  const std::int64_t oldest = steady_us() - std::chrono::duration_cast<Duration>(k_turning).count();
+  return std::all_of(loops_.begin(), loops_.end(),
+                     [&](const auto& loop) { return loop->turned_us >= oldest; });
+}
+
+void PoolService::housekeeping() {
+  const TimePoint now = store_.now();
+  if (options_.host && now >= sign_in_at_) {
+    sign_in(store_, *options_.host, k_signed_in);
+    sign_in_at_ = now + k_sign_in_every;
+  }
+  for (const Lease& lease : store_.expire()) {
+    log::warn("a session fell silent; its slot is free again",
+              {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
+  }
+  supply_.for_waiters();
+}
+
+void PoolService::reconcile(const std::stop_token& stop) {
+  const TimePoint now = store_.now();
+  if (!leading_ || now < reconcile_at_) return;
+  Duration next = std::chrono::seconds(60);
+  for (const auto& reconciler : reconcilers_) {
+    reconciler->pass(stop);
+    next = std::min(next, reconciler->next_pass());
+  }
+  reconcile_at_ = now + next;
+}
+
+}  // namespace navtalk

@@ -1,0 +1,67 @@
+// The pool's loops in one process of `navtalk serve`: scaler, executor, prober, reconcilers and
+// housekeeping, each on a thread of its own. Any number of such processes may share a store; what
+// only one may do at a time is done by the holder of the scaler's lease.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "scheduler/executor.h"
+#include "scheduler/hosts.h"
+#include "scheduler/prober.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/scaler.h"
+
+namespace navtalk {
+
+struct PoolServiceOptions {
+  std::string owner;  // this_process()
+  PoolIdentity identity;
+  std::optional<Host> host{};  // the local devices; nullopt: no local workers here
+  std::string worker_token;
+  Policy policy{};
+};
+
+class PoolService {
+ public:
+  // `providers`: one a source; they outlive the service.
+  PoolService(PoolStore& store, Supply& supply, Learner& learner, std::vector<Provider*> providers,
+              PoolServiceOptions options);
+  // Stops the loops; GPUs stay as they are.
+  ~PoolService();
+
+  // Whether this process is the scaler now.
+  bool leading() const { return leading_; }
+  // Have all loops turned within the last 30 s? For /readyz.
+  bool turning() const;
+
+ private:
+  struct Loop {
+    std::string name;
+    std::atomic<std::int64_t> turned_us{0};  // steady clock
+    std::jthread thread;
+  };
+
+  void start(const std::string& name, Duration every,
+             std::function<void(const std::stop_token&)> step);
+  void housekeeping();
+  void reconcile(const std::stop_token& stop);
+
+  PoolStore& store_;
+  Supply& supply_;
+  PoolServiceOptions options_;
+  Executor executor_;
+  Prober prober_;
+  Scaler scaler_;
+  std::vector<std::unique_ptr<Reconciler>> reconcilers_;
+  TimePoint reconcile_at_{};
+  TimePoint sign_in_at_{};
+  std::atomic<bool> leading_{false};
+  std::vector<std::unique_ptr<Loop>> loops_;
+};
+
+}  // namespace navtalk

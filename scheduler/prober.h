@@ -1,0 +1,66 @@
+// Asks the workers whether they are well, and lets the rows say so:
+//
+//   starting          two answers in a row, and a WebSocket gets through: ready
+//   idle, running     silent for the grace time, three times in a row: failed
+//   failed, external  answers again: ready
+//
+// Local workers listen on loopback, so each host asks its own; all others are asked by the process
+// that holds the scaler's lease.
+#pragma once
+
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/channel.h"
+#include "core/guarded.h"
+#include "scheduler/pool_store.h"
+#include "scheduler/worker_client.h"
+
+namespace navtalk {
+
+struct ProberOptions {
+  std::string who;  // this_process()
+  std::string host;
+  std::string token;  // that workers ask for
+  Duration starting_every = std::chrono::milliseconds(500);
+  Duration running_every = std::chrono::seconds(5);
+  Duration failed_every = std::chrono::seconds(10);
+  Duration grace = std::chrono::seconds(15);
+  WorkerClientOptions client{};
+  int threads = 4;
+};
+
+class Prober {
+ public:
+  Prober(PoolStore& store, ProberOptions options);
+  ~Prober();
+
+  // Hands every row whose turn it is to a thread. `leading`: this process holds the scaler's lease.
+  void step(bool leading);
+
+ private:
+  // What this process has seen of one GPU.
+  struct Record {
+    TimePoint asked{};
+    bool under_way = false;
+    int good = 0, bad = 0;  // in a row
+    TimePoint first_bad{};
+  };
+
+  bool due(const Gpu& gpu, bool leading, TimePoint now) const;
+  void run(const std::stop_token& stop);
+  void probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
+  void well(const Gpu& gpu, const WorkerHealth& health, int in_row, WorkerClient& client,
+            const std::stop_token& stop);
+  void unwell(const Gpu& gpu, const std::string& why, const Record& record);
+
+  PoolStore& store_;
+  ProberOptions options_;
+  Guarded<std::map<GpuId, Record>> records_;
+  Channel<Gpu> work_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace navtalk

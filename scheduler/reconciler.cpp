@@ -1,0 +1,189 @@
+#include "scheduler/reconciler.h"
+
+#include <algorithm>
+
+#include "core/log.h"
+#include "scheduler/owner.h"
+
+namespace navtalk {
+namespace {
+
+constexpr Duration k_calm = std::chrono::seconds(60);
+constexpr Duration k_restless = std::chrono::seconds(10);
+constexpr int k_twice = 2;
+
+bool ended(const Instance& instance) { return instance.status == Instance::Status::gone; }
+
+bool in_use(State state) {
+  return state == State::idle || state == State::running || state == State::starting;
+}
+
+}  // namespace
+
+Reconciler::Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options)
+    : store_(store), provider_(provider), options_(std::move(options)) {}
+
+Duration Reconciler::next_pass() const { return restless_ ? k_restless : k_calm; }
+
+// A create that may have been called, and that nobody is at any more.
+bool Reconciler::unsettled(const Gpu& gpu) const {
+  const Intent& intent = gpu.intent;
+  return intent.operation == Operation::create && intent.called &&
+         (intent.until <= now_ || surely_dead(intent.owner));
+}
+
+bool Reconciler::pass(const std::stop_token& stop) {
+  // The rows first: what is created after this look can only be missing from them, not orphaned,
+  // since its row was written before the provider was called and orphans are seen twice.
+  const PoolView view = store_.view();
+  const Listing listing = provider_.list(stop);
+  now_ = store_.now();
+  restless_ = !listing.complete;
+  if (!listing.complete) {
+    log::warn("the provider's list is not complete: nothing is changed by it",
+              {{"provider", name(provider_.source())}, {"error", listing.message}});
+    return false;
+  }
+  std::map<std::string, const Gpu*> by_id, by_name;
+  for (const Gpu& gpu : view.gpus) {
+    if (gpu.source != provider_.source()) continue;
+    by_name[gpu.name] = &gpu;
+    if (!gpu.provider_id.empty()) by_id[gpu.provider_id] = &gpu;
+  }
+  std::set<GpuId> listed;
+  std::set<std::string> orphans;
+  for (const Instance& instance : listing.instances) {
+    if (ended(instance)) continue;
+    const auto known = by_id.find(instance.provider_id);
+    const auto named = by_name.find(instance.name);
+    const Gpu* row = known != by_id.end() ? known->second : nullptr;
+    if (row == nullptr && named != by_name.end() && named->second->provider_id.empty() &&
+        !listed.contains(named->second->id)) {
+      row = named->second;
+    }
+    if (row != nullptr) {
+      listed.insert(row->id);
+      absences_.erase(row->id);
+      match(*row, instance);
+    } else {
+      orphans.insert(instance.provider_id);
+      orphan(instance, named != by_name.end(), stop);
+    }
+  }
+  std::erase_if(orphans_, [&](const auto& known) { return !orphans.contains(known.first); });
+  for (const auto& [unused, gpu] : by_name) {
+    if (!listed.contains(gpu->id)) missing(*gpu);
+  }
+  return true;
+}
+
+void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
+  GpuChange change{.id = gpu.id,
+                   .version = gpu.version,
+                   .provider_id = instance.provider_id,
+                   .usd_per_hour = instance.usd_per_hour};
+  if (!instance.url.empty()) change.url = instance.url;
+  if (!instance.device.empty()) change.device = instance.device;
+  if (gpu.intent.operation == Operation::create)
+    change.intent = Intent{.number = gpu.intent.number};
+  store_.change(change, {options_.who, "found at the provider as " + instance.provider_id});
+}
+
+void Reconciler::match(const Gpu& gpu, const Instance& instance) {
+  using Status = Instance::Status;
+  const bool busy_elsewhere = gpu.intent.operation != Operation::none && gpu.intent.until > now_ &&
+                              !surely_dead(gpu.intent.owner);
+  if (busy_elsewhere) {
+    restless_ = true;
+    return;
+  }
+  if (gpu.provider_id.empty()) return adopt(gpu, instance);
+  if (gpu.intent.operation != Operation::none) return;  // an executor will see to it
+  if (gpu.state == State::paused && instance.status == Status::running) {
+    store_.change({.id = gpu.id,
+                   .version = gpu.version,
+                   .event = Event::wake,
+                   .usd_per_hour = instance.usd_per_hour},
+                  {options_.who, "it runs although it was paused"});
+  } else if (in_use(gpu.state) && instance.status == Status::stopped) {
+    fail(gpu, "stopped by itself: " + instance.detail);
+  } else if (in_use(gpu.state) && instance.status == Status::failed) {
+    fail(gpu, "the provider says: " + instance.detail);
+  } else if (gpu.state != State::paused && gpu.usd_per_hour != instance.usd_per_hour &&
+             instance.usd_per_hour > 0) {
+    store_.change({.id = gpu.id, .version = gpu.version, .usd_per_hour = instance.usd_per_hour},
+                  {options_.who, "its price changed"});
+  }
+}
+
+void Reconciler::missing(const Gpu& gpu) {
+  if (unsettled(gpu)) {
+    restless_ = true;
+    // A dead owner's lease may be set into the future: the settling time starts now.
+    if (gpu.intent.until > now_) {
+      Intent intent = gpu.intent;
+      intent.owner.clear();
+      intent.until = now_;
+      store_.change({.id = gpu.id, .version = gpu.version, .intent = intent},
+                    {options_.who, "its creator is gone: looking for what it made"});
+    } else if (now_ >= gpu.intent.until + options_.settle) {
+      store_.change(
+          {.id = gpu.id,
+           .version = gpu.version,
+           .event = next(gpu.state, Event::fail) ? std::optional(Event::fail) : std::nullopt,
+           .last_error = "the create call had no effect",
+           .intent = Intent{.number = gpu.intent.number}},
+          {options_.who, "never appeared at the provider"});
+    }
+    return;
+  }
+  if (gpu.provider_id.empty() || gpu.state == State::failed) return;
+  if (++absences_[gpu.id] < k_twice) {
+    restless_ = true;
+    return;
+  }
+  absences_.erase(gpu.id);
+  if (gpu.intent.operation == Operation::destroy) {
+    store_.remove(gpu.id, gpu.version, {options_.who, "gone from the provider's list"});
+  } else {
+    fail(gpu, "gone from the provider's list");
+  }
+}
+
+void Reconciler::fail(const Gpu& gpu, const std::string& why) {
+  log::warn("a GPU failed", {{"gpu", gpu.id.text}, {"error", why}});
+  store_.change({.id = gpu.id,
+                 .version = gpu.version,
+                 .event = Event::fail,
+                 .last_error = why,
+                 .intent = Intent{.number = gpu.intent.number}},
+                {options_.who, why});
+}
+
+// `twin`: a row of its name is there under another id; a create was answered twice.
+void Reconciler::orphan(const Instance& instance, bool twin, const std::stop_token& stop) {
+  if (stop.stop_requested()) return;
+  const PoolIdentity& identity = options_.identity;
+  if (!instance.name.starts_with(identity.own_prefix())) {
+    if (instance.name.starts_with(identity.pool_prefix()) &&
+        reported_.insert(instance.name).second) {
+      log::warn("a GPU of another store under the same pool name; it is left alone",
+                {{"name", instance.name}, {"provider_id", instance.provider_id}});
+    }
+    return;
+  }
+  Sighting& sighting = orphans_.try_emplace(instance.provider_id, Sighting{now_, 0}).first->second;
+  restless_ = true;
+  if (++sighting.times < k_twice || now_ - sighting.first < options_.orphan_grace) return;
+  // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
+  Gpu gpu = new_gpu(identity, provider_.source());
+  if (!twin) gpu.name = instance.name;
+  gpu.provider_id = instance.provider_id;
+  gpu.url = instance.url;
+  gpu.device = instance.device;
+  gpu.usd_per_hour = instance.usd_per_hour;
+  store_.add({.gpu = gpu}, {options_.who, twin ? "a twin at the provider" : "an orphan there"});
+  log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
+}
+
+}  // namespace navtalk

@@ -1,0 +1,68 @@
+// Holds the rows against what a cloud provider says that it runs, so that nothing is paid for and
+// not recorded, and nothing recorded that is gone. At start, every minute, and more often while the
+// outcome of a create is not known. One at a time: the holder of the scaler's lease runs it.
+//
+//   listed, carries the id of a row, or the name of one without an id
+//     the row waits for its create           its id is stored                    (adopted)
+//     the row is paused, the place runs      the row starts again
+//     the row is in use, the place stopped or broke      failed
+//   listed with this store's prefix, no row  (an orphan, or the twin of a create answered twice)
+//     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
+//   listed with the pool's name, another id  another store's: reported, never touched
+//   not listed
+//     create not known                       after k_settle: failed, nothing was made
+//     row with an id                         twice: failed; removed if it was being destroyed
+//
+// A failed or partial list changes nothing.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "scheduler/identity.h"
+#include "scheduler/pool_store.h"
+#include "scheduler/provider.h"
+
+namespace navtalk {
+
+struct ReconcilerOptions {
+  PoolIdentity identity;
+  std::string who;
+  Duration orphan_grace = std::chrono::seconds(60);
+  Duration settle = std::chrono::seconds(90);  // a created place may be missing from lists so long
+};
+
+class Reconciler {
+ public:
+  Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options);
+
+  // One pass. False: the list was not complete, and nothing was changed.
+  bool pass(const std::stop_token& stop);
+  // When the next pass is due: soon while something is not settled.
+  Duration next_pass() const;
+
+ private:
+  struct Sighting {
+    TimePoint first{};
+    int times = 0;
+  };
+
+  void match(const Gpu& gpu, const Instance& instance);
+  void adopt(const Gpu& gpu, const Instance& instance);
+  void missing(const Gpu& gpu);
+  void orphan(const Instance& instance, bool twin, const std::stop_token& stop);
+  void fail(const Gpu& gpu, const std::string& why);
+  bool unsettled(const Gpu& gpu) const;
+
+  PoolStore& store_;
+  Provider& provider_;
+  ReconcilerOptions options_;
+  std::map<std::string, Sighting> orphans_;  // by provider id
+  std::map<GpuId, int> absences_;
+  std::set<std::string> reported_;  // strangers' names
+  TimePoint now_{};                 // of this pass
+  bool restless_ = true;
+};
+
+}  // namespace navtalk
