@@ -33,19 +33,22 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
     : store_(store),
       supply_(supply),
       options_(std::move(options)),
-      executor_(store, providers,
-                {.owner = options_.owner, .host = options_.host ? options_.host->name : ""},
+      executor_(store, providers, {.owner = options_.owner, .host = this_host()},
                 [this] { supply_.for_waiters(); }),
-      prober_(store, {.who = options_.owner,
-                      .host = options_.host ? options_.host->name : "",
-                      .token = options_.worker_token}),
+      prober_(store, {.who = options_.owner, .host = this_host(), .token = options_.worker_token}),
       scaler_(store, supply, learner, cloud_of(providers),
-              {.policy = options_.policy, .owner = options_.owner}) {
+              {.policy = options_.policy,
+               .owner = options_.owner,
+               .cloud_slots = options_.cloud_slots}) {
   for (Provider* provider : providers) {
     if (provider->source() == Source::external) continue;
-    reconcilers_.push_back(std::make_unique<Reconciler>(
-        store, *provider,
-        ReconcilerOptions{.identity = options_.identity, .who = "reconciler " + options_.owner}));
+    reconcilers_.emplace(
+        provider->source(),
+        std::make_unique<Reconciler>(
+            store, *provider,
+            ReconcilerOptions{.identity = options_.identity,
+                              .who = "reconciler " + options_.owner,
+                              .host = provider->source() == Source::local ? this_host() : ""}));
   }
   housekeeping();  // the host's devices are known before the first tick
   start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });
@@ -64,6 +67,8 @@ PoolService::~PoolService() {
     log::debug("the host's record runs out by itself", {{"error", error.what()}});
   }
 }
+
+std::string PoolService::this_host() const { return options_.host ? options_.host->name : ""; }
 
 // One step after the other, `every` apart, until the stop. An error is told and the loop goes on:
 // the database may come back.
@@ -112,13 +117,12 @@ void PoolService::housekeeping() {
 
 void PoolService::reconcile(const std::stop_token& stop) {
   const TimePoint now = store_.now();
-  if (!leading_ || now < reconcile_at_) return;
-  Duration next = std::chrono::seconds(60);
-  for (const auto& reconciler : reconcilers_) {
+  for (const auto& [source, reconciler] : reconcilers_) {
+    TimePoint& due = reconcile_at_[source];
+    if (now < due || (source != Source::local && !leading_)) continue;
     reconciler->pass(stop);
-    next = std::min(next, reconciler->next_pass());
+    due = now + reconciler->next_pass();
   }
-  reconcile_at_ = now + next;
 }
 
 }  // namespace navtalk

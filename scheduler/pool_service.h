@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -24,6 +25,7 @@ struct PoolServiceOptions {
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
   std::string worker_token;
   Policy policy{};
+  int cloud_slots = 1;
 };
 
 class PoolService {
@@ -48,6 +50,7 @@ class PoolService {
 
   void start(const std::string& name, Duration every,
              std::function<void(const std::stop_token&)> step);
+  std::string this_host() const;
   void housekeeping();
   void reconcile(const std::stop_token& stop);
 
@@ -57,8 +60,8 @@ class PoolService {
   Executor executor_;
   Prober prober_;
   Scaler scaler_;
-  std::vector<std::unique_ptr<Reconciler>> reconcilers_;
-  TimePoint reconcile_at_{};
+  std::map<Source, std::unique_ptr<Reconciler>> reconcilers_;
+  std::map<Source, TimePoint> reconcile_at_;
   TimePoint sign_in_at_{};
   std::atomic<bool> leading_{false};
   std::vector<std::unique_ptr<Loop>> loops_;

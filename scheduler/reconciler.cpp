@@ -47,6 +47,7 @@ bool Reconciler::pass(const std::stop_token& stop) {
   std::map<std::string, const Gpu*> by_id, by_name;
   for (const Gpu& gpu : view.gpus) {
     if (gpu.source != provider_.source()) continue;
+    if (!options_.host.empty() && gpu.host != options_.host) continue;
     by_name[gpu.name] = &gpu;
     if (!gpu.provider_id.empty()) by_id[gpu.provider_id] = &gpu;
   }
@@ -182,6 +183,7 @@ void Reconciler::orphan(const Instance& instance, bool twin, const std::stop_tok
   gpu.url = instance.url;
   gpu.device = instance.device;
   gpu.usd_per_hour = instance.usd_per_hour;
+  gpu.host = options_.host;
   store_.add({.gpu = gpu}, {options_.who, twin ? "a twin at the provider" : "an orphan there"});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
 }

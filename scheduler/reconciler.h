@@ -1,6 +1,7 @@
 // Holds the rows against what a cloud provider says that it runs, so that nothing is paid for and
 // not recorded, and nothing recorded that is gone. At start, every minute, and more often while the
-// outcome of a create is not known. One at a time: the holder of the scaler's lease runs it.
+// outcome of a create is not known. One at a time: for the cloud the holder of the scaler's lease
+// runs it, for local workers their host.
 //
 //   listed, carries the id of a row, or the name of one without an id
 //     the row waits for its create           its id is stored                    (adopted)
@@ -29,6 +30,7 @@ namespace navtalk {
 struct ReconcilerOptions {
   PoolIdentity identity;
   std::string who;
+  std::string host{};  // not empty: only rows that this host supervises (local workers)
   Duration orphan_grace = std::chrono::seconds(60);
   Duration settle = std::chrono::seconds(90);  // a created place may be missing from lists so long
 };

@@ -40,9 +40,13 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   const std::vector<Host> hosts = live_hosts(store_);
   local.available = !hosts.empty();
   local.room = static_cast<int>(free_places(hosts, view.gpus).size());
+  if (!hosts.empty()) local.slots = hosts.front().slots_per_device;
   if (cloud_ != nullptr) {
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
-        true, cloud_->room(view.gpus), cloud_->expected_usd_per_hour()};
+        .available = true,
+        .room = cloud_->room(view.gpus),
+        .slots = options_.cloud_slots,
+        .usd_per_hour = cloud_->expected_usd_per_hour()};
   }
   recent_.clear();
   for (const Decision& decision : decisions) {

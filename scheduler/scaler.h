@@ -16,7 +16,8 @@ namespace navtalk {
 
 struct ScalerOptions {
   Policy policy;
-  std::string owner;                          // this_process()
+  std::string owner;  // this_process()
+  int cloud_slots = 1;
   Duration lease = std::chrono::seconds(20);  // of the one scaler
   Duration keep_events = std::chrono::days(30);
 };
