@@ -1,0 +1,20 @@
+// Control frames of a live session: JSON text with a "type". Plain functions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/web_socket.h"
+
+namespace navtalk::server {
+
+// The object, when the text is one with a "type" that is a text.
+std::optional<nlohmann::json> parse_control(const std::string& text);
+Frame control_frame(const nlohmann::ordered_json& object);
+// {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
+Frame error_frame(std::string_view code, std::string_view message,
+                  std::optional<double> retry_after_s = {});
+
+}  // namespace navtalk::server

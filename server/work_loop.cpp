@@ -1,0 +1,31 @@
+#include "server/work_loop.h"
+
+namespace navtalk::server {
+
+constexpr std::chrono::milliseconds k_turn{250};
+
+WorkLoop::WorkLoop(std::function<void()> every_turn)
+    : every_turn_(std::move(every_turn)),
+      io_(1),
+      timer_(io_),
+      turned_(Clock::now().time_since_epoch().count()) {
+  wait_turn();
+  thread_ = std::jthread([this] { io_.run(); });
+}
+
+WorkLoop::~WorkLoop() { io_.stop(); }
+
+WorkLoop::Clock::duration WorkLoop::since_turn() const {
+  return Clock::now().time_since_epoch() - Clock::duration(turned_.load());
+}
+
+void WorkLoop::wait_turn() {
+  timer_.expires_after(k_turn);
+  timer_.async_wait([this](boost::system::error_code) {
+    turned();
+    if (every_turn_) every_turn_();
+    wait_turn();
+  });
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,268 @@
+// A worker without nets for tests: it speaks the worker protocol (docs/protocol.md) on loopback,
+// starts in milliseconds, and misbehaves as it is told. It takes the arguments of `navtalk serve
+// --worker`; --listen, --slots and --gateway-silence-s count, the others are passed over.
+//
+// The script is a JSON object, from the variable NAVTALK_FAKE_WORKER at the start and from
+// POST /fake later on (what it names replaces what was there):
+//
+//   {"start_s": 0.5,          healthz says "starting" so long
+//    "start_exit": 3,         ends with that status instead of starting, and says so on stderr
+//    "no_address": true,      never writes its address
+//    "echo": true,            sessions send binary frames back
+//    "ready": false,          sessions answer nothing to session.start
+//    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "hold": true, "exit": 9,
+//                            "times": 2}}}
+//
+// hold: never answers; exit: ends with that status (137: kills itself) before answering; times:
+// only the next so many requests. GET /fake tells what was asked: {"requests": {"/healthz": 3},
+// ...}.
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "server/bearer.h"
+#include "server/control_frame.h"
+#include "server/http_server.h"
+#include "server/slot_table.h"
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace navtalk::server;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+std::chrono::milliseconds milliseconds(const Json& seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds.get<double>() * 1000));
+}
+
+struct Arguments {
+  std::string listen = "127.0.0.1:0";
+  int slots = 1;
+  double gateway_silence_s = 0;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i + 1 < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--listen") arguments.listen = argv[i + 1];
+    if (name == "--slots") arguments.slots = std::stoi(argv[i + 1]);
+    if (name == "--gateway-silence-s") arguments.gateway_silence_s = std::stod(argv[i + 1]);
+  }
+  return arguments;
+}
+
+class FakeWorker {
+ public:
+  FakeWorker(const Arguments& arguments, Json script)
+      : arguments_(arguments),
+        script_(std::move(script)),
+        token_(worker_token({})),
+        slots_(arguments.slots),
+        quiet_(io_),
+        signals_(io_, SIGTERM, SIGINT),
+        server_(io_, parse_listen_address(arguments.listen), {}, routes()) {}
+
+  int run() {
+    if (!script_.value("no_address", false)) {
+      std::printf("%s\n", Json({{"url", server_.url()}}).dump().c_str());
+      std::fflush(stdout);
+    }
+    signals_.async_wait([this](boost::system::error_code, int) { io_.stop(); });
+    if (arguments_.gateway_silence_s > 0) asio::co_spawn(io_, watch(), asio::detached);
+    io_.run();
+    return 0;
+  }
+
+ private:
+  Router routes() {
+    Router router;
+    router.header("X-Navtalk-Protocol", "1");
+    router.guard([this](const Request& request) { return play(request); });
+    router.on("GET", "/fake", [this](const Request&) { return told(); });
+    router.on("POST", "/fake", [this](const Request& request) { return tell(request); });
+    router.on("GET", "/healthz", [this](const Request&) { return healthz(); });
+    router.on("POST", "/v1/pause", [this](const Request&) { return set_state("paused"); });
+    router.on("POST", "/v1/wake", [this](const Request&) { return set_state("idle"); });
+    router.on("POST", "/v1/drain", [this](const Request&) { return set_state("stopping"); });
+    router.on("POST", "/v1/prepare", [this](const Request&) { return set_state(state_); });
+    router.on_socket("/v1/session", [this](const Request& request, Upgrade& upgrade) {
+      return session(request, upgrade);
+    });
+    return router;
+  }
+
+  // What the script says about this route; the guard of every request.
+  asio::awaitable<std::optional<Response>> play(const Request& request) {
+    if (request.path == "/fake") co_return std::nullopt;
+    last_contact_ = Clock::now();
+    ++requests_[request.path];
+    if (!bears(request, token_)) co_return error_response(401, "unauthorized", "wrong token");
+    const Json act = next_act(request.path);
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    timer.expires_at(act.value("hold", false)
+                         ? Clock::time_point::max()
+                         : Clock::now() + milliseconds(act.value("delay_s", Json(0))));
+    co_await timer.async_wait(k_tuple);
+    if (act.contains("exit") && act["exit"] == 137) ::kill(::getpid(), SIGKILL);
+    if (act.contains("exit")) ::_exit(act["exit"].get<int>());
+    if (act.contains("status")) {
+      co_return error_response(act["status"].get<int>(), "failed", "the script says so");
+    }
+    co_return std::nullopt;
+  }
+
+  Json next_act(const std::string& path) {
+    Json& routes = script_["routes"];
+    if (!routes.is_object() || !routes.contains(path)) return Json::object();
+    Json act = routes[path];
+    if (act.contains("times")) {
+      const int left = act["times"].get<int>() - 1;
+      if (left <= 0) {
+        routes.erase(path);
+      } else {
+        routes[path]["times"] = left;
+      }
+    }
+    return act;
+  }
+
+  asio::awaitable<Response> told() {
+    Json asked = Json::object();
+    for (const auto& [path, count] : requests_) asked[path] = count;
+    co_return json_response(200, {{"requests", asked}, {"media_bytes", media_bytes_}});
+  }
+
+  asio::awaitable<Response> tell(const Request& request) {
+    script_.update(Json::parse(request.body));
+    co_return json_response(200, script_);
+  }
+
+  asio::awaitable<Response> healthz() {
+    const bool starting = Clock::now() < started_ + milliseconds(script_.value("start_s", Json(0)));
+    const bool running = state_ == "idle" && slots_.sessions() > 0;
+    const std::string state = starting ? "starting" : running ? "running" : state_;
+    Json epochs = Json::array();
+    for (const Slot& slot : slots_.slots()) epochs.push_back(slot.epoch);
+    const Json body = {
+        {"version", "fake"},
+        {"protocol", 1},
+        {"state", state},
+        {"device", "fake"},
+        {"gpu", {{"name", "fake"}, {"vram_total", 1 << 30}, {"vram_used", 0}, {"util", 0}}},
+        {"slots", arguments_.slots},
+        {"sessions", slots_.sessions()},
+        {"avatars", Json::array()},
+        {"lease_epochs", epochs},
+        {"uptime_s", std::chrono::duration<double>(Clock::now() - started_).count()}};
+    co_return json_response(starting ? 503 : 200, body);
+  }
+
+  asio::awaitable<Response> set_state(std::string state) {
+    if (state == "paused" && slots_.sessions() > 0)
+      co_return error_response(409, "in_use", "there are sessions on this worker");
+    state_ = std::move(state);
+    if (state_ == "stopping") {
+      for (WebSocket* socket : sockets_)
+        socket->offer(control_frame({{"type", "session.draining"}, {"notice_s", 0}}));
+      co_return json_response(202, {{"sessions", slots_.sessions()}});
+    }
+    co_return co_await healthz();
+  }
+
+  asio::awaitable<std::optional<Response>> session(const Request& request, Upgrade& upgrade) {
+    SlotAsked asked;
+    asked.lease = request.parameter("lease").value_or("");
+    asked.epoch = std::stoull(request.parameter("epoch").value_or("0"));
+    if (const auto slot = request.parameter("slot")) asked.slot = std::stoi(*slot);
+    if (state_ != "idle") co_return error_response(503, state_, "not ready");
+    const SlotAnswer answer = slots_.open(asked);
+    if (answer.verdict == SlotAnswer::Verdict::stale)
+      co_return error_response(409, "stale_epoch", "a newer lease was seen");
+    if (answer.verdict != SlotAnswer::Verdict::opened)
+      co_return error_response(503, "no_capacity", "full");
+    const SocketLimits limits;
+    const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
+    if (socket) {
+      sockets_.insert(socket.get());
+      co_await talk(*socket);
+      sockets_.erase(socket.get());
+    }
+    slots_.close(answer.session);
+    co_return std::nullopt;
+  }
+
+  asio::awaitable<void> talk(WebSocket& socket) {
+    for (;;) {
+      const std::optional<Frame> frame = co_await socket.receive();
+      if (!frame) co_return;
+      const auto object = frame->text ? parse_control(frame->bytes) : std::nullopt;
+      const std::string type = object ? object->at("type").get<std::string>() : "";
+      if (!frame->text) media_bytes_ += frame->bytes.size();
+      if (type == "session.start" && script_.value("ready", true)) {
+        Frame ready = session_ready();
+        co_await socket.send(std::move(ready));
+      } else if (type == "session.end") {
+        socket.close(CloseCode::normal, "");
+      } else if (!frame->text && script_.value("echo", false)) {
+        co_await socket.send(*frame);
+      }
+    }
+  }
+
+  // g++ 12 does not compile such a list within a coroutine's co_await.
+  static Frame session_ready() {
+    return control_frame({{"type", "session.ready"}, {"avatar", "fake"}});
+  }
+
+  // As the real one, so that a killed gateway leaves nothing behind.
+  asio::awaitable<void> watch() {
+    const auto bound = milliseconds(arguments_.gateway_silence_s);
+    for (;;) {
+      quiet_.expires_after(bound / 4);
+      co_await quiet_.async_wait(k_tuple);
+      if (slots_.sessions() > 0) last_contact_ = Clock::now();
+      if (Clock::now() - last_contact_ > bound) break;
+    }
+    io_.stop();
+  }
+
+  Arguments arguments_;
+  Json script_;
+  std::string token_, state_ = "idle";
+  Clock::time_point started_ = Clock::now(), last_contact_ = Clock::now();
+  SlotTable slots_;
+  std::set<WebSocket*> sockets_;
+  std::map<std::string, int> requests_;
+  std::uint64_t media_bytes_ = 0;
+  asio::io_context io_{1};
+  asio::steady_timer quiet_;
+  asio::signal_set signals_;
+  HttpServer server_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* text = std::getenv("NAVTALK_FAKE_WORKER");
+  const Json script = text == nullptr ? Json::object() : Json::parse(text);
+  if (script.contains("start_exit")) {
+    std::fprintf(stderr, "fake worker: the script says that it cannot start\n");
+    return script["start_exit"].get<int>();
+  }
+  return FakeWorker(parse(argc, argv), script).run();
+}
