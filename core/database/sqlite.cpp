@@ -1,0 +1,180 @@
+#include "core/database/sqlite.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "core/printable.h"
+
+namespace navtalk {
+namespace {
+
+Error translated(const SQLite::Exception& error, const std::filesystem::path& path) {
+  const std::string file = printable(path.native());
+  switch (error.getErrorCode()) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {
+          Code::failed,
+          fmt::format("the database {} stays locked by another process; end what holds it (fuser "
+                      "{} lists candidates) and try again",
+                      file, file)};
+    case SQLITE_NOTADB:
+      return {Code::invalid, fmt::format("{} is not an SQLite database", file)};
+    case SQLITE_CANTOPEN:
+      return {Code::failed,
+              fmt::format("cannot open the database {}: check its folder and rights: {}", file,
+                          error.getErrorStr())};
+    default:
+      return {Code::failed, fmt::format("database {}: {}", file, error.what())};
+  }
+}
+
+// "$1" is a name to SQLite and a position to PostgreSQL; "?1" is SQLite's position.
+std::string with_positions(std::string_view sql) {
+  std::string text(sql);
+  std::replace(text.begin(), text.end(), '$', '?');
+  return text;
+}
+
+void bind(SQLite::Statement& statement, DbValues values) {
+  int index = 0;
+  for (const DbValue& value : values) {
+    ++index;
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      statement.bind(index, *integer);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      statement.bind(index, *real);
+    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+      statement.bind(index, std::string(*text));
+    } else {
+      statement.bind(index);
+    }
+  }
+}
+
+struct Prepared {
+  SQLite::Statement statement;
+  bool in_use = false;
+};
+
+class SqliteRows : public DbRows {
+ public:
+  SqliteRows(Prepared& prepared, const std::filesystem::path& path)
+      : prepared_(prepared), path_(path) {
+    prepared_.in_use = true;
+  }
+  ~SqliteRows() override {
+    prepared_.statement.tryReset();
+    prepared_.in_use = false;
+  }
+  SqliteRows(const SqliteRows&) = delete;
+  SqliteRows& operator=(const SqliteRows&) = delete;
+
+  bool next() override {
+    try {
+      return prepared_.statement.executeStep();
+    } catch (const SQLite::Exception& error) {
+      throw translated(error, path_);
+    }
+  }
+  bool null(int column) override { return prepared_.statement.getColumn(column).isNull(); }
+  std::int64_t integer(int column) override {
+    return prepared_.statement.getColumn(column).getInt64();
+  }
+  double real(int column) override { return prepared_.statement.getColumn(column).getDouble(); }
+  std::string_view text(int column) override {
+    const SQLite::Column value = prepared_.statement.getColumn(column);
+    const char* begin = value.getText();
+    return {begin, static_cast<std::size_t>(value.getBytes())};
+  }
+
+ private:
+  Prepared& prepared_;
+  const std::filesystem::path& path_;
+};
+
+}  // namespace
+
+struct SqliteConnection::State {
+  std::filesystem::path path;
+  SQLite::Database database;
+  std::map<std::string, Prepared, std::less<>> prepared{};
+  std::optional<bool> to_disk{};
+  int wal_pages = 0;
+};
+
+SqliteConnection::SqliteConnection(const std::filesystem::path& path,
+                                   std::chrono::milliseconds patience) {
+  try {
+    state_.reset(new State{
+        path, SQLite::Database(path.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                               static_cast<int>(patience.count()))});
+    // Replaces SQLite's own checkpoints, which a commit would wait for.
+    sqlite3_wal_hook(
+        state_->database.getHandle(),
+        [](void* state, sqlite3*, const char*, int pages) {
+          static_cast<State*>(state)->wal_pages = pages;
+          return SQLITE_OK;
+        },
+        state_.get());
+  } catch (const SQLite::Exception& error) {
+    throw translated(error, path);
+  }
+}
+
+SqliteConnection::~SqliteConnection() = default;
+
+std::unique_ptr<DbRows> SqliteConnection::query(std::string_view sql, DbValues values) {
+  try {
+    auto found = state_->prepared.find(sql);
+    if (found == state_->prepared.end()) {
+      SQLite::Statement statement(state_->database, with_positions(sql));
+      found = state_->prepared.emplace(std::string(sql), Prepared{std::move(statement)}).first;
+    }
+    NAVTALK_CHECK(!found->second.in_use);
+    auto rows = std::make_unique<SqliteRows>(found->second, state_->path);
+    bind(found->second.statement, values);
+    return rows;
+  } catch (const SQLite::Exception& error) {
+    throw translated(error, state_->path);
+  }
+}
+
+void SqliteConnection::script(const std::string& sql) {
+  try {
+    state_->database.exec(sql);
+  } catch (const SQLite::Exception& error) {
+    throw translated(error, state_->path);
+  }
+}
+
+void SqliteConnection::commit_to_disk(bool yes) {
+  if (state_->to_disk == yes) return;
+  script(yes ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  state_->to_disk = yes;
+}
+
+void SqliteConnection::rollback() noexcept {
+  if (sqlite3_get_autocommit(state_->database.getHandle()) != 0) return;
+  state_->database.tryExec("ROLLBACK");
+}
+
+int SqliteConnection::wal_pages() const { return state_->wal_pages; }
+
+bool SqliteConnection::checkpoint() {
+  const int result = sqlite3_wal_checkpoint_v2(state_->database.getHandle(), nullptr,
+                                               SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (result == SQLITE_BUSY || result == SQLITE_LOCKED) return false;
+  if (result == SQLITE_OK) return true;
+  throw Error(Code::failed, fmt::format("database {}: cannot move the log into the file: {}",
+                                        printable(state_->path.native()), sqlite3_errstr(result)));
+}
+
+}  // namespace navtalk

@@ -1,0 +1,42 @@
+// How values of the pool stand in columns: times and durations as microseconds, enumerations as
+// their codes, unsigned numbers as signed ones. Stateless.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+
+#include "core/database/connection.h"
+#include "core/time.h"
+
+namespace navtalk::column {
+
+inline std::int64_t of(TimePoint time) { return time.time_since_epoch().count(); }
+inline std::int64_t of(Duration duration) { return duration.count(); }
+template <class T>
+requires std::integral<T> || std::is_enum_v<T> std::int64_t of(T number) {
+  return static_cast<std::int64_t>(number);
+}
+template <class T>
+DbValue of(const std::optional<T>& value) {
+  return value ? DbValue(of(*value)) : DbValue(std::monostate());
+}
+
+inline TimePoint time(DbRows& rows, int at) { return TimePoint(Duration(rows.integer(at))); }
+inline Duration duration(DbRows& rows, int at) { return Duration(rows.integer(at)); }
+inline std::string text(DbRows& rows, int at) { return std::string(rows.text(at)); }
+template <class T>
+T number(DbRows& rows, int at) {
+  return static_cast<T>(rows.integer(at));
+}
+template <class T>
+std::optional<T> maybe(DbRows& rows, int at) {
+  if (rows.null(at)) return std::nullopt;
+  if constexpr (std::is_same_v<T, TimePoint>) {
+    return time(rows, at);
+  } else {
+    return T(rows.integer(at));
+  }
+}
+
+}  // namespace navtalk::column

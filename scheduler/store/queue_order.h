@@ -1,0 +1,28 @@
+// Who in the queue may have the next free slot. Pure.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "scheduler/session.h"
+
+namespace navtalk {
+
+// What is free, and what the tenants concerned hold already.
+struct FreeSlots {
+  int shared = 0;
+  std::map<TenantId, int> dedicated{};  // tenants with GPUs of their own
+  std::map<TenantId, int> held{};       // open sessions; needed where max_sessions is set
+};
+
+// Is a slot left for `claimant` when everyone in `ahead`, in order of service, that may use one has
+// taken theirs? Tenants take their dedicated slots first, and no more than max_sessions in all.
+bool reaches(const std::vector<Claimant>& ahead, const Claimant& claimant, FreeSlots slots);
+
+// Start-time fair queueing within a plan. A waiter's tag is where its tenant stands, but not behind
+// the plan's virtual time (the tag served last); the tenant's next one comes 1/weight later. So
+// tenants with backlog are served in proportion to their weights, and nobody saves up idle time.
+double start_tag(double virtual_time, double tenant_finish);
+double finish_tag(double start, double weight);
+
+}  // namespace navtalk

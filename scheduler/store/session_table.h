@@ -1,0 +1,28 @@
+// Rows of the table `sessions` (open leases), and the demand that they leave behind. Stateless; all
+// within the caller's transaction.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/pool_store.h"
+#include "scheduler/session.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+std::vector<Lease> all_leases(Transaction& transaction);
+std::vector<Lease> silent_leases(Transaction& transaction);
+std::optional<Lease> lease_of(Transaction& transaction, const WaiterId& claimant);
+std::optional<Lease> find_lease(Transaction& transaction, const LeaseId& id);
+int sessions_of(Transaction& transaction, const TenantId& tenant);
+int lowest_free_slot(Transaction& transaction, const GpuId& gpu);
+void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& claimant);
+// Takes the row away and gives the slot back to its GPU. The demand is the caller's to count.
+void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause);
+
+void count_arrival(Transaction& transaction);
+void uncount_arrival(Transaction& transaction, TimePoint arrived_at);
+void count_end(Transaction& transaction, Duration session);
+
+}  // namespace navtalk

@@ -1,0 +1,159 @@
+#include "scheduler/store/shared_turn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "core/printable.h"
+#include "core/unique_fd.h"
+#include "core/whole_file.h"
+#include "scheduler/store/boot_clock.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::array<char, 16> k_magic = {"navtalk-turn-1"};
+
+timespec deadline_after(Duration wait) {
+  // The wall clock, since ThreadSanitizer does not know pthread_mutex_clocklock. A jump of it makes
+  // one wait shorter or longer, no more.
+  const auto at = std::chrono::system_clock::now() + wait;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(at - seconds);
+  return {.tv_sec = seconds.time_since_epoch().count(), .tv_nsec = rest.count()};
+}
+
+void make_mutex(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  NAVTALK_CHECK(pthread_mutex_init(&mutex, &attributes) == 0);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+// Is it ours now? A holder that died left nothing behind that this mutex protects.
+bool taken(pthread_mutex_t& mutex, int result) {
+  if (result == EOWNERDEAD) {
+    pthread_mutex_consistent(&mutex);
+    return true;
+  }
+  return result == 0;
+}
+
+bool lock_until(pthread_mutex_t& mutex, const timespec& deadline) {
+  return taken(mutex, pthread_mutex_timedlock(&mutex, &deadline));
+}
+
+long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* wait) {
+  return syscall(SYS_futex, &word, operation, value, wait, nullptr, 0);
+}
+
+}  // namespace
+
+// The file's content. A pthread mutex has the same layout for all programs of one architecture.
+struct SharedTurn::Page {
+  std::array<char, 16> magic;
+  std::array<char, 48> boot_id;
+  pthread_mutex_t gate, turn, chore;
+  std::atomic<std::uint32_t> changes;
+
+  bool is_of(const std::array<char, 48>& boot) const { return magic == k_magic && boot_id == boot; }
+};
+
+SharedTurn::Hold::Hold(Hold&& other) noexcept : turn_(std::exchange(other.turn_, nullptr)) {}
+
+SharedTurn::Hold::~Hold() {
+  if (turn_ != nullptr) pthread_mutex_unlock(&turn_->page_->turn);
+}
+
+SharedTurn::SharedTurn(const std::filesystem::path& file) {
+  const auto fail = [&](const char* what) {
+    return Error(Code::failed, fmt::format("cannot {} {}: {}", what, printable(file.native()),
+                                           system_message(errno)));
+  };
+  const UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd) throw fail("open");
+  while (flock(fd.value(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw fail("lock");
+  }
+  // A larger file is cut only while nobody else can have it mapped: never.
+  if (ftruncate(fd.value(), sizeof(Page)) != 0) throw fail("write");
+  void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd.value(), 0);
+  if (memory == MAP_FAILED) throw fail("map");
+  page_ = static_cast<Page*>(memory);
+  const std::string boot = boot_id();
+  std::array<char, 48> text{};
+  std::copy_n(boot.begin(), std::min(boot.size(), text.size() - 1), text.begin());
+  if (page_->is_of(text)) return;  // closing the file ends the lock
+  page_->magic = {};
+  page_->boot_id = text;
+  make_mutex(page_->gate);
+  make_mutex(page_->turn);
+  make_mutex(page_->chore);
+  page_->changes = 1;
+  page_->magic = k_magic;  // last: a half-made page is made again
+}
+
+SharedTurn::~SharedTurn() { munmap(page_, sizeof(Page)); }
+
+std::optional<SharedTurn::Hold> SharedTurn::take(Duration at_most) {
+  const timespec deadline = deadline_after(at_most);
+  if (!lock_until(page_->gate, deadline)) return std::nullopt;
+  const bool mine = lock_until(page_->turn, deadline);
+  pthread_mutex_unlock(&page_->gate);
+  return mine ? std::optional<Hold>(std::in_place, *this) : std::nullopt;
+}
+
+void SharedTurn::unless_busy(const std::function<void()>& work) {
+  if (!taken(page_->chore, pthread_mutex_trylock(&page_->chore))) return;
+  try {
+    work();
+  } catch (...) {
+    pthread_mutex_unlock(&page_->chore);
+    throw;
+  }
+  pthread_mutex_unlock(&page_->chore);
+}
+
+std::uint32_t SharedTurn::changes() const { return page_->changes.load(); }
+
+void SharedTurn::announce_change() {
+  page_->changes.fetch_add(1);
+  futex(page_->changes, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+std::uint32_t SharedTurn::wait_for_change(std::uint32_t seen, Duration at_most,
+                                          const std::stop_token& stop) {
+  // The count must move, or a stop just before the wait would be slept through.
+  const std::stop_callback wake(stop, [this] { announce_change(); });
+  const auto deadline = std::chrono::steady_clock::now() + at_most;
+  while (changes() == seen && !stop.stop_requested()) {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    const timespec wait{.tv_sec = left.count() / 1'000'000'000,
+                        .tv_nsec = left.count() % 1'000'000'000};
+    futex(page_->changes, FUTEX_WAIT, seen, &wait);
+  }
+  return changes();
+}
+
+}  // namespace navtalk

@@ -1,0 +1,61 @@
+// Whose turn it is to write, and how many changes there were: for all processes that have one
+// SQLite file open. Two robust mutexes and a counter in a small file beside it, mapped by all.
+//
+//   newcomer ──gate──► next in line ──turn──► writes
+//
+// Whoever holds the gate waits for the turn, so that the one who just wrote cannot take the turn
+// again before the others. SQLite's own lock stays what protects the data: this one is only fair
+// and quick where that one backs off and sleeps. It is given up by the kernel when its holder dies,
+// and nobody waits for it longer than they said. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "core/time.h"
+
+namespace navtalk {
+
+class SharedTurn {
+ public:
+  // Held until destroyed, by the thread that took it.
+  class Hold {
+   public:
+    explicit Hold(SharedTurn& turn) : turn_(&turn) {}
+    Hold(Hold&& other) noexcept;
+    Hold& operator=(Hold&&) = delete;
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    ~Hold();
+
+   private:
+    SharedTurn* turn_;
+  };
+
+  // Makes the file where it is missing or was left by an earlier boot.
+  explicit SharedTurn(const std::filesystem::path& file);
+  ~SharedTurn();
+  SharedTurn(SharedTurn&&) = delete;
+  SharedTurn& operator=(SharedTurn&&) = delete;
+  SharedTurn(const SharedTurn&) = delete;
+  SharedTurn& operator=(const SharedTurn&) = delete;
+
+  // nullopt when it was not to be had: its holder is stuck or stopped.
+  std::optional<Hold> take(Duration at_most);
+  // Does the work unless another does it at this moment.
+  void unless_busy(const std::function<void()>& work);
+
+  std::uint32_t changes() const;
+  void announce_change();
+  // Until the number of changes is not `seen`, the time is over or a stop was asked.
+  std::uint32_t wait_for_change(std::uint32_t seen, Duration at_most, const std::stop_token& stop);
+
+ private:
+  struct Page;
+  Page* page_ = nullptr;
+};
+
+}  // namespace navtalk

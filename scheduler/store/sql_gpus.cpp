@@ -1,0 +1,203 @@
+// SqlPoolStore: GPU rows and the scaler's lease.
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "scheduler/store/columns.h"
+#include "scheduler/store/gpu_table.h"
+#include "scheduler/store/run_work.h"
+#include "scheduler/store/sql_pool_store.h"
+#include "scheduler/store/waiter_table.h"
+
+namespace navtalk {
+namespace {
+
+constexpr auto lasting = Durability::lasting;
+constexpr auto brief = Durability::brief;
+
+// 0 is not a scaler's.
+bool fence_holds(Transaction& t, std::uint64_t fence) {
+  if (fence == 0) return true;
+  const auto rows = t.db.query("SELECT 1 FROM scaler WHERE fence = $1 AND until > $2",
+                               {column::of(fence), column::of(t.now)});
+  return rows->next();
+}
+
+bool counts(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != Source::external; }
+
+bool caps_allow(Transaction& t, const NewGpu& wanted) {
+  const auto rows = t.db.query(
+      "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 THEN 1 END), "
+      "COALESCE(SUM(usd_per_hour), 0.0) FROM gpus",
+      {column::of(Source::external)});
+  if (!rows->next()) return false;
+  const bool few =
+      wanted.max_gpus == 0 || !counts(wanted.gpu) || rows->integer(0) < wanted.max_gpus;
+  const double usd = rows->real(1) + wanted.gpu.usd_per_hour;
+  return few && (wanted.max_usd_per_hour <= 0 || usd <= wanted.max_usd_per_hour);
+}
+
+void check_new(Transaction& t, const Gpu& gpu) {
+  const auto taken =
+      t.db.query("SELECT id, name FROM gpus WHERE id = $1 OR name = $2", {gpu.id.text, gpu.name});
+  if (taken->next()) {
+    throw Error(Code::invalid,
+                fmt::format("GPU {} ({}) is in the pool already: remove it first, or "
+                            "name the new one otherwise",
+                            taken->text(0), taken->text(1)));
+  }
+}
+
+Gpu as_new(Gpu gpu, TimePoint now) {
+  const auto set = [now](TimePoint& time) {
+    if (time == TimePoint{}) time = now;
+  };
+  set(gpu.created_at);
+  set(gpu.since);
+  if (gpu.intent.operation != Operation::none) set(gpu.intent.since);
+  if (gpu.version == 0) gpu.version = 1;
+  gpu.sessions = 0;
+  return gpu;
+}
+
+// A GPU that is ready again while sessions still hold it is running, not idle.
+State state_after(const Gpu& gpu, Event event) {
+  if (event == Event::session_opened || event == Event::emptied) {
+    throw Error(
+        Code::failed,
+        fmt::format("GPU {}: sessions are opened and ended by claim and release", gpu.id.text));
+  }
+  auto to = next(gpu.state, event);
+  if (to == State::idle && gpu.sessions > 0) to = next(*to, Event::session_opened);
+  if (!to) {
+    throw Error(Code::failed, fmt::format("GPU {} is {}, so \"{}\" cannot happen to it",
+                                          gpu.id.text, name(gpu.state), name(event)));
+  }
+  return *to;
+}
+
+template <class T>
+void assign(T& value, const std::optional<T>& to) {
+  if (to) value = *to;
+}
+
+Gpu changed(Gpu gpu, const GpuChange& change, TimePoint now) {
+  if (change.event) {
+    const State to = state_after(gpu, *change.event);
+    if (to != gpu.state) gpu.since = now;
+    gpu.state = to;
+  }
+  assign(gpu.draining, change.draining);
+  assign(gpu.url, change.url);
+  assign(gpu.provider_id, change.provider_id);
+  assign(gpu.device, change.device);
+  assign(gpu.last_error, change.last_error);
+  assign(gpu.host, change.host);
+  assign(gpu.slots, change.slots);
+  assign(gpu.usd_per_hour, change.usd_per_hour);
+  assign(gpu.intent, change.intent);
+  assign(gpu.reserved_for, change.reserved_for);
+  gpu.version += 1;
+  return gpu;
+}
+
+std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Cause& cause) {
+  const auto before = find_gpu(t, change.id);
+  if (!before || before->version != change.version || !fence_holds(t, change.fence)) {
+    return std::nullopt;
+  }
+  const Gpu after = changed(*before, change, t.now);
+  update_gpu(t, after);
+  if (change.event || before->draining != after.draining) {
+    write_event(t, after.id, cause, before->state, after.state);
+  }
+  keep_ledger(t, after.id, after);
+  t.news = true;
+  return after;
+}
+
+bool remove_in(Transaction& t, const GpuId& id, std::uint64_t version, const Cause& cause) {
+  const auto gpu = find_gpu(t, id);
+  if (!gpu || gpu->version != version) return false;
+  const bool over = gpu->state == State::stopping || gpu->state == State::failed;
+  if ((!over && gpu->source != Source::external) || gpu->sessions > 0) {
+    throw Error(
+        Code::failed,
+        fmt::format("GPU {} is {} with {} sessions: only one that is failed or stopping, or an "
+                    "external one, can be removed, and without sessions",
+                    id.text, name(gpu->state), gpu->sessions));
+  }
+  delete_gpu(t, id);
+  keep_ledger(t, id, std::nullopt);
+  write_event(t, id, cause, gpu->state, std::nullopt);
+  t.news = true;
+  return true;
+}
+
+}  // namespace
+
+PoolView SqlPoolStore::view() {
+  return in_read(*backend_, [](Transaction& t) {
+    return PoolView{.now = t.now, .gpus = all_gpus(t), .waiters = live_waiters(t)};
+  });
+}
+
+std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
+  return in_read(*backend_, [&](Transaction& t) { return find_gpu(t, id); });
+}
+
+std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
+  return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<Gpu> {
+    check_new(t, gpu.gpu);
+    if (!fence_holds(t, gpu.fence) || !caps_allow(t, gpu)) return std::nullopt;
+    const Gpu row = as_new(gpu.gpu, t.now);
+    insert_gpu(t, row);
+    write_event(t, row.id, cause, std::nullopt, row.state);
+    keep_ledger(t, row.id, row);
+    t.news = true;
+    return row;
+  });
+}
+
+std::optional<Gpu> SqlPoolStore::change(const GpuChange& change, const Cause& cause) {
+  return in_write(*backend_, lasting, [&](Transaction& t) { return change_in(t, change, cause); });
+}
+
+bool SqlPoolStore::remove(const GpuId& id, std::uint64_t version, const Cause& cause) {
+  return in_write(*backend_, lasting,
+                  [&](Transaction& t) { return remove_in(t, id, version, cause); });
+}
+
+void SqlPoolStore::seen(const GpuId& id, TimePoint at) {
+  in_write(*backend_, brief, [&](Transaction& t) {
+    t.db.run("UPDATE gpus SET seen_at = $2 WHERE id = $1 AND seen_at < $2",
+             {id.text, column::of(at)});
+  });
+}
+
+std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner, Duration lease) {
+  return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<std::uint64_t> {
+    std::string holder;
+    std::uint64_t fence = 0;
+    bool held = false;
+    {
+      const auto rows = t.db.query("SELECT owner, fence, until FROM scaler", {});
+      if (!rows->next()) throw Error(Code::failed, "the pool store has lost its scaler's row");
+      holder = column::text(*rows, 0);
+      fence = column::number<std::uint64_t>(*rows, 1);
+      held = column::time(*rows, 2) > t.now;
+    }
+    if (held && holder != owner) return std::nullopt;
+    if (!held) ++fence;
+    t.db.run("UPDATE scaler SET owner = $1, fence = $2, until = $3",
+             {owner, column::of(fence), column::of(t.now + lease)});
+    return fence;
+  });
+}
+
+void SqlPoolStore::yield_scaler(const std::string& owner) {
+  in_write(*backend_, lasting, [&](Transaction& t) {
+    t.db.run("UPDATE scaler SET until = 0 WHERE owner = $1", {owner});
+  });
+}
+
+}  // namespace navtalk

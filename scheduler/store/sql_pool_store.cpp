@@ -1,0 +1,35 @@
+#include "scheduler/store/sql_pool_store.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "core/error.h"
+#include "core/printable.h"
+#include "scheduler/store/sqlite_backend.h"
+
+namespace navtalk {
+
+SqlPoolStore::SqlPoolStore(std::unique_ptr<StoreBackend> backend) : backend_(std::move(backend)) {}
+
+TimePoint SqlPoolStore::now() { return backend_->now(); }
+
+std::uint64_t SqlPoolStore::wait_for_change(std::uint64_t seen, Duration at_most,
+                                            const std::stop_token& stop) {
+  return backend_->wait_for_news(seen, at_most, stop);
+}
+
+std::unique_ptr<PoolStore> PoolStore::open(const std::string& url) {
+  constexpr std::string_view k_sqlite = "sqlite:";
+  if (url.starts_with(k_sqlite) && url.size() > k_sqlite.size()) {
+    return std::make_unique<SqlPoolStore>(
+        std::make_unique<SqliteBackend>(std::filesystem::path(url.substr(k_sqlite.size()))));
+  }
+  // The rest may hold a password.
+  throw Error(Code::invalid, fmt::format("a pool store is \"sqlite:PATH\" or \"postgresql://...\", "
+                                         "not \"{}...\"",
+                                         printable(url.substr(0, url.find_first_of(":/")))));
+}
+
+}  // namespace navtalk

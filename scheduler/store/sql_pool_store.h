@@ -1,0 +1,59 @@
+// PoolStore in SQL that SQLite and PostgreSQL both speak. What differs (connections, locks, clock,
+// news) is the backend's. Writers run one at a time in the whole pool, so that a method may read,
+// decide and write without a second thought. Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "scheduler/pool_store.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+class SqlPoolStore : public PoolStore {
+ public:
+  explicit SqlPoolStore(std::unique_ptr<StoreBackend> backend);
+
+  TimePoint now() override;
+  PoolView view() override;
+  std::optional<Gpu> find(const GpuId& id) override;
+  std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override;
+  std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
+  bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override;
+  void seen(const GpuId& id, TimePoint at) override;
+
+  std::optional<Lease> claim(const Claimant& claimant, Duration lease) override;
+  std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
+                                     Duration alive) override;
+  void leave(const WaiterId& waiter) override;
+  Renewal renew(const std::string& gateway, Duration alive) override;
+  bool release(const LeaseId& lease, std::uint64_t epoch) override;
+  bool unclaim(const LeaseId& lease, std::uint64_t epoch) override;
+  std::vector<Lease> expire() override;
+  std::vector<Lease> leases() override;
+  std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                const std::stop_token& stop) override;
+
+  std::optional<std::uint64_t> hold_scaler(const std::string& owner, Duration lease) override;
+  void yield_scaler(const std::string& owner) override;
+
+  std::vector<PoolEvent> events(const EventQuery& query) override;
+  std::vector<DemandBucket> demand(TimePoint since) override;
+  void record(const Attempt& attempt) override;
+  std::vector<Attempt> attempts(TimePoint since) override;
+  void record(const Promise& promise) override;
+  std::vector<Promise> promises(TimePoint since) override;
+  void record(const Decision& decision) override;
+  std::vector<Decision> decisions(TimePoint since) override;
+  std::vector<PaidSpan> ledger(TimePoint since) override;
+  std::optional<std::string> setting(std::string_view name) override;
+  void set_setting(std::string_view name, std::string_view value) override;
+  bool swap_setting(std::string_view name, const std::optional<std::string>& expected,
+                    std::string_view value) override;
+  void forget(TimePoint before) override;
+
+ private:
+  std::unique_ptr<StoreBackend> backend_;
+};
+
+}  // namespace navtalk

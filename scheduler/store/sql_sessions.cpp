@@ -1,0 +1,210 @@
+// SqlPoolStore: sessions and the queue.
+#include <algorithm>
+#include <set>
+
+#include "scheduler/store/columns.h"
+#include "scheduler/store/gpu_table.h"
+#include "scheduler/store/queue_order.h"
+#include "scheduler/store/run_work.h"
+#include "scheduler/store/session_table.h"
+#include "scheduler/store/sql_pool_store.h"
+#include "scheduler/store/waiter_table.h"
+
+namespace navtalk {
+namespace {
+
+constexpr auto brief = Durability::brief;
+
+// What is free for those ahead and for the claimant; no more shared slots are counted than all of
+// them could take, since the pool may be large.
+FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Claimant& claimant) {
+  FreeSlots slots;
+  const std::size_t enough = ahead.size() + 1;
+  for (const Gpu& gpu : gpus_with_room(t, {}, enough)) slots.shared += gpu.free_slots();
+  const auto look_up = [&](const Claimant& one) {
+    const TenantId& tenant = one.tenant;
+    if (!tenant.empty() && !slots.dedicated.contains(tenant)) {
+      slots.dedicated[tenant] = free_slots(t, tenant);
+    }
+    if (one.max_sessions > 0 && !slots.held.contains(tenant)) {
+      slots.held[tenant] = sessions_of(t, tenant);
+    }
+  };
+  std::for_each(ahead.begin(), ahead.end(), look_up);
+  look_up(claimant);
+  return slots;
+}
+
+bool may_claim(Transaction& t, const QueuedWaiter& place, const Claimant& claimant) {
+  const std::vector<Claimant> ahead = live_waiters_before(t, place);
+  // The usual case: nobody waits. Whether a slot is free shows when it is taken.
+  if (ahead.empty()) {
+    return claimant.max_sessions <= 0 || sessions_of(t, claimant.tenant) < claimant.max_sessions;
+  }
+  return reaches(ahead, claimant, free_for(t, ahead, claimant));
+}
+
+std::optional<Gpu> best_gpu(Transaction& t, const TenantId& tenant) {
+  if (!tenant.empty()) {
+    if (auto own = gpus_with_room(t, tenant, 1); !own.empty()) return own.front();
+  }
+  auto common = gpus_with_room(t, {}, 1);
+  return common.empty() ? std::nullopt : std::optional(common.front());
+}
+
+void score_promises(Transaction& t, const WaiterId& waiter) {
+  t.db.run("UPDATE promises SET actual = $2 - made_at WHERE waiter = $1 AND actual IS NULL",
+           {waiter.text, column::of(t.now)});
+}
+
+Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimePoint arrived_at,
+                 Duration alive) {
+  const Gpu after = open_session(t, gpu);
+  if (after.state != gpu.state) {
+    write_event(t, gpu.id, {claimant.gateway, "first session"}, gpu.state, after.state);
+  }
+  const Lease lease{.id = {random_id()},
+                    .gpu = gpu.id,
+                    .slot = lowest_free_slot(t, gpu.id),
+                    .epoch = after.epoch,
+                    .tenant = claimant.tenant,
+                    .gateway = claimant.gateway,
+                    .url = gpu.url,
+                    .arrived_at = arrived_at,
+                    .claimed_at = t.now,
+                    .until = t.now + alive};
+  insert_lease(t, lease, claimant.id);
+  return lease;
+}
+
+void expire_lease(Transaction& t, const Lease& lease) {
+  end_lease(t, lease, {"store", "its session's gateway fell silent"});
+  count_end(t, t.now - lease.claimed_at);
+}
+
+std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
+  if (auto held = lease_of(t, claimant.id)) {
+    if (held->until > t.now) return held;
+    expire_lease(t, *held);
+  }
+  const auto queued = find_waiter(t, claimant.id);
+  const QueuedWaiter place = queued ? *queued : prospective_place(t, claimant);
+  if (!may_claim(t, place, claimant)) return std::nullopt;
+  const auto gpu = best_gpu(t, claimant.tenant);
+  if (!gpu) return std::nullopt;
+  if (queued) {
+    remove_waiter(t, *queued, true);
+    score_promises(t, claimant.id);
+    t.news = true;  // the others moved up
+  } else {
+    count_arrival(t);
+  }
+  return open_lease(t, *gpu, claimant, place.waiter.arrived_at, alive);
+}
+
+std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, std::size_t limit,
+                                      Duration alive) {
+  auto queued = find_waiter(t, claimant.id);
+  if (queued) {
+    keep_waiter_until(t, claimant.id, t.now + alive);
+  } else {
+    count_arrival(t);
+    if (live_waiter_count(t) >= limit) return std::nullopt;
+    queued = insert_waiter(t, claimant, t.now + alive);
+    t.news = true;
+  }
+  return live_waiters_before(t, *queued).size() + 1;
+}
+
+template <class IdType>
+std::vector<IdType> renewed(Transaction& t, std::string_view sql, const std::string& gateway,
+                            Duration alive) {
+  const auto rows = t.db.query(sql, {gateway, column::of(t.now), column::of(t.now + alive)});
+  std::vector<IdType> ids;
+  while (rows->next()) ids.push_back({column::text(*rows, 0)});
+  return ids;
+}
+
+std::optional<Lease> held_under(Transaction& t, const LeaseId& id, std::uint64_t epoch) {
+  auto lease = find_lease(t, id);
+  return lease && lease->epoch == epoch ? lease : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Lease> SqlPoolStore::claim(const Claimant& claimant, Duration lease) {
+  return in_write(*backend_, brief, [&](Transaction& t) { return claim_in(t, claimant, lease); });
+}
+
+std::optional<std::size_t> SqlPoolStore::enqueue(const Claimant& claimant, std::size_t limit,
+                                                 Duration alive) {
+  return in_write(*backend_, brief,
+                  [&](Transaction& t) { return enqueue_in(t, claimant, limit, alive); });
+}
+
+void SqlPoolStore::leave(const WaiterId& waiter) {
+  in_write(*backend_, brief, [&](Transaction& t) {
+    const auto queued = find_waiter(t, waiter);
+    if (!queued) return;
+    remove_waiter(t, *queued, false);
+    t.news = true;
+  });
+}
+
+Renewal SqlPoolStore::renew(const std::string& gateway, Duration alive) {
+  return in_write(*backend_, brief, [&](Transaction& t) {
+    return Renewal{
+        .leases =
+            renewed<LeaseId>(t,
+                             "UPDATE sessions SET until = $3 WHERE gateway = $1 AND until > $2 "
+                             "RETURNING lease",
+                             gateway, alive),
+        .waiters = renewed<WaiterId>(t,
+                                     "UPDATE waiters SET until = $3 WHERE gateway = $1 AND until > "
+                                     "$2 RETURNING id",
+                                     gateway, alive)};
+  });
+}
+
+bool SqlPoolStore::release(const LeaseId& lease, std::uint64_t epoch) {
+  return in_write(*backend_, brief, [&](Transaction& t) {
+    const auto held = held_under(t, lease, epoch);
+    if (!held) return false;
+    end_lease(t, *held, {held->gateway, "last session ended"});
+    count_end(t, t.now - held->claimed_at);
+    return true;
+  });
+}
+
+bool SqlPoolStore::unclaim(const LeaseId& lease, std::uint64_t epoch) {
+  return in_write(*backend_, brief, [&](Transaction& t) {
+    const auto held = held_under(t, lease, epoch);
+    if (!held) return false;
+    end_lease(t, *held, {held->gateway, "the session did not begin"});
+    uncount_arrival(t, held->arrived_at);
+    return true;
+  });
+}
+
+std::vector<Lease> SqlPoolStore::expire() {
+  // Mostly nothing has expired, and then no writer is held up.
+  const bool any = in_read(*backend_, [](Transaction& t) {
+    return !silent_leases(t).empty() || !silent_waiters(t).empty();
+  });
+  if (!any) return {};
+  return in_write(*backend_, brief, [](Transaction& t) {
+    const auto ended = silent_leases(t);
+    for (const Lease& lease : ended) expire_lease(t, lease);
+    for (const QueuedWaiter& waiter : silent_waiters(t)) {
+      remove_waiter(t, waiter, false);
+      t.news = true;
+    }
+    return ended;
+  });
+}
+
+std::vector<Lease> SqlPoolStore::leases() {
+  return in_read(*backend_, [](Transaction& t) { return all_leases(t); });
+}
+
+}  // namespace navtalk

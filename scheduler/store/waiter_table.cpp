@@ -1,0 +1,154 @@
+#include "scheduler/store/waiter_table.h"
+
+#include <limits>
+
+#include "scheduler/store/columns.h"
+#include "scheduler/store/queue_order.h"
+
+namespace navtalk {
+namespace {
+
+#define NAVTALK_WAITER_COLUMNS \
+  "id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, tag, number"
+
+QueuedWaiter read_waiter(DbRows& rows) {
+  return {.waiter = {.claimant = {.id = {column::text(rows, 0)},
+                                  .tenant = {column::text(rows, 1)},
+                                  .plan = column::number<int>(rows, 2),
+                                  .weight = rows.real(3),
+                                  .gateway = column::text(rows, 4),
+                                  .max_sessions = column::number<int>(rows, 5)},
+                     .arrived_at = column::time(rows, 6),
+                     .until = column::time(rows, 7),
+                     .tag = rows.real(8)},
+          .number = rows.integer(9)};
+}
+
+double real_or_zero(DbRows& rows) { return rows.next() ? rows.real(0) : 0; }
+
+double virtual_time(Transaction& transaction, int plan) {
+  return real_or_zero(*transaction.db.query("SELECT virtual_time FROM fair_plans WHERE plan = $1",
+                                            {column::of(plan)}));
+}
+
+double tenant_finish(Transaction& transaction, int plan, const TenantId& tenant) {
+  return real_or_zero(
+      *transaction.db.query("SELECT finish FROM fair_tenants WHERE plan = $1 AND tenant = $2",
+                            {column::of(plan), tenant.text}));
+}
+
+void set_tenant_finish(Transaction& transaction, int plan, const TenantId& tenant, double finish) {
+  transaction.db.run(
+      "INSERT INTO fair_tenants (plan, tenant, finish) VALUES ($1, $2, $3) "
+      "ON CONFLICT (plan, tenant) DO UPDATE SET finish = excluded.finish",
+      {column::of(plan), tenant.text, finish});
+}
+
+bool queue_empty(Transaction& transaction, int plan) {
+  return !transaction.db.query("SELECT 1 FROM waiters WHERE plan = $1 LIMIT 1", {column::of(plan)})
+              ->next();
+}
+
+// With nobody waiting there is nothing to be fair about; the numbers start anew.
+void forget_shares(Transaction& transaction, int plan) {
+  transaction.db.run("DELETE FROM fair_tenants WHERE plan = $1", {column::of(plan)});
+  transaction.db.run("DELETE FROM fair_plans WHERE plan = $1", {column::of(plan)});
+}
+
+void give_share_back(Transaction& transaction, const Waiter& waiter) {
+  const Claimant& claimant = waiter.claimant;
+  const double finish = tenant_finish(transaction, claimant.plan, claimant.tenant);
+  if (finish > finish_tag(waiter.tag, claimant.weight)) return;  // others of it stand behind
+  set_tenant_finish(transaction, claimant.plan, claimant.tenant, waiter.tag);
+}
+
+}  // namespace
+
+std::vector<Waiter> live_waiters(Transaction& transaction) {
+  const auto rows =
+      transaction.db.query("SELECT " NAVTALK_WAITER_COLUMNS
+                           " FROM waiters WHERE until > $1 ORDER BY plan DESC, tag, number",
+                           {column::of(transaction.now)});
+  std::vector<Waiter> waiters;
+  while (rows->next()) {
+    waiters.push_back(read_waiter(*rows).waiter);
+    waiters.back().position = waiters.size();
+  }
+  return waiters;
+}
+
+std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId& id) {
+  const auto rows = transaction.db.query(
+      "SELECT " NAVTALK_WAITER_COLUMNS " FROM waiters WHERE id = $1", {id.text});
+  return rows->next() ? std::optional(read_waiter(*rows)) : std::nullopt;
+}
+
+QueuedWaiter prospective_place(Transaction& transaction, const Claimant& claimant) {
+  return {.waiter = {.claimant = claimant,
+                     .arrived_at = transaction.now,
+                     .tag = start_tag(virtual_time(transaction, claimant.plan),
+                                      tenant_finish(transaction, claimant.plan, claimant.tenant))},
+          .number = std::numeric_limits<std::int64_t>::max()};
+}
+
+std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& place) {
+  const auto rows = transaction.db.query(
+      "SELECT " NAVTALK_WAITER_COLUMNS
+      " FROM waiters WHERE until > $1 AND (plan > $2 OR (plan = $2 AND (tag < $3 OR (tag = $3 AND "
+      "number < $4)))) ORDER BY plan DESC, tag, number",
+      {column::of(transaction.now), column::of(place.waiter.claimant.plan), place.waiter.tag,
+       place.number});
+  std::vector<Claimant> before;
+  while (rows->next()) before.push_back(read_waiter(*rows).waiter.claimant);
+  return before;
+}
+
+std::size_t live_waiter_count(Transaction& transaction) {
+  const auto rows = transaction.db.query("SELECT COUNT(*) FROM waiters WHERE until > $1",
+                                         {column::of(transaction.now)});
+  return rows->next() ? column::number<std::size_t>(*rows, 0) : 0;
+}
+
+QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until) {
+  const double tag = prospective_place(transaction, claimant).waiter.tag;
+  transaction.db.run(
+      "INSERT INTO waiters (id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, "
+      "tag) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+      {claimant.id.text, claimant.tenant.text, column::of(claimant.plan), claimant.weight,
+       claimant.gateway, column::of(claimant.max_sessions), column::of(transaction.now),
+       column::of(until), tag});
+  set_tenant_finish(transaction, claimant.plan, claimant.tenant, finish_tag(tag, claimant.weight));
+  return *find_waiter(transaction, claimant.id);
+}
+
+void keep_waiter_until(Transaction& transaction, const WaiterId& id, TimePoint until) {
+  transaction.db.run("UPDATE waiters SET until = $2 WHERE id = $1 AND until < $2",
+                     {id.text, column::of(until)});
+}
+
+void remove_waiter(Transaction& transaction, const QueuedWaiter& waiter, bool served) {
+  const int plan = waiter.waiter.claimant.plan;
+  transaction.db.run("DELETE FROM waiters WHERE id = $1", {waiter.waiter.claimant.id.text});
+  if (queue_empty(transaction, plan)) {
+    forget_shares(transaction, plan);
+  } else if (served) {
+    transaction.db.run(
+        "INSERT INTO fair_plans (plan, virtual_time) VALUES ($1, $2) ON CONFLICT (plan) DO UPDATE "
+        "SET virtual_time = excluded.virtual_time "
+        "WHERE excluded.virtual_time > fair_plans.virtual_time",
+        {column::of(plan), waiter.waiter.tag});
+  } else {
+    give_share_back(transaction, waiter.waiter);
+  }
+}
+
+std::vector<QueuedWaiter> silent_waiters(Transaction& transaction) {
+  const auto rows =
+      transaction.db.query("SELECT " NAVTALK_WAITER_COLUMNS " FROM waiters WHERE until <= $1",
+                           {column::of(transaction.now)});
+  std::vector<QueuedWaiter> silent;
+  while (rows->next()) silent.push_back(read_waiter(*rows));
+  return silent;
+}
+
+}  // namespace navtalk
