@@ -98,7 +98,7 @@ class Bench {
 
   static std::string auto_label(const ModelInfo& info) {
     return fmt::format("auto ({}/{}/{})", name(info.whisper_precision), name(info.unet_precision),
-                       name(info.vae_precision));
+                       name(info.decoder_precision));
   }
 
   void frames(Model& model, const std::string& precision, int batch) {

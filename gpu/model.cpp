@@ -111,9 +111,12 @@ void Model::Impl::load(const Options& options) {
   }
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
-  const at::ScalarType type = nets::scalar_type(info.vae_precision);
-  if (options.vae_decoder) decoder = std::make_unique<nets::VaeDecoder>(weights, vae_config, type);
-  if (options.vae_encoder) encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config, type);
+  if (options.vae_decoder)
+    decoder = std::make_unique<nets::VaeDecoder>(weights, vae_config,
+                                                 nets::scalar_type(info.decoder_precision));
+  if (options.vae_encoder)
+    encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
+                                                 nets::scalar_type(info.encoder_precision));
 }
 
 at::Tensor Model::Impl::run_unet(const NdArray<float>& latent,

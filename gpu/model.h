@@ -23,8 +23,9 @@ struct ModelInfo {
   int context_rows = 0;   // T = 10 * (whisper layers + 1)
   int context_width = 0;  // D
   int whisper_layers = 0;
+  // What each net computes in, which may be finer than asked for (gpu/nets/precision.h).
   Precision whisper_precision = Precision::fp32, unet_precision = Precision::fp32,
-            vae_precision = Precision::fp32;
+            encoder_precision = Precision::fp32, decoder_precision = Precision::fp32;
   int batch = 1;  // frames in one call of faces() that cost the least each
 };
 

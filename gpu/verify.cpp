@@ -59,6 +59,14 @@ auto compare(const GoldenFile& golden, std::string_view tensor, const NdArray<T>
   return difference(std::span<const T>(computed.values), std::span<const T>(expected.values));
 }
 
+// The nets, and how each is judged: by the precision that was asked for, which a net may exceed, or
+// with "auto" by its own.
+struct Subject {
+  Model model;
+  std::optional<Precision> asked;
+  Precision judged_as(Precision own) const { return asked.value_or(own); }
+};
+
 Results mel(const GoldenFile& golden) {
   const NdArray<float> samples = golden.floats("audio.samples", {-1});
   const NdArray<float> expected = golden.floats("mel.features", k_mel_shape);
@@ -72,13 +80,15 @@ NdArray<float> whisper_states(Model& model, const NdArray<float>& features) {
   });
 }
 
-Results whisper(const GoldenFile& golden, Model& model) {
-  const ModelInfo& info = model.info();
+Results whisper(const GoldenFile& golden, Subject& subject) {
+  const ModelInfo& info = subject.model.info();
   const NdArray<float> features = golden.floats("mel.features", k_mel_shape);
   const NdArray<float> expected = golden.floats(
       "whisper.states", {features.dim(0), k_tokens, info.whisper_layers + 1, info.context_width});
-  const auto d = compare(golden, "whisper.states", whisper_states(model, features), expected);
-  return {judge_net("whisper.states", d, NetOutput::whisper_states, info.whisper_precision)};
+  const auto d =
+      compare(golden, "whisper.states", whisper_states(subject.model, features), expected);
+  return {judge_net("whisper.states", d, NetOutput::whisper_states,
+                    subject.judged_as(info.whisper_precision))};
 }
 
 Results windows(const GoldenFile& golden) {
@@ -89,43 +99,43 @@ Results windows(const GoldenFile& golden) {
   return {judge_equal("windows.context", compare(golden, "windows.context", computed, expected))};
 }
 
-Results encode(const GoldenFile& golden, Model& model) {
+Results encode(const GoldenFile& golden, Subject& subject) {
   const NdArray<std::uint8_t> images = golden.bytes("encode.image", k_faces_shape);
   const NdArray<float> expected = golden.floats("encode.latents", k_latents_shape);
   const auto computed = in_batches<float>(images.dim(0), [&](std::int64_t begin, std::int64_t end) {
     std::vector<ConstImageView> crops;
     for (std::int64_t i = begin; i < end; ++i)
       crops.push_back({images.row(i), k_face_size, k_face_size, 3, 3 * k_face_size});
-    return model.encode(crops);
+    return subject.model.encode(crops);
   });
   return {judge_net("encode.latents", compare(golden, "encode.latents", computed, expected),
-                    NetOutput::latents, model.info().vae_precision)};
+                    NetOutput::latents, subject.judged_as(subject.model.info().encoder_precision))};
 }
 
-Results unet(const GoldenFile& golden, Model& model) {
-  const ModelInfo& info = model.info();
+Results unet(const GoldenFile& golden, Subject& subject) {
+  const ModelInfo& info = subject.model.info();
   const NdArray<float> latent = golden.floats("unet.latent", k_latents_shape);
   const NdArray<float> context =
       golden.floats("unet.context", {latent.dim(0), info.context_rows, info.context_width});
   const NdArray<float> expected = golden.floats("unet.output", k_predicted_shape);
   const auto computed = in_batches<float>(latent.dim(0), [&](std::int64_t begin, std::int64_t end) {
-    return model.unet(slice(latent, begin, end), slice(context, begin, end));
+    return subject.model.unet(slice(latent, begin, end), slice(context, begin, end));
   });
   return {judge_net("unet.output", compare(golden, "unet.output", computed, expected),
-                    NetOutput::unet_output, info.unet_precision)};
+                    NetOutput::unet_output, subject.judged_as(info.unet_precision))};
 }
 
-Results decode(const GoldenFile& golden, Model& model) {
+Results decode(const GoldenFile& golden, Subject& subject) {
   const NdArray<float> latent = golden.floats("decode.latent", k_predicted_shape);
   const NdArray<float> raw = golden.floats("decode.raw", k_raw_shape);
   const NdArray<std::uint8_t> faces = golden.bytes("decode.face", k_faces_shape);
-  const Precision precision = model.info().vae_precision;
+  const Precision precision = subject.judged_as(subject.model.info().decoder_precision);
   const std::int64_t count = latent.dim(0);
   const auto decoded = in_batches<float>(count, [&](std::int64_t begin, std::int64_t end) {
-    return model.decode_raw(slice(latent, begin, end));
+    return subject.model.decode_raw(slice(latent, begin, end));
   });
   const auto bytes = in_batches<std::uint8_t>(count, [&](std::int64_t begin, std::int64_t end) {
-    return model.decode_faces(slice(latent, begin, end));
+    return subject.model.decode_faces(slice(latent, begin, end));
   });
   return {judge_net("decode.raw", compare(golden, "decode.raw", decoded, raw), NetOutput::picture,
                     precision),
@@ -183,7 +193,7 @@ Precision coarsest(std::initializer_list<Precision> precisions) {
   return result;
 }
 
-Results pipeline(const GoldenFile& golden, Model& model) {
+Results pipeline(const GoldenFile& golden, Subject& subject) {
   const NdArray<float> samples = golden.floats("audio.samples", {-1});
   const NdArray<float> latents = golden.floats("pipeline.latents", k_latents_shape);
   const NdArray<std::uint8_t> expected = golden.bytes("pipeline.face", k_faces_shape);
@@ -192,18 +202,20 @@ Results pipeline(const GoldenFile& golden, Model& model) {
     golden.fail("pipeline.face has more frames than the audio");
   if (latents.dim(0) == 0) golden.fail("pipeline.latents is empty");
 
-  const NdArray<float> states = whisper_states(model, log_mel(samples.values));
+  const NdArray<float> states = whisper_states(subject.model, log_mel(samples.values));
   const NdArray<float> context = context_windows(states, samples.dim(0), golden.fps());
   const auto faces = in_batches<std::uint8_t>(frames, [&](std::int64_t begin, std::int64_t end) {
-    return model.faces(back_and_forth(latents, begin, end), slice(context, begin, end));
+    return subject.model.faces(back_and_forth(latents, begin, end), slice(context, begin, end));
   });
-  const ModelInfo& info = model.info();
+  const ModelInfo& info = subject.model.info();
+  const Precision own =
+      coarsest({info.whisper_precision, info.unet_precision, info.decoder_precision});
   return {judge_faces("pipeline.face", compare(golden, "pipeline.face", faces, expected),
-                      coarsest({info.whisper_precision, info.unet_precision, info.vae_precision}))};
+                      subject.judged_as(own))};
 }
 
 // Only the nets that the file's groups run; none at all when they run none.
-std::optional<Model> load_nets(Model::Options options, const GoldenFile& golden) {
+std::optional<Subject> load_nets(Model::Options options, const GoldenFile& golden) {
   const bool pipeline = golden.holds("pipeline");
   options.whisper = pipeline || golden.holds("whisper");
   options.unet = pipeline || golden.holds("unet");
@@ -211,19 +223,19 @@ std::optional<Model> load_nets(Model::Options options, const GoldenFile& golden)
   options.vae_encoder = golden.holds("encode");
   if (!options.whisper && !options.unet && !options.vae_decoder && !options.vae_encoder)
     return std::nullopt;
-  return Model::load(options);
+  return Subject{Model::load(options), options.precision};
 }
 
 Results compare_group(std::string_view group, const GoldenFile& golden,
-                      std::optional<Model>& model) {
+                      std::optional<Subject>& subject) {
   if (group == "mel") return mel(golden);
-  if (group == "whisper") return whisper(golden, model.value());
+  if (group == "whisper") return whisper(golden, subject.value());
   if (group == "windows") return windows(golden);
-  if (group == "encode") return encode(golden, model.value());
-  if (group == "unet") return unet(golden, model.value());
-  if (group == "decode") return decode(golden, model.value());
+  if (group == "encode") return encode(golden, subject.value());
+  if (group == "unet") return unet(golden, subject.value());
+  if (group == "decode") return decode(golden, subject.value());
   if (group == "compose") return compose(golden);
-  return pipeline(golden, model.value());
+  return pipeline(golden, subject.value());
 }
 
 }  // namespace
@@ -232,7 +244,7 @@ Results verify(const Model::Options& options, const std::filesystem::path& golde
                const Progress& progress) {
   const GoldenFile golden = GoldenFile::open(golden_path);
   find_model_files(options.models);  // must be there even when no group runs a net
-  std::optional<Model> model = load_nets(options, golden);
+  std::optional<Subject> subject = load_nets(options, golden);
 
   Results results;
   const auto groups = golden_groups();
@@ -245,7 +257,8 @@ Results verify(const Model::Options& options, const std::filesystem::path& golde
       continue;
     }
     try {
-      std::ranges::move(compare_group(groups[i].name, golden, model), std::back_inserter(results));
+      std::ranges::move(compare_group(groups[i].name, golden, subject),
+                        std::back_inserter(results));
     } catch (const Error& error) {
       throw error.within("comparing the group " + std::string(groups[i].name));
     }

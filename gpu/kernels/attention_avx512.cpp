@@ -44,10 +44,11 @@ void pack(const Attention& task, std::int64_t image, std::int64_t head, const Pa
     }
 }
 
-// out[r][0..16n) = sum over i of a[r][i] * b[i][0..16n): the one product that both halves are.
+// out[r][0..16n) = or, unless `first`, += the sum over i of a[r][i] * b[i][0..16n): the one product
+// that both halves are.
 template <int n>
-void product(const float* a, std::int64_t a_stride, const float* b, std::int64_t b_stride,
-             std::int64_t depth, float* out, std::int64_t out_stride) {
+void product(bool first, const float* a, std::int64_t a_stride, const float* b,
+             std::int64_t b_stride, std::int64_t depth, float* out, std::int64_t out_stride) {
   __m512 sum[k_rows][n];
   for (int r = 0; r < k_rows; ++r)
     for (int j = 0; j < n; ++j) sum[r][j] = _mm512_setzero_ps();
@@ -60,20 +61,33 @@ void product(const float* a, std::int64_t a_stride, const float* b, std::int64_t
     }
   }
   for (int r = 0; r < k_rows; ++r)
-    for (int j = 0; j < n; ++j) _mm512_storeu_ps(out + r * out_stride + j * k_lanes, sum[r][j]);
+    for (int j = 0; j < n; ++j) {
+      float* to = out + r * out_stride + j * k_lanes;
+      _mm512_storeu_ps(to, first ? sum[r][j] : _mm512_add_ps(_mm512_loadu_ps(to), sum[r][j]));
+    }
 }
+
+// A run of the sum, so that the rounding of a long sum of like terms (a masked face's tokens) stays
+// that of a short one.
+constexpr std::int64_t k_run = 64;
 
 void product_any(std::int64_t vectors, const float* a, std::int64_t a_stride, const float* b,
                  std::int64_t b_stride, std::int64_t depth, float* out, std::int64_t out_stride) {
-  switch (vectors) {
-    case 1:
-      return product<1>(a, a_stride, b, b_stride, depth, out, out_stride);
-    case 2:
-      return product<2>(a, a_stride, b, b_stride, depth, out, out_stride);
-    case 3:
-      return product<3>(a, a_stride, b, b_stride, depth, out, out_stride);
-    default:
-      return product<4>(a, a_stride, b, b_stride, depth, out, out_stride);
+  for (std::int64_t i = 0; i < depth; i += k_run) {
+    const std::int64_t run = depth - i < k_run ? depth - i : k_run;
+    switch (vectors) {
+      case 1:
+        product<1>(i == 0, a + i, a_stride, b + i * b_stride, b_stride, run, out, out_stride);
+        break;
+      case 2:
+        product<2>(i == 0, a + i, a_stride, b + i * b_stride, b_stride, run, out, out_stride);
+        break;
+      case 3:
+        product<3>(i == 0, a + i, a_stride, b + i * b_stride, b_stride, run, out, out_stride);
+        break;
+      default:
+        product<4>(i == 0, a + i, a_stride, b + i * b_stride, b_stride, run, out, out_stride);
+    }
   }
 }
 
@@ -84,17 +98,18 @@ std::int64_t vectors_left(std::int64_t from, std::int64_t size) {
 
 // scores -> e^(score - max), and what to multiply with to make their sum 1.
 float soften(float* scores, std::int64_t keys) {
-  __m512 top = _mm512_set1_ps(-3.4e38F), sum = _mm512_setzero_ps();
+  __m512 top = _mm512_set1_ps(-3.4e38F);
+  __m512d sum = _mm512_setzero_pd();
   for (std::int64_t t = 0; t < keys; t += k_lanes)
     top = _mm512_mask_max_ps(top, mask_of(keys - t), top, _mm512_loadu_ps(scores + t));
   const __m512 highest = _mm512_set1_ps(_mm512_reduce_max_ps(top));
   for (std::int64_t t = 0; t < keys; t += k_lanes) {
     const __m512 p = _mm512_maskz_mov_ps(
         mask_of(keys - t), exp_of(_mm512_sub_ps(_mm512_loadu_ps(scores + t), highest)));
-    sum = _mm512_add_ps(sum, p);
+    sum = _mm512_add_pd(sum, _mm512_add_pd(doubles(p, 0), doubles(p, 1)));
     _mm512_storeu_ps(scores + t, p);
   }
-  return 1.0F / _mm512_reduce_add_ps(sum);
+  return static_cast<float>(1.0 / _mm512_reduce_add_pd(sum));
 }
 
 template <class F>

@@ -44,6 +44,13 @@ inline __mmask16 tail_mask(std::int64_t left) {
   return static_cast<__mmask16>((1U << static_cast<unsigned>(left)) - 1U);
 }
 
+// The lower (0) or upper (1) eight of 16 floats, as doubles.
+inline __m512d doubles(__m512 x, int half) {
+  const __m512d bits = _mm512_castps_pd(x);
+  return _mm512_cvtps_pd(
+      _mm256_castpd_ps(half == 0 ? _mm512_castpd512_pd256(bits) : _mm512_extractf64x4_pd(bits, 1)));
+}
+
 // e^x for x <= 88: 2^k * p(r), |r| <= ln(2)/2, p the Taylor polynomial of degree 7 (4e-9
 // relative). Below -87 it fades to 0.
 inline __m512 exp_of(__m512 x) {

@@ -11,7 +11,7 @@
 namespace navtalk::kernels {
 namespace {
 
-constexpr std::int64_t k_run = 512;  // pixels summed in fp32 before double takes over
+constexpr std::int64_t k_run = 512;  // pixels whose sums one call of a row kernel takes
 
 struct Map {
   const std::byte* data;
@@ -49,7 +49,7 @@ class Moments {
     const std::int64_t rows = pixels_ / fold_;
     parallel_for(runs_, run_rows_ * width_, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t run = begin; run < end; ++run) {
-        float* sum = sums_.data() + run * 2 * width_;
+        double* sum = sums_.data() + run * 2 * width_;
         const std::int64_t row = run * run_rows_;
         kernels.moments(pixel(map_, first_ + row * fold_, format_), std::min(run_rows_, rows - row),
                         width_, width_, pivot_.data(), sum, sum + width_);
@@ -62,9 +62,9 @@ class Moments {
     double s = 0, q = 0;
     for (std::int64_t run = 0; run < runs_; ++run)
       for (std::int64_t i = c; i < width_; i += map_.channels) {
-        const float* sum = sums_.data() + run * 2 * width_;
-        s += static_cast<double>(sum[i]);
-        q += static_cast<double>(sum[width_ + i]);
+        const double* sum = sums_.data() + run * 2 * width_;
+        s += sum[i];
+        q += sum[width_ + i];
       }
     const auto n = static_cast<double>(pixels_);
     mean = static_cast<double>(pivot_[static_cast<std::size_t>(c)]) + s / n;
@@ -75,7 +75,8 @@ class Moments {
   Map map_;
   std::int64_t first_, pixels_, fold_ = 1, width_ = 0, run_rows_ = 1, runs_ = 0;
   Format format_;
-  std::vector<float> pivot_, sums_;
+  std::vector<float> pivot_;
+  std::vector<double> sums_;
 };
 
 // The whole normalisation of one image as y = x * scale[c] + shift[c].

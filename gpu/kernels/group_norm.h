@@ -21,8 +21,8 @@ struct GroupNorm {
   bool silu = true;
 };
 
-// Statistics are fp32 sums over fixed runs of pixels, joined in double: the result does not depend
-// on the number of threads nor on the batch.
+// Statistics are sums over fixed runs of pixels (fp32 for bf16 maps, double for fp32 ones), joined
+// in double: the result does not depend on the number of threads nor on the batch.
 void group_norm(const GroupNorm& norm, Isa isa = best_isa());
 
 }  // namespace navtalk::kernels

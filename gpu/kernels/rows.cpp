@@ -15,13 +15,13 @@ float gelu_of(float x) { return 0.5F * x * (1.0F + std::erf(x * 0.70710678F)); }
 
 template <class T>
 void moments(const void* x, std::int64_t rows, std::int64_t stride, std::int64_t channels,
-             const float* pivot, float* sum, float* squares) {
-  std::fill_n(sum, channels, 0.0F);
-  std::fill_n(squares, channels, 0.0F);
+             const float* pivot, double* sum, double* squares) {
+  std::fill_n(sum, channels, 0.0);
+  std::fill_n(squares, channels, 0.0);
   for (std::int64_t r = 0; r < rows; ++r) {
     const T* in = static_cast<const T*>(x) + r * stride;
     for (std::int64_t c = 0; c < channels; ++c) {
-      const float d = to_float(in[c]) - pivot[c];
+      const auto d = static_cast<double>(to_float(in[c]) - pivot[c]);
       sum[c] += d;
       squares[c] += d * d;
     }

@@ -9,9 +9,11 @@
 namespace navtalk::kernels {
 
 struct RowKernels {
-  // sum[c] = sum of x[r][c] - pivot[c] over all rows, squares[c] the sum of its square.
+  // sum[c] = sum of x[r][c] - pivot[c] over all rows, squares[c] the sum of its square. fp32 maps
+  // are summed in double: where a map is constant, as below a mask, fp32 sums would round the same
+  // way in every run of rows, and the errors would not average out.
   void (*moments)(const void* x, std::int64_t rows, std::int64_t stride, std::int64_t channels,
-                  const float* pivot, float* sum, float* squares);
+                  const float* pivot, double* sum, double* squares);
   // y[r][c] = act(x[r][c] * scale[c] + shift[c]); act is SiLU or nothing. y may be x.
   void (*scale_shift)(const void* x, std::int64_t x_stride, void* y, std::int64_t y_stride,
                       std::int64_t rows, std::int64_t channels, const float* scale,

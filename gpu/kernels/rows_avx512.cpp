@@ -11,13 +11,24 @@
 namespace navtalk::kernels {
 namespace {
 
+// 1/x as exactly as the format shows.
+template <class F>
+__m512 inverse_of(__m512 x) {
+  return reciprocal(x);
+}
+template <>
+inline __m512 inverse_of<Fp32>(__m512 x) {
+  return _mm512_div_ps(_mm512_set1_ps(1.0F), x);
+}
+
 // Below -87, where the exponential would leave the range, SiLU is 0 to fp32; NaN stays NaN.
-inline __m512 silu_of(__m512 x) {
+template <class F>
+__m512 silu_of(__m512 x) {
   const __m512 limit = _mm512_set1_ps(87.0F);
   const __m512 minus = _mm512_sub_ps(_mm512_setzero_ps(), x);
   const __mmask16 alive = _mm512_cmp_ps_mask(minus, limit, _CMP_NGE_UQ);
   const __m512 fade = exp_of(_mm512_min_ps(minus, limit));
-  return _mm512_maskz_mul_ps(alive, x, reciprocal(_mm512_add_ps(_mm512_set1_ps(1.0F), fade)));
+  return _mm512_maskz_mul_ps(alive, x, inverse_of<F>(_mm512_add_ps(_mm512_set1_ps(1.0F), fade)));
 }
 
 // erf by Abramowitz and Stegun 7.1.26, 1.5e-7 absolute.
@@ -37,53 +48,68 @@ inline __m512 gelu_of(__m512 x) {
                           _mm512_max_ps(x, _mm512_setzero_ps()));
 }
 
+// Sums of 16 channels and of their squares; see RowKernels::moments about the formats.
 template <class F>
-void moments_block(const typename F::Item* x, std::int64_t rows, std::int64_t stride,
-                   const float* pivot, float* sum, float* squares, __mmask16 mask) {
-  const __m512 p = _mm512_maskz_loadu_ps(mask, pivot);
-  __m512 s[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
-  __m512 q[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const __m512 d = _mm512_sub_ps(F::load(x + r * stride, mask), p);
-    s[r & 1] = _mm512_add_ps(s[r & 1], d);
-    q[r & 1] = _mm512_fmadd_ps(d, d, q[r & 1]);
+struct Sums {
+  __m512 sum = _mm512_setzero_ps(), squares = _mm512_setzero_ps();
+  void add(__m512 x) {
+    sum = _mm512_add_ps(sum, x);
+    squares = _mm512_fmadd_ps(x, x, squares);
   }
-  _mm512_mask_storeu_ps(sum, mask, _mm512_add_ps(s[0], s[1]));
-  _mm512_mask_storeu_ps(squares, mask, _mm512_add_ps(q[0], q[1]));
-}
-
-// Four vectors of channels at once: enough independent sums to hide the add's latency.
-template <class F>
-void moments_block4(const typename F::Item* x, std::int64_t rows, std::int64_t stride,
-                    const float* pivot, float* sum, float* squares) {
-  __m512 p[4], s[4], q[4];
-  for (int i = 0; i < 4; ++i) {
-    p[i] = _mm512_loadu_ps(pivot + i * k_lanes);
-    s[i] = q[i] = _mm512_setzero_ps();
-  }
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (int i = 0; i < 4; ++i) {
-      const __m512 d = _mm512_sub_ps(F::load(x + r * stride + i * k_lanes), p[i]);
-      s[i] = _mm512_add_ps(s[i], d);
-      q[i] = _mm512_fmadd_ps(d, d, q[i]);
+  void store(double* to_sum, double* to_squares, __mmask16 mask) const {
+    for (int half = 0; half < 2; ++half) {
+      const auto part = static_cast<__mmask8>(mask >> (8 * half));
+      _mm512_mask_storeu_pd(to_sum + 8 * half, part, doubles(sum, half));
+      _mm512_mask_storeu_pd(to_squares + 8 * half, part, doubles(squares, half));
     }
-  for (int i = 0; i < 4; ++i) {
-    _mm512_storeu_ps(sum + i * k_lanes, s[i]);
-    _mm512_storeu_ps(squares + i * k_lanes, q[i]);
   }
+};
+template <>
+struct Sums<Fp32> {
+  __m512d sum[2] = {_mm512_setzero_pd(), _mm512_setzero_pd()};
+  __m512d squares[2] = {_mm512_setzero_pd(), _mm512_setzero_pd()};
+  void add(__m512 x) {
+    for (int half = 0; half < 2; ++half) {
+      const __m512d wide = doubles(x, half);
+      sum[half] = _mm512_add_pd(sum[half], wide);
+      squares[half] = _mm512_fmadd_pd(wide, wide, squares[half]);
+    }
+  }
+  void store(double* to_sum, double* to_squares, __mmask16 mask) const {
+    for (int half = 0; half < 2; ++half) {
+      const auto part = static_cast<__mmask8>(mask >> (8 * half));
+      _mm512_mask_storeu_pd(to_sum + 8 * half, part, sum[half]);
+      _mm512_mask_storeu_pd(to_squares + 8 * half, part, squares[half]);
+    }
+  }
+};
+
+// n vectors of channels at once: four are enough independent sums to hide the add's latency. Only
+// the last vector of a row may be masked.
+template <class F, int n>
+void moments_block(const typename F::Item* x, std::int64_t rows, std::int64_t stride,
+                   const float* pivot, double* sum, double* squares, __mmask16 mask) {
+  __m512 p[n];
+  Sums<F> sums[n];
+  for (int i = 0; i < n; ++i) p[i] = _mm512_maskz_loadu_ps(mask, pivot + i * k_lanes);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (int i = 0; i < n; ++i)
+      sums[i].add(_mm512_sub_ps(F::load(x + r * stride + i * k_lanes, mask), p[i]));
+  for (int i = 0; i < n; ++i) sums[i].store(sum + i * k_lanes, squares + i * k_lanes, mask);
 }
 
 template <class F>
 void moments(const void* x, std::int64_t rows, std::int64_t stride, std::int64_t channels,
-             const float* pivot, float* sum, float* squares) {
+             const float* pivot, double* sum, double* squares) {
+  constexpr __mmask16 k_whole = 0xffff;
   const auto* in = static_cast<const typename F::Item*>(x);
   std::int64_t c = 0;
   for (; c + 4 * k_lanes <= channels; c += 4 * k_lanes)
-    moments_block4<F>(in + c, rows, stride, pivot + c, sum + c, squares + c);
+    moments_block<F, 4>(in + c, rows, stride, pivot + c, sum + c, squares + c, k_whole);
   for (; c < channels; c += k_lanes) {
     const std::int64_t left = channels - c;
-    moments_block<F>(in + c, rows, stride, pivot + c, sum + c, squares + c,
-                     left >= k_lanes ? __mmask16{0xffff} : tail_mask(left));
+    moments_block<F, 1>(in + c, rows, stride, pivot + c, sum + c, squares + c,
+                        left >= k_lanes ? k_whole : tail_mask(left));
   }
 }
 
@@ -97,13 +123,13 @@ void scale_shift_rows(const typename F::Item* x, std::int64_t x_stride, typename
     for (std::int64_t c = 0; c < whole; c += k_lanes) {
       const __m512 v =
           _mm512_fmadd_ps(F::load(x + c), _mm512_loadu_ps(scale + c), _mm512_loadu_ps(shift + c));
-      F::store(y + c, silu ? silu_of(v) : v);
+      F::store(y + c, silu ? silu_of<F>(v) : v);
     }
     if (mask == 0) continue;
     const __m512 v =
         _mm512_fmadd_ps(F::load(x + whole, mask), _mm512_maskz_loadu_ps(mask, scale + whole),
                         _mm512_maskz_loadu_ps(mask, shift + whole));
-    F::store(y + whole, silu ? silu_of(v) : v, mask);
+    F::store(y + whole, silu ? silu_of<F>(v) : v, mask);
   }
 }
 

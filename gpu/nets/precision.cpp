@@ -7,6 +7,8 @@
 namespace navtalk::nets {
 namespace {
 
+bool narrow(const std::vector<int>& widths) { return std::ranges::min(widths) < k_narrow; }
+
 // From this width on, reading a UNet's weights outweighs its operators' fixed cost.
 constexpr int k_wide_unet = 128;
 
@@ -29,14 +31,15 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
     throw Error(Code::invalid,
                 "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
   // Measured (docs/performance.md): where the CPU multiplies bf16 natively it is the faster one for
-  // every net, tiny ones too.
-  const Precision fastest = native ? Precision::bf16 : Precision::fp32;
+  // every net, narrow UNets by next to nothing.
+  const Precision wanted = asked.value_or(native ? Precision::bf16 : Precision::fp32);
   const std::vector<int>& widths = files.unet_config.block_out_channels;
-  const bool wide_unet = *std::max_element(widths.begin(), widths.end()) >= k_wide_unet;
+  const bool wide_unet = std::ranges::max(widths) >= k_wide_unet;
   info.batch = wide_unet ? k_wide_batch : k_narrow_batch;
-  info.whisper_precision = asked.value_or(fastest);
-  info.unet_precision = asked.value_or(fastest);
-  info.vae_precision = asked.value_or(fastest);
+  info.whisper_precision = wanted;
+  info.unet_precision = narrow(widths) ? Precision::fp32 : wanted;
+  info.encoder_precision = narrow(files.vae_config.block_out_channels) ? Precision::fp32 : wanted;
+  info.decoder_precision = wanted;
 }
 
 }  // namespace navtalk::nets

@@ -90,6 +90,32 @@ TEST_CASE("what the CPU cannot do is refused with the remedy") {
                     Catch::Contains("built without CUDA"));
 }
 
+TEST_CASE("narrow UNets and encoders compute in fp32 whatever is asked for, wide ones as asked") {
+  if (!can_bf16()) {
+    WARN("skipped: bf16 needs AVX-512");
+    return;
+  }
+  struct Row {
+    std::vector<int> unet, vae;
+    Precision unet_precision, encoder_precision;
+  };
+  const auto row = GENERATE(Row{{16, 32}, {32, 32, 32, 32}, Precision::fp32, Precision::bf16},
+                            Row{{32, 64}, {32, 16, 32, 32}, Precision::bf16, Precision::fp32});
+  const tests::TemporaryDirectory directory;
+  tests::RandomModel random;
+  random.unet.block_out_channels = row.unet;
+  random.vae.block_out_channels = row.vae;
+  tests::write_random_model(directory.path(), random);
+  const ModelInfo info =
+      Model::load(
+          {.models = directory.path(), .device = {}, .precision = Precision::bf16, .threads = 1})
+          .info();
+  CHECK(info.unet_precision == row.unet_precision);
+  CHECK(info.encoder_precision == row.encoder_precision);
+  CHECK(info.whisper_precision == Precision::bf16);
+  CHECK(info.decoder_precision == Precision::bf16);
+}
+
 TEST_CASE("inputs of the wrong shape are refused with both shapes") {
   const tests::TemporaryDirectory directory;
   tests::write_random_model(directory.path());
