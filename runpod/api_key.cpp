@@ -1,0 +1,66 @@
+#include "runpod/api_key.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/printable.h"
+#include "core/whole_file.h"
+
+namespace navtalk::runpod {
+namespace {
+
+std::string first_line(const std::filesystem::path& file) {
+  const std::vector<std::uint8_t> bytes = read_file(file);
+  std::string text(bytes.begin(), bytes.end());
+  text.erase(std::min(text.find_first_of("\r\n"), text.size()));
+  return text;
+}
+
+void warn_if_open(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0) {
+    log::warn("everybody may read the file of the Runpod API key: chmod 600 it",
+              {{"file", file.native()}});
+  }
+}
+
+bool printable_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+}  // namespace
+
+std::string ApiKey::struck_from(std::string text) const {
+  constexpr std::string_view k_mark = "[key]";
+  for (std::size_t at = text.find(text_); !text_.empty() && at != std::string::npos;
+       at = text.find(text_, at + k_mark.size())) {
+    text.replace(at, text_.size(), k_mark);
+  }
+  return text;
+}
+
+ApiKey read_api_key(const std::filesystem::path& file) {
+  std::string key, place = "RUNPOD_API_KEY";
+  if (!file.empty()) {
+    place = printable(file.native());
+    warn_if_open(file);
+    key = first_line(file);
+  } else if (const char* variable = std::getenv("RUNPOD_API_KEY"); variable != nullptr) {
+    key = variable;
+  }
+  if (key.empty()) {
+    throw Error(Code::not_found,
+                "no Runpod API key in " + place + ": set runpod.api_key_file or RUNPOD_API_KEY");
+  }
+  if (!printable_ascii(key)) {
+    throw Error(Code::invalid,
+                place + " holds no API key: it has spaces or unprintable characters");
+  }
+  return ApiKey(std::move(key));
+}
+
+}  // namespace navtalk::runpod

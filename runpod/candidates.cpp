@@ -1,0 +1,106 @@
+#include "runpod/candidates.h"
+
+#include <algorithm>
+
+namespace navtalk::runpod {
+namespace {
+
+using std::chrono::milliseconds;
+
+const GpuOffer* offer_of(const Candidate& candidate, const Catalog& catalog) {
+  const auto cloud = catalog.find(candidate.cloud);
+  if (cloud == catalog.end()) return nullptr;
+  for (const GpuOffer& offer : cloud->second) {
+    if (offer.gpu_type == candidate.gpu_type) return &offer;
+  }
+  return nullptr;
+}
+
+double price_in(const GpuOffer& offer, const std::string& cloud) {
+  return cloud == "COMMUNITY" ? offer.community_usd_per_hour : offer.secure_usd_per_hour;
+}
+
+Availability stock(const Candidate& candidate, const Catalog& catalog) {
+  const GpuOffer* const offer = offer_of(candidate, catalog);
+  if (offer == nullptr) return Availability::unknown;
+  if (candidate.data_center.empty() || offer->data_centers.empty()) return offer->availability;
+  const auto center = offer->data_centers.find(candidate.data_center);
+  // The catalog lists the centres that have some.
+  return center == offer->data_centers.end() ? Availability::none : center->second;
+}
+
+int rank(Availability availability) {
+  switch (availability) {
+    case Availability::high:
+      return 0;
+    case Availability::medium:
+      return 1;
+    case Availability::low:
+    case Availability::unknown:
+      return 2;
+    case Availability::none:
+      return 3;
+  }
+  return 3;
+}
+
+}  // namespace
+
+std::string describe(const Candidate& candidate) {
+  const std::string& center = candidate.data_center;
+  return candidate.gpu_type + ", " + candidate.cloud + (center.empty() ? "" : ", " + center);
+}
+
+std::vector<Candidate> candidates(const Wishes& wishes, const Catalog& catalog) {
+  std::vector<Candidate> all;
+  const std::vector<std::string> anywhere{""};
+  const auto& centers = wishes.data_centers.empty() ? anywhere : wishes.data_centers;
+  for (const std::string& gpu_type : wishes.gpu_types) {
+    const std::size_t first = all.size();
+    for (const std::string& cloud : wishes.clouds) {
+      for (const std::string& center : centers) all.push_back({gpu_type, cloud, center});
+    }
+    std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(),
+                     [&](const Candidate& a, const Candidate& b) {
+                       return rank(stock(a, catalog)) < rank(stock(b, catalog));
+                     });
+  }
+  std::stable_partition(all.begin(), all.end(), [&](const Candidate& candidate) {
+    return stock(candidate, catalog) != Availability::none;
+  });
+  return all;
+}
+
+std::optional<double> price(const Candidate& candidate, const Catalog& catalog) {
+  const GpuOffer* const offer = offer_of(candidate, catalog);
+  if (offer == nullptr || price_in(*offer, candidate.cloud) <= 0) return std::nullopt;
+  return price_in(*offer, candidate.cloud);
+}
+
+void CoolDowns::refused(const Candidate& candidate, Clock::time_point now) {
+  Rest& rest = rests_[candidate];
+  milliseconds length = first_;
+  for (int i = 0; i < rest.refusals && length < most_; ++i) length *= 2;
+  rest.until = now + std::min(length, most_);
+  ++rest.refusals;
+}
+
+void CoolDowns::accepted(const Candidate& candidate) { rests_.erase(candidate); }
+
+bool CoolDowns::resting(const Candidate& candidate, Clock::time_point now) const {
+  const auto rest = rests_.find(candidate);
+  return rest != rests_.end() && now < rest->second.until;
+}
+
+milliseconds CoolDowns::wait(const std::vector<Candidate>& among, Clock::time_point now) const {
+  std::optional<milliseconds> shortest;
+  for (const Candidate& candidate : among) {
+    const auto rest = rests_.find(candidate);
+    if (rest == rests_.end() || rest->second.until <= now) return milliseconds(0);
+    const auto left = std::chrono::ceil<milliseconds>(rest->second.until - now);
+    shortest = std::min(shortest.value_or(left), left);
+  }
+  return shortest.value_or(milliseconds(0));
+}
+
+}  // namespace navtalk::runpod

@@ -1,0 +1,46 @@
+#include "runpod/own_pod.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "core/log.h"
+
+namespace navtalk::runpod {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::optional<OwnPod> own_pod() {
+  const std::string id = variable("RUNPOD_POD_ID"), key = variable("RUNPOD_API_KEY");
+  if (id.empty() || key.empty()) return std::nullopt;
+  ApiOptions api;
+  const std::string url = variable("NAVTALK_DEAD_MAN_API_URL");
+  if (!url.empty()) api.url = url;
+  return OwnPod{id, api, ApiKey(key)};
+}
+
+std::optional<std::chrono::seconds> dead_man_silence() {
+  const std::string text = variable("NAVTALK_DEAD_MAN_S");
+  int seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || stop != end || seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+bool remove_own_pod(const OwnPod& pod, const std::stop_token& stop) {
+  Api api(pod.api, pod.key);
+  const ApiResult<Nothing> removed = api.remove(pod.id, stop);
+  const auto* const fault = std::get_if<ApiFault>(&removed);
+  if (fault == nullptr || fault->kind == ApiFault::Kind::not_found) return true;
+  log::error("this pod cannot delete itself; it stops instead", {{"why", fault->message}});
+  const ApiResult<Pod> stopped = api.stop_pod(pod.id, stop);
+  return std::holds_alternative<Pod>(stopped);
+}
+
+}  // namespace navtalk::runpod

@@ -1,0 +1,28 @@
+// The dead man's switch, from inside a pod: Runpod has no time limit for a pod, so a worker that no
+// gateway has spoken to for long deletes the pod that it runs in.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "runpod/api.h"
+
+namespace navtalk::runpod {
+
+struct OwnPod {
+  std::string id{};
+  ApiOptions api{};
+  ApiKey key;
+};
+
+// From RUNPOD_POD_ID, RUNPOD_API_KEY (Runpod sets both) and NAVTALK_DEAD_MAN_API_URL; nullopt
+// outside a pod.
+std::optional<OwnPod> own_pod();
+// How long the silence may last, from NAVTALK_DEAD_MAN_S; nullopt: not set, or no whole number.
+std::optional<std::chrono::seconds> dead_man_silence();
+// True when Runpod accepted it, or does not know the pod. It is stopped where it may not be
+// deleted: that ends the cost of the GPU.
+bool remove_own_pod(const OwnPod& pod, const std::stop_token& stop = {});
+
+}  // namespace navtalk::runpod

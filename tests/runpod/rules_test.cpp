@@ -1,0 +1,282 @@
+// The rules that need no network: retry, quota, faults, places, absence, the table of states.
+#include <catch2/catch.hpp>
+
+#include "runpod/absence.h"
+#include "runpod/candidates.h"
+#include "runpod/fault.h"
+#include "runpod/rate_limit.h"
+#include "runpod/remote_state.h"
+#include "runpod/retry.h"
+
+using namespace navtalk;
+using namespace navtalk::runpod;
+using namespace std::chrono_literals;
+using Milliseconds = std::chrono::milliseconds;
+
+TEST_CASE("a retry waits with full jitter, doubling from 1 s to 30 s, five calls in all") {
+  const RetryPolicy policy;
+  struct Row {
+    int tries;
+    double jitter;
+    std::optional<Milliseconds> asked, expected;
+  };
+  const Row row = GENERATE(values<Row>({
+      {1, 0.0, {}, 0ms},
+      {1, 1.0, {}, 1000ms},
+      {1, 0.5, {}, 500ms},
+      {2, 1.0, {}, 2000ms},
+      {3, 1.0, {}, 4000ms},
+      {4, 1.0, {}, 8000ms},
+      {4, 0.25, {}, 2000ms},
+      {5, 0.0, {}, std::nullopt},
+      {9, 0.0, {}, std::nullopt},
+      // the server's word is the least wait
+      {1, 0.0, 12s, 12s},
+      {4, 1.0, 3s, 8000ms},
+      {5, 1.0, 3s, std::nullopt},
+      // more than anybody waits for
+      {1, 0.0, 61s, std::nullopt},
+      {1, 0.0, 60s, 60s},
+      // nonsense from a random source
+      {1, 7.0, {}, 1000ms},
+      {1, -1.0, {}, 0ms},
+  }));
+  CAPTURE(row.tries, row.jitter);
+  CHECK(retry_delay(policy, row.tries, row.asked, row.jitter) == row.expected);
+}
+
+TEST_CASE("a retry never waits longer than the policy's most") {
+  RetryPolicy policy;
+  policy.tries = 100;
+  CHECK(retry_delay(policy, 6, {}, 1.0) == 30s);
+  CHECK(retry_delay(policy, 90, {}, 1.0) == 30s);
+}
+
+TEST_CASE("the quota header is read window by window") {
+  const auto windows =
+      parse_rate_limit(R"("minute";r=0;t=12, "hour";r=2800;t=1812, "day";r=49500;t=45012)");
+  CHECK(windows ==
+        std::vector<RateWindow>{{"minute", 0, 12s}, {"hour", 2800, 1812s}, {"day", 49500, 45012s}});
+  CHECK(parse_rate_limit(R"("minute";t=5;x=1;r=3)") == std::vector<RateWindow>{{"minute", 3, 5s}});
+  for (const char* bad : {"", ",", "minute;r=1;t=1", R"("m";r=-1;t=1)", R"("m";r=1)",
+                          R"("m";r=x;t=1)", R"(";r=1;t=1)", "\"\""}) {
+    CAPTURE(bad);
+    CHECK(parse_rate_limit(bad).empty());
+  }
+  CHECK(parse_rate_limit(R"(nonsense, "hour";r=1;t=9)").size() == 1);
+  CHECK(parse_rate_limit(R"("m";r=0;t=99999999999)")[0].reset == 86400s);
+}
+
+TEST_CASE("with several windows used up the longest is waited for") {
+  const Clock::time_point now{};
+  RateLimit rate;
+  rate.read(R"("minute";r=5;t=12)", now);
+  CHECK(rate.wait(now) == 0ms);
+  rate.read(R"("minute";r=0;t=12, "hour";r=0;t=100, "day";r=9;t=900)", now);
+  CHECK(rate.wait(now) == 100s);
+  CHECK(rate.wait(now + 99s) == 1s);
+  CHECK(rate.wait(now + 100s) == 0ms);
+  rate.refused(5s, now + 200s);
+  CHECK(rate.wait(now + 200s) == 5s);
+}
+
+TEST_CASE("Retry-After is taken in seconds only") {
+  CHECK(parse_retry_after("12") == 12s);
+  CHECK(parse_retry_after(" 0 ") == 0s);
+  for (const char* bad : {"", "soon", "-1", "1.5", "Fri, 31 Dec 1999 23:59:59 GMT"}) {
+    CHECK_FALSE(parse_retry_after(bad));
+  }
+}
+
+TEST_CASE("each status of an answer has its meaning, and only some may be tried again") {
+  using Kind = ApiFault::Kind;
+  const std::string own = R"({"title":"T","status":1,"detail":"words"})";
+  const auto [status, body, kind, passing] = GENERATE_COPY(table<int, std::string, Kind, bool>({
+      {400, own, Kind::rejected, false},
+      {401, own, Kind::account, false},
+      {402, own, Kind::account, false},
+      {403, own, Kind::forbidden, false},
+      {403, "error code: 1010", Kind::edge_block, false},
+      {403, "<html>", Kind::edge_block, false},
+      {403, "", Kind::edge_block, false},
+      {404, own, Kind::not_found, false},
+      {409, own, Kind::conflict, false},
+      {410, own, Kind::api_gone, false},
+      {413, own, Kind::wrong, false},
+      {422, own, Kind::wrong, false},
+      {418, own, Kind::wrong, false},
+      {429, own, Kind::rate_limited, true},
+      {500, own, Kind::unclear, true},
+      {502, "<html>", Kind::unclear, true},
+      {599, "", Kind::unclear, true},
+      {302, "", Kind::unclear, true},
+  }));
+  CAPTURE(status, body);
+  const ApiFault fault = fault_of(HttpAnswer{.status = status, .body = body});
+  CHECK(fault.kind == kind);
+  CHECK(fault.passing() == passing);
+  CHECK_THAT(fault.message, Catch::Contains(std::to_string(status)));
+}
+
+TEST_CASE("a call that was never sent is told from one that may have been done") {
+  using Kind = ApiFault::Kind;
+  using Http = HttpFault::Kind;
+  CHECK(fault_of(HttpFault{Http::connect, false}).kind == Kind::unreachable);
+  CHECK(fault_of(HttpFault{Http::timeout, false}).kind == Kind::unreachable);
+  CHECK(fault_of(HttpFault{Http::timeout, true}).kind == Kind::unclear);
+  CHECK(fault_of(HttpFault{Http::broken, true}).kind == Kind::unclear);
+  CHECK(fault_of(HttpFault{Http::too_long, true}).kind == Kind::unclear);
+  CHECK(fault_of(HttpFault{Http::stopped, true}).kind == Kind::stopped);
+}
+
+TEST_CASE("full places and refused resumes are known by their words") {
+  CHECK(
+      says_no_capacity("There are no longer any instances available with the requested "
+                       "specifications. Please refresh and try again."));
+  CHECK(says_no_capacity("HTTP 400: there are NO LONGER ANY INSTANCES AVAILABLE"));
+  CHECK_FALSE(says_no_capacity("request could not be processed"));
+  CHECK(says_resume_impossible(
+      "There are not enough free GPUs on the host machine to start this pod."));
+  CHECK_FALSE(says_resume_impossible("the action is not valid"));
+}
+
+namespace {
+
+GpuOffer offer(const std::string& type, Availability stock,
+               std::map<std::string, Availability> centers = {}) {
+  return {.gpu_type = type,
+          .secure_usd_per_hour = 0.5,
+          .community_usd_per_hour = 0,
+          .availability = stock,
+          .data_centers = std::move(centers)};
+}
+
+std::string listed(const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (const Candidate& c : candidates) {
+    text +=
+        (text.empty() ? "" : "; ") + c.gpu_type + " " + c.cloud.substr(0, 1) + " " + c.data_center;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("without a catalog places stand as they were wished") {
+  const Wishes wishes{{"A", "B"}, {"SECURE", "COMMUNITY"}, {"x", "y"}};
+  CHECK(listed(candidates(wishes, {})) == "A S x; A S y; A C x; A C y; B S x; B S y; B C x; B C y");
+  CHECK(listed(candidates({{"A"}, {"SECURE"}, {}}, {})) == "A S ");
+}
+
+TEST_CASE("stock orders the places of one GPU type, and empty ones come last of all") {
+  const Wishes wishes{{"A", "B"}, {"SECURE"}, {"x", "y", "z"}};
+  using enum Availability;
+  const Catalog catalog{{"SECURE",
+                         {offer("A", high, {{"x", low}, {"y", high}, {"z", none}}),
+                          offer("B", low, {{"x", medium}, {"y", unknown}})}}};
+  CHECK(listed(candidates(wishes, catalog)) == "A S y; A S x; B S x; B S y; A S z; B S z");
+  CHECK(price({"A", "SECURE", "x"}, catalog) == 0.5);
+  CHECK_FALSE(price({"A", "COMMUNITY", "x"}, catalog));
+  CHECK_FALSE(price({"C", "SECURE", "x"}, catalog));
+}
+
+TEST_CASE("a place that refused rests, longer each time, from 1 to 10 minutes") {
+  CoolDowns rests(1min, 10min);
+  const Candidate place{"A", "SECURE", "x"}, other{"A", "SECURE", "y"};
+  Clock::time_point now{};
+  for (const auto length : {1min, 2min, 4min, 8min, 10min, 10min}) {
+    rests.refused(place, now);
+    CHECK(rests.resting(place, now + length - 1s));
+    CHECK_FALSE(rests.resting(place, now + length));
+    now += 1h;
+  }
+  CHECK_FALSE(rests.resting(other, now));
+  rests.accepted(place);
+  rests.refused(place, now);
+  CHECK_FALSE(rests.resting(place, now + 1min));
+}
+
+TEST_CASE("the first place to be free again is waited for") {
+  CoolDowns rests(1min, 10min);
+  const Candidate a{"A", "SECURE"}, b{"B", "SECURE"};
+  const Clock::time_point now{};
+  CHECK(rests.wait({a, b}, now) == 0ms);
+  rests.refused(a, now);
+  CHECK(rests.wait({a, b}, now) == 0ms);
+  CHECK(rests.wait({a}, now) == 60s);
+  rests.refused(b, now + 30s);
+  CHECK(rests.wait({a, b}, now + 30s) == 30s);
+  CHECK(rests.wait({}, now) == 0ms);
+}
+
+TEST_CASE("a young pod is gone only when it has been missing for the whole grace") {
+  Absence absence(120s);
+  const Clock::time_point now{};
+  CHECK_FALSE(absence.confirmed("a", now));
+  CHECK_FALSE(absence.confirmed("a", now + 119s));
+  CHECK(absence.confirmed("a", now + 120s));
+  absence.seen("a");
+  CHECK_FALSE(absence.confirmed("a", now + 121s));
+}
+
+TEST_CASE("Runpod's view, the probe and our wishes make one state") {
+  using enum PodStatus;
+  using Verdict = RemoteVerdict;
+  struct Row {
+    const char* what;
+    RemoteView view;
+    Verdict expected;
+  };
+  const auto state = [](State s, bool new_work = false) {
+    return Verdict{.kind = Verdict::Kind::become, .state = s, .new_work = new_work};
+  };
+  const auto failed = [](std::string_view why) {
+    return Verdict{
+        .kind = Verdict::Kind::become, .state = State::failed, .reason = why, .new_work = false};
+  };
+  const Verdict removed{.kind = Verdict::Kind::removed, .new_work = false};
+  const Row row = GENERATE_COPY(values<Row>({
+      {"provisioning", {.status = provisioning}, state(State::starting)},
+      {"starting, although it once was ready",
+       {.status = starting, .was_ready = true},
+       state(State::starting)},
+      {"running, never healthy", {.status = running}, state(State::starting)},
+      {"running and healthy", {.status = running, .probe_good = true}, state(State::idle, true)},
+      {"with a session",
+       {.status = running, .probe_good = true, .sessions = 1},
+       state(State::running, true)},
+      {"silent for a moment",
+       {.status = running, .was_ready = true, .probe_failing = 5s},
+       {.kind = Verdict::Kind::keep, .new_work = false}},
+      {"silent for long",
+       {.status = running, .was_ready = true, .probe_failing = 16s},
+       failed("its worker does not answer")},
+      {"stopped as asked", {.status = exited, .stop_asked = true}, state(State::paused)},
+      {"stopped by itself", {.status = exited, .probe_good = true}, failed("exited")},
+      {"error", {.status = error, .stop_asked = true}, failed("error")},
+      {"terminated as asked", {.status = terminated, .removal_asked = true}, removed},
+      {"terminated by others", {.status = terminated}, failed("gone")},
+      {"absent as asked", {.status = running, .absent = true, .removal_asked = true}, removed},
+      {"absent", {.absent = true, .probe_good = true}, failed("gone")},
+      {"an unknown word",
+       {.status = unknown, .probe_good = true},
+       {.stale = true, .new_work = true}},
+      {"API not reached", {}, {.stale = true, .new_work = false}},
+      {"API not reached, but the worker answers",
+       {.probe_good = true},
+       {.stale = true, .new_work = true}},
+  }));
+  INFO(row.what);
+  CHECK(judge(row.view) == row.expected);
+}
+
+TEST_CASE("every pod status has its word in a provider's list") {
+  using Status = Instance::Status;
+  CHECK(instance_status(PodStatus::provisioning) == Status::starting);
+  CHECK(instance_status(PodStatus::starting) == Status::starting);
+  CHECK(instance_status(PodStatus::running) == Status::running);
+  CHECK(instance_status(PodStatus::exited) == Status::stopped);
+  CHECK(instance_status(PodStatus::error) == Status::failed);
+  CHECK(instance_status(PodStatus::terminated) == Status::gone);
+  CHECK(instance_status(PodStatus::unknown) == Status::unknown);
+}
