@@ -43,6 +43,7 @@ void add_fix_filenames(Commands& commands);
 void add_infer(Commands& commands);
 void add_model_check(Commands& commands);
 void add_model_verify(Commands& commands);
+void add_serve(Commands& commands);
 
 void add_commands(Commands& commands);
 

@@ -80,6 +80,54 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk serve --listen")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --drain-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --slots")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --avatar")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --name")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --token-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --gateway-silence-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --first-contact-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --video")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -160,7 +208,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -221,6 +269,54 @@ _navtalk() {
       return
       ;;
     "navtalk infer --sharpen")
+      :
+      return
+      ;;
+    "navtalk serve --listen")
+      :
+      return
+      ;;
+    "navtalk serve --drain-s")
+      :
+      return
+      ;;
+    "navtalk serve --slots")
+      :
+      return
+      ;;
+    "navtalk serve --device")
+      :
+      return
+      ;;
+    "navtalk serve --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk serve --threads")
+      :
+      return
+      ;;
+    "navtalk serve --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk serve --avatar")
+      :
+      return
+      ;;
+    "navtalk serve --name")
+      :
+      return
+      ;;
+    "navtalk serve --token-file")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk serve --gateway-silence-s")
+      :
+      return
+      ;;
+    "navtalk serve --first-contact-s")
       :
       return
       ;;
@@ -310,12 +406,19 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'infer avatar bench model fix-filenames config completions'
+        _navtalk_words 'infer serve avatar bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
         _navtalk_words '--avatar --audio --text --voice --output --frames --force --models --device --precision --threads --batch --fps --sharpen --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk serve")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--listen --worker --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

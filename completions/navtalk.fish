@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'bench' 'bench image' 'bench pipeline' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --video --image --images --output --id --face-box --face-boxes --fps --models --size --batch --time --models --device --precision --batch --threads --time --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'bench' 'bench image' 'bench pipeline' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --size --batch --time --models --device --precision --batch --threads --time --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -25,6 +25,7 @@ complete -c navtalk -l json -d 'Print results and errors as JSON'
 complete -c navtalk -l log-level -x -a 'trace debug info warn error off' -d 'What to log on standard error'
 complete -c navtalk -l no-color -d 'Print without colours (also NO_COLOR)'
 complete -c navtalk -n '__navtalk_at ' -a infer -d 'Render a talking avatar to a video'
+complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gateway with its GPUs, or one GPU\'s worker'
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare avatars and look at them'
 complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
 complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and prove their numbers'
@@ -45,6 +46,19 @@ complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the ne
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: chosen)'
 complete -c navtalk -n '__navtalk_at infer' -l fps -x -d 'Frames a second; the model was trained at 25'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at serve' -l listen -x -d 'Where to listen, port 0: any free one (127.0.0.1:2160; worker: 127.0.0.1:0)'
+complete -c navtalk -n '__navtalk_at serve' -l worker -d 'Be the worker of one GPU'
+complete -c navtalk -n '__navtalk_at serve' -l drain-s -x -d 'How long sessions may go on after SIGTERM'
+complete -c navtalk -n '__navtalk_at serve' -l slots -x -d 'Sessions at once (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l device -x -d 'cpu, cuda or cuda:N (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l precision -x -a 'auto fp32 bf16 fp16' -d 'What the nets compute in (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l threads -x -d 'Threads for the nets, 0: every core (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, the demo\'s if not given (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l avatar -x -d 'Id of the avatar to load at start (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l name -x -d 'What the gateway calls it (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l token-file -r -F -d 'File with the token that gateways show; else NAVTALK_WORKER_TOKEN (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l gateway-silence-s -x -d 'End when no gateway spoke for so long, 0: never (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l first-contact-s -x -d 'How long to wait for the first gateway, with --gateway-silence-s (worker)'
 complete -c navtalk -n '__navtalk_at avatar' -a list -d 'List the avatars in a folder'
 complete -c navtalk -n '__navtalk_at avatar' -a prepare -d 'Make an avatar from a video or pictures'
 complete -c navtalk -n '__navtalk_at avatar' -a show -d 'Say what an avatar is, and whether its files are whole'

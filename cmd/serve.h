@@ -1,0 +1,24 @@
+// What `navtalk serve` was asked for. Private to cmd/.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cmd/context.h"
+
+namespace navtalk::cmd {
+
+struct ServeOptions {
+  std::optional<std::string> listen;
+  bool worker = false;
+  // The worker's alone.
+  int slots = 1, threads = 0;
+  double gateway_silence_s = 0, first_contact_s = 900, drain_s = 5;
+  std::string device = "cpu", precision = "auto", avatar, name;
+  std::filesystem::path models, token_file;
+};
+
+int serve_worker(const ServeOptions& options, Context& context);
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,117 @@
+#include "server/render_engine.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "avatars/avatar_id.h"
+#include "avatars/bundle.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/error.h"
+#include "core/printable.h"
+#include "gpu/model.h"
+#include "gpu/model_files.h"
+
+namespace navtalk::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t memory_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Of the work loop's thread, but for what is constant.
+class Renderer {
+ public:
+  explicit Renderer(const RenderEngineOptions& options)
+      : options_(options),
+        device_(parse_device(options.device)),
+        precision_(parse_precision(options.precision)) {}
+
+  void load() {
+    // The file's hash is made once: avatars' latents belong to one VAE.
+    if (vae_checksum_.empty()) vae_checksum_ = sha256_file(find_model_files(options_.models).vae);
+    model_.emplace(Model::load({.models = options_.models,
+                                .device = device_,
+                                .precision = precision_,
+                                .threads = options_.threads,
+                                .vae_encoder = false}));
+  }
+
+  void unload() {
+    model_.reset();
+    // The program keeps freed memory for the nets' next pass; now there is none.
+    ::malloc_trim(0);
+  }
+
+  AvatarSize prepare(const std::string& id, const Turn& turn) {
+    auto found = avatars_.find(id);
+    if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, turn)).first;
+    const AvatarInfo& info = found->second.info();
+    return {.width = info.width, .height = info.height, .fps = info.fps};
+  }
+
+ private:
+  fs::path directory_of(const std::string& id) const {
+    if (!valid_avatar_id(id)) {
+      throw Error(Code::usage,
+                  "'" + printable(id) + "' is no avatar's id: " + std::string(k_avatar_id_rule));
+    }
+    for (const fs::path& library : options_.avatars) {
+      if (fs::is_directory(library / id)) return library / id;
+    }
+    throw Error(Code::not_found, "there is no avatar " + id + " on this worker");
+  }
+
+  Bundle opened(const std::string& id, const Turn& turn) const {
+    Bundle avatar = Bundle::open(directory_of(id));
+    if (avatar.info().model_checksum == vae_checksum_) return avatar;
+    Model encoder = Model::load({.models = options_.models,
+                                 .precision = Precision::fp32,
+                                 .threads = options_.threads,
+                                 .whisper = false,
+                                 .unet = false,
+                                 .vae_decoder = false});
+    avatar.ensure_latents(encoder, vae_checksum_,
+                          [&](std::string_view, std::size_t, std::size_t) { turn(); });
+    return avatar;
+  }
+
+  const RenderEngineOptions options_;
+  const Device device_;
+  const std::optional<Precision> precision_;
+  std::string vae_checksum_;
+  std::optional<Model> model_;
+  std::map<std::string, Bundle> avatars_;
+};
+
+}  // namespace
+
+Engine render_engine(const RenderEngineOptions& options) {
+  const auto renderer = std::make_shared<Renderer>(options);
+  const std::string name = this_machine().cpu;
+  return {.device = options.device,
+          .load = [renderer](const Turn&) { renderer->load(); },
+          .unload = [renderer] { renderer->unload(); },
+          .prepare = [renderer](const std::string& avatar,
+                                const Turn& turn) { return renderer->prepare(avatar, turn); },
+          .use =
+              [name] {
+                return DeviceUse{
+                    .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
+              }};
+}
+
+}  // namespace navtalk::server
