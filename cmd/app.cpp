@@ -75,6 +75,9 @@ int run_command(const Command& command, const Globals& globals, Context& context
   context.config = context.config_reading.config;
   log::start(context.config.log.level, context.config.log.format,
              wants_colour(STDERR_FILENO, globals.no_color));
+  for (const std::string& variable : context.config_reading.unknown_variables) {
+    log::warn(about_unknown_variable(variable));
+  }
   ProgressBar bar(is_terminal(STDERR_FILENO));
   context.progress = bar.reporter();
   return command.action(context);

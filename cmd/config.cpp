@@ -26,7 +26,7 @@ int check(const std::optional<std::filesystem::path>& file, Context& context) {
     context.out.print("there is no {}: the defaults are used\n", k_config_file);
   }
   for (const std::string& variable : reading.unknown_variables) {
-    context.out.print("the variable {} names no key and has no effect\n", printable(variable));
+    context.out.print("{}\n", about_unknown_variable(variable));
   }
   return 0;
 }

@@ -16,6 +16,7 @@
 #include "cmd/infer_output.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/media/audio.h"
 #include "core/media/speech.h"
 #include "core/partial_path.h"
@@ -125,6 +126,10 @@ int infer(InferOptions& options, Context& context) {
   if (!options.text.empty()) spoken.emplace(options, context.stop);
   const fs::path audio_file = spoken ? spoken->path() : options.audio;
   const Audio audio = decode_audio(audio_file, context.stop);
+  if (!audio.damage.empty()) {
+    log::warn(fmt::format("{}; going on with the {:.2f} s that are there", audio.damage,
+                          audio.duration_s()));
+  }
 
   const fs::path models = models_directory(options.models, context);
   ensure_latents(avatar, models, context);

@@ -9,6 +9,8 @@
 #include "core/config_file.h"
 #include "core/config_keys.h"
 #include "core/error.h"
+#include "core/printable.h"
+#include "core/suggest.h"
 
 namespace navtalk {
 namespace {
@@ -19,6 +21,17 @@ bool names_a_section(std::string_view variable) {
     if (variable.starts_with(prefix)) return true;
   }
   return false;
+}
+
+std::vector<std::string> all_variables() {
+  std::vector<std::string> variables;
+  for (const ConfigKey& key : config_keys()) variables.push_back(key.variable());
+  return variables;
+}
+
+bool looks_like_ours(const std::string& variable) {
+  return names_a_section(variable) ||
+         (variable.starts_with("NAVTALK_") && suggest(variable, all_variables()));
 }
 
 // Sets a key from a variable, unless the variable is missing or empty.
@@ -49,7 +62,7 @@ void read_variables(const std::vector<std::string>& entries, ConfigReading& read
     read_variable(key.variable(), i, environment, reading, faults);
   }
   for (const auto& [variable, text] : environment) {
-    if (names_a_section(variable) && !known.contains(variable)) {
+    if (!known.contains(variable) && looks_like_ours(variable)) {
       reading.unknown_variables.push_back(variable);
     }
   }
@@ -71,6 +84,11 @@ ConfigReading read_config(const ConfigOptions& options) {
   std::string message = faults.front();
   for (std::size_t i = 1; i < faults.size(); ++i) message += "\n" + faults[i];
   throw Error(Code::invalid, message);
+}
+
+std::string about_unknown_variable(const std::string& variable) {
+  return "the variable " + printable(variable) + " names no key and has no effect" +
+         did_you_mean(variable, all_variables());
 }
 
 std::vector<std::string> process_environment() {

@@ -84,7 +84,8 @@ struct ConfigReading {
   std::optional<std::filesystem::path> file;  // the file that was read
   // One for each of config_keys(): "default", "navtalk.toml:3", "NAVTALK_LOG_LEVEL", "--log-level".
   std::vector<std::string> origins;
-  // Variables that look like ours but name no key: a slip, or another program's.
+  // Variables that look like ours but name no key: of one of our sections, or a slip away from one
+  // that does.
   std::vector<std::string> unknown_variables;
 };
 
@@ -102,5 +103,8 @@ inline constexpr const char* k_config_file = "/etc/navtalk/navtalk.toml";
 ConfigReading read_config(const ConfigOptions& options);
 
 std::vector<std::string> process_environment();
+// About one of ConfigReading's unknown variables: that it has no effect, and what was perhaps
+// meant.
+std::string about_unknown_variable(const std::string& variable);
 
 }  // namespace navtalk

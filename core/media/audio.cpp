@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "core/error.h"
 #include "core/media/stream_decoder.h"
+#include "core/media/wav_length.h"
 
 namespace navtalk {
 namespace {
@@ -76,6 +78,37 @@ void append_mono(const AVFrame& frame, std::vector<float>& mono) {
 
 }  // namespace
 
+namespace {
+
+constexpr double k_slack_s = 0.25;  // timestamps are rounded, and codecs start late
+
+std::string seconds(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", value);
+  return text.data();
+}
+
+// Names the place when sound is missing before a frame that starts at `start_s`.
+void note_gap(const std::filesystem::path& path, double start_s, Audio& audio) {
+  if (!audio.damage.empty() || start_s < audio.duration_s() + k_slack_s) return;
+  audio.damage = path.string() + " is damaged: no sound from " + seconds(audio.duration_s()) +
+                 " to " + seconds(start_s);
+}
+
+// FFmpeg takes a WAV file for as long as it is, whatever its header says.
+std::string missing_wav_end(const std::filesystem::path& path, const media::StreamDecoder& decoder,
+                            double decoded_s) {
+  const auto announced = media::announced_wav_bytes(path);
+  const std::int64_t rate = decoder.stream().codecpar->bit_rate / 8;
+  if (!announced || rate <= 0) return {};
+  const double announced_s = static_cast<double>(*announced) / static_cast<double>(rate);
+  if (decoded_s >= announced_s - k_slack_s) return {};
+  return path.string() + " is damaged: it ends after " + seconds(decoded_s) + " and should last " +
+         seconds(announced_s);
+}
+
+}  // namespace
+
 Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop) {
   media::StreamDecoder decoder({.path = path,
                                 .type = AVMEDIA_TYPE_AUDIO,
@@ -87,9 +120,12 @@ Audio decode_audio(const std::filesystem::path& path, const std::stop_token& sto
     if (audio.rate_hz == 0) audio.rate_hz = frame->sample_rate;
     if (audio.rate_hz != frame->sample_rate)
       throw Error(Code::invalid, path.string() + " changes its sample rate in the middle");
+    if (frame->pts != AV_NOPTS_VALUE) note_gap(path, decoder.seconds(frame->pts), audio);
     append_mono(*frame, audio.samples);
   }
   if (audio.samples.empty()) throw Error(Code::invalid, path.string() + " holds no sound at all");
+  if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, audio.duration_s());
+  if (audio.damage.empty() && decoder.damage()) audio.damage = decoder.damage()->message();
   return audio;
 }
 

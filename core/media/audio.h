@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace navtalk {
@@ -12,14 +13,17 @@ namespace navtalk {
 struct Audio {
   int rate_hz = 0;
   std::vector<float> samples;  // mono, [-1, 1)
+  // Names the file and the place when these samples are not all of it: cut off, or with a gap.
+  std::string damage = {};
   double duration_s() const {
     return rate_hz == 0 ? 0.0 : static_cast<double>(samples.size()) / rate_hz;
   }
 };
 
 // Throws Error{not_found} for a missing file, Error{invalid} for one without a readable audio
-// stream or with no samples at all. A file damaged at its end yields what could be decoded only if
-// at least one sample did; a decoding error in the middle is Error{invalid}.
+// stream or with no samples at all. A file that is damaged at its end, or shorter than its header
+// says, yields what could be decoded, if at least one sample did, and says so in `damage`; a
+// decoding error in the middle is Error{invalid}.
 Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop = {});
 
 // libsoxr HQ, then padded with zeros or cut to ceil(n * (rate_hz / from_hz)) samples; a copy at

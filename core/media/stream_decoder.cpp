@@ -16,8 +16,9 @@ constexpr AVRational k_container_clock{1, AV_TIME_BASE};
 
 // Beyond a few threads a decoder gains little and holds one more frame for each.
 constexpr unsigned k_most_threads = 4;
-// Containers round their durations, and streams end at different times.
-constexpr double k_duration_slack_s = 1.0;
+// Containers round their durations, and streams end at different times. A file whose sound alone is
+// wanted mostly has no other stream.
+double duration_slack_s(AVMediaType type) { return type == AVMEDIA_TYPE_VIDEO ? 1.0 : 0.25; }
 
 const char* kind(AVMediaType type) { return type == AVMEDIA_TYPE_VIDEO ? "video" : "audio"; }
 
@@ -127,7 +128,9 @@ void StreamDecoder::feed() {
     return;
   }
   ++packets_;
-  if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) damaged("the data are cut off");
+  // FFmpeg takes the end of a WAV file that announces more for damage, even where the program that
+  // wrote it could not know.
+  if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_wav()) damaged("the data are cut off");
   rc = avcodec_send_packet(codec_.get(), packet_.get());
   if (rc < 0) damaged(reason(rc));
 }
@@ -135,12 +138,18 @@ void StreamDecoder::feed() {
 void StreamDecoder::check_end() {
   if (frames_ == 0) damaged("nothing can be decoded");
   if (damage_ && frames_ == 0) throw *damage_;
-  if (options_.damage != Damage::refuse) return;
-
+  if (damage_) return;
   const int promised = avformat_index_get_entries_count(stream_);
-  if (promised > packets_)
+  // The index of sound counts samples or chunks, not what packets are.
+  if (options_.type == AVMEDIA_TYPE_VIDEO && promised > packets_)
     damaged("the file ends after " + std::to_string(packets_) + " of " + std::to_string(promised) +
             " frames");
+  check_length();
+}
+
+bool StreamDecoder::is_wav() const { return std::strcmp(input_->iformat->name, "wav") == 0; }
+
+void StreamDecoder::check_length() {
   const bool duration_known = input_->duration != AV_NOPTS_VALUE &&
                               input_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
   if (!duration_known) return;
@@ -148,7 +157,7 @@ void StreamDecoder::check_end() {
                              ? 0.0
                              : to_seconds(input_->start_time, k_container_clock);
   const double end_s = start_s + to_seconds(input_->duration, k_container_clock);
-  if (read_until_s_ < end_s - k_duration_slack_s)
+  if (read_until_s_ < end_s - duration_slack_s(options_.type))
     damaged("the file ends there and should last " + at(end_s - start_s));
 }
 

@@ -35,6 +35,8 @@ class StreamDecoder {
 
   // Fills `frame`; false at the end. Error{invalid} names the file and the time of the damage.
   bool next(AVFrame& frame);
+  // After the end: what was forgiven at it, if anything.
+  const std::optional<Error>& damage() const { return damage_; }
 
   // A timestamp of this stream in seconds after the stream's start.
   double seconds(std::int64_t timestamp) const;
@@ -45,6 +47,8 @@ class StreamDecoder {
   int read_packet();  // the next one of this stream
   void feed();        // one packet, or the end, into the decoder
   void check_end();
+  void check_length();
+  bool is_wav() const;
   void damaged(const std::string& what);
 
   Options options_;

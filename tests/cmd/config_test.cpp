@@ -66,6 +66,21 @@ TEST_CASE("config check mentions variables that name no key") {
   CHECK(contains(ran.out, "the variable NAVTALK_LOG_LEVLE names no key"));
 }
 
+TEST_CASE("a variable that names no key is warned of once, unless the log is off") {
+  const std::string slip = "NAVTALK_MODEL_PATH=/m NAVTALK_LOG_FORMAT=text navtalk ";
+  for (const char* command : {"config show", "fix-filenames --dry-run /proc/self/net/stat"}) {
+    const Ran ran = shell(slip + command);
+    CAPTURE(ran.err);
+    CHECK(ran.status == 0);
+    const std::size_t at = ran.err.find("NAVTALK_MODEL_PATH names no key and has no effect");
+    REQUIRE(at != std::string::npos);
+    CHECK(ran.err.find("NAVTALK_MODEL_PATH names", at + 1) == std::string::npos);
+    CHECK(contains(ran.err, "did you mean 'NAVTALK_MODELS_PATH'"));
+  }
+  CHECK(shell(slip + "--log-level off config show").err.empty());
+  CHECK(shell(slip + "--log-level error config show").err.empty());
+}
+
 TEST_CASE("the example file is good, current, and changes nothing") {
   const Ran example = shell("navtalk config example");
   std::ifstream packaged(NAVTALK_SOURCE "/packaging/navtalk.toml");

@@ -98,7 +98,25 @@ TEST_CASE("sound cut off at its end yields what is there") {
   put_tone(folder / "tone.wav", 1.0);
   const std::string whole = content(folder / "tone.wav");
   put(folder / "cut.wav", whole.substr(0, 44 + 2 * 5000 + 1));
-  CHECK(decode_audio(folder / "cut.wav").samples.size() == 5000);
+  CHECK(decode_audio(folder / "tone.wav").damage.empty());
+  const Audio cut = decode_audio(folder / "cut.wav");
+  CHECK(cut.samples.size() == 5000);
+  CHECK_THAT(cut.damage,
+             Catch::Contains("cut.wav is damaged: it ends after 0.31 s and should last 1.00 s"));
+}
+
+TEST_CASE("sound whose length nobody wrote down is whole") {
+  const ScratchFolder folder;
+  put_tone(folder / "tone.wav", 1.0);
+  const std::string length =
+      GENERATE(std::string("\xff\xff\xff\xff"), std::string("\x00\xf0\xff\x7f", 4));
+  std::string piped = content(folder / "tone.wav");
+  piped.replace(4, 4, length);   // of the file
+  piped.replace(40, 4, length);  // of the samples
+  put(folder / "piped.wav", piped);
+  const Audio audio = decode_audio(folder / "piped.wav");
+  CHECK(audio.samples.size() == 16000);
+  CHECK(audio.damage.empty());
 }
 
 TEST_CASE("a stop request ends decoding") {
