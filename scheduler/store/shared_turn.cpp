@@ -102,14 +102,16 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
   const std::string boot = boot_id();
   std::array<char, 48> text{};
   std::copy_n(boot.begin(), std::min(boot.size(), text.size() - 1), text.begin());
-  if (page_->is_of(text)) return;  // closing the file ends the lock
-  page_->magic = {};
-  page_->boot_id = text;
-  make_mutex(page_->gate);
-  make_mutex(page_->turn);
-  make_mutex(page_->chore);
-  page_->changes = 1;
-  page_->magic = k_magic;  // last: a half-made page is made again
+  if (!page_->is_of(text)) {
+    page_->magic = {};
+    page_->boot_id = text;
+    make_mutex(page_->gate);
+    make_mutex(page_->turn);
+    make_mutex(page_->chore);
+    page_->changes = 1;
+    page_->magic = k_magic;  // last: a half-made page is made again
+  }
+  flock(fd.value(), LOCK_UN);  // the mapping keeps the file, and the lock with it
 }
 
 SharedTurn::~SharedTurn() { munmap(page_, sizeof(Page)); }

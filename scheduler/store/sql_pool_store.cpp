@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
+#include "scheduler/store/postgres_backend.h"
 #include "scheduler/store/sqlite_backend.h"
 
 namespace navtalk {
@@ -25,6 +26,9 @@ std::unique_ptr<PoolStore> PoolStore::open(const std::string& url) {
   if (url.starts_with(k_sqlite) && url.size() > k_sqlite.size()) {
     return std::make_unique<SqlPoolStore>(
         std::make_unique<SqliteBackend>(std::filesystem::path(url.substr(k_sqlite.size()))));
+  }
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
+    return std::make_unique<SqlPoolStore>(std::make_unique<PostgresBackend>(url));
   }
   // The rest may hold a password.
   throw Error(Code::invalid, fmt::format("a pool store is \"sqlite:PATH\" or \"postgresql://...\", "

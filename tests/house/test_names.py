@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-CASE = re.compile(r'TEST_CASE\(\s*"((?:[^"\\]|\\.)*)"')
+CASE = re.compile(r'(?:TEST_CASE|STORE_TEST)\(\s*"((?:[^"\\]|\\.)*)"')
 
 
 def main():

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "scheduler/pool_store.h"
+#include "tests/scheduler/postgres_server.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk::tests {
 
 class SqlitePlace {
  public:
-  static constexpr bool k_there = true;
+  static bool there() { return true; }
   std::string url() const { return "sqlite:" + file().native(); }
   std::filesystem::path file() const { return folder_.path() / "pool.db"; }
   std::unique_ptr<PoolStore> open() const { return PoolStore::open(url()); }
@@ -21,7 +22,30 @@ class SqlitePlace {
   TemporaryDirectory folder_;
 };
 
+// A schema of a server that all tests of one program share.
+class PostgresPlace {
+ public:
+  static bool there();  // says that the test is skipped where PostgreSQL is not installed
+  static PostgresServer& server();
+
+  PostgresPlace() : url_(server().fresh_schema()) {}
+  std::string url() const { return url_; }
+  std::unique_ptr<PoolStore> open() const { return PoolStore::open(url()); }
+
+ private:
+  std::string url_;
+};
+
 }  // namespace navtalk::tests
 
-// A claim about every store: `place` is where the test's own store stands, `store` is open there.
-#define STORE_TEST(name) TEMPLATE_TEST_CASE(name, "[store]", navtalk::tests::SqlitePlace)
+// A claim about every store: TestType is a place, fresh whenever one is made.
+#define STORE_TEST(name) STORE_TEST_NAMED(name, INTERNAL_CATCH_UNIQUE_NAME(store_test_))
+#define STORE_TEST_NAMED(name, function)                           \
+  template <class TestType>                                        \
+  static void function();                                          \
+  TEMPLATE_TEST_CASE(name, "[store]", navtalk::tests::SqlitePlace, \
+                     navtalk::tests::PostgresPlace) {              \
+    if (TestType::there()) function<TestType>();                   \
+  }                                                                \
+  template <class TestType>                                        \
+  static void function()

@@ -145,7 +145,7 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHO
 
 -- One row each.
 CREATE TABLE scaler (
-  only INTEGER PRIMARY KEY CHECK (only = 1),
+  one INTEGER PRIMARY KEY CHECK (one = 1),
   owner TEXT NOT NULL,
   fence INTEGER NOT NULL,
   until INTEGER NOT NULL
@@ -155,7 +155,7 @@ INSERT INTO scaler VALUES (1, '', 0, 0);
 -- The store's clock is wall_minus_boot + CLOCK_BOOTTIME while boot_id is this boot's. last is a time that it has shown. The
 -- generation grows with every boot: claims that a crash of the machine took back had lower epochs.
 CREATE TABLE clock (
-  only INTEGER PRIMARY KEY CHECK (only = 1),
+  one INTEGER PRIMARY KEY CHECK (one = 1),
   boot_id TEXT NOT NULL,
   wall_minus_boot INTEGER NOT NULL,
   last INTEGER NOT NULL,
