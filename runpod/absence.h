@@ -14,10 +14,11 @@ class Absence {
  public:
   explicit Absence(std::chrono::milliseconds grace) : grace_(grace) {}
 
-  // A complete list lacked it. True once it has been missing from every look for the grace.
+  // A complete list lacked it. True once it has been missing from every look for the grace, two
+  // looks at least.
   bool confirmed(const std::string& key, Clock::time_point now) {
-    const Clock::time_point first = missing_since_.try_emplace(key, now).first->second;
-    return now - first >= grace_;
+    const auto [first, fresh] = missing_since_.try_emplace(key, now);
+    return !fresh && now - first->second >= grace_;
   }
   void seen(const std::string& key) { missing_since_.erase(key); }
 

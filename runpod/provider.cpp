@@ -47,7 +47,7 @@ Provider::Provider(ProviderOptions options, ApiKey key)
       learnt_(Learnt{.rests = CoolDowns(options_.cool_down, options_.longest_cool_down),
                      .absence = Absence(options_.absence_grace)}) {
   check(options_);
-  parse_http_url(url("pod"));
+  parse_http_url(url("1"));  // a pod id that fits as host and as port
 }
 
 std::string Provider::url(const std::string& pod) const {

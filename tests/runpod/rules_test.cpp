@@ -217,6 +217,9 @@ TEST_CASE("a young pod is gone only when it has been missing for the whole grace
   CHECK(absence.confirmed("a", now + 120s));
   absence.seen("a");
   CHECK_FALSE(absence.confirmed("a", now + 121s));
+  Absence hasty(0s);
+  CHECK_FALSE(hasty.confirmed("a", now));
+  CHECK(hasty.confirmed("a", now));
 }
 
 TEST_CASE("Runpod's view, the probe and our wishes make one state") {

@@ -1,0 +1,411 @@
+// The provider against the fake, one documented misbehaviour after the other.
+#include "runpod/provider.h"
+
+#include <catch2/catch.hpp>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "runpod/own_pod.h"
+#include "tests/core/expect_error.h"
+#include "tests/runpod/scene.h"
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using tests::is;
+using tests::PodLife;
+using tests::quick_options;
+using tests::row;
+using tests::RunpodServer;
+using tests::Scene;
+using Status = Instance::Status;
+
+namespace {
+
+const std::stop_token k_never{};
+
+json last_order(const RunpodServer& server) {
+  json order;
+  for (const auto& [call, request] : server.requests()) {
+    if (call == "create") order = json::parse(request.body);
+  }
+  return order;
+}
+
+std::vector<std::string> places_asked(const RunpodServer& server) {
+  std::vector<std::string> places;
+  for (const auto& [call, request] : server.requests()) {
+    if (call != "create") continue;
+    const json order = json::parse(request.body);
+    places.push_back(order["gpu"]["id"].get<std::string>() + " " +
+                     order["dataCenterIds"][0].get<std::string>());
+  }
+  return places;
+}
+
+}  // namespace
+
+TEST_CASE("a created pod carries its name, its ids, its token by reference and its dead man") {
+  Scene scene;
+  const Instance made = *is<Done>(scene.create("a")).instance;
+  const json order = last_order(scene.server);
+  CHECK(order["name"] == "navtalk-test-0123abcd-a");
+  CHECK(order["image"] == "registry.invalid/navtalk@sha256:0");
+  CHECK(order["gpu"] == json({{"id", "RTX 4090"}, {"count", 1}}));
+  CHECK(order["ports"] == json::array({"2160/http"}));
+  CHECK(order["args"] == "serve --worker --listen 0.0.0.0:2160 --slots 2 --gateway-silence-s 600");
+  const json& env = order["env"];
+  CHECK(env["NAVTALK_POOL_ID"] == "0123abcd");
+  CHECK(env["NAVTALK_GPU_ID"] == "gpu-a");
+  CHECK(env["NAVTALK_WORKER_TOKEN"] == "{{ RUNPOD_SECRET_navtalk_worker_token }}");
+  CHECK(env["NAVTALK_DEAD_MAN_S"] == "600");
+  CHECK(env["NAVTALK_DEAD_MAN_API_URL"] == scene.server.api_url());
+
+  CHECK(made.provider_id == scene.server.pods().at(0).id);
+  CHECK(made.name == "navtalk-test-0123abcd-a");
+  CHECK(made.url == "http://127.0.0.1:" + made.provider_id);
+  CHECK(made.device == "RTX 4090");
+  CHECK(made.usd_per_hour == 0.5);
+}
+
+TEST_CASE("the worker's URL follows the pattern") {
+  const RunpodServer server;
+  runpod::ProviderOptions options = quick_options(server);
+  options.proxy_url = "https://{pod}-{port}.proxy.runpod.net";
+  const runpod::Provider provider(options, runpod::ApiKey("k"));
+  CHECK(provider.url("7h9k") == "https://7h9k-2160.proxy.runpod.net");
+}
+
+TEST_CASE("a full place is passed over, and rests") {
+  Scene scene;
+  scene.server.full({"RTX 4090|*|EU-RO-1"});
+  scene.made("a");
+  scene.made("b");
+  CHECK(places_asked(scene.server) ==
+        std::vector<std::string>{"RTX 4090 EU-RO-1", "RTX 4090 US-KS-2", "RTX 4090 US-KS-2"});
+}
+
+TEST_CASE("when every place is full there is no capacity, then no question until one has rested") {
+  Scene scene;
+  scene.server.full({"*|*|*"});
+  CHECK_THAT(is<NoCapacity>(scene.create("a")).message, Catch::Contains("no longer any instances"));
+  CHECK(scene.server.count("create") == 4);
+  CHECK(scene.provider.room({}) == 0);
+  const Outcome again = scene.create("b");
+  CHECK(is<NoCapacity>(again).retry_after > 50s);
+  CHECK(is<NoCapacity>(again).retry_after <= 60s);
+  CHECK(scene.server.count("create") == 4);
+}
+
+TEST_CASE("when every place gives 400 for no known reason the request is suspected") {
+  Scene scene;
+  scene.server.fault("create", "broken-rule", -1);
+  const auto refused = is<Refused>(scene.create("a"));
+  CHECK_FALSE(refused.account);
+  CHECK_THAT(refused.message, Catch::Contains("the request may be wrong"));
+  CHECK(scene.server.count("create") == 4);
+  CHECK(scene.provider.room({}) == 0);
+}
+
+TEST_CASE("one place without a reason among full ones is still no capacity") {
+  Scene scene;
+  scene.server.fault("create", "broken-rule", 1);
+  scene.server.fault("create", "no-capacity", -1);
+  is<NoCapacity>(scene.create("a"));
+}
+
+TEST_CASE("a pool of GPUs that this account may not use is passed over") {
+  Scene scene;
+  scene.server.fault("create", "forbidden", 1);
+  scene.made("a");
+  CHECK(scene.server.count("create") == 2);
+}
+
+TEST_CASE("an account that is refused is not asked again for a while") {
+  const std::string name = GENERATE("bad-key", "no-money", "api-gone", "edge-text", "edge-html");
+  CAPTURE(name);
+  Scene scene;
+  scene.server.fault("create", name, 1);
+  CHECK(is<Refused>(scene.create("a")).account);
+  CHECK(scene.provider.room({}) == 0);
+  is<NoCapacity>(scene.create("b"));
+  CHECK(scene.server.count("create") == 1);
+}
+
+TEST_CASE("a key that may create nowhere is an account's refusal") {
+  Scene scene;
+  scene.server.fault("create", "forbidden", -1);
+  CHECK(is<Refused>(scene.create("a")).account);
+}
+
+TEST_CASE("a wrong request is refused at once, and is no account's matter") {
+  const std::string name = GENERATE("unprocessable", "too-large", "not-found");
+  Scene scene;
+  scene.server.fault("create", name, -1);
+  CHECK_FALSE(is<Refused>(scene.create("a")).account);
+  CHECK(scene.server.count("create") == 1);
+}
+
+TEST_CASE("a create whose outcome is unclear ends there, and the list finds what it made") {
+  const std::string name = GENERATE("done-but-500", "done-but-reset", "server-error", "reset");
+  CAPTURE(name);
+  Scene scene;
+  scene.server.fault("create", name, -1);
+  is<Unclear>(scene.create("a"));
+  CHECK(scene.server.count("create") == 1);
+  const Listing listing = scene.provider.list(k_never);
+  CHECK(listing.complete);
+  CHECK(listing.instances.size() == (name.starts_with("done") ? 1 : 0));
+}
+
+TEST_CASE("a rate-limited create made nothing, and waits as long as it is told") {
+  Scene scene;
+  tests::RunpodFault limited = tests::fault_named("rate-limited", "create");
+  limited.headers = {{"Retry-After", "40"}};
+  scene.server.fault(limited);
+  CHECK(is<NoCapacity>(scene.create("a")).retry_after >= 39s);
+  CHECK(scene.server.count("create") == 1);
+  CHECK(scene.provider.room({}) == 0);
+}
+
+TEST_CASE("creating goes on without a catalog") {
+  Scene scene;
+  scene.server.fault("catalog", "not-found", -1);
+  scene.made("a");
+  CHECK(scene.provider.expected_usd_per_hour() == 1);
+}
+
+TEST_CASE("the expected price is that of the place which is asked next") {
+  Scene scene;
+  CHECK(scene.provider.expected_usd_per_hour() == 1);  // nothing is known yet
+  scene.made("a");
+  CHECK(scene.provider.expected_usd_per_hour() == 0.44);
+  scene.server.full({"RTX 4090|*|*"});
+  scene.made("b");
+  CHECK(scene.provider.expected_usd_per_hour() == 2.5);
+}
+
+TEST_CASE("there is room up to the cap on pods") {
+  const RunpodServer server;
+  runpod::ProviderOptions options = quick_options(server);
+  options.max_pods = 2;
+  const runpod::Provider provider(options, runpod::ApiKey("k"));
+  Gpu local = row("l");
+  local.source = Source::local;
+  CHECK(provider.room({}) == 2);
+  CHECK(provider.room({row("a"), local}) == 1);
+  CHECK(provider.room({row("a"), row("b")}) == 0);
+}
+
+TEST_CASE("a pod is stopped, started and listed as what it is") {
+  Scene scene;
+  const std::string id = scene.made("a");
+  CHECK(is<Done>(scene.provider.pause(row("a", id), k_never)).instance->status == Status::stopped);
+  CHECK(scene.provider.list(k_never).instances.at(0).status == Status::stopped);
+  CHECK(is<Done>(scene.provider.wake(row("a", id), k_never)).instance->status == Status::running);
+}
+
+TEST_CASE("stopping what is stopped and starting what runs are done already") {
+  Scene scene;
+  const std::string id = scene.made("a");
+  is<Done>(scene.provider.wake(row("a", id), k_never));
+  is<Done>(scene.provider.pause(row("a", id), k_never));
+  is<Done>(scene.provider.pause(row("a", id), k_never));
+}
+
+TEST_CASE("a start that was done but answered wrongly is done in the end") {
+  Scene scene;
+  const std::string id = scene.made("a");
+  is<Done>(scene.provider.pause(row("a", id), k_never));
+  scene.server.fault("start", GENERATE("done-but-500", "done-but-reset"));
+  is<Done>(scene.provider.wake(row("a", id), k_never));
+  CHECK(scene.server.pods().at(0).starts == 2);
+}
+
+TEST_CASE("a resume that the host has no GPU for is a failure") {
+  Scene scene;
+  scene.server.life({.resume_refused = true});
+  const std::string id = scene.made("a");
+  is<Done>(scene.provider.pause(row("a", id), k_never));
+  CHECK_THAT(is<Failure>(scene.provider.wake(row("a", id), k_never)).message,
+             Catch::Contains("not enough free GPUs"));
+}
+
+TEST_CASE("a resume that is refused under any status is known by its words") {
+  const int status = GENERATE(400, 409, 422, 500);
+  Scene scene;
+  const std::string id = scene.made("a");
+  is<Done>(scene.provider.pause(row("a", id), k_never));
+  const tests::RunpodFault words = tests::fault_named("resume-refused", "start");
+  scene.server.fault({.call = "start", .times = -1, .status = status, .body = words.body});
+  is<Failure>(scene.provider.wake(row("a", id), k_never));
+}
+
+TEST_CASE("waking or pausing what is gone fails, and what the API does not answer is unclear") {
+  Scene scene;
+  is<Failure>(scene.provider.wake(row("a", "never"), k_never));
+  is<Failure>(scene.provider.pause(row("a", "never"), k_never));
+  is<Failure>(scene.provider.wake(row("a"), k_never));
+  is<Failure>(scene.provider.pause(row("a"), k_never));
+  const std::string id = scene.made("b");
+  scene.server.fault("*", "server-error", -1);
+  is<Unclear>(scene.provider.wake(row("b", id), k_never));
+  is<Unclear>(scene.provider.pause(row("b", id), k_never));
+  is<Unclear>(scene.provider.destroy(row("b", id), k_never));
+}
+
+TEST_CASE("a pod is destroyed, and destroying it again is done too") {
+  Scene scene;
+  const std::string id = scene.made("a");
+  is<Done>(scene.provider.destroy(row("a", id), k_never));
+  CHECK(scene.server.live_pods().empty());
+  Gpu old = row("a", id);
+  old.created_at -= 11min;
+  is<Done>(scene.provider.destroy(old, k_never));
+}
+
+TEST_CASE("404 for a young pod is no proof that it is gone") {
+  Scene scene;
+  scene.server.life({.hidden = 3600s});
+  const std::string id = scene.made("a");
+  is<Unclear>(scene.provider.destroy(row("a", id), k_never));
+  CHECK(scene.server.live_pods().size() == 1);
+  scene.server.advance(3601s);
+  is<Done>(scene.provider.destroy(row("a", id), k_never));
+  CHECK(scene.server.live_pods().empty());
+}
+
+TEST_CASE("a young pod that stays missing is gone after the grace") {
+  Scene scene;
+  is<Unclear>(scene.provider.destroy(row("a", "never"), k_never));
+  is<Done>(scene.provider.destroy(row("a", "never"), k_never));
+}
+
+TEST_CASE("404 with a list that did not come proves nothing") {
+  Scene scene;
+  Gpu old = row("a", "never");
+  old.created_at -= 1h;
+  scene.server.fault("list", "server-error", 5);
+  is<Unclear>(scene.provider.destroy(old, k_never));
+  is<Done>(scene.provider.destroy(old, k_never));
+}
+
+TEST_CASE("a row whose create was never answered is destroyed by its name, twins included") {
+  Scene scene;
+  scene.server.life({.twice = true});
+  scene.server.fault("create", "done-but-500");
+  is<Unclear>(scene.create("a"));
+  CHECK(scene.server.live_pods().size() == 2);
+  scene.server.life({});
+  scene.made("ab");  // a name that only begins alike
+  is<Done>(scene.provider.destroy(row("a"), k_never));
+  REQUIRE(scene.server.live_pods().size() == 1);
+  CHECK(scene.server.live_pods().at(0).name() == "navtalk-test-0123abcd-ab");
+}
+
+TEST_CASE("the list shows this pool's pods only, and every page of them") {
+  Scene scene;
+  for (int i = 0; i < 5; ++i) scene.made(std::to_string(i));
+  scene.server.add_pod("somebody-elses");
+  scene.server.add_pod("navtalk-testing-1");
+  scene.server.add_pod("navtalk-test-99999999-other-store");
+  scene.server.page_size(2);
+  const Listing listing = scene.provider.list(k_never);
+  CHECK(listing.complete);
+  CHECK(listing.instances.size() == 6);
+}
+
+TEST_CASE("a list that breaks off is not complete, and says why") {
+  Scene scene;
+  for (int i = 0; i < 3; ++i) scene.made(std::to_string(i));
+  scene.server.page_size(2);
+  auto fault =
+      tests::fault_named(GENERATE("server-error", "bad-key", "edge-html", "api-gone"), "list");
+  fault.skip = 1;
+  fault.times = -1;
+  scene.server.fault(fault);
+  const Listing listing = scene.provider.list(k_never);
+  CHECK_FALSE(listing.complete);
+  CHECK_FALSE(listing.message.empty());
+}
+
+TEST_CASE("odd forms and unknown words leave a pod readable") {
+  Scene scene;
+  scene.server.life({.status = "HIBERNATING", .odd_form = true});
+  const std::string id = scene.made("a");
+  const Instance seen = scene.provider.list(k_never).instances.at(0);
+  CHECK(seen.provider_id == id);
+  CHECK(seen.status == Status::unknown);
+  CHECK(seen.usd_per_hour == 0.5);
+  CHECK_THAT(seen.detail, Catch::StartsWith("HIBERNATING"));
+}
+
+TEST_CASE("a pod lives through its statuses, may stick in one, and may exit by itself") {
+  Scene scene;
+  scene.server.life({.starting_after = 10s, .running_after = 20s, .exits_after = 100s});
+  scene.made("a");
+  const auto status = [&] { return scene.provider.list(k_never).instances.at(0).status; };
+  CHECK(status() == Status::starting);
+  scene.server.advance(15s);
+  CHECK(status() == Status::starting);
+  scene.server.advance(10s);
+  CHECK(status() == Status::running);
+  scene.server.advance(100s);
+  CHECK(status() == Status::stopped);
+
+  scene.server.change(scene.server.pods().at(0).id, PodLife{.stuck = true});
+  scene.server.advance(3600s);
+  CHECK(status() == Status::starting);
+}
+
+TEST_CASE("a stop request ends a create, and its outcome is unclear") {
+  Scene scene;
+  scene.server.fault("create", "done-but-silent", -1);
+  auto outcome = std::async(std::launch::async, [&] { return scene.create("a"); });
+  while (scene.server.count("create") == 0) std::this_thread::yield();
+  scene.stop.request_stop();
+  is<Unclear>(outcome.get());
+}
+
+TEST_CASE("a provider without image, GPU types, clouds or a pattern with the pod is refused") {
+  const RunpodServer server;
+  const auto refused = [&](const char* key, auto&& spoil) {
+    runpod::ProviderOptions options = quick_options(server);
+    spoil(options);
+    test::expect_error(Code::invalid, {key},
+                       [&] { runpod::Provider(options, runpod::ApiKey("k")); });
+  };
+  refused("runpod.image", [](auto& options) { options.image.clear(); });
+  refused("runpod.gpu_types", [](auto& options) { options.wishes.gpu_types.clear(); });
+  refused("runpod.clouds", [](auto& options) { options.wishes.clouds.clear(); });
+  refused("runpod.proxy_url", [](auto& options) { options.proxy_url = "http://x"; });
+  refused("URL", [](auto& options) { options.api.url = "x"; });
+}
+
+TEST_CASE("a worker in a pod deletes the pod, or stops it where it may not") {
+  RunpodServer server;
+  const std::string id = server.add_pod("pod");
+  ::setenv("RUNPOD_POD_ID", id.c_str(), 1);
+  ::setenv("RUNPOD_API_KEY", "not-a-key", 1);
+  ::setenv("NAVTALK_DEAD_MAN_API_URL", server.api_url().c_str(), 1);
+  ::setenv("NAVTALK_DEAD_MAN_S", "600", 1);
+  const auto pod = runpod::own_pod();
+  REQUIRE(pod);
+  CHECK(runpod::dead_man_silence() == 600s);
+  server.fault("delete", "forbidden");
+  CHECK(runpod::remove_own_pod(*pod));
+  CHECK(server.pods().at(0).stopped);
+  CHECK(runpod::remove_own_pod(*pod));
+  CHECK(server.live_pods().empty());
+  CHECK(runpod::remove_own_pod(*pod));  // it is gone already
+
+  for (const char* bad : {"", "0", "-1", "ten", "10s"}) {
+    ::setenv("NAVTALK_DEAD_MAN_S", bad, 1);
+    CHECK_FALSE(runpod::dead_man_silence());
+  }
+  for (const char* name :
+       {"RUNPOD_POD_ID", "RUNPOD_API_KEY", "NAVTALK_DEAD_MAN_API_URL", "NAVTALK_DEAD_MAN_S"}) {
+    ::unsetenv(name);
+  }
+  CHECK_FALSE(runpod::own_pod());
+}

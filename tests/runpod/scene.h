@@ -1,0 +1,67 @@
+// A provider against the fake Runpod, with waits short enough for tests.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+
+#include "runpod/provider.h"
+#include "tests/fakes/runpod_server.h"
+
+namespace navtalk::tests {
+
+inline runpod::ApiOptions quick_api(const RunpodServer& server) {
+  using namespace std::chrono_literals;
+  return {.url = server.api_url(),
+          .timeout = 2s,
+          .slow_timeout = 2s,
+          .retry = {.first = 1ms, .most = 5ms, .tries = 5, .patience = 3s}};
+}
+
+inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
+  using namespace std::chrono_literals;
+  runpod::ProviderOptions options{.api = quick_api(server), .proxy_url = server.proxy_url()};
+  options.pool = "test";
+  options.pool_id = "0123abcd";
+  options.list_prefix = "navtalk-test-";
+  options.wishes = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};
+  options.image = "registry.invalid/navtalk@sha256:0";
+  options.cool_down = 60s;
+  options.absence_grace = 0ms;  // confirmed by the second look
+  return options;
+}
+
+inline Gpu row(const std::string& name, const std::string& pod = "") {
+  Gpu gpu{.id = GpuId{"gpu-" + name}, .name = "navtalk-test-0123abcd-" + name};
+  gpu.source = Source::runpod;
+  gpu.provider_id = pod;
+  gpu.slots = 2;
+  gpu.created_at = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  return gpu;
+}
+
+template <class T>
+const T& is(const Outcome& outcome) {
+  if (const auto* got = std::get_if<T>(&outcome)) return *got;
+  const char* const names[] = {"Done", "NoCapacity", "Refused", "Failure", "Unclear"};
+  std::string text = names[outcome.index()];
+  std::visit(
+      [&](const auto& other) {
+        if constexpr (requires { other.message; }) text += ": " + other.message;
+      },
+      outcome);
+  FAIL("the outcome is " << text);
+  throw 0;  // not reached
+}
+
+struct Scene {
+  RunpodServer server{};
+  runpod::Provider provider{quick_options(server), runpod::ApiKey("not-a-key")};
+  std::stop_source stop{};
+
+  Outcome create(const std::string& name) { return provider.create(row(name), stop.get_token()); }
+  // The id of a pod that was made for `name`.
+  std::string made(const std::string& name) { return is<Done>(create(name)).instance->provider_id; }
+};
+
+}  // namespace navtalk::tests
