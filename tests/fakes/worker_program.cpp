@@ -8,6 +8,7 @@
 //   {"start_s": 0.5,          healthz says "starting" so long
 //    "start_exit": 3,         ends with that status instead of starting, and says so on stderr
 //    "no_address": true,      never writes its address
+//    "ignore_term": true,     goes on after SIGTERM
 //    "echo": true,            sessions send binary frames back
 //    "ready": false,          sessions answer nothing to session.start
 //    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "hold": true, "exit": 9,
@@ -82,6 +83,8 @@ class FakeWorker {
       std::printf("%s\n", Json({{"url", server_.url()}}).dump().c_str());
       std::fflush(stdout);
     }
+    if (script_.value("ignore_term", false)) signals_.remove(SIGTERM);
+    if (script_.value("ignore_term", false)) std::signal(SIGTERM, SIG_IGN);
     signals_.async_wait([this](boost::system::error_code, int) { io_.stop(); });
     if (arguments_.gateway_silence_s > 0) asio::co_spawn(io_, watch(), asio::detached);
     io_.run();
