@@ -94,7 +94,8 @@ void RunpodState::attach_worker(FakePod& pod) {
 std::map<std::string, std::string> RunpodState::environment_of(const FakePod& pod) const {
   std::map<std::string, std::string> result{
       {"RUNPOD_POD_ID", pod.id}, {"RUNPOD_API_KEY", options.key}, {"RUNPOD_GPU_COUNT", "1"}};
-  for (const auto& [name, value] : pod.order.value("env", json::object()).items()) {
+  const json env = pod.order.value("env", json::object());
+  for (const auto& [name, value] : env.items()) {
     std::string text = value.get<std::string>();
     for (const auto& [secret, content] : options.secrets) {
       text = replaced(text, "{{ RUNPOD_SECRET_" + secret + " }}", content);
@@ -230,7 +231,13 @@ FakeAnswer RunpodState::act(const std::string& call, const ReceivedRequest& requ
   if (request.header("authorization") != "Bearer " + options.key) {
     return problem(401, "missing or wrong bearer token");
   }
-  if (call == "create") return create(parsed(request.body));
+  if (call == "create") {
+    try {
+      return create(parsed(request.body));
+    } catch (const json::exception& error) {
+      return problem(422, "Request validation failed.", {error.what()});
+    }
+  }
   if (call == "list") return list(request);
   if (call == "catalog") return catalog(request);
   const std::vector<std::string> parts = parts_of(request.path);
