@@ -27,6 +27,10 @@ void check(const ProviderOptions& options) {
   demand(!options.image.empty(), "image");
   demand(!options.wishes.gpu_types.empty(), "gpu_types");
   demand(!options.wishes.clouds.empty(), "clouds");
+  constexpr std::size_t k_most_variables = 50 - 10;  // Runpod's bound, less what we add
+  if (options.env.size() > k_most_variables) {
+    throw Error(Code::invalid, "a pod takes at most 40 further variables");
+  }
   if (options.proxy_url.find("{pod}") == std::string::npos) {
     throw Error(Code::invalid, "runpod.proxy_url must hold {pod}");
   }

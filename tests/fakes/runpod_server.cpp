@@ -84,6 +84,18 @@ void RunpodServer::advance(FakeTime time) {
   state_->advanced += time;
 }
 
+FakeTime RunpodServer::now() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->now();
+}
+
+int RunpodServer::process(const std::string& id) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto worker = state_->workers.find(id);
+  const auto process = worker == state_->workers.end() ? nullptr : worker->second->process();
+  return process ? process->pid() : 0;
+}
+
 std::vector<FakePod> RunpodServer::pods() const {
   const std::lock_guard lock(state_->mutex);
   return state_->pods;

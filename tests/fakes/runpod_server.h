@@ -50,12 +50,15 @@ class RunpodServer {
   // Pods that exist without having been created through the API.
   std::string add_pod(const std::string& name);
   void advance(FakeTime time);
+  FakeTime now() const;
 
   // Everything that was ever created, removed ones included.
   std::vector<FakePod> pods() const;
   std::vector<FakePod> live_pods() const;
   // Changes a pod: its life from now on.
   void change(const std::string& id, const PodLife& life);
+  // The process that a pod runs; 0: none.
+  int process(const std::string& id) const;
   // Requests of the API, with the calls' names: "create", "list"...
   std::vector<std::pair<std::string, ReceivedRequest>> requests() const;
   int count(const std::string& call) const;

@@ -379,6 +379,9 @@ TEST_CASE("a provider without image, GPU types, clouds or a pattern with the pod
   refused("runpod.gpu_types", [](auto& options) { options.wishes.gpu_types.clear(); });
   refused("runpod.clouds", [](auto& options) { options.wishes.clouds.clear(); });
   refused("runpod.proxy_url", [](auto& options) { options.proxy_url = "http://x"; });
+  refused("variables", [](auto& options) {
+    for (int i = 0; i < 41; ++i) options.env["V" + std::to_string(i)] = "";
+  });
   refused("URL", [](auto& options) { options.api.url = "x"; });
 }
 
