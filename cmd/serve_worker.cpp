@@ -6,6 +6,8 @@
 #include "cmd/serve.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/log.h"
+#include "runpod/own_pod.h"
 #include "server/bearer.h"
 #include "server/render_engine.h"
 #include "server/worker.h"
@@ -30,6 +32,17 @@ std::string first_avatar(const ServeOptions& options, const Context& context) {
   return "";
 }
 
+// No gateway wants this worker any more. In a pod of the pool's own making the pod goes too, since
+// it costs money for as long as it is there.
+void leave_pod(const std::stop_token& stop) {
+  const auto pod = runpod::own_pod();
+  if (!pod || !runpod::dead_man_silence()) return;
+  log::warn("no gateway has spoken to this worker: its pod deletes itself", {{"pod", pod->id}});
+  if (!runpod::remove_own_pod(*pod, stop)) {
+    throw Error(Code::failed, "the pod " + pod->id + " cannot delete itself and goes on costing");
+  }
+}
+
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
@@ -51,6 +64,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
   context.out.flush();
   worker.run(context.stop);
   throw_if_stopped(context.stop);
+  leave_pod(context.stop);
   return 0;
 }
 
