@@ -1,0 +1,208 @@
+// The cloud as the pool uses it: executor, reconciler and a store on disk against the fake.
+// Whatever the API answers, in the end every pod of ours has its row, and every row its pod.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <set>
+
+#include "scheduler/executor.h"
+#include "scheduler/owner.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/supply.h"
+#include "tests/runpod/scene.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+using tests::RunpodServer;
+
+namespace {
+
+const std::stop_token k_never{};
+
+struct Pool {
+  tests::TemporaryDirectory folder{};
+  RunpodServer server{};
+  std::unique_ptr<PoolStore> store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
+  PoolIdentity identity = pool_identity(*store, "navtalk", "test");
+  runpod::Provider provider{options(), runpod::ApiKey("not-a-key")};
+  Executor executor{*store, {&provider}, {.owner = this_process()}, {}};
+  Reconciler reconciler{*store,
+                        provider,
+                        {.identity = identity,
+                         .who = "test",
+                         .orphan_grace = Duration(0),
+                         .settle = std::chrono::milliseconds(200)}};
+  Supply supply{*store, {.identity = identity, .who = "test", .cloud = CloudSwitch::on}};
+
+  runpod::ProviderOptions options() {
+    runpod::ProviderOptions result = tests::quick_options(server);
+    result.api.slow_timeout = 300ms;
+    result.list_prefix = identity.pool_prefix();
+    return result;
+  }
+
+  GpuId ask_for_one() {
+    const Bringing brought = supply.create(store->view(), Source::runpod, "test");
+    REQUIRE(brought.operation == Operation::create);
+    return brought.gpu;
+  }
+  void ask_to_destroy(const GpuId& id) {
+    const Gpu gpu = store->find(id).value();
+    const Intent intent{.operation = Operation::destroy, .number = gpu.intent.number + 1};
+    REQUIRE(
+        store->change({.id = id, .version = gpu.version, .event = Event::destroy, .intent = intent},
+                      {"test", "destroy"}));
+  }
+  void work() {
+    executor.step();
+    executor.wait_idle(k_never);
+    reconciler.pass(k_never);
+  }
+  // Works until it is so, for at most twenty seconds.
+  bool comes(const std::function<bool()>& so) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (!so()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      work();
+    }
+    return true;
+  }
+  std::set<std::string> recorded() {
+    std::set<std::string> ids;
+    for (const Gpu& gpu : store->view().gpus) {
+      if (!gpu.provider_id.empty()) ids.insert(gpu.provider_id);
+    }
+    return ids;
+  }
+  std::set<std::string> paid() {
+    std::set<std::string> ids;
+    for (const tests::FakePod& pod : server.live_pods()) ids.insert(pod.id);
+    return ids;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a pod that was created is recorded with its id, its URL and its price") {
+  Pool pool;
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  const Gpu gpu = pool.store->find(id).value();
+  CHECK(gpu.state == State::starting);
+  CHECK(gpu.provider_id == pool.server.pods().at(0).id);
+  CHECK(gpu.url == pool.provider.url(gpu.provider_id));
+  CHECK(gpu.usd_per_hour == 0.5);
+  CHECK(gpu.intent.operation == Operation::none);
+}
+
+TEST_CASE("a pod whose create was answered wrongly finds its row, and is created once") {
+  const std::string name = GENERATE("done-but-500", "done-but-reset", "done-but-silent");
+  CAPTURE(name);
+  Pool pool;
+  pool.server.fault("create", name, -1);
+  const GpuId id = pool.ask_for_one();
+  REQUIRE(pool.comes([&] { return !pool.store->find(id)->provider_id.empty(); }));
+  CHECK(pool.server.count("create") == 1);
+  CHECK(pool.recorded() == pool.paid());
+  CHECK(pool.store->find(id)->state == State::starting);
+}
+
+TEST_CASE("a pod that the lists show only later finds its row all the same") {
+  Pool pool;
+  pool.server.life({.hidden = 10s});
+  pool.server.fault("create", "done-but-500");
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  CHECK(pool.store->find(id)->provider_id.empty());
+  pool.server.advance(10s);
+  // Whether its row still waited for it or had given up: it is paid for, and recorded.
+  REQUIRE(pool.comes([&] { return !pool.paid().empty() && pool.recorded() == pool.paid(); }));
+}
+
+TEST_CASE("a create that had no effect fails its row, and leaves nothing behind") {
+  Pool pool;
+  pool.server.fault("create", "server-error", -1);
+  const GpuId id = pool.ask_for_one();
+  REQUIRE(pool.comes([&] { return pool.store->find(id)->state == State::failed; }));
+  CHECK(pool.server.count("create") == 1);
+  CHECK(pool.paid().empty());
+}
+
+TEST_CASE("a create that made two pods leaves none unrecorded") {
+  Pool pool;
+  pool.server.life({.twice = true});
+  if (GENERATE(true, false)) pool.server.fault("create", "done-but-500");
+  pool.ask_for_one();
+  REQUIRE(pool.comes([&] { return pool.recorded().size() == 2; }));
+  CHECK(pool.recorded() == pool.paid());
+}
+
+TEST_CASE("an orphan of this store is recorded, another store's is left alone") {
+  Pool pool;
+  const std::string orphan = pool.server.add_pod(pool.identity.own_prefix() + "lost");
+  const std::string other = pool.server.add_pod("navtalk-test-ffffffff-other");
+  const std::string stranger = pool.server.add_pod("somebody-elses");
+  REQUIRE(pool.comes([&] { return !pool.recorded().empty(); }));
+  CHECK(pool.recorded() == std::set{orphan});
+  CHECK(pool.paid() == std::set{orphan, other, stranger});
+}
+
+TEST_CASE("a row goes only when its pod is gone") {
+  Pool pool;
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  pool.ask_to_destroy(id);
+  pool.server.fault("delete", "server-error", 7);
+  REQUIRE(pool.comes([&] { return !pool.store->find(id); }));
+  CHECK(pool.paid().empty());
+}
+
+TEST_CASE("a young pod that 404s on delete is not forgotten") {
+  Pool pool;
+  pool.server.life({.hidden = 3600s});
+  const GpuId id = pool.ask_for_one();
+  pool.executor.step();
+  pool.executor.wait_idle(k_never);
+  REQUIRE_FALSE(pool.store->find(id)->provider_id.empty());
+  pool.ask_to_destroy(id);
+  pool.executor.step();
+  pool.executor.wait_idle(k_never);
+  CHECK(pool.store->find(id));
+  pool.server.advance(3601s);
+  REQUIRE(pool.comes([&] { return pool.paid().empty() && !pool.store->find(id); }));
+}
+
+TEST_CASE("a pod that others deleted fails its row, one that exited too") {
+  Pool pool;
+  if (GENERATE(true, false)) pool.server.life({.exits_after = 0s});
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  if (pool.server.pods().at(0).status(pool.server.now()) == "RUNNING") {
+    runpod::Api(tests::quick_api(pool.server), runpod::ApiKey("not-a-key"))
+        .remove(pool.server.pods().at(0).id, k_never);
+  }
+  CHECK(pool.comes([&] { return pool.store->find(id)->state == State::failed; }));
+}
+
+TEST_CASE("a list that breaks off changes nothing") {
+  Pool pool;
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  pool.server.add_pod(pool.identity.own_prefix() + "lost");
+  const std::string name = GENERATE("server-error", "bad-key", "edge-html", "garbage");
+  pool.server.fault("list", name, -1);
+  const std::uint64_t version = pool.store->find(id)->version;
+  for (int i = 0; i < 4; ++i) CHECK_FALSE(pool.reconciler.pass(k_never));
+  CHECK(pool.store->find(id)->version == version);
+  CHECK(pool.store->view().gpus.size() == 1);
+}
+
+TEST_CASE("an account that is refused pauses creation for the whole pool") {
+  Pool pool;
+  pool.server.fault("create", GENERATE("no-money", "bad-key"), -1);
+  const GpuId id = pool.ask_for_one();
+  REQUIRE(pool.comes([&] { return pool.store->find(id)->state == State::failed; }));
+  CHECK(creation_pause(*pool.store));
+  CHECK(pool.supply.create(pool.store->view(), Source::runpod, "test").operation ==
+        Operation::none);
+}
