@@ -29,7 +29,10 @@ std::int64_t number(PostgresConnection& db, const std::string& sql) {
 }
 
 int version_of(PostgresConnection& db) {
-  const bool there = number(db, "SELECT COUNT(to_regclass('pool_version'))") > 0;
+  // Not to_regclass(): it may answer from before the lock.
+  const bool there = number(db,
+                            "SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE schemaname = "
+                            "current_schema() AND tablename = 'pool_version'") > 0;
   return there ? static_cast<int>(number(db, "SELECT version FROM pool_version")) : 0;
 }
 

@@ -28,7 +28,17 @@
 namespace navtalk {
 namespace {
 
-constexpr std::array<char, 16> k_magic = {"navtalk-turn-1"};
+constexpr std::array<char, 16> k_magic = {"navtalk-turn-2"};
+constexpr std::uint32_t k_places =
+    1024;  // in the line; more threads than that only lose their order
+// How long one who has had the turn may take it again without standing in line.
+constexpr std::chrono::microseconds k_moment(600);
+
+std::int64_t steady_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 timespec deadline_after(Duration wait) {
   // The wall clock, since ThreadSanitizer does not know pthread_mutex_clocklock. A jump of it makes
@@ -72,8 +82,18 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 struct SharedTurn::Page {
   std::array<char, 16> magic;
   std::array<char, 48> boot_id;
-  pthread_mutex_t gate, turn, chore;
+  pthread_mutex_t turn, chore;
   std::atomic<std::uint32_t> changes;
+  std::atomic<std::uint32_t> tickets;
+  // Held by the one in line with ticket `ticket`, from before it looks for the one ahead until it
+  // has the turn.
+  struct Place {
+    pthread_mutex_t mutex;
+    std::atomic<std::uint32_t> ticket;
+  };
+  std::array<Place, k_places> line;
+
+  Place& place(std::uint32_t ticket) { return line[ticket % k_places]; }
 
   bool is_of(const std::array<char, 48>& boot) const { return magic == k_magic && boot_id == boot; }
 };
@@ -105,10 +125,14 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
   if (!page_->is_of(text)) {
     page_->magic = {};
     page_->boot_id = text;
-    make_mutex(page_->gate);
     make_mutex(page_->turn);
     make_mutex(page_->chore);
     page_->changes = 1;
+    page_->tickets = 1;
+    for (Page::Place& place : page_->line) {
+      make_mutex(place.mutex);
+      place.ticket = 0;
+    }
     page_->magic = k_magic;  // last: a half-made page is made again
   }
   flock(fd.value(), LOCK_UN);  // the mapping keeps the file, and the lock with it
@@ -118,10 +142,33 @@ SharedTurn::~SharedTurn() { munmap(page_, sizeof(Page)); }
 
 std::optional<SharedTurn::Hold> SharedTurn::take(Duration at_most) {
   const timespec deadline = deadline_after(at_most);
-  if (!lock_until(page_->gate, deadline)) return std::nullopt;
-  const bool mine = lock_until(page_->turn, deadline);
-  pthread_mutex_unlock(&page_->gate);
+  const bool mine = steady_now() < moment_ends_.load() ? lock_until(page_->turn, deadline)
+                                                       : stand_in_line(deadline);
   return mine ? std::optional<Hold>(std::in_place, *this) : std::nullopt;
+}
+
+bool SharedTurn::stand_in_line(const timespec& deadline) {
+  const std::uint32_t ticket = page_->tickets.fetch_add(1);
+  Page::Place& mine = page_->place(ticket);
+  Page::Place& ahead = page_->place(ticket - 1);
+  if (!lock_until(mine.mutex, deadline)) return false;
+  mine.ticket = ticket;
+  futex(mine.ticket, FUTEX_WAKE, 1, nullptr);
+  // The one ahead has drawn its ticket and is about to stand there, unless it was killed between.
+  constexpr timespec k_patience{.tv_sec = 0, .tv_nsec = 5'000'000};
+  const std::uint32_t before = ahead.ticket;
+  if (before != ticket - 1) futex(ahead.ticket, FUTEX_WAIT, before, &k_patience);
+  bool mine_now = lock_until(ahead.mutex, deadline);
+  if (mine_now) {
+    pthread_mutex_unlock(&ahead.mutex);
+    mine_now = lock_until(page_->turn, deadline);
+  }
+  pthread_mutex_unlock(&mine.mutex);
+  if (mine_now) {
+    const std::int64_t moment = std::chrono::nanoseconds(k_moment).count();
+    moment_ends_ = steady_now() + moment;
+  }
+  return mine_now;
 }
 
 void SharedTurn::unless_busy(const std::function<void()>& work) {
