@@ -41,7 +41,7 @@ void add_globals(CLI::App& root, Globals& globals) {
   root.footer(
       "These options may stand before or after the command.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 bad input or configuration, 4 not found,\n"
-      "5 no capacity, 130 interrupted, 143 terminated.");
+      "5 no capacity, 10 acted (pool scale --exit-code), 130 interrupted, 143 terminated.");
   // Global options are understood behind the command too; at most one command, so that a value
   // which happens to be a command's name stays a value.
   root.fallthrough();

@@ -31,6 +31,8 @@ CLI::App& Commands::parent(Group group) {
       return named("config", "Check and show the configuration");
     case Group::model:
       return named("model", "Check model files and prove their numbers");
+    case Group::pool:
+      return named("pool", "Show and steer the pool of GPUs");
   }
   return root_;
 }

@@ -13,7 +13,7 @@ class App;
 
 namespace navtalk::cmd {
 
-enum class Group { none, avatar, bench, config, model };
+enum class Group { none, avatar, bench, config, model, pool };
 
 struct Command {
   Group group = Group::none;

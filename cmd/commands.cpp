@@ -9,6 +9,14 @@ void add_commands(Commands& commands) {
   add_avatar_list(commands);
   add_avatar_prepare(commands);
   add_avatar_show(commands);
+  add_pool_status(commands);
+  add_pool_scale(commands);
+  add_pool_add(commands);
+  add_pool_drain(commands);
+  add_pool_wake(commands);
+  add_pool_pause(commands);
+  add_pool_remove(commands);
+  add_pool_events(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
   add_model_check(commands);

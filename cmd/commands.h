@@ -44,6 +44,14 @@ void add_infer(Commands& commands);
 void add_model_check(Commands& commands);
 void add_model_verify(Commands& commands);
 void add_serve(Commands& commands);
+void add_pool_add(Commands& commands);
+void add_pool_drain(Commands& commands);
+void add_pool_events(Commands& commands);
+void add_pool_pause(Commands& commands);
+void add_pool_remove(Commands& commands);
+void add_pool_scale(Commands& commands);
+void add_pool_status(Commands& commands);
+void add_pool_wake(Commands& commands);
 
 void add_commands(Commands& commands);
 

@@ -164,6 +164,34 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk pool status --every")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool add --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool add --slots")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool add --dedicated-to")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool events --since")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool events --gpu")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool events --limit")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -208,7 +236,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -356,6 +384,34 @@ _navtalk() {
       _navtalk_paths -d
       return
       ;;
+    "navtalk pool status --every")
+      :
+      return
+      ;;
+    "navtalk pool add --url")
+      :
+      return
+      ;;
+    "navtalk pool add --slots")
+      :
+      return
+      ;;
+    "navtalk pool add --dedicated-to")
+      :
+      return
+      ;;
+    "navtalk pool events --since")
+      :
+      return
+      ;;
+    "navtalk pool events --gpu")
+      :
+      return
+      ;;
+    "navtalk pool events --limit")
+      :
+      return
+      ;;
     "navtalk bench image --size")
       _navtalk_words '512 720p 1080p'
       return
@@ -406,7 +462,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'infer serve avatar bench model fix-filenames config completions'
+        _navtalk_words 'infer serve avatar pool bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
@@ -449,6 +505,69 @@ _navtalk() {
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
         _navtalk_paths -d
+      fi
+      ;;
+    "navtalk pool")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+      else
+        _navtalk_words 'status scale add drain wake pause remove events'
+      fi
+      ;;
+    "navtalk pool status")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--watch --every --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool scale")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--dry-run --watch --exit-code --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool add")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--url --slots --dedicated-to --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool drain")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--undo --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool wake")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool pause")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool remove")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool events")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--since --gpu --limit --follow --help -h --version --config --json --log-level --no-color'
+      else
+        :
       fi
       ;;
     "navtalk bench")

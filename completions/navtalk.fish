@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'bench' 'bench image' 'bench pipeline' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --size --batch --time --models --device --precision --batch --threads --time --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -27,6 +27,7 @@ complete -c navtalk -l no-color -d 'Print without colours (also NO_COLOR)'
 complete -c navtalk -n '__navtalk_at ' -a infer -d 'Render a talking avatar to a video'
 complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gateway with its GPUs, or one GPU\'s worker'
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare avatars and look at them'
+complete -c navtalk -n '__navtalk_at ' -a pool -d 'Show and steer the pool of GPUs'
 complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
 complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and prove their numbers'
 complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Take carriage returns out of file and folder names'
@@ -75,6 +76,31 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_co
 complete -c navtalk -n '__navtalk_at avatar prepare' -l no-latents -d 'Make no latents: they are made whenever the avatar is used'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an avatar that is there already'
 complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at pool' -a status -d 'Show every GPU of the pool, and the totals'
+complete -c navtalk -n '__navtalk_at pool' -a scale -d 'Run one tick of the scaler, for cron and systemd'
+complete -c navtalk -n '__navtalk_at pool' -a add -d 'Register a worker that runs elsewhere'
+complete -c navtalk -n '__navtalk_at pool' -a drain -d 'Let a GPU take no new sessions'
+complete -c navtalk -n '__navtalk_at pool' -a wake -d 'Wake a paused GPU'
+complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is kept and costs little'
+complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or forget a registered one'
+complete -c navtalk -n '__navtalk_at pool' -a events -d 'Show what happened to the pool\'s GPUs, when and why'
+complete -c navtalk -n '__navtalk_at pool status' -l watch -d 'Show it again and again until Ctrl-C'
+complete -c navtalk -n '__navtalk_at pool status' -l every -x -d 'Seconds between two looks (default 2)'
+complete -c navtalk -n '__navtalk_at pool scale' -l dry-run -d 'Print the plan and its reasons; change nothing'
+complete -c navtalk -n '__navtalk_at pool scale' -l watch -d 'Go on, a tick every pool.tick_s seconds'
+complete -c navtalk -n '__navtalk_at pool scale' -l exit-code -d 'Exit with 10 when it acted'
+complete -c navtalk -n '__navtalk_at pool add' -l url -x -d 'The worker\'s base URL'
+complete -c navtalk -n '__navtalk_at pool add' -l slots -x -d 'Sessions that it holds at once (default 1)'
+complete -c navtalk -n '__navtalk_at pool add' -l dedicated-to -x -d 'Only this tenant may use it'
+complete -c navtalk -n '__navtalk_at pool drain' -l undo -d 'Let it take sessions again'
+complete -c navtalk -n '__navtalk_at pool drain' -x
+complete -c navtalk -n '__navtalk_at pool wake' -x
+complete -c navtalk -n '__navtalk_at pool pause' -x
+complete -c navtalk -n '__navtalk_at pool remove' -x
+complete -c navtalk -n '__navtalk_at pool events' -l since -x -d 'A time (RFC 3339, UTC) or how long ago (2h)'
+complete -c navtalk -n '__navtalk_at pool events' -l gpu -x -d 'Only this GPU'
+complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'The newest ones, at most so many (default 1000)'
+complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Go on with new ones until Ctrl-C'
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
 complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'

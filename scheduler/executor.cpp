@@ -76,10 +76,11 @@ void Executor::step() {
   }
 }
 
-void Executor::wait_idle(const std::stop_token& stop) {
+bool Executor::wait_idle(Duration at_most, const std::stop_token& stop) {
   std::unique_lock lock(idle_mutex_);
-  idle_.wait(lock, stop,
-             [this] { return under_way_.with([](const auto& ids) { return ids.empty(); }); });
+  return idle_.wait_for(lock, stop, at_most, [this] {
+    return under_way_.with([](const auto& ids) { return ids.empty(); });
+  });
 }
 
 void Executor::run(const std::stop_token& stop) {

@@ -44,8 +44,8 @@ class Executor {
   // Hands every due intent to a thread, and renews the leases of those under way. Call it every
   // second or when something changed.
   void step();
-  // Until nothing is under way, or a stop is asked.
-  void wait_idle(const std::stop_token& stop);
+  // True once nothing is under way; false after that time, or when a stop is asked.
+  bool wait_idle(Duration at_most, const std::stop_token& stop);
 
  private:
   void run(const std::stop_token& stop);

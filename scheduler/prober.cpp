@@ -94,7 +94,19 @@ void Prober::run(const std::stop_token& stop) {
       log::warn("a probe could not be recorded", {{"gpu", gpu->id.text}, {"error", error.what()}});
     }
     records_.with([&](auto& records) { records[gpu->id].under_way = false; });
+    const std::lock_guard lock(idle_mutex_);
+    idle_.notify_all();
   }
+}
+
+bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {
+  std::unique_lock lock(idle_mutex_);
+  return idle_.wait_for(lock, stop, at_most, [this] {
+    return records_.with([](const auto& records) {
+      return std::none_of(records.begin(), records.end(),
+                          [](const auto& entry) { return entry.second.under_way; });
+    });
+  });
 }
 
 void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {

@@ -8,7 +8,9 @@
 // that holds the scaler's lease.
 #pragma once
 
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -39,6 +41,8 @@ class Prober {
 
   // Hands every row whose turn it is to a thread. `leading`: this process holds the scaler's lease.
   void step(bool leading);
+  // True once nobody is being asked; false after that time, or when a stop is asked.
+  bool wait_idle(Duration at_most, const std::stop_token& stop);
 
  private:
   // What this process has seen of one GPU.
@@ -59,6 +63,8 @@ class Prober {
   PoolStore& store_;
   ProberOptions options_;
   Guarded<std::map<GpuId, Record>> records_;
+  std::condition_variable_any idle_;
+  std::mutex idle_mutex_;
   Channel<Gpu> work_;
   std::vector<std::jthread> threads_;
 };

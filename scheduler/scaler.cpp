@@ -69,6 +69,8 @@ Tick Scaler::decide_on(const PoolView& view) {
 
 Tick Scaler::dry_run() { return decide_on(store_.view()); }
 
+bool Scaler::hold() { return store_.hold_scaler(options_.owner, options_.lease).has_value(); }
+
 Tick Scaler::tick() {
   const auto fence = store_.hold_scaler(options_.owner, options_.lease);
   if (!fence) return {};

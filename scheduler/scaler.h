@@ -39,6 +39,8 @@ class Scaler {
   Scaler(const Scaler&) = delete;
   Scaler& operator=(const Scaler&) = delete;
 
+  // Takes or keeps the one scaler's lease.
+  bool hold();
   Tick tick();
   // What tick() would do; changes nothing, needs no lease.
   Tick dry_run();

@@ -1,0 +1,95 @@
+#include "cmd/pool_parts.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "core/config_keys.h"
+#include "core/state_directory.h"
+#include "scheduler/owner.h"
+#include "scheduler/worker_token.h"
+
+namespace navtalk::cmd {
+namespace {
+
+bool is_set(const ConfigReading& reading, std::string_view key) {
+  for (std::size_t i = 0; i < config_keys().size(); ++i) {
+    if (config_keys()[i].full_name() == key) return reading.origins.at(i) != "default";
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<PoolStore> open_store(const Config& config) {
+  if (!config.store.url.empty()) return PoolStore::open(config.store.url);
+  return PoolStore::open("sqlite:" + (state_directory() / "pool.db").native());
+}
+
+PoolIdentity identity_of(PoolStore& store, const Config& config) {
+  return pool_identity(store, config.runpod.name_prefix, config.pool.name);
+}
+
+Policy policy_of(const ConfigReading& reading) {
+  using std::chrono::seconds;
+  const auto& pool = reading.config.pool;
+  const Law law = parse_law(pool.policy).value();
+  Policy policy{
+      .law = law,
+      .shadow = parse_law(pool.shadow),
+      .min_free = pool.min_running_gpu,
+      .max_free = pool.free_running_gpu,
+      .wait_probability = pool.wait_probability,
+      .tick = seconds(pool.tick_s),
+      .hold_down = seconds(pool.hold_down_s),
+      .max_gpus = pool.max_gpus,
+      .max_creates_per_tick = pool.max_creates_per_tick,
+      .max_usd_per_hour = pool.max_usd_per_hour,
+      .cloud =
+          has_cloud(reading.config) ? parse_cloud_switch(pool.cloud).value() : CloudSwitch::off,
+      .failed_hold = seconds(pool.failed_hold_s),
+      .start_deadline = seconds(has_cloud(reading.config) ? reading.config.runpod.ready_timeout_s
+                                                          : reading.config.local.start_timeout_s)};
+  if (law == Law::adaptive && !is_set(reading, "pool.free_running_gpu")) policy.max_free.reset();
+  return policy;
+}
+
+bool has_cloud(const Config& config) {
+  return config.pool.cloud != "off" && !config.runpod.image.empty() &&
+         !config.runpod.gpu_types.empty();
+}
+
+SupplyOptions supply_options(const PoolIdentity& identity, const Config& config,
+                             const std::string& who) {
+  return {
+      .identity = identity,
+      .who = who,
+      .cloud = has_cloud(config) ? parse_cloud_switch(config.pool.cloud).value() : CloudSwitch::off,
+      .cloud_slots = config.runpod.slots,
+      .max_gpus = config.pool.max_gpus,
+      .max_usd_per_hour = config.pool.max_usd_per_hour,
+      .spare_slots = std::max(1, config.pool.min_running_gpu)};
+}
+
+std::string worker_token_of(const Config& config) {
+  const std::filesystem::path& file = config.pool.worker_token_file;
+  if (!file.empty()) return pool_worker_token(file, false);
+  return pool_worker_token(state_directory() / "worker-token", true);
+}
+
+std::string operator_name() {
+  const passwd* user = getpwuid(geteuid());
+  return "operator " + std::string(user == nullptr ? "?" : user->pw_name) + "@" + host_name();
+}
+
+bool wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any asked;
+  std::unique_lock lock(mutex);
+  asked.wait_for(lock, stop, time, [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,29 @@
+// The providers that any process may use: registered workers, and the cloud where it is configured.
+// Local workers belong to `navtalk serve`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "scheduler/identity.h"
+#include "scheduler/provider.h"
+
+namespace navtalk::cmd {
+
+class PoolProviders {
+ public:
+  // Error{invalid}: the cloud is configured and has no usable key.
+  PoolProviders(const Config& config, const PoolIdentity& identity,
+                const std::string& worker_token);
+
+  std::vector<Provider*> all() const;
+  // What the next cloud GPU is expected to cost; 0 without a cloud.
+  double cloud_usd_per_hour() const;
+
+ private:
+  std::unique_ptr<Provider> external_, cloud_;
+};
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,130 @@
+#include "scheduler/eta.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "scheduler/normal.h"
+
+namespace navtalk {
+namespace {
+
+constexpr double k_z90 = 1.2815515655446004;
+constexpr double k_longest_s = 6 * 3600;
+constexpr std::size_t k_scored = 200;  // promises that count, the newest
+constexpr std::size_t k_least_scored = 10;
+constexpr double k_widest = 4;
+
+// A lead time as a lognormal through its median and its 90th percentile.
+class Start {
+ public:
+  Start(const LeadTime& lead, double elapsed_s, int slots)
+      : mu_(std::log(std::max(in_seconds(lead.p50), 0.01))),
+        sigma_(std::max(0.05, (std::log(std::max(in_seconds(lead.p90), 0.01)) - mu_) / k_z90)),
+        elapsed_s_(elapsed_s),
+        again_s_(in_seconds(lead.p90)),
+        odds_(lead.odds),
+        begun_(below(elapsed_s)),
+        slots_(slots) {}
+
+  // The chance that it is ready within `s` from now. One that fails is tried again.
+  double ready_within(double s) const {
+    const double here = begun_ >= 0.999 ? below(s)  // overdue: as good as begun anew
+                                        : (below(elapsed_s_ + s) - begun_) / (1 - begun_);
+    return odds_ * here + (1 - odds_) * odds_ * below(s - again_s_);
+  }
+  int slots() const { return slots_; }
+
+ private:
+  double below(double s) const { return s <= 0 ? 0 : normal_below((std::log(s) - mu_) / sigma_); }
+  double mu_, sigma_, elapsed_s_, again_s_, odds_, begun_;
+  int slots_;
+};
+
+// How many slots come within a time, as far as fewer than `wanted`: probabilities of 0 .. wanted-1.
+class Slots {
+ public:
+  explicit Slots(std::size_t wanted) : few_(wanted, 0.0) { few_[0] = 1; }
+
+  void add(double chance, int slots) {
+    const auto step = static_cast<std::size_t>(slots);
+    for (std::size_t n = few_.size(); n-- > 0;) {
+      few_[n] = few_[n] * (1 - chance) + (n >= step ? few_[n - step] * chance : 0);
+    }
+  }
+  double enough() const {
+    double sum = 0;
+    for (const double p : few_) sum += p;
+    return 1 - sum;
+  }
+
+ private:
+  std::vector<double> few_;
+};
+
+// Lengths of sessions are taken as exponential: what is left of one does not depend on its age.
+// Of very many, the first few hundred decide.
+double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int busy,
+                     double session_s) {
+  Slots slots(wanted);
+  for (const Start& start : starts) slots.add(start.ready_within(s), start.slots());
+  const double ends = 1 - std::exp(-s / session_s);
+  const int counted = std::min(busy, static_cast<int>(wanted) * 50 + 200);
+  // The rest as one: each of those counted stands for its share.
+  const double each = counted > 0 ? std::min(1.0, ends * busy / counted) : 0;
+  for (int i = 0; i < counted; ++i) slots.add(each, 1);
+  return slots.enough();
+}
+
+}  // namespace
+
+double widening(std::span<const Promise> promises) {
+  std::vector<double> ratios;
+  for (std::size_t i = promises.size(); i-- > 0 && ratios.size() < k_scored;) {
+    const Promise& promise = promises[i];
+    if (!promise.actual || promise.promised <= Duration::zero()) continue;
+    ratios.push_back(in_seconds(*promise.actual) / in_seconds(promise.promised));
+  }
+  if (ratios.size() < k_least_scored) return 1;
+  const auto rank =
+      static_cast<std::ptrdiff_t>(std::ceil(k_promise * static_cast<double>(ratios.size()))) - 1;
+  std::nth_element(ratios.begin(), ratios.begin() + rank, ratios.end());
+  return std::clamp(ratios[static_cast<std::size_t>(rank)], 1.0, k_widest);
+}
+
+std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
+                            double widening, TimePoint now) {
+  std::vector<Start> starts;
+  int busy = 0, free = 0;
+  for (const Gpu& gpu : gpus) {
+    if (!shared(gpu)) continue;
+    const bool answers = gpu.state == State::idle || gpu.state == State::running;
+    if (answers) {
+      busy += gpu.sessions;
+      free += gpu.free_slots();
+    }
+    if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
+    const bool woken = gpu.intent.operation == Operation::wake;
+    const LeadTime& lead = woken ? demand.wake_at(gpu.source) : demand.create_at(gpu.source);
+    starts.emplace_back(lead, std::max(0.0, in_seconds(now - gpu.since)), gpu.slots);
+  }
+  const std::size_t ahead = static_cast<std::size_t>(free);
+  if (position <= ahead) return Eta{Duration::zero()};
+  const std::size_t wanted = position - ahead;
+  const auto enough = [&](double s) {
+    return enough_within(s, wanted, starts, busy, demand.session_s) >= k_promise;
+  };
+  double below = 0, above = 1;
+  while (!enough(above)) {
+    below = above;
+    above *= 2;
+    if (above > k_longest_s) return std::nullopt;
+  }
+  while (above - below > 0.25 && above - below > 0.01 * above) {
+    const double middle = (below + above) / 2;
+    (enough(middle) ? above : below) = middle;
+  }
+  return Eta{from_seconds(above * widening)};
+}
+
+}  // namespace navtalk

@@ -1,0 +1,132 @@
+#include "scheduler/pool_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/rfc3339.h"
+#include "scheduler/supply.h"
+
+namespace navtalk {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr Duration k_day = std::chrono::hours(24);
+
+// What the spans cost within the last day.
+double spent(const std::vector<PaidSpan>& ledger, TimePoint now) {
+  double usd = 0;
+  for (const PaidSpan& span : ledger) {
+    const TimePoint from = std::max(span.from, now - k_day);
+    const TimePoint to = std::min(span.to.value_or(now), now);
+    if (to > from) usd += span.usd_per_hour * in_seconds(to - from) / 3600;
+  }
+  return usd;
+}
+
+PoolTotals count(PoolStore& store, const PoolView& view) {
+  PoolTotals totals{.gpus = static_cast<int>(view.gpus.size()),
+                    .waiting = static_cast<int>(view.waiters.size())};
+  for (const Gpu& gpu : view.gpus) {
+    totals.slots += gpu.slots;
+    totals.sessions += gpu.sessions;
+    if (claimable(gpu, gpu.dedicated_to)) totals.free_slots += gpu.free_slots();
+    ++totals.by_state.at(static_cast<std::size_t>(gpu.state));
+    if (gpu.state != State::paused) totals.usd_per_hour += gpu.usd_per_hour;
+  }
+  totals.usd_last_day = spent(store.ledger(view.now - k_day), view.now);
+  for (const Decision& decision : store.decisions(view.now - std::chrono::minutes(10))) {
+    if (!decision.shadow) totals.decision = decision;
+  }
+  totals.cloud = cloud_switched_on(store);
+  if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
+  return totals;
+}
+
+std::string time_text(TimePoint time) {
+  return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
+}
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+ordered_json as_json(const PoolTotals& totals) {
+  ordered_json states;
+  for (int code = 0; code < k_states; ++code) {
+    states[std::string(name(static_cast<State>(code)))] =
+        totals.by_state.at(static_cast<std::size_t>(code));
+  }
+  ordered_json object = {{"gpus", totals.gpus},
+                         {"states", states},
+                         {"slots", totals.slots},
+                         {"sessions", totals.sessions},
+                         {"free_slots", totals.free_slots},
+                         {"waiting", totals.waiting},
+                         {"usd_per_hour", totals.usd_per_hour},
+                         {"usd_last_day", totals.usd_last_day},
+                         {"cloud", totals.cloud}};
+  if (totals.decision) {
+    object["policy"] = totals.decision->policy;
+    object["target"] = totals.decision->target;
+  }
+  object["creation_paused"] = text_or_null(totals.creation_paused);
+  return object;
+}
+
+}  // namespace
+
+PoolReport report_pool(PoolStore& store) {
+  PoolReport report{.view = store.view()};
+  report.totals = count(store, report.view);
+  const auto wall = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  report.wall = wall - report.view.now;
+  return report;
+}
+
+TimePoint on_the_wall(const PoolReport& report, TimePoint time) { return time + report.wall; }
+
+ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
+  ordered_json object = {
+      {"id", gpu.id.text},
+      {"provider", name(gpu.source)},
+      {"state", name(gpu.state)},
+      {"code", static_cast<int>(gpu.state)},
+      {"draining", gpu.draining},
+      {"slots", gpu.slots},
+      {"sessions", gpu.sessions},
+      {"dedicated_to", text_or_null(gpu.dedicated_to.text)},
+      {"usd_per_hour", gpu.usd_per_hour},
+      {"since", time_text(on_the_wall(report, gpu.since))},
+      {"age_s", in_seconds(report.view.now - gpu.created_at)},
+      {"last_error", text_or_null(gpu.last_error)},
+      {"device", text_or_null(gpu.device)},
+      {"host", text_or_null(gpu.host)},
+      {"url", text_or_null(gpu.url)},
+      {"provider_id", text_or_null(gpu.provider_id)},
+      {"name", gpu.name},
+  };
+  const bool asked = gpu.intent.operation != Operation::none;
+  object["operation"] = asked ? ordered_json(name(gpu.intent.operation)) : ordered_json();
+  const bool seen = gpu.seen_at > TimePoint{};
+  object["seen"] =
+      seen ? ordered_json(time_text(on_the_wall(report, gpu.seen_at))) : ordered_json();
+  return object;
+}
+
+ordered_json as_json(const PoolReport& report) {
+  ordered_json gpus = ordered_json::array();
+  for (const Gpu& gpu : report.view.gpus) gpus.push_back(as_json(report, gpu));
+  return {{"gpus", std::move(gpus)}, {"totals", as_json(report.totals)}};
+}
+
+ordered_json as_json(const PoolEvent& event) {
+  const auto state = [](const std::optional<State>& of) {
+    return of ? ordered_json(name(*of)) : ordered_json();
+  };
+  return {{"number", event.number},    {"at", time_text(event.at)}, {"gpu", event.gpu.text},
+          {"from", state(event.from)}, {"to", state(event.to)},     {"who", event.who},
+          {"why", event.why}};
+}
+
+}  // namespace navtalk

@@ -1,0 +1,72 @@
+#include "scheduler/single_tick.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace navtalk {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr Duration k_probes = std::chrono::seconds(20);
+constexpr Duration k_renew = std::chrono::seconds(5);
+constexpr auto k_longest = std::chrono::minutes(3);
+// Proven ready is what answers twice.
+constexpr int k_rounds = 2;
+
+const Provider* cloud_of(const std::vector<Provider*>& providers) {
+  const auto cloud = std::find_if(providers.begin(), providers.end(), [](const Provider* provider) {
+    return provider->source() == Source::runpod;
+  });
+  return cloud == providers.end() ? nullptr : *cloud;
+}
+
+}  // namespace
+
+SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
+                       std::vector<Provider*> providers, PoolServiceOptions options)
+    : store_(store),
+      executor_(store, providers, {.owner = options.owner}, [] {}),
+      prober_(store, {.who = options.owner,
+                      .token = options.worker_token,
+                      .starting_every = {},
+                      .running_every = {},
+                      .failed_every = {}}),
+      scaler_(
+          store, supply, learner, cloud_of(providers),
+          {.policy = options.policy, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
+  for (Provider* provider : providers) {
+    if (provider->source() != Source::runpod) continue;
+    reconcilers_.push_back(std::make_unique<Reconciler>(
+        store, *provider,
+        ReconcilerOptions{.identity = options.identity, .who = "reconciler " + options.owner}));
+  }
+}
+
+Tick SingleTick::run(const std::stop_token& stop) {
+  if (!scaler_.hold()) return {};
+  store_.expire();
+  for (const auto& reconciler : reconcilers_) reconciler->pass(stop);
+  ask_workers(stop);
+  Tick tick = scaler_.tick();
+  if (tick.held) carry_out(stop);
+  return tick;
+}
+
+void SingleTick::ask_workers(const std::stop_token& stop) {
+  for (int round = 0; round < k_rounds && !stop.stop_requested(); ++round) {
+    prober_.step(true);
+    prober_.wait_idle(k_probes, stop);
+  }
+}
+
+void SingleTick::carry_out(const std::stop_token& stop) {
+  const auto deadline = steady_clock::now() + k_longest;
+  do {
+    executor_.step();  // also renews the leases of what takes long
+    scaler_.hold();
+  } while (!executor_.wait_idle(k_renew, stop) && !stop.stop_requested() &&
+           steady_clock::now() < deadline);
+}
+
+}  // namespace navtalk

@@ -1,0 +1,218 @@
+#include "scheduler/reconciler.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "scheduler/owner.h"
+#include "tests/scheduler/scripted_provider.h"
+#include "tests/scheduler/small_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+using Status = Instance::Status;
+
+namespace {
+
+struct World {
+  SmallPool pool;
+  ScriptedProvider cloud{Source::runpod};
+  Reconciler reconciler{
+      *pool.store,
+      cloud,
+      {.identity = pool.identity, .who = "test", .orphan_grace = {}, .settle = {}}};
+
+  bool pass() { return reconciler.pass({}); }
+  Gpu created_by(const std::string& owner, Duration until) {
+    Gpu gpu = new_gpu(pool.identity, Source::runpod);
+    gpu.intent = {.operation = Operation::create,
+                  .number = 1,
+                  .owner = owner,
+                  .until = pool.store->now() + until,
+                  .called = true};
+    return pool.add(gpu);
+  }
+  Instance listed(const Gpu& gpu, Status status = Status::running) {
+    const Instance instance = {.provider_id = gpu.provider_id.empty() ? "pod-x" : gpu.provider_id,
+                               .name = gpu.name,
+                               .status = status,
+                               .url = "http://127.0.0.1:9/x",
+                               .usd_per_hour = 0.5,
+                               .detail = "as listed"};
+    cloud.put(instance);
+    return instance;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a place whose create was never answered is found by its name") {
+  World world;
+  const Gpu gpu = world.created_by("", {});
+  world.listed(gpu);
+  CHECK(world.pass());
+  const Gpu row = world.pool.row(gpu);
+  CHECK(row.provider_id == "pod-x");
+  CHECK(row.url == "http://127.0.0.1:9/x");
+  CHECK(row.intent.operation == Operation::none);
+  CHECK(row.state == State::starting);
+  CHECK(world.pool.store->ledger({}).size() == 1);
+}
+
+TEST_CASE("a create whose effect never shows fails after the settling time, and not before") {
+  SECTION("settled") {
+    World world;
+    const Gpu gpu = world.created_by("", {});
+    world.pass();
+    CHECK(world.pool.row(gpu).state == State::failed);
+    CHECK(world.pool.row(gpu).last_error == "the create call had no effect");
+  }
+  SECTION("not yet") {
+    World world;
+    Reconciler patient(*world.pool.store, world.cloud,
+                       {.identity = world.pool.identity, .who = "test"});
+    const Gpu gpu = world.created_by("", {});
+    patient.pass({});
+    CHECK(world.pool.row(gpu).state == State::starting);
+    CHECK(patient.next_pass() <= std::chrono::seconds(10));
+  }
+  SECTION("its creator lives and is still at it") {
+    World world;
+    const Gpu gpu = world.created_by(this_process(), std::chrono::minutes(1));
+    world.pass();
+    CHECK(world.pool.row(gpu).state == State::starting);
+    CHECK(world.pool.row(gpu).intent.owner == this_process());
+  }
+  SECTION("its creator died: the settling time starts now") {
+    World world;
+    const Gpu gpu = world.created_by(host_name() + "/99999999/1", std::chrono::hours(1));
+    world.pass();
+    CHECK(world.pool.row(gpu).state == State::starting);
+    world.pass();
+    CHECK(world.pool.row(gpu).state == State::failed);
+  }
+}
+
+TEST_CASE("a place that is running under a failed create is recorded before it is destroyed") {
+  World world;
+  Gpu gpu = world.created_by("", {});
+  world.pass();
+  REQUIRE(world.pool.row(gpu).state == State::failed);
+  world.listed(gpu);  // it appears late
+  world.pass();
+  CHECK(world.pool.row(gpu).provider_id == "pod-x");
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK(world.pool.store->ledger({}).size() == 1);
+}
+
+TEST_CASE("an orphan is adopted when it was seen twice") {
+  World world;
+  Gpu lost = new_gpu(world.pool.identity, Source::runpod);
+  world.listed(lost);
+  world.pass();
+  CHECK(world.pool.store->view().gpus.empty());
+  world.pass();
+  const auto gpus = world.pool.store->view().gpus;
+  REQUIRE(gpus.size() == 1);
+  CHECK(gpus[0].name == lost.name);
+  CHECK(gpus[0].provider_id == "pod-x");
+  CHECK(gpus[0].state == State::starting);
+  CHECK(world.pool.store->ledger({}).size() == 1);
+}
+
+TEST_CASE("an orphan that is younger than the grace time is left alone") {
+  World world;
+  Reconciler patient(*world.pool.store, world.cloud,
+                     {.identity = world.pool.identity, .who = "test"});
+  world.listed(new_gpu(world.pool.identity, Source::runpod));
+  for (int i = 0; i < 3; ++i) patient.pass({});
+  CHECK(world.pool.store->view().gpus.empty());
+}
+
+TEST_CASE("another store's places are never touched, nor other people's") {
+  World world;
+  const PoolIdentity other{"navtalk", "test", "ffffffff"};
+  world.listed(new_gpu(other, Source::runpod));
+  world.cloud.put({.provider_id = "pod-y", .name = "navtalk-testing-1", .status = Status::running});
+  world.cloud.put({.provider_id = "pod-z", .name = "my notebook", .status = Status::running});
+  for (int i = 0; i < 3; ++i) world.pass();
+  CHECK(world.pool.store->view().gpus.empty());
+  CHECK(world.cloud.calls(Operation::destroy) == 0);
+}
+
+TEST_CASE("a second place under one name gets a row of its own") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::starting, "pod-1");
+  world.cloud.put({.provider_id = "pod-1", .name = gpu.name, .status = Status::running});
+  world.cloud.put(
+      {.provider_id = "pod-2", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.5});
+  world.pass();
+  world.pass();
+  const auto gpus = world.pool.store->view().gpus;
+  REQUIRE(gpus.size() == 2);
+  CHECK(gpus[0].provider_id == "pod-1");
+  CHECK(gpus[1].provider_id == "pod-2");
+  CHECK(gpus[1].name != gpu.name);
+  world.pass();
+  CHECK(world.pool.store->view().gpus.size() == 2);
+}
+
+TEST_CASE("a recorded place that two whole lists lack is gone") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  world.cloud.list_fails(true);
+  for (int i = 0; i < 3; ++i) CHECK(!world.pass());
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.cloud.list_fails(false);
+  world.pass();
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.pass();
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK(world.pool.row(gpu).last_error == "gone from the provider's list");
+}
+
+TEST_CASE("one absence, then a presence, then one absence is no loss") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  world.pass();
+  world.cloud.put(
+      {.provider_id = "pod-1", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.5});
+  world.pass();
+  world.cloud.lose("pod-1");
+  world.pass();
+  CHECK(world.pool.row(gpu).state == State::idle);
+}
+
+TEST_CASE("what the provider says of a place is held against its row") {
+  struct Case {
+    State before;
+    Status status;
+    State after;
+  };
+  const auto seen = GENERATE(values<Case>({{State::idle, Status::stopped, State::failed},
+                                           {State::idle, Status::failed, State::failed},
+                                           {State::idle, Status::unknown, State::idle},
+                                           {State::idle, Status::starting, State::idle},
+                                           {State::starting, Status::stopped, State::failed},
+                                           {State::starting, Status::running, State::starting},
+                                           {State::paused, Status::stopped, State::paused},
+                                           {State::paused, Status::running, State::starting},
+                                           {State::paused, Status::unknown, State::paused},
+                                           {State::failed, Status::running, State::failed}}));
+  World world;
+  const Gpu gpu = world.pool.pod(seen.before, "pod-1");
+  world.cloud.put(
+      {.provider_id = "pod-1", .name = gpu.name, .status = seen.status, .usd_per_hour = 0.5});
+  world.pass();
+  CHECK(world.pool.row(gpu).state == seen.after);
+}
+
+TEST_CASE("a new price closes one paid span and opens the next") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1", 0.4);
+  world.cloud.put(
+      {.provider_id = "pod-1", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.6});
+  world.pass();
+  const auto ledger = world.pool.store->ledger({});
+  REQUIRE(ledger.size() == 2);
+  CHECK(ledger[0].to.has_value() != ledger[1].to.has_value());
+}

@@ -1,0 +1,140 @@
+#include "scheduler/supply.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/scheduler/small_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+
+namespace {
+
+struct World {
+  SmallPool pool;
+  Supply supply(SupplyOptions options = {}) {
+    options.identity = pool.identity;
+    options.who = "test";
+    return {*pool.store, std::move(options)};
+  }
+  void host(std::vector<std::string> devices, int slots = 1) {
+    sign_in(*pool.store, {.name = "here", .devices = std::move(devices), .slots_per_device = slots},
+            std::chrono::minutes(1));
+  }
+  std::vector<Gpu> gpus() { return pool.store->view().gpus; }
+  Gpu put(Source source, State state, double usd = 0) {
+    Gpu gpu = new_gpu(pool.identity, source);
+    gpu.state = state;
+    gpu.usd_per_hour = usd;
+    return pool.add(gpu);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a paused GPU is woken before one is created, local before cloud, cheap before dear") {
+  World world;
+  world.host({"cpu"});
+  const Gpu dear = world.put(Source::runpod, State::paused, 2);
+  const Gpu cheap = world.put(Source::runpod, State::paused, 1);
+  const Gpu local = world.put(Source::local, State::paused);
+  Supply supply = world.supply();
+  for (const Gpu& expected : {local, cheap, dear}) {
+    const Bringing brought = supply.bring(world.pool.store->view(), "test");
+    CHECK(brought.operation == Operation::wake);
+    CHECK(brought.gpu == expected.id);
+    CHECK(world.pool.row(expected).state == State::starting);
+    CHECK(world.pool.row(expected).intent.operation == Operation::wake);
+  }
+  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
+}
+
+TEST_CASE(
+    "local devices are used up before the cloud, and the cloud only where it is switched on") {
+  World world;
+  world.host({"cpu"}, 3);
+  Supply off = world.supply({.cloud = CloudSwitch::off});
+  Supply automatic = world.supply({.cloud = CloudSwitch::automatic});
+  Supply on = world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.5});
+
+  const Bringing first = on.bring(world.pool.store->view(), "test");
+  CHECK(first.source == Source::local);
+  CHECK(world.gpus().at(0).device == "cpu");
+  CHECK(world.gpus().at(0).host == "here");
+  CHECK(world.gpus().at(0).slots == 3);
+
+  CHECK(off.bring(world.pool.store->view(), "test").why == "no local device is free");
+  CHECK(automatic.bring(world.pool.store->view(), "test").operation == Operation::none);
+  switch_cloud(*world.pool.store, true);
+  CHECK(automatic.bring(world.pool.store->view(), "test").source == Source::runpod);
+  CHECK(on.bring(world.pool.store->view(), "test").source == Source::runpod);
+}
+
+TEST_CASE("nothing is created while creation is paused, or above a cap") {
+  World world;
+  Supply supply = world.supply({.cloud = CloudSwitch::on,
+                                .cloud_usd_per_hour = 0.5,
+                                .max_gpus = 3,
+                                .max_usd_per_hour = 1.2});
+  pause_creation(*world.pool.store, std::chrono::minutes(1), "no balance");
+  CHECK(supply.bring(world.pool.store->view(), "test").why ==
+        "creation in the cloud is paused: no balance");
+  pause_creation(*world.pool.store, {}, "");
+  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.bring(world.pool.store->view(), "test").why ==
+        "the cap on GPUs or on their price is reached");
+  CHECK(world.gpus().size() == 2);
+}
+
+TEST_CASE("as many GPUs are brought as waiters lack, starting ones counted") {
+  World world;
+  world.host({"cuda:0", "cuda:1", "cuda:2", "cuda:3"});
+  Supply supply = world.supply();
+  REQUIRE(world.pool.enqueue("a"));
+  REQUIRE(world.pool.enqueue("b"));
+  supply.for_waiters();
+  supply.for_waiters();
+  REQUIRE(world.gpus().size() == 2);
+  CHECK(world.gpus()[0].reserved_for == WaiterId{"a"});
+  CHECK(world.gpus()[1].reserved_for == WaiterId{"b"});
+}
+
+TEST_CASE("the next GPU is prepared unless enough slots are free or coming") {
+  World world;
+  world.host({"cuda:0", "cuda:1"});
+  Supply supply = world.supply({.spare_slots = 1});
+  supply.prepare_next();
+  supply.prepare_next();
+  CHECK(world.gpus().size() == 1);
+}
+
+TEST_CASE("a dedicated or draining GPU is neither woken nor counted") {
+  World world;
+  Gpu dedicated = new_gpu(world.pool.identity, Source::local);
+  dedicated.state = State::paused;
+  dedicated.dedicated_to = {"acme"};
+  world.pool.add(dedicated);
+  Gpu draining = new_gpu(world.pool.identity, Source::local);
+  draining.state = State::idle;
+  draining.draining = true;
+  world.pool.add(draining);
+  CHECK(wakeable(world.pool.store->view()).empty());
+  CHECK(coming_slots(world.pool.store->view()) == 0);
+}
+
+TEST_CASE("a host that fell silent offers no devices") {
+  World world;
+  world.host({"cpu"});
+  CHECK(free_places(live_hosts(*world.pool.store), {}).size() == 1);
+  sign_in(*world.pool.store, {.name = "here", .devices = {"cpu"}}, {});
+  CHECK(live_hosts(*world.pool.store).empty());
+}
+
+TEST_CASE("a pool's id is made once, and its GPUs carry it") {
+  World world;
+  const PoolIdentity again = pool_identity(*world.pool.store, "navtalk", "test");
+  CHECK(again.id == world.pool.identity.id);
+  CHECK(new_gpu(again, Source::local).name.starts_with("navtalk-test-" + again.id + "-"));
+  const SmallPool other;
+  CHECK(other.identity.id != again.id);
+}
