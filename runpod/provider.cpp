@@ -1,6 +1,7 @@
 #include "runpod/provider.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.h"
 #include "core/http_url.h"
@@ -12,6 +13,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using Kind = ApiFault::Kind;
+
+constexpr double k_unbounded = std::numeric_limits<double>::infinity();
 
 std::string replaced(std::string text, std::string_view mark, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
@@ -40,7 +43,7 @@ void check(const ProviderOptions& options) {
 
 // One create's way through the places.
 struct Provider::Walk {
-  int asked = 0, resting = 0, forbidden = 0;
+  int asked = 0, resting = 0, dear = 0, forbidden = 0;
   int unexplained = 0;  // 400 without the words for "nothing free"
   std::string last{};   // the last refusal
 };
@@ -127,8 +130,13 @@ Outcome Provider::create(const Gpu& gpu, const std::stop_token& stop) {
     return NoCapacity{"Runpod refused this account a moment ago; creation rests", paused};
   }
   const std::vector<Candidate> all = places(stop);
+  const double budget = options_.budget ? options_.budget(gpu) : k_unbounded;
   Walk walk;
   for (const Candidate& place : all) {
+    if (!affordable(place, budget)) {
+      ++walk.dear;
+      continue;
+    }
     const bool rests = learnt_.with(
         [&](const Learnt& learnt) { return learnt.rests.resting(place, Clock::now()); });
     if (rests) {
@@ -139,6 +147,12 @@ Outcome Provider::create(const Gpu& gpu, const std::stop_token& stop) {
     if (auto outcome = try_place(gpu, place, walk, stop)) return *outcome;
   }
   return walked(walk);
+}
+
+// A price that nobody knows is found out by asking.
+bool Provider::affordable(const Candidate& place, double budget) const {
+  return learnt_.with(
+      [&](const Learnt& learnt) { return price(place, learnt.catalog).value_or(0) <= budget; });
 }
 
 // nullopt: go on to the next place.
@@ -177,7 +191,11 @@ Outcome Provider::walked(const Walk& walk) {
   const milliseconds wait = learnt_.with([&](const Learnt& learnt) {
     return learnt.rests.wait(candidates(options_.wishes, learnt.catalog), Clock::now());
   });
-  if (walk.asked == 0) return NoCapacity{"every place at Runpod rests after a refusal", wait};
+  if (walk.asked == 0) {
+    const std::string dear =
+        walk.dear == 0 ? "" : ", or costs more than the cap on spending leaves";
+    return NoCapacity{"every place at Runpod rests after a refusal" + dear, wait};
+  }
   if (walk.forbidden == walk.asked) {
     learnt_.with([&](Learnt& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
     return Refused{"this key may not create pods in any of the places: " + walk.last, true};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct ProviderOptions {
   std::chrono::milliseconds catalog_age{60'000};
   std::chrono::milliseconds absence_grace{120'000};  // how long a fresh pod may be missing
   double fallback_usd_per_hour = 1;                  // while no price is known
+  // What a pod for this row may cost per hour, so that a dearer place than the expected one does
+  // not break the pool's cap; empty: anything.
+  std::function<double(const Gpu&)> budget{};
 };
 
 class Provider : public navtalk::Provider {
@@ -73,6 +77,7 @@ class Provider : public navtalk::Provider {
   NewPod order(const Gpu& gpu, const Candidate& place) const;
   Instance instance(const Pod& pod) const;
   std::vector<Candidate> places(const std::stop_token& stop);
+  bool affordable(const Candidate& place, double budget) const;
   std::optional<Outcome> try_place(const Gpu& gpu, const Candidate& place, Walk& walk,
                                    const std::stop_token& stop);
   Outcome walked(const Walk& walk);

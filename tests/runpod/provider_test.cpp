@@ -187,6 +187,25 @@ TEST_CASE("the expected price is that of the place which is asked next") {
   CHECK(scene.provider.expected_usd_per_hour() == 2.5);
 }
 
+TEST_CASE("a place that costs more than the cap on spending leaves is not asked") {
+  RunpodServer server;
+  server.full({"RTX 4090|*|*"});
+  runpod::ProviderOptions options = quick_options(server);
+  options.cool_down = 0ms;
+  double budget = 1.0;
+  options.budget = [&](const Gpu&) { return budget; };
+  runpod::Provider provider(options, runpod::ApiKey("not-a-key"));
+  is<NoCapacity>(provider.create(row("a"), k_never));
+  CHECK(places_asked(server) == std::vector<std::string>{"RTX 4090 EU-RO-1", "RTX 4090 US-KS-2"});
+  budget = 0.1;
+  CHECK_THAT(is<NoCapacity>(provider.create(row("a"), k_never)).message,
+             Catch::Contains("cap on spending"));
+  CHECK(server.count("create") == 2);
+  budget = 2.5;
+  is<Done>(provider.create(row("a"), k_never));
+  CHECK(places_asked(server).back() == "H100 EU-RO-1");
+}
+
 TEST_CASE("there is room up to the cap on pods") {
   const RunpodServer server;
   runpod::ProviderOptions options = quick_options(server);
