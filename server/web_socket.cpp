@@ -26,6 +26,12 @@ websocket::stream_base::timeout timeouts(const SocketLimits& limits) {
           .keep_alive_pings = true};
 }
 
+// Without the port that goes without saying, which some proxies do not expect.
+std::string host_header(const WebSocket::Address& address) {
+  if (address.port == (address.tls ? "443" : "80")) return address.host;
+  return address.host + ":" + address.port;
+}
+
 void leave(WebSocket::State& state) {
   if (--state.running == 0) state.over.cancel();
 }
@@ -173,12 +179,21 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
     co_return nullptr;
   }
   auto state = std::make_shared<State>(std::move(tcp), limits);
+  if (address.tls) {
+    beast::get_lowest_layer(state->stream).expires_after(limits.handshake);
+    const auto untrusted = co_await state->stream.next_layer().start_tls(address.host);
+    beast::get_lowest_layer(state->stream).expires_never();
+    if (untrusted) {
+      declined.message = "no TLS with " + address.host + ": " + untrusted.message();
+      co_return nullptr;
+    }
+  }
   state->stream.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
     for (const auto& [name, value] : address.headers) request.set(name, value);
   }));
   websocket::response_type answer;
-  const auto [refused] = co_await state->stream.async_handshake(
-      answer, address.host + ":" + address.port, address.target, k_tuple);
+  const auto [refused] =
+      co_await state->stream.async_handshake(answer, host_header(address), address.target, k_tuple);
   if (refused) {
     declined.status = static_cast<int>(answer.result_int());
     declined.message = answer.body().empty() ? refused.message() : answer.body();

@@ -42,6 +42,7 @@ class WebSocket {
     std::string port{};
     std::string target{};
     NamedValues headers{};
+    bool tls = false;  // with the system's trust
   };
   struct Declined {
     int status = 0;  // 0: no HTTP answer at all

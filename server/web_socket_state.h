@@ -8,11 +8,12 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
+#include "server/maybe_tls_stream.h"
 #include "server/web_socket.h"
 
 namespace navtalk::server {
 
-using Stream = boost::beast::websocket::stream<boost::beast::tcp_stream>;
+using Stream = boost::beast::websocket::stream<MaybeTlsStream>;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 struct Outgoing {
