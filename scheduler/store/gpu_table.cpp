@@ -156,12 +156,13 @@ void delete_gpu(Transaction& transaction, const GpuId& id) {
 
 // The conditions repeat the partial index gpus_with_room word for word, so that it is used.
 std::vector<Gpu> gpus_with_room(Transaction& transaction, const TenantId& dedicated_to,
-                                std::size_t limit) {
+                                const std::string& host, std::size_t limit) {
   return read_gpus(*transaction.db.query(
       "SELECT " NAVTALK_GPU_COLUMNS
       " FROM gpus WHERE dedicated_to = $1 AND state < 2 AND draining = 0 AND sessions < slots "
+      "AND (source <> 0 OR host = '' OR $3 = '' OR host = $3) "
       "ORDER BY source, sessions DESC, created_at, id LIMIT $2",
-      {dedicated_to.text, column::of(limit)}));
+      {dedicated_to.text, column::of(limit), host}));
 }
 
 int free_slots(Transaction& transaction, const TenantId& dedicated_to) {

@@ -19,9 +19,10 @@ void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 
 // GPUs with a free slot, neither draining nor dedicated to another than `dedicated_to` (empty: the
-// shared ones), in the order in which claims take them.
+// shared ones), in the order in which claims take them. A local GPU counts for gateways of its own
+// host only; `host` empty: for all.
 std::vector<Gpu> gpus_with_room(Transaction& transaction, const TenantId& dedicated_to,
-                                std::size_t limit);
+                                const std::string& host, std::size_t limit);
 int free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.
 Gpu open_session(Transaction& transaction, const Gpu& gpu);

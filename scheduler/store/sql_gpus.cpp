@@ -36,6 +36,15 @@ bool caps_allow(Transaction& t, const NewGpu& wanted) {
   return few && (wanted.max_usd_per_hour <= 0 || usd <= wanted.max_usd_per_hour);
 }
 
+// One local worker a device, whoever asks at the same time.
+bool device_is_free(Transaction& t, const Gpu& gpu) {
+  if (gpu.source != Source::local || gpu.device.empty()) return true;
+  const auto taken =
+      t.db.query("SELECT id FROM gpus WHERE source = $1 AND host = $2 AND device = $3",
+                 {column::of(gpu.source), gpu.host, gpu.device});
+  return !taken->next();
+}
+
 void check_new(Transaction& t, const Gpu& gpu) {
   const auto taken =
       t.db.query("SELECT id, name FROM gpus WHERE id = $1 OR name = $2", {gpu.id.text, gpu.name});
@@ -148,7 +157,8 @@ std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
 std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
   return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<Gpu> {
     check_new(t, gpu.gpu);
-    if (!fence_holds(t, gpu.fence) || !caps_allow(t, gpu)) return std::nullopt;
+    if (!fence_holds(t, gpu.fence) || !device_is_free(t, gpu.gpu) || !caps_allow(t, gpu))
+      return std::nullopt;
     const Gpu row = as_new(gpu.gpu, t.now);
     insert_gpu(t, row);
     write_event(t, row.id, cause, std::nullopt, row.state);

@@ -20,7 +20,8 @@ constexpr auto brief = Durability::brief;
 FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Claimant& claimant) {
   FreeSlots slots;
   const std::size_t enough = ahead.size() + 1;
-  for (const Gpu& gpu : gpus_with_room(t, {}, enough)) slots.shared += gpu.free_slots();
+  for (const Gpu& gpu : gpus_with_room(t, {}, claimant.host, enough))
+    slots.shared += gpu.free_slots();
   const auto look_up = [&](const Claimant& one) {
     const TenantId& tenant = one.tenant;
     if (!tenant.empty() && !slots.dedicated.contains(tenant)) {
@@ -44,11 +45,11 @@ bool may_claim(Transaction& t, const QueuedWaiter& place, const Claimant& claima
   return reaches(ahead, claimant, free_for(t, ahead, claimant));
 }
 
-std::optional<Gpu> best_gpu(Transaction& t, const TenantId& tenant) {
+std::optional<Gpu> best_gpu(Transaction& t, const TenantId& tenant, const std::string& host) {
   if (!tenant.empty()) {
-    if (auto own = gpus_with_room(t, tenant, 1); !own.empty()) return own.front();
+    if (auto own = gpus_with_room(t, tenant, host, 1); !own.empty()) return own.front();
   }
-  auto common = gpus_with_room(t, {}, 1);
+  auto common = gpus_with_room(t, {}, host, 1);
   return common.empty() ? std::nullopt : std::optional(common.front());
 }
 
@@ -90,7 +91,7 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
   const auto queued = find_waiter(t, claimant.id);
   const QueuedWaiter place = queued ? *queued : prospective_place(t, claimant);
   if (!may_claim(t, place, claimant)) return std::nullopt;
-  const auto gpu = best_gpu(t, claimant.tenant);
+  const auto gpu = best_gpu(t, claimant.tenant, claimant.host);
   if (!gpu) return std::nullopt;
   if (queued) {
     remove_waiter(t, *queued, true);

@@ -338,3 +338,24 @@ STORE_TEST("a GPU that is ready again while sessions hold it is running") {
   REQUIRE(store->release(lease.id, lease.epoch));
   CHECK(found(*store, "a").state == State::idle);
 }
+
+STORE_TEST("a local device has one row, until that is removed") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu first = gpu_row("first", State::failed);
+  first.host = "here";
+  first.device = "cuda:0";
+  first = add(*store, first);
+  Gpu second = first;
+  second.id = {"second"};
+  second.name = "navtalk-test-second";
+  second.version = 0;
+  CHECK(!store->add({.gpu = second}, k_test));
+  Gpu elsewhere = second;
+  elsewhere.host = "there";
+  CHECK(store->add({.gpu = elsewhere}, k_test));
+  REQUIRE(store->remove(first.id, first.version, k_test));
+  second.id = {"third"};
+  second.name = "navtalk-test-third";
+  CHECK(store->add({.gpu = second}, k_test));
+}

@@ -251,3 +251,20 @@ STORE_TEST("a session that never began is no demand, and its user counts once") 
   CHECK(arrivals == 1);
   CHECK(ended == 0);
 }
+
+STORE_TEST("a local GPU serves its own host's gateways only") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu local = gpu_row("local");
+  local.host = "there";
+  add(*store, local);
+  Gpu pod = gpu_row("pod");
+  pod.source = Source::runpod;
+  add(*store, pod);
+  Claimant here = user("here");
+  here.host = "here";
+  Claimant there = user("there");
+  there.host = "there";
+  CHECK(claimed(*store, here).gpu == GpuId{"pod"});
+  CHECK(claimed(*store, there).gpu == GpuId{"local"});
+}
