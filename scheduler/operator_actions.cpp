@@ -49,7 +49,11 @@ Intent intend(const Gpu& gpu, Operation operation, TimePoint now) {
 
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who) {
-  parse_http_url(registration.url);
+  try {
+    parse_http_url(registration.url);
+  } catch (const Error& error) {
+    throw error.within("the worker's URL '" + printable(registration.url) + "'");
+  }
   if (registration.slots < 1) throw Error(Code::invalid, "a GPU has at least one slot");
   for (const Gpu& gpu : store.view().gpus) {
     if (gpu.url == registration.url) {

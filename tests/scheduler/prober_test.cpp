@@ -1,0 +1,133 @@
+#include "scheduler/prober.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/fakes/fake_worker.h"
+#include "tests/scheduler/small_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+
+namespace {
+
+constexpr Duration k_long = std::chrono::seconds(20);
+
+// A pool with one worker that answers as its script says.
+struct World {
+  SmallPool pool;
+  FakeWorker worker;
+  LoopbackServer server{[this](Connection& client, const ReceivedRequest& request) {
+    worker.handle(client, request);
+  }};
+  Prober prober{*pool.store,
+                {.who = "test",
+                 .host = "here",
+                 .starting_every = {},
+                 .running_every = {},
+                 .failed_every = {},
+                 .grace = {},
+                 .threads = 2}};
+
+  Gpu put(Source source, State state) {
+    Gpu gpu = new_gpu(pool.identity, source);
+    gpu.state = state;
+    gpu.host = "here";
+    gpu.slots = 4;
+    gpu.url = server.url();
+    return pool.add(gpu);
+  }
+  void look(int times = 1, bool leading = true) {
+    for (int i = 0; i < times; ++i) {
+      prober.step(leading);
+      REQUIRE(prober.wait_idle(k_long, {}));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a starting GPU is ready after two answers, and its lead time is learnt") {
+  World world;
+  world.worker.set({.slots = 2});
+  const Gpu gpu = world.put(Source::local, State::starting);
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::starting);
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::idle);
+  CHECK(world.pool.row(gpu).slots == 2);
+  const auto attempts = world.pool.store->attempts({});
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].operation == Operation::create);
+  CHECK(attempts[0].result == Attempt::Result::ok);
+}
+
+TEST_CASE("a worker that is not well, or that no WebSocket reaches, proves nothing") {
+  World world;
+  const Gpu gpu = world.put(Source::local, State::starting);
+  SECTION("503") { world.worker.set({.stuck = true}); }
+  SECTION("a proxy's 502") { world.worker.set({.alive = false}); }
+  SECTION("still loading") { world.worker.set({.state = "starting"}); }
+  SECTION("no WebSocket") { world.worker.set({.broken_upgrade = true}); }
+  world.look(4);
+  CHECK(world.pool.row(gpu).state == State::starting);
+}
+
+TEST_CASE("a pod without a GPU is not ready") {
+  World world;
+  world.worker.set({.gpu = false});
+  const Gpu pod = world.put(Source::runpod, State::starting);
+  world.look(3);
+  CHECK(world.pool.row(pod).state == State::starting);
+}
+
+TEST_CASE("a GPU that stops answering fails after three misses, not after one") {
+  World world;
+  const Gpu gpu = world.put(Source::local, State::idle);
+  world.look();
+  CHECK(world.pool.row(gpu).seen_at > TimePoint{});
+  world.worker.set({.alive = false});
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.worker.set({});
+  world.look();
+  world.worker.set({.alive = false});
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK(!world.pool.row(gpu).last_error.empty());
+}
+
+TEST_CASE("a registered GPU that failed comes back when it answers; others do not") {
+  World world;
+  const Gpu external = world.put(Source::external, State::failed);
+  const Gpu pod = world.put(Source::runpod, State::failed);
+  world.look(3);
+  CHECK(world.pool.row(external).state == State::idle);
+  CHECK(world.pool.row(pod).state == State::failed);
+}
+
+TEST_CASE("local workers are asked by their own host, all others by the scaler's holder") {
+  World world;
+  Gpu theirs = new_gpu(world.pool.identity, Source::local);
+  theirs.state = State::starting;
+  theirs.host = "there";
+  theirs.url = world.server.url();
+  theirs = world.pool.add(theirs);
+  const Gpu mine = world.put(Source::local, State::starting);
+  const Gpu pod = world.put(Source::runpod, State::starting);
+  world.look(3, false);
+  CHECK(world.pool.row(theirs).state == State::starting);
+  CHECK(world.pool.row(mine).state == State::idle);
+  CHECK(world.pool.row(pod).state == State::starting);
+}
+
+TEST_CASE("a dedicated GPU is asked like any other") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::external);
+  gpu.dedicated_to = {"acme"};
+  gpu.url = world.server.url();
+  gpu = world.pool.add(gpu);
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::idle);
+}
