@@ -24,14 +24,28 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   return options;
 }
 
+// What the cap leaves for `gpu`, beside all other rows.
+double left_for(const Gpu& gpu, PoolStore& store, double cap) {
+  for (const Gpu& other : store.view().gpus) {
+    if (other.id != gpu.id) cap -= other.usd_per_hour;
+  }
+  return cap;
+}
+
 }  // namespace
 
 PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
-                             const std::string& worker_token)
+                             const std::string& worker_token, PoolStore* store)
     : external_(std::make_unique<ExternalProvider>(worker_token)) {
   if (!has_cloud(config)) return;
-  cloud_ = std::make_unique<runpod::Provider>(cloud_options(config, identity),
-                                              runpod::read_api_key(config.runpod.api_key_file));
+  runpod::ProviderOptions options = cloud_options(config, identity);
+  if (const double cap = config.pool.max_usd_per_hour; store != nullptr && cap > 0) {
+    options.budget = [store, cap](const Gpu& gpu) { return left_for(gpu, *store, cap); };
+  }
+  auto cloud = std::make_unique<runpod::Provider>(std::move(options),
+                                                  runpod::read_api_key(config.runpod.api_key_file));
+  cloud->learn_prices({});  // the cap counts what the next one will cost
+  cloud_ = std::move(cloud);
 }
 
 std::vector<Provider*> PoolProviders::all() const {

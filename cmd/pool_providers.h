@@ -8,15 +8,17 @@
 
 #include "core/config.h"
 #include "scheduler/identity.h"
+#include "scheduler/pool_store.h"
 #include "scheduler/provider.h"
 
 namespace navtalk::cmd {
 
 class PoolProviders {
  public:
-  // Error{invalid}: the cloud is configured and has no usable key.
-  PoolProviders(const Config& config, const PoolIdentity& identity,
-                const std::string& worker_token);
+  // Error{invalid}: the cloud is configured and has no usable key. With the store, which must
+  // outlive this, places that would break the cap on spending are not asked.
+  PoolProviders(const Config& config, const PoolIdentity& identity, const std::string& worker_token,
+                PoolStore* store = nullptr);
 
   std::vector<Provider*> all() const;
   // What the next cloud GPU is expected to cost; 0 without a cloud.

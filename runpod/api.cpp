@@ -128,8 +128,9 @@ ApiResult<HttpAnswer> Api::send(const Call& call, const std::stop_token& stop) {
       const milliseconds pause = fault->retry_after.value_or(milliseconds(1'000));
       rate_.with([&](RateLimit& rate) { rate.refused(pause, Clock::now()); });
     }
-    const bool again = call.repeat == Repeat::freely ? fault->passing()
-                                                     : fault->kind == ApiFault::Kind::unreachable;
+    const bool again =
+        (call.repeat == Repeat::freely && fault->passing()) ||
+        (call.repeat == Repeat::only_unsent && fault->kind == ApiFault::Kind::unreachable);
     const auto delay = retry_delay(options_.retry, tries, fault->retry_after, jitter());
     if (!again || !delay || !sleep_for(*delay, stop)) return result;
   }
@@ -192,7 +193,8 @@ ApiResult<std::vector<GpuOffer>> Api::gpu_offers(const std::string& cloud,
                                                  const std::stop_token& stop) {
   const std::string path =
       "/catalog/gpus?include=AVAILABILITY&product=POD&count=1&cloud=" + path_part(cloud);
-  return read<std::vector<GpuOffer>>(send(get(path), stop), "the catalog", parse_gpu_offers);
+  const Call call{"GET", path, "", Repeat::never, options_.catalog_timeout};
+  return read<std::vector<GpuOffer>>(send(call, stop), "the catalog", parse_gpu_offers);
 }
 
 }  // namespace navtalk::runpod

@@ -26,7 +26,8 @@ struct ApiOptions {
   std::string url = "https://api.runpod.io/v2";
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};
-  std::chrono::milliseconds slow_timeout{120'000};  // create and start
+  std::chrono::milliseconds slow_timeout{120'000};    // create and start
+  std::chrono::milliseconds catalog_timeout{10'000};  // asked once: one can do without
   RetryPolicy retry{};
 };
 
@@ -59,7 +60,7 @@ class Api {
   std::chrono::milliseconds quota_wait() const;
 
  private:
-  enum class Repeat { freely, only_unsent };
+  enum class Repeat { freely, only_unsent, never };
   struct Call {
     std::string method, path;
     std::string body{};

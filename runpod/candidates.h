@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runpod/messages.h"
@@ -18,7 +19,10 @@ struct Candidate {
   std::string gpu_type, cloud;
   std::string data_center{};  // empty: any
 
-  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return std::tie(a.gpu_type, a.cloud, a.data_center) <
+           std::tie(b.gpu_type, b.cloud, b.data_center);
+  }
 };
 std::string describe(const Candidate& candidate);
 

@@ -98,26 +98,29 @@ Instance Provider::instance(const Pod& pod) const {
   return result;
 }
 
-// All places in order, by a catalog that is not too old. Without a catalog they stand as wished.
-std::vector<Candidate> Provider::places(const std::stop_token& stop) {
+void Provider::learn_prices(const std::stop_token& stop) {
   const bool fresh = learnt_.with([&](const Learnt& learnt) {
     return learnt.catalog_at && Clock::now() - *learnt.catalog_at < options_.catalog_age;
   });
-  if (!fresh) {
-    Catalog catalog;
-    for (const std::string& cloud : options_.wishes.clouds) {
-      auto offers = api_.gpu_offers(cloud, stop);
-      if (auto* known = std::get_if<std::vector<GpuOffer>>(&offers)) {
-        catalog[cloud] = std::move(*known);
-      } else {
-        log::warn("no catalog from Runpod", {{"why", std::get<ApiFault>(offers).message}});
-      }
+  if (fresh) return;
+  Catalog catalog;
+  for (const std::string& cloud : options_.wishes.clouds) {
+    auto offers = api_.gpu_offers(cloud, stop);
+    if (auto* known = std::get_if<std::vector<GpuOffer>>(&offers)) {
+      catalog[cloud] = std::move(*known);
+    } else {
+      log::warn("no catalog from Runpod", {{"why", std::get<ApiFault>(offers).message}});
     }
-    learnt_.with([&](Learnt& learnt) {
-      if (!catalog.empty()) learnt.catalog = std::move(catalog);
-      learnt.catalog_at = Clock::now();
-    });
   }
+  learnt_.with([&](Learnt& learnt) {
+    if (!catalog.empty()) learnt.catalog = std::move(catalog);
+    learnt.catalog_at = Clock::now();
+  });
+}
+
+// All places in order. Without a catalog they stand as wished.
+std::vector<Candidate> Provider::places(const std::stop_token& stop) {
+  learn_prices(stop);
   return learnt_.with(
       [&](const Learnt& learnt) { return candidates(options_.wishes, learnt.catalog); });
 }

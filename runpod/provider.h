@@ -61,6 +61,9 @@ class Provider : public navtalk::Provider {
   int room(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override;
 
+  // Reads the catalog, unless that was done a moment ago; without it prices are not known. Asks
+  // each cloud once, for ten seconds at most.
+  void learn_prices(const std::stop_token& stop);
   // The worker's base URL for a pod.
   std::string url(const std::string& pod) const;
 

@@ -128,9 +128,6 @@ Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
 
 Listing Provider::list(const std::stop_token& stop) {
   const PodList all = api_.list(stop);
-  // The first list of a process also learns prices, which the cap on spending wants to know.
-  if (!learnt_.with([](const Learnt& learnt) { return learnt.catalog_at.has_value(); }))
-    places(stop);
   Listing listing{.complete = !all.fault};
   if (all.fault) {
     listing.message = all.fault->message;

@@ -55,7 +55,7 @@ struct Pool {
   }
   void work() {
     executor.step();
-    executor.wait_idle(k_never);
+    executor.wait_idle(30s, k_never);
     reconciler.pass(k_never);
   }
   // Works until it is so, for at most twenty seconds.
@@ -162,11 +162,11 @@ TEST_CASE("a young pod that 404s on delete is not forgotten") {
   pool.server.life({.hidden = 3600s});
   const GpuId id = pool.ask_for_one();
   pool.executor.step();
-  pool.executor.wait_idle(k_never);
+  pool.executor.wait_idle(30s, k_never);
   REQUIRE_FALSE(pool.store->find(id)->provider_id.empty());
   pool.ask_to_destroy(id);
   pool.executor.step();
-  pool.executor.wait_idle(k_never);
+  pool.executor.wait_idle(30s, k_never);
   CHECK(pool.store->find(id));
   pool.server.advance(3601s);
   REQUIRE(pool.comes([&] { return pool.paid().empty() && !pool.store->find(id); }));

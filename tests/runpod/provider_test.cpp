@@ -178,7 +178,7 @@ TEST_CASE("creating goes on without a catalog") {
 TEST_CASE("the expected price is that of the place which is asked next") {
   Scene scene;
   CHECK(scene.provider.expected_usd_per_hour() == 1);  // nothing is known yet
-  scene.provider.list(k_never);
+  scene.provider.learn_prices(k_never);
   CHECK(scene.provider.expected_usd_per_hour() == 0.44);
   scene.made("a");
   CHECK(scene.provider.expected_usd_per_hour() == 0.44);
