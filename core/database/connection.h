@@ -35,17 +35,14 @@ class DbConnection {
  public:
   virtual ~DbConnection() = default;
 
-  // The statement's effect is whole only after the last row was read; run() does that. The same
-  // statement may not be started again while its rows are being read.
+  // The statement's effect is whole only after the last row was read. The same statement may not be
+  // started again while its rows are being read.
   virtual std::unique_ptr<DbRows> query(std::string_view sql, DbValues values) = 0;
+  // A statement whose rows nobody wants. It may run with the next query or script at the latest, so
+  // that its error may come from there.
+  virtual void run(std::string_view sql, DbValues values) = 0;
   // Several statements at once, without parameters and rows.
   virtual void script(const std::string& sql) = 0;
-
-  void run(std::string_view sql, DbValues values = {}) {
-    const auto rows = query(sql, values);
-    while (rows->next()) {
-    }
-  }
 };
 
 }  // namespace navtalk

@@ -83,7 +83,11 @@ struct PostgresConnection::State {
   std::string where;
   pqxx::connection connection;
   std::map<std::string, std::string, std::less<>> prepared{};  // name by SQL
+  std::string kept{};  // statements of run() that wait for the next message
   Trouble trouble = Trouble::none;
+
+  // Prepares the statement where it is new.
+  const std::string& name_of(std::string_view sql);
 
   // Calls the library; its exceptions become ours.
   template <class F>
@@ -142,16 +146,23 @@ PostgresConnection::PostgresConnection(const std::string& url) {
 
 PostgresConnection::~PostgresConnection() = default;
 
-std::unique_ptr<DbRows> PostgresConnection::query(std::string_view sql, DbValues values) {
-  auto found = state_->prepared.find(sql);
-  if (found == state_->prepared.end()) {
-    const std::string name = fmt::format("s{}", state_->prepared.size());
-    state_->call([&](pqxx::nontransaction&) {
-      state_->connection.prepare(name, std::string(sql));
+const std::string& PostgresConnection::State::name_of(std::string_view sql) {
+  auto found = prepared.find(sql);
+  if (found == prepared.end()) {
+    const std::string name = fmt::format("s{}", prepared.size());
+    call([&](pqxx::nontransaction&) {
+      connection.prepare(name, std::string(sql));
+      connection.prepare_now(name);
       return 0;
     });
-    found = state_->prepared.emplace(std::string(sql), name).first;
+    found = prepared.emplace(std::string(sql), name).first;
   }
+  return found->second;
+}
+
+std::unique_ptr<DbRows> PostgresConnection::query(std::string_view sql, DbValues values) {
+  const std::string& name = state_->name_of(sql);
+  if (!state_->kept.empty()) batch("");
   std::vector<std::string> texts;
   std::vector<const char*> pointers;
   texts.reserve(values.size());
@@ -161,15 +172,27 @@ std::unique_ptr<DbRows> PostgresConnection::query(std::string_view sql, DbValues
     pointers.push_back(null ? nullptr : texts.back().c_str());
   }
   return std::make_unique<PostgresRows>(state_->call([&](pqxx::nontransaction& transaction) {
-    return transaction.exec_prepared(found->second, pqxx::prepare::make_dynamic_params(pointers));
+    return transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(pointers));
   }));
+}
+
+void PostgresConnection::run(std::string_view sql, DbValues values) {
+  std::string call = "EXECUTE " + state_->name_of(sql);
+  const char* before = "(";
+  for (const DbValue& value : values) {
+    const bool null = std::holds_alternative<std::monostate>(value);
+    call += before + (null ? "NULL" : state_->connection.quote(as_text(value)));
+    before = ", ";
+  }
+  state_->kept += call + (values.size() > 0 ? ");" : ";");
 }
 
 void PostgresConnection::script(const std::string& sql) { batch(sql); }
 
 std::unique_ptr<DbRows> PostgresConnection::batch(const std::string& sql) {
+  const std::string all = std::exchange(state_->kept, {}) + sql;
   return std::make_unique<PostgresRows>(
-      state_->call([&](pqxx::nontransaction& transaction) { return transaction.exec(sql); }));
+      state_->call([&](pqxx::nontransaction& transaction) { return transaction.exec(all); }));
 }
 
 PostgresConnection::Trouble PostgresConnection::trouble() const { return state_->trouble; }

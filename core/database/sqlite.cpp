@@ -147,6 +147,12 @@ std::unique_ptr<DbRows> SqliteConnection::query(std::string_view sql, DbValues v
   }
 }
 
+void SqliteConnection::run(std::string_view sql, DbValues values) {
+  const auto rows = query(sql, values);
+  while (rows->next()) {
+  }
+}
+
 void SqliteConnection::script(const std::string& sql) {
   try {
     state_->database.exec(sql);

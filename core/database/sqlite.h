@@ -21,6 +21,7 @@ class SqliteConnection : public DbConnection {
   SqliteConnection& operator=(const SqliteConnection&) = delete;
 
   std::unique_ptr<DbRows> query(std::string_view sql, DbValues values) override;
+  void run(std::string_view sql, DbValues values) override;
   void script(const std::string& sql) override;
 
   // A commit waits until the disk has it (synchronous=FULL), or until the kernel has it (NORMAL).

@@ -155,22 +155,31 @@ void delete_gpu(Transaction& transaction, const GpuId& id) {
 }
 
 // The conditions repeat the partial index gpus_with_room word for word, so that it is used.
-std::vector<Gpu> gpus_with_room(Transaction& transaction, const TenantId& dedicated_to,
-                                const std::string& host, std::size_t limit) {
-  return read_gpus(*transaction.db.query(
-      "SELECT " NAVTALK_GPU_COLUMNS
-      " FROM gpus WHERE dedicated_to = $1 AND state < 2 AND draining = 0 AND sessions < slots "
-      "AND (source <> 0 OR host = '' OR $3 = '' OR host = $3) "
-      "ORDER BY source, sessions DESC, created_at, id LIMIT $2",
-      {dedicated_to.text, column::of(limit), host}));
+#define NAVTALK_WITH_ROOM(tenant) \
+  "dedicated_to = " tenant " AND state < 2 AND draining = 0 AND sessions < slots "
+#define NAVTALK_BEST_OF(tenant) \
+  "SELECT * FROM (SELECT " NAVTALK_GPU_COLUMNS " FROM gpus WHERE " NAVTALK_WITH_ROOM(tenant) \
+  "AND (source <> 0 OR host = '' OR $2 = '' OR host = $2) "                              \
+  "ORDER BY source, sessions DESC, created_at, id LIMIT 1) AS best_of"
+
+std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
+                            const std::string& host) {
+  const auto best = read_gpus(*transaction.db.query(
+      NAVTALK_BEST_OF("$1") " UNION ALL " NAVTALK_BEST_OF("'' AND $1 <> ''"), {tenant.text, host}));
+  return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
-int free_slots(Transaction& transaction, const TenantId& dedicated_to) {
+Room free_slots(Transaction& transaction, const TenantId& dedicated_to) {
   const auto rows = transaction.db.query(
-      "SELECT COALESCE(SUM(slots - sessions), 0) FROM gpus "
-      "WHERE dedicated_to = $1 AND state < 2 AND draining = 0 AND sessions < slots",
+      "SELECT CASE WHEN source = 0 THEN host ELSE '' END, SUM(slots - sessions) FROM gpus "
+      "WHERE " NAVTALK_WITH_ROOM("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
       {dedicated_to.text});
-  return rows->next() ? column::number<int>(*rows, 0) : 0;
+  Room room;
+  while (rows->next()) {
+    const std::string host = column::text(*rows, 0);
+    (host.empty() ? room.anywhere : room.of_host[host]) = column::number<int>(*rows, 1);
+  }
+  return room;
 }
 
 Gpu open_session(Transaction& transaction, const Gpu& gpu) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "scheduler/gpu.h"
 #include "scheduler/pool_store.h"
+#include "scheduler/store/queue_order.h"
 #include "scheduler/store/transaction.h"
 
 namespace navtalk {
@@ -18,12 +20,12 @@ void insert_gpu(Transaction& transaction, const Gpu& gpu);
 void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 
-// GPUs with a free slot, neither draining nor dedicated to another than `dedicated_to` (empty: the
-// shared ones), in the order in which claims take them. A local GPU counts for gateways of its own
-// host only; `host` empty: for all.
-std::vector<Gpu> gpus_with_room(Transaction& transaction, const TenantId& dedicated_to,
-                                const std::string& host, std::size_t limit);
-int free_slots(Transaction& transaction, const TenantId& dedicated_to);
+// The GPU that a claim takes: with a free slot, not draining, one dedicated to the tenant before a
+// shared one. A local GPU can be reached from its own host only; `host` empty: from anywhere.
+std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
+                            const std::string& host);
+// Free slots of GPUs dedicated to the tenant (empty: of shared ones).
+Room free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.
 Gpu open_session(Transaction& transaction, const Gpu& gpu);
 // One fewer; idle after the last one, if it was running.

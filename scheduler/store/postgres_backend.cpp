@@ -21,7 +21,11 @@ constexpr std::size_t k_idle_connections = 8;
 constexpr const char* k_session =
     "SET lock_timeout = '5s'; SET statement_timeout = '15s'; "
     "SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; "
-    "SET enable_seqscan = off; SET jit = off";
+    "SET enable_seqscan = off; SET jit = off; SET max_parallel_workers_per_gather = 0; SET "
+    "synchronous_commit = off; "
+    "PREPARE pool_lock AS SELECT pg_advisory_xact_lock(1853257835, hashtext(current_schema())); "
+    "PREPARE pool_begin AS SELECT " NAVTALK_MICROSECONDS
+    ", pg_current_xact_id(), (SELECT number FROM generation), (SELECT COUNT(*) FROM uncrashed)";
 
 std::int64_t number(PostgresConnection& db, const std::string& sql) {
   const auto rows = db.batch(sql);
@@ -60,12 +64,10 @@ struct Begun {
 
 // All that a writer needs to begin, in one message to the server and back.
 Begun begin(PostgresConnection& db, Durability durability) {
-  const char* commits = durability == Durability::lasting ? "on" : "off";
-  const auto rows = db.batch(fmt::format(
-      "BEGIN; SET LOCAL synchronous_commit TO {}; " NAVTALK_POOL_LOCK
-      "; SELECT " NAVTALK_MICROSECONDS
-      ", pg_current_xact_id(), (SELECT number FROM generation), (SELECT COUNT(*) FROM uncrashed)",
-      commits));
+  const auto rows = db.batch(
+      durability == Durability::lasting
+          ? "BEGIN; SET LOCAL synchronous_commit TO on; EXECUTE pool_lock; EXECUTE pool_begin"
+          : "BEGIN; EXECUTE pool_lock; EXECUTE pool_begin");
   if (!rows->next()) throw Error(Code::failed, "PostgreSQL did not begin a transaction");
   Begun begun{.now = column::time(*rows, 0),
               .transaction_id = column::text(*rows, 1),

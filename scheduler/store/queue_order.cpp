@@ -5,16 +5,30 @@
 namespace navtalk {
 namespace {
 
+bool take_one(int& free) {
+  if (free <= 0) return false;
+  --free;
+  return true;
+}
+
+bool take(Room& room, const std::string& host) {
+  if (host.empty()) {  // reaches them all
+    return take_one(room.anywhere) || std::any_of(room.of_host.begin(), room.of_host.end(),
+                                                  [](auto& one) { return take_one(one.second); });
+  }
+  const auto own = room.of_host.find(host);
+  return (own != room.of_host.end() && take_one(own->second)) || take_one(room.anywhere);
+}
+
 // Takes a slot for the claimant; false when it cannot have one.
 bool take(const Claimant& claimant, FreeSlots& slots) {
   int& held = slots.held[claimant.tenant];
   if (claimant.max_sessions > 0 && held >= claimant.max_sessions) return false;
   const auto own = slots.dedicated.find(claimant.tenant);
-  int& from = own != slots.dedicated.end() && own->second > 0 ? own->second : slots.shared;
-  if (from <= 0) return false;
-  --from;
-  ++held;
-  return true;
+  const bool taken = (own != slots.dedicated.end() && take(own->second, claimant.host)) ||
+                     take(slots.shared, claimant.host);
+  if (taken) ++held;
+  return taken;
 }
 
 }  // namespace

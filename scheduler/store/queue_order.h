@@ -2,21 +2,29 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "scheduler/session.h"
 
 namespace navtalk {
 
+// Free slots: those that every gateway can reach, and those of local GPUs, for their own host.
+struct Room {
+  int anywhere = 0;
+  std::map<std::string, int> of_host{};
+};
+
 // What is free, and what the tenants concerned hold already.
 struct FreeSlots {
-  int shared = 0;
-  std::map<TenantId, int> dedicated{};  // tenants with GPUs of their own
-  std::map<TenantId, int> held{};       // open sessions; needed where max_sessions is set
+  Room shared{};
+  std::map<TenantId, Room> dedicated{};  // tenants with GPUs of their own
+  std::map<TenantId, int> held{};        // open sessions; needed where max_sessions is set
 };
 
 // Is a slot left for `claimant` when everyone in `ahead`, in order of service, that may use one has
-// taken theirs? Tenants take their dedicated slots first, and no more than max_sessions in all.
+// taken theirs? Tenants take their dedicated slots first, of
+// their gateway's host before others, and no more than max_sessions in all.
 bool reaches(const std::vector<Claimant>& ahead, const Claimant& claimant, FreeSlots slots);
 
 // Start-time fair queueing within a plan. A waiter's tag is where its tenant stands, but not behind

@@ -15,13 +15,9 @@ namespace {
 
 constexpr auto brief = Durability::brief;
 
-// What is free for those ahead and for the claimant; no more shared slots are counted than all of
-// them could take, since the pool may be large.
+// What is free for those ahead and for the claimant.
 FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Claimant& claimant) {
-  FreeSlots slots;
-  const std::size_t enough = ahead.size() + 1;
-  for (const Gpu& gpu : gpus_with_room(t, {}, claimant.host, enough))
-    slots.shared += gpu.free_slots();
+  FreeSlots slots{.shared = free_slots(t, {})};
   const auto look_up = [&](const Claimant& one) {
     const TenantId& tenant = one.tenant;
     if (!tenant.empty() && !slots.dedicated.contains(tenant)) {
@@ -45,14 +41,6 @@ bool may_claim(Transaction& t, const QueuedWaiter& place, const Claimant& claima
   return reaches(ahead, claimant, free_for(t, ahead, claimant));
 }
 
-std::optional<Gpu> best_gpu(Transaction& t, const TenantId& tenant, const std::string& host) {
-  if (!tenant.empty()) {
-    if (auto own = gpus_with_room(t, tenant, host, 1); !own.empty()) return own.front();
-  }
-  auto common = gpus_with_room(t, {}, host, 1);
-  return common.empty() ? std::nullopt : std::optional(common.front());
-}
-
 void score_promises(Transaction& t, const WaiterId& waiter) {
   t.db.run("UPDATE promises SET actual = $2 - made_at WHERE waiter = $1 AND actual IS NULL",
            {waiter.text, column::of(t.now)});
@@ -66,7 +54,7 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
   }
   const Lease lease{.id = {random_id()},
                     .gpu = gpu.id,
-                    .slot = lowest_free_slot(t, gpu.id),
+                    .slot = gpu.sessions == 0 ? 0 : lowest_free_slot(t, gpu.id),
                     .epoch = after.epoch,
                     .tenant = claimant.tenant,
                     .gateway = claimant.gateway,
@@ -83,16 +71,36 @@ void expire_lease(Transaction& t, const Lease& lease) {
   count_end(t, t.now - lease.claimed_at);
 }
 
-std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
-  if (auto held = lease_of(t, claimant.id)) {
-    if (held->until > t.now) return held;
-    expire_lease(t, *held);
-  }
-  const auto queued = find_waiter(t, claimant.id);
-  const QueuedWaiter place = queued ? *queued : prospective_place(t, claimant);
-  if (!may_claim(t, place, claimant)) return std::nullopt;
+// The usual claimant is new, and nobody waits: one question instead of five.
+bool is_plain(Transaction& t, const Claimant& claimant) {
+  const auto rows = t.db.query(
+      "SELECT 1 FROM sessions WHERE claimant = $1 UNION ALL SELECT 1 FROM waiters LIMIT 1",
+      {claimant.id.text});
+  return claimant.max_sessions <= 0 && !rows->next();
+}
+
+// Takes a GPU for a claimant whose turn it is.
+std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePoint arrived_at,
+                                Duration alive) {
   const auto gpu = best_gpu(t, claimant.tenant, claimant.host);
-  if (!gpu) return std::nullopt;
+  return gpu ? std::optional(open_lease(t, *gpu, claimant, arrived_at, alive)) : std::nullopt;
+}
+
+std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
+  std::optional<QueuedWaiter> queued;
+  TimePoint arrived_at = t.now;
+  if (!is_plain(t, claimant)) {
+    if (auto held = lease_of(t, claimant.id)) {
+      if (held->until > t.now) return held;
+      expire_lease(t, *held);
+    }
+    queued = find_waiter(t, claimant.id);
+    const QueuedWaiter place = queued ? *queued : prospective_place(t, claimant);
+    if (!may_claim(t, place, claimant)) return std::nullopt;
+    arrived_at = place.waiter.arrived_at;
+  }
+  auto lease = claim_best(t, claimant, arrived_at, alive);
+  if (!lease) return std::nullopt;
   if (queued) {
     remove_waiter(t, *queued, true);
     score_promises(t, claimant.id);
@@ -100,7 +108,7 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
   } else {
     count_arrival(t);
   }
-  return open_lease(t, *gpu, claimant, place.waiter.arrived_at, alive);
+  return lease;
 }
 
 std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, std::size_t limit,

@@ -141,11 +141,11 @@ void SqliteBackend::write(Durability durability, const Work& work) {
     // way.
     const auto hold = turn_.take(patience_.turn);
     (*db).commit_to_disk(durability == Durability::lasting);
-    (*db).run("BEGIN IMMEDIATE");
+    (*db).run("BEGIN IMMEDIATE", {});
     Transaction transaction{*db, now(), wall_clock(), generation_};
     work(transaction);
     if (durability == Durability::lasting) remember_time(transaction);
-    (*db).run("COMMIT");
+    (*db).run("COMMIT", {});
     news = transaction.news;
   }
   if (news) turn_.announce_change();
@@ -155,10 +155,10 @@ void SqliteBackend::write(Durability durability, const Work& work) {
 
 void SqliteBackend::read(const Work& work) {
   Borrowed db(*this);
-  (*db).run("BEGIN");
+  (*db).run("BEGIN", {});
   Transaction transaction{*db, now(), wall_clock(), generation_};
   work(transaction);
-  (*db).run("COMMIT");
+  (*db).run("COMMIT", {});
   db.give_back();
 }
 
@@ -184,7 +184,7 @@ void SqliteBackend::start_clock() {
   if (known().first != boot) {
     const auto hold = turn_.take(patience_.turn);
     (*db).commit_to_disk(true);
-    (*db).run("BEGIN IMMEDIATE");
+    (*db).run("BEGIN IMMEDIATE", {});
     const auto [before, last] = known();
     if (before != boot) {
       wall_minus_boot_ = std::max(wall_clock(), last).time_since_epoch() - since_boot();
@@ -192,7 +192,7 @@ void SqliteBackend::start_clock() {
       (*db).run("UPDATE clock SET boot_id = $1, wall_minus_boot = $2, generation = $3",
                 {boot, wall_minus_boot_.count(), static_cast<std::int64_t>(generation_)});
     }
-    (*db).run("COMMIT");
+    (*db).run("COMMIT", {});
   }
   db.give_back();
 }

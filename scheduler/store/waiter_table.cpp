@@ -9,7 +9,7 @@ namespace navtalk {
 namespace {
 
 #define NAVTALK_WAITER_COLUMNS \
-  "id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, tag, number"
+  "id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, tag, number, host"
 
 QueuedWaiter read_waiter(DbRows& rows) {
   return {.waiter = {.claimant = {.id = {column::text(rows, 0)},
@@ -17,7 +17,8 @@ QueuedWaiter read_waiter(DbRows& rows) {
                                   .plan = column::number<int>(rows, 2),
                                   .weight = rows.real(3),
                                   .gateway = column::text(rows, 4),
-                                  .max_sessions = column::number<int>(rows, 5)},
+                                  .max_sessions = column::number<int>(rows, 5),
+                                  .host = column::text(rows, 10)},
                      .arrived_at = column::time(rows, 6),
                      .until = column::time(rows, 7),
                      .tag = rows.real(8)},
@@ -113,10 +114,10 @@ QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, T
   const double tag = prospective_place(transaction, claimant).waiter.tag;
   transaction.db.run(
       "INSERT INTO waiters (id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, "
-      "tag) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+      "tag, host) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
       {claimant.id.text, claimant.tenant.text, column::of(claimant.plan), claimant.weight,
        claimant.gateway, column::of(claimant.max_sessions), column::of(transaction.now),
-       column::of(until), tag});
+       column::of(until), tag, claimant.host});
   set_tenant_finish(transaction, claimant.plan, claimant.tenant, finish_tag(tag, claimant.weight));
   return *find_waiter(transaction, claimant.id);
 }

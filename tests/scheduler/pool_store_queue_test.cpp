@@ -134,6 +134,28 @@ STORE_TEST("who can use no shared slot holds nobody up") {
   CHECK(claimed(*store, waiting("w2", "rich")).gpu.text == "own");
 }
 
+STORE_TEST("a waiter that cannot reach a local slot holds nobody up, and one that can does") {
+  const TestType place;
+  const auto store = place.open();
+  const auto on = [](const std::string& id, const std::string& host) {
+    Claimant claimant = user(id);
+    claimant.host = host;
+    return claimant;
+  };
+  Gpu local = gpu_row("local");
+  local.host = "one";
+  enqueue(*store, on("w2", "two"));
+  add(*store, local);
+  CHECK(!store->claim(on("w2", "two"), k_minute));
+  const Lease lease = claimed(*store, on("w1", "one"));
+  REQUIRE(store->release(lease.id, lease.epoch));
+  enqueue(*store, on("w3", "one"));
+  CHECK(!store->claim(on("w4", "one"), k_minute));
+  CHECK(!store->claim(user("w5"), k_minute));
+  CHECK(claimed(*store, on("w3", "one")).gpu.text == "local");
+  CHECK(store->view().waiters.at(0).claimant.host == "two");
+}
+
 STORE_TEST("tenants of one plan share by weight, whatever each has waiting") {
   const TestType place;
   const auto store = place.open();

@@ -61,6 +61,7 @@ CREATE TABLE waiters (
   plan BIGINT NOT NULL,
   weight DOUBLE PRECISION NOT NULL,
   gateway TEXT COLLATE "C" NOT NULL,
+  host TEXT COLLATE "C" NOT NULL,
   max_sessions BIGINT NOT NULL,
   arrived_at BIGINT NOT NULL,
   until BIGINT NOT NULL,

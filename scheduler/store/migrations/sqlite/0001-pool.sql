@@ -61,6 +61,7 @@ CREATE TABLE waiters (
   plan INTEGER NOT NULL,
   weight REAL NOT NULL,
   gateway TEXT NOT NULL,
+  host TEXT NOT NULL,
   max_sessions INTEGER NOT NULL,
   arrived_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
