@@ -21,10 +21,11 @@ constexpr std::size_t k_idle_connections = 8;
 constexpr const char* k_session =
     "SET lock_timeout = '5s'; SET statement_timeout = '15s'; "
     "SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; "
-    "SET enable_seqscan = off; SET jit = off; SET max_parallel_workers_per_gather = 0; SET "
-    "synchronous_commit = off; "
-    "PREPARE pool_lock AS SELECT pg_advisory_xact_lock(1853257835, hashtext(current_schema())); "
-    "PREPARE pool_begin AS SELECT " NAVTALK_MICROSECONDS
+    "SET enable_seqscan = off; SET jit = off; SET max_parallel_workers_per_gather = 0; "
+    "SET synchronous_commit = off";
+// What every writer begins with. The tables must be there.
+constexpr const char* k_prepared =
+    "PREPARE pool_lock AS " NAVTALK_POOL_LOCK "; PREPARE pool_begin AS SELECT " NAVTALK_MICROSECONDS
     ", pg_current_xact_id(), (SELECT number FROM generation), (SELECT COUNT(*) FROM uncrashed)";
 
 std::int64_t number(PostgresConnection& db, const std::string& sql) {
@@ -90,21 +91,22 @@ void migrate(PostgresConnection& db, std::span<const Migration> migrations) {
 }
 
 PostgresBackend::PostgresBackend(std::string url) : url_(std::move(url)) {
-  auto db = connect();
-  const auto rows = db->batch(
+  PostgresConnection db(url_);
+  db.script(k_session);
+  const auto rows = db.batch(
       "SELECT COUNT(current_schema()), 'navtalk_' || (hashtext(current_schema())::bigint & "
       "4294967295)");
   if (!rows->next() || rows->integer(0) == 0) {
     throw Error(Code::invalid, "the pool store's search_path names no schema that exists");
   }
   channel_ = rows->text(1);
-  migrate(*db, postgres_migrations());
-  give_back(std::move(db));
+  migrate(db, postgres_migrations());
 }
 
 PostgresBackend::Connection PostgresBackend::connect() const {
   auto connection = std::make_unique<PostgresConnection>(url_);
   connection->script(k_session);
+  connection->script(k_prepared);
   return connection;
 }
 
