@@ -64,7 +64,8 @@ int scale(const Options& options, Context& context) {
                      .identity = identity,
                      .worker_token = worker_token_of(context.config),
                      .policy = policy_of(context.config_reading),
-                     .cloud_slots = context.config.runpod.slots});
+                     .cloud_slots = context.config.runpod.slots,
+                     .settle = std::chrono::seconds(context.config.runpod.settle_s)});
   int acted = 0;
   do {
     const Tick tick = options.dry_run ? ticker.dry_run() : ticker.run(context.stop);

@@ -176,6 +176,12 @@ const std::vector<ConfigKey>& config_keys() {
        .least = 10,
        .most = 86400},
       {.section = "runpod",
+       .name = "settle_s",
+       .meaning = "Seconds for which a pod may be missing from Runpod's lists after a create whose "
+                  "outcome is not known.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.settle_s; },
+       .most = 600},
+      {.section = "runpod",
        .name = "name_prefix",
        .meaning = "What the names of pods begin with.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.name_prefix; }},

@@ -48,7 +48,9 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
             store, *provider,
             ReconcilerOptions{.identity = options_.identity,
                               .who = "reconciler " + options_.owner,
-                              .host = provider->source() == Source::local ? this_host() : ""}));
+                              .host = provider->source() == Source::local ? this_host() : "",
+                              .orphan_grace = options_.settle,
+                              .settle = options_.settle}));
   }
   housekeeping();  // the host's devices are known before the first tick
   start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });

@@ -26,6 +26,7 @@ struct PoolServiceOptions {
   std::string worker_token;
   Policy policy{};
   int cloud_slots = 1;
+  Duration settle = std::chrono::seconds(90);  // see ReconcilerOptions
 };
 
 class PoolService {

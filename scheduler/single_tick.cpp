@@ -37,9 +37,12 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
           {.policy = options.policy, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
   for (Provider* provider : providers) {
     if (provider->source() != Source::runpod) continue;
-    reconcilers_.push_back(std::make_unique<Reconciler>(
-        store, *provider,
-        ReconcilerOptions{.identity = options.identity, .who = "reconciler " + options.owner}));
+    reconcilers_.push_back(
+        std::make_unique<Reconciler>(store, *provider,
+                                     ReconcilerOptions{.identity = options.identity,
+                                                       .who = "reconciler " + options.owner,
+                                                       .orphan_grace = options.settle,
+                                                       .settle = options.settle}));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "scheduler/owner.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
 #include "scheduler/store/run_work.h"
@@ -194,7 +195,8 @@ std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner,
       if (!rows->next()) throw Error(Code::failed, "the pool store has lost its scaler's row");
       holder = column::text(*rows, 0);
       fence = column::number<std::uint64_t>(*rows, 1);
-      held = column::time(*rows, 2) > t.now;
+      // A process of this host that is gone need not be waited for.
+      held = column::time(*rows, 2) > t.now && !surely_dead(holder);
     }
     if (held && holder != owner) return std::nullopt;
     if (!held) ++fence;
