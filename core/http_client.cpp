@@ -140,7 +140,9 @@ HeaderList header_list(const HttpRequest& request) {
       throw Error(Code::invalid, "an HTTP header's name or value holds what it may not");
     }
     typed = typed || lower(name) == "content-type";
-    list.add(value.empty() ? name + ";" : name + ": " + value);
+    std::string line = name;
+    line += value.empty() ? ";" : ": ";  // curl's way to write an empty value
+    list.add(line += value);
   }
   if (!typed) list.add("Content-Type:");  // curl would call every body a form
   list.add("Expect:");                    // and would wait before it sends a long one

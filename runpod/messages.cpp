@@ -51,7 +51,7 @@ std::optional<Pod> pod_of(const json& object) {
 
 std::string detail_of(const json& problem) {
   for (const char* name : {"detail", "message", "error", "title"}) {
-    const std::string text = text_or_empty(problem, name);
+    std::string text = text_or_empty(problem, name);
     if (!text.empty()) return text;
   }
   return text_or_empty(object_field(problem, "error"), "message");
