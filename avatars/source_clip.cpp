@@ -132,7 +132,9 @@ ClipSize make_frames(const ClipSource& source, int fps, const std::filesystem::p
     try {
       return make_from_video(*video, fps, file, progress, stop);
     } catch (const Error& error) {
-      if (error.code() != Code::invalid) throw;
+      // Most readers of video name it themselves.
+      const bool named = error.message().find(video->string()) != std::string::npos;
+      if (error.code() != Code::invalid || named) throw;
       throw error.within("video " + video->string());
     }
   }

@@ -46,8 +46,8 @@ void print_avatar(Context& context, const AvatarInfo& info,
   out.print("folder    {}, {:.1f} MB\n", printable(directory.native()),
             static_cast<double>(bytes_in(directory)) / 1e6);
   out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, info.fps);
-  out.print("length    {} frames, {:.2f} s\n", info.frames, duration_s(info));
-  if (info.faceless_frames > 0) out.print("faceless  {} frames\n", info.faceless_frames);
+  out.print("length    {}, {:.2f} s\n", counted(info.frames, "frame"), duration_s(info));
+  if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
   out.print("latents   {}\n", info.model_checksum.empty()
                                   ? "none, made when first used"

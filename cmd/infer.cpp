@@ -110,9 +110,9 @@ void report(const InferOptions& options, const RenderedVideo& video, double elap
     return;
   }
   const double duration_s = static_cast<double>(video.frames) / options.fps;
-  context.out.print("{}: {} frames, {:.2f} s of video in {:.2f} s ({:.2f} x real time)\n",
-                    (video.file ? *video.file : *video.frames_directory).native(), video.frames,
-                    duration_s, elapsed_s, duration_s / elapsed_s);
+  context.out.print("{}: {}, {:.2f} s of video in {:.2f} s ({:.2f} x real time)\n",
+                    (video.file ? *video.file : *video.frames_directory).native(),
+                    counted(video.frames, "frame"), duration_s, elapsed_s, duration_s / elapsed_s);
 }
 
 int infer(InferOptions& options, Context& context) {

@@ -35,6 +35,10 @@ void Output::flush() {
   }
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 void put_path(nlohmann::ordered_json& object, const std::string& key,
               const std::filesystem::path& path) {
   object[key] = path.native();

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -28,6 +29,9 @@ class Output {
   int descriptor_;
   std::string buffer_;
 };
+
+// "1 frame", "2 frames".
+std::string counted(std::int64_t count, std::string_view noun);
 
 // object[key] = path, and where the path is not UTF-8 also object[key_hex] with its bytes.
 void put_path(nlohmann::ordered_json& object, const std::string& key,

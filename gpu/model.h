@@ -39,8 +39,8 @@ class Model {
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
 
-  // Strict: Error{invalid} names a missing, surplus or mis-shaped tensor; Error{usage} for fp16 on
-  // a CPU.
+  // Strict: Error{invalid} names a missing, surplus or mis-shaped tensor; Error{invalid} for
+  // what this machine or build cannot do.
   static Model load(const Options& options);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

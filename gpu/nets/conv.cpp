@@ -48,6 +48,15 @@ at::Tensor phase_weights(const at::Tensor& weight) {
   return at::cat(phases, 0);
 }
 
+// Parts of the input channels, so that each output is a sum of sums of at most k_terms products;
+// past k_most parts their passes over the output would cost more than they gain.
+std::int64_t parts(const at::Tensor& weight) {
+  constexpr std::int64_t k_terms = 288;  // 32 channels under a 3x3 kernel
+  constexpr std::int64_t k_most = 16;
+  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
+  return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
+}
+
 }  // namespace
 
 Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
@@ -55,27 +64,48 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     : bias_(bias.to(type).contiguous()),
       stride_{geometry.stride, geometry.stride},
       padding_(geometry.padding) {
-  const std::array<std::int64_t, 4> input{1, weight.size(1), geometry.map_size[0],
-                                          geometry.map_size[1]};
-  weight_ = at::mkldnn_reorder_conv2d_weight(weight.to(type).contiguous().to_mkldnn(), padding_,
-                                             stride_, k_dilation, 1, at::IntArrayRef(input));
+  const std::int64_t channels = weight.size(1);
+  const std::int64_t count = type == at::kFloat ? parts(weight) : 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = channels * i / count, width = channels * (i + 1) / count - first;
+    const std::array<std::int64_t, 4> input{1, width, geometry.map_size[0], geometry.map_size[1]};
+    const at::Tensor own = weight.narrow(1, first, width).to(type).contiguous();
+    parts_.push_back({at::mkldnn_reorder_conv2d_weight(own.to_mkldnn(), padding_, stride_,
+                                                       k_dilation, 1, at::IntArrayRef(input)),
+                      first, width});
+  }
+}
+
+at::Tensor Conv::input_of(const Part& part, const at::Tensor& x) const {
+  return parts_.size() == 1 ? x : x.narrow(1, part.first_channel, part.channels);
+}
+
+void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
+  static const auto op = find<BinaryInPlace>("mkldnn::_convolution_pointwise_", "binary");
+  op.call(sum, input_of(parts_[i], x), parts_[i].weight,
+          i == 0 ? std::optional(bias_) : std::nullopt, padding_, stride_, k_dilation, 1, "add",
+          std::nullopt, std::nullopt, Scalars(), std::nullopt);
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
   static const auto op = find<Pointwise>("mkldnn::_convolution_pointwise", "");
-  return op.call(x, weight_, bias_, padding_, stride_, k_dilation, 1, "none", Scalars(), "");
+  at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
+                           k_dilation, 1, "none", Scalars(), "");
+  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+  return sum;
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
   static const auto op = find<Binary>("mkldnn::_convolution_pointwise", "binary");
-  return op.call(x, other, weight_, bias_, padding_, stride_, k_dilation, 1, "add", std::nullopt,
-                 std::nullopt, Scalars(), std::nullopt);
+  at::Tensor sum =
+      op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
+              1, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
+  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+  return sum;
 }
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
-  static const auto op = find<BinaryInPlace>("mkldnn::_convolution_pointwise_", "binary");
-  op.call(sum, x, weight_, bias_, padding_, stride_, k_dilation, 1, "add", std::nullopt,
-          std::nullopt, Scalars(), std::nullopt);
+  for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }
 
 UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,

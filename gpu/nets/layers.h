@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <vector>
 
 #include "gpu/kernels/isa.h"
 #include "gpu/nets/weights.h"
@@ -31,7 +32,17 @@ class Conv {
   void add_to(at::Tensor& sum, const at::Tensor& x) const;
 
  private:
-  at::Tensor weight_, bias_;
+  // fp32 sums over many input channels are made of shorter ones, a part of the channels each: one
+  // long chain of additions loses several times as much as the reference's kernels do.
+  struct Part {
+    at::Tensor weight;
+    std::int64_t first_channel = 0, channels = 0;
+  };
+  at::Tensor input_of(const Part& part, const at::Tensor& x) const;
+  void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
+
+  std::vector<Part> parts_;
+  at::Tensor bias_;  // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
 };
 

@@ -26,7 +26,7 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
   const std::string isa = widest_isa();
   const bool native = isa == "avx512_bf16" || isa == "amx_bf16";
   if (asked == Precision::fp16)
-    throw Error(Code::usage, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
+    throw Error(Code::invalid, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
   if (asked == Precision::bf16 && isa != "avx512" && !native)
     throw Error(Code::invalid,
                 "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");

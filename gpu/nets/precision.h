@@ -18,7 +18,7 @@ c10::ScalarType scalar_type(Precision precision);
 // saves it a twentieth of its time, and random nets so narrow carry the rounding of weights and
 // inputs past the tolerance of bf16 (docs/golden.md).
 inline constexpr int k_narrow = 32;
-// Error{usage} for fp16; Error{invalid} for bf16 on a CPU without AVX-512.
+// Error{invalid} for fp16, and for bf16 on a CPU without AVX-512.
 void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, ModelInfo& info);
 
 }  // namespace navtalk::nets

@@ -39,9 +39,9 @@ class BenchPipeline(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (4, ""))
         self.assertIn("/nonexistent/models", done.stderr)
 
-    def test_fp16_on_a_cpu_is_bad_usage(self):
+    def test_fp16_is_refused_on_a_cpu(self):
         done = run(["--precision", "fp16"])
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("fp16", done.stderr)
 
 

@@ -67,7 +67,7 @@ class ModelVerify(unittest.TestCase):
 
     def test_fp16_is_refused_on_a_cpu(self):
         done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "fp16")
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("fp16", done.stderr)
 
 

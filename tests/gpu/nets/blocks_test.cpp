@@ -97,6 +97,27 @@ TEST_CASE("a residual block equals the formula: time folded, skip unjoined, shor
   CHECK(actual.is_contiguous(at::MemoryFormat::ChannelsLast));
 }
 
+TEST_CASE("fp32 convolutions of many channels round no worse than of few") {
+  at::manual_seed(4);
+  const auto error = [](std::int64_t channels) {
+    const at::Tensor weight = at::randn({16, channels, 3, 3}), bias = at::randn({16});
+    const nets::Conv conv(weight, bias, {.map_size = {24, 24}}, at::kFloat);
+    const at::Tensor x = random_map({1, channels, 24, 24}, at::kFloat);
+    at::Tensor sum = random_map({1, 16, 24, 24}, at::kFloat);
+    const at::Tensor before = sum.clone();
+    const at::Tensor expected =
+        at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+    const at::Tensor plus = conv.plus(x, sum);
+    conv.add_to(sum, x);
+    CHECK(difference(plus, expected + before) < tolerance(at::kFloat));
+    CHECK(difference(sum, expected + before) < tolerance(at::kFloat));
+    const at::Tensor off = conv(x).to(at::kDouble) - expected;
+    return (off.pow(2).mean().sqrt() / expected.std()).item<double>();
+  };
+  CHECK(error(32) < 3e-7);
+  CHECK(error(250) < 3e-7);  // one chain over 192 channels: 6e-7
+}
+
 TEST_CASE("the sub-pixel convolution equals doubling and convolving, borders included") {
   at::manual_seed(11);
   const auto type = GENERATE(at::kFloat, at::kBFloat16);

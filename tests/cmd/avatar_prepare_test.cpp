@@ -1,0 +1,62 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cmd/shell.h"
+#include "tests/temporary_directory.h"
+
+using navtalk::tests::contains;
+using navtalk::tests::Ran;
+using navtalk::tests::shell;
+using navtalk::tests::TemporaryDirectory;
+
+namespace {
+
+const std::string k_picture = NAVTALK_SOURCE "/docs/images/hello.png";
+const std::string k_prepare =
+    "navtalk avatar prepare --image " + k_picture + " --face-box 60,60,120,120 --output ";
+
+}  // namespace
+
+TEST_CASE("avatar prepare writes a bundle that avatar show reads") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_prepare + "a --id anna && navtalk avatar show a --json", top.path());
+  CHECK(ran.status == 0);
+  CHECK(ran.err.empty());
+  CHECK(contains(ran.out, "length    1 frame, 0.04 s\n"));
+  const auto shown = nlohmann::json::parse(ran.out.substr(ran.out.find("{\"")));
+  CHECK(shown.at("id") == "anna");
+  CHECK(shown.at("frames") == 1);
+  CHECK(shown.at("face_source") == "box");
+}
+
+TEST_CASE("avatar prepare replaces a folder only with --force") {
+  const TemporaryDirectory top;
+  const Ran ran =
+      shell(k_prepare + "a && " + k_prepare + "a; echo $?; " + k_prepare + "a --force --json",
+            top.path());
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "\n3\n{\"id\":\"a\""));
+  CHECK(ran.err == "navtalk: error: a exists: choose another output, or --force\n");
+}
+
+TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {
+  const TemporaryDirectory top;
+  const auto refused = [&](const std::string& options, int status, const std::string& message) {
+    const Ran ran = shell("echo no video > bad.mp4\nhead -c 20000 " NAVTALK_SOURCE
+                          "/assets/demo/avatar.mp4 > cut.mp4\nnavtalk avatar prepare --output a " +
+                              options,
+                          top.path());
+    CAPTURE(options, ran.err);
+    CHECK(ran.status == status);
+    CHECK(contains(ran.err, message));
+    CHECK(ran.err.find(".mp4") == ran.err.rfind(".mp4"));
+    CHECK_FALSE(std::filesystem::exists(top / "a"));
+  };
+  refused("--video absent.mp4", 4, "absent.mp4: no such file");
+  refused("--video bad.mp4", 3, "bad.mp4: not a readable video");
+  refused("--video cut.mp4", 3, "cut.mp4 is damaged");
+  refused("--image bad.mp4", 3, "bad.mp4 is not a picture");
+  refused("--image " + k_picture + " --face-box 60,60,120,9999", 3, "leaves the frame");
+  refused("", 2, "--video");
+}

@@ -1,0 +1,51 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/cmd/shell.h"
+#include "tests/temporary_directory.h"
+
+using navtalk::tests::contains;
+using navtalk::tests::Ran;
+using navtalk::tests::shell;
+using navtalk::tests::TemporaryDirectory;
+
+namespace {
+
+// A second of silence as WAV, 8 kHz, one byte a sample.
+const std::string k_wav =
+    R"(printf 'RIFF\x64\x1f\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\x40\x1f\0\0' > a.wav
+head -c 8000 /dev/zero | tr '\0' '\200' >> a.wav
+)";
+const std::string k_infer =
+    "NAVTALK_LOG_FORMAT=text navtalk infer --avatar ada --audio a.wav --output a.mp4 --fps 1";
+
+}  // namespace
+
+TEST_CASE("infer counts one frame as one") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_wav + k_infer, top.path());
+  CHECK(ran.status == 0);
+  CHECK(ran.err.empty());
+  CHECK(contains(ran.out, "a.mp4: 1 frame, 1.00 s of video"));
+}
+
+TEST_CASE("infer warns of sound that is cut off, and renders what is there") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_wav + "truncate -s 5044 a.wav\n" + k_infer + "0", top.path());
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.err, "a.wav is damaged: it ends after 0.62 s and should last 1.00 s"));
+  CHECK(contains(ran.out, "a.mp4: 6 frames"));
+  CHECK(shell(k_infer + "0 --force --log-level off", top.path()).err.empty());
+}
+
+TEST_CASE("what this machine or build cannot do exits with 3, a word that is unknown with 2") {
+  const TemporaryDirectory top;
+  const auto status = [&](const std::string& options) {
+    return shell(k_wav + k_infer + " " + options, top.path()).status;
+  };
+  CHECK(status("--device cuda") == 3);
+  CHECK(status("--precision fp16") == 3);
+  CHECK(status("--device tpu") == 2);
+  CHECK(status("--precision fp8") == 2);
+  CHECK_FALSE(std::filesystem::exists(top / "a.mp4"));
+}
