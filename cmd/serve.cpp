@@ -5,14 +5,12 @@
 #include <memory>
 
 #include "cmd/commands.h"
-#include "core/error.h"
 
 namespace navtalk::cmd {
 namespace {
 
 int serve(const ServeOptions& options, Context& context) {
-  if (options.worker) return serve_worker(options, context);
-  throw Error(Code::usage, "only --worker is served yet");
+  return options.worker ? serve_worker(options, context) : serve_gateway(options, context);
 }
 
 void add_worker_options(CLI::App& command, ServeOptions& options) {

@@ -19,6 +19,7 @@ struct ServeOptions {
   std::filesystem::path models, token_file;
 };
 
+int serve_gateway(const ServeOptions& options, Context& context);
 int serve_worker(const ServeOptions& options, Context& context);
 
 }  // namespace navtalk::cmd

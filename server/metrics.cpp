@@ -2,6 +2,7 @@
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
@@ -25,6 +26,13 @@ void MetricsPage::counter(const std::string& name, const std::string& help, doub
                           const MetricLabels& labels) {
   auto& family = prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry);
   family.Add(labels).Increment(value);
+}
+
+void MetricsPage::histogram(const std::string& name, const std::string& help,
+                            const std::vector<double>& bounds, const std::vector<double>& counts,
+                            double sum) {
+  auto& family = prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry);
+  family.Add({}, bounds).ObserveMultiple(counts, sum);
 }
 
 Response MetricsPage::response() const {

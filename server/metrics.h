@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/message.h"
 
@@ -25,6 +26,9 @@ class MetricsPage {
              const MetricLabels& labels = {});
   void counter(const std::string& name, const std::string& help, double value,
                const MetricLabels& labels = {});
+  // `counts` has one more than `bounds` (upper ends), for what lies above the last.
+  void histogram(const std::string& name, const std::string& help,
+                 const std::vector<double>& bounds, const std::vector<double>& counts, double sum);
   Response response() const;
 
  private:

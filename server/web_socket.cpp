@@ -33,6 +33,7 @@ std::string host_header(const WebSocket::Address& address) {
 }
 
 void leave(WebSocket::State& state) {
+  if (state.tell) state.tell();
   if (--state.running == 0) state.over.cancel();
 }
 
@@ -47,6 +48,7 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
     const auto [closed] =
         co_await state->incoming.async_send(boost::system::error_code(), std::move(frame), k_tuple);
     if (closed) break;
+    if (state->tell) state->tell();
   }
   state->incoming.close();
   state->outgoing.close();
@@ -114,6 +116,7 @@ void WebSocket::State::abort() { beast::get_lowest_layer(stream).close(); }
 WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 WebSocket::~WebSocket() {
+  state_->tell = {};
   state_->incoming.close();
   // A closing handshake that is under way is left to end by itself.
   if (state_->closing) return;
@@ -125,6 +128,22 @@ asio::awaitable<std::optional<Frame>> WebSocket::receive() {
   auto [closed, frame] = co_await state_->incoming.async_receive(k_tuple);
   if (closed) co_return std::nullopt;
   co_return std::move(frame);
+}
+
+std::optional<Frame> WebSocket::poll() {
+  std::optional<Frame> next;
+  state_->incoming.try_receive([&](boost::system::error_code closed, Frame frame) {
+    if (!closed) next = std::move(frame);
+  });
+  return next;
+}
+
+void WebSocket::on_activity(std::function<void()> tell) { state_->tell = std::move(tell); }
+
+std::optional<std::pair<std::uint16_t, std::string>> WebSocket::peer_close() const {
+  const websocket::close_reason& reason = state_->stream.reason();
+  if (reason.code == websocket::close_code::none) return std::nullopt;
+  return std::pair(reason.code, std::string(reason.reason.data(), reason.reason.size()));
 }
 
 asio::awaitable<bool> WebSocket::send(Frame frame) {

@@ -8,6 +8,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,10 @@ class WebSocket {
 
   // The next frame; nullopt once the peer closed, vanished or broke the protocol.
   boost::asio::awaitable<std::optional<Frame>> receive();
+  // The same without waiting; nullopt also when none is there yet.
+  std::optional<Frame> poll();
+  // Called whenever a frame came or the connection ended, until the WebSocket is destroyed.
+  void on_activity(std::function<void()> tell);
   // Waits for room in the queue; false when the connection is over.
   boost::asio::awaitable<bool> send(Frame frame);
   // As send, but drops the frame when there is no room; false then.
@@ -67,6 +72,8 @@ class WebSocket {
   // Sends what is queued, then closes. receive() ends when the peer agreed, or after a bound.
   void close(CloseCode code, std::string reason);
   bool open() const;
+  // How the peer ended it; nullopt when it just went away, or is still there.
+  std::optional<std::pair<std::uint16_t, std::string>> peer_close() const;
   // Completes when everything is written and the connection is over.
   boost::asio::awaitable<void> finished();
 

@@ -35,6 +35,7 @@ struct WebSocket::State {
   Channel<Frame> incoming;
   Channel<Outgoing> outgoing;
   boost::asio::steady_timer write_deadline, over;
+  std::function<void()> tell;
   int running = 0;  // of reader and writer
   bool closing = false;
 };

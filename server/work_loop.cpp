@@ -9,8 +9,10 @@ WorkLoop::WorkLoop(std::function<void()> every_turn)
       io_(1),
       timer_(io_),
       turned_(Clock::now().time_since_epoch().count()) {
-  wait_turn();
-  thread_ = std::jthread([this] { io_.run(); });
+  thread_ = std::jthread([this] {
+    turn();  // before any work
+    io_.run();
+  });
 }
 
 WorkLoop::~WorkLoop() { io_.stop(); }
@@ -19,13 +21,11 @@ WorkLoop::Clock::duration WorkLoop::since_turn() const {
   return Clock::now().time_since_epoch() - Clock::duration(turned_.load());
 }
 
-void WorkLoop::wait_turn() {
+void WorkLoop::turn() {
+  turned();
+  if (every_turn_) every_turn_();
   timer_.expires_after(k_turn);
-  timer_.async_wait([this](boost::system::error_code) {
-    turned();
-    if (every_turn_) every_turn_();
-    wait_turn();
-  });
+  timer_.async_wait([this](boost::system::error_code) { turn(); });
 }
 
 }  // namespace navtalk::server

@@ -30,7 +30,7 @@ class WorkLoop {
   Clock::duration since_turn() const;
 
  private:
-  void wait_turn();
+  void turn();
 
   std::function<void()> every_turn_;
   boost::asio::io_context io_;

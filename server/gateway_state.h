@@ -1,0 +1,107 @@
+// The inside of the gateway. Everything here lives on the I/O thread. Private to server/.
+#pragma once
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "server/gateway.h"
+#include "server/http_server.h"
+#include "server/run_on.h"
+#include "server/signal.h"
+
+namespace navtalk::server {
+
+// One user's connection, from the upgrade to its end.
+struct LiveSession {
+  LiveSession(WebSocket& socket, const boost::asio::any_io_executor& executor)
+      : client(socket), signal(executor) {}
+
+  WebSocket& client;
+  Signal signal;  // the client, its worker, the pool or the gateway did something
+  Claimant claimant{};
+  std::string start{};  // the client's session.start, as it came
+  std::optional<Lease> lease{};
+  std::unique_ptr<WebSocket> worker{};
+  bool pool_changed = false, lease_lost = false, relaying = false;
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
+};
+
+// Seconds from session.start to session.ready.
+inline constexpr std::array<double, 9> k_wait_bounds = {0.1, 0.5, 1, 2, 5, 15, 60, 120, 300};
+
+struct GatewayCounts {
+  std::uint64_t sessions = 0;  // that got their worker
+  std::uint64_t refused = 0, left_queue = 0, connect_failed = 0, worker_lost = 0, lease_lost = 0;
+  std::uint64_t bytes_to_worker = 0, bytes_to_client = 0;
+  std::array<double, k_wait_bounds.size() + 1> waits{};
+  double waits_sum = 0;
+};
+
+struct Gateway::State {
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+  using Clock = std::chrono::steady_clock;
+
+  State(PoolStore& pool_store, Allocator& pool_allocator, GatewayOptions gateway_options);
+  ~State();
+
+  // --- life: gateway.cpp
+  void watch_changes(const std::stop_token& stop);
+  Awaitable<void> renew_leases();
+  Awaitable<void> shut_down();
+  void give_back();
+  template <class Work>
+  auto on_store(Work work) {
+    return run_on(threads.get_executor(), std::move(work));
+  }
+
+  // --- routes: gateway_routes.cpp
+  Router routes();
+  Awaitable<std::optional<Response>> authorize(const Request& request);
+  Awaitable<Response> readyz();
+  Awaitable<Response> metrics();
+  Awaitable<Response> pool();
+  Awaitable<Response> events(const Request& request);
+  Awaitable<Response> add_gpu(const Request& request);
+  Awaitable<Response> act_on_gpu(const Request& request, std::string action);
+
+  // --- one session: realtime.cpp
+  Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
+  Awaitable<void> live(LiveSession& session);
+  Awaitable<bool> receive_start(LiveSession& session);
+  Awaitable<bool> obtain(LiveSession& session);
+  Awaitable<bool> wait_in_queue(LiveSession& session, const Waiting& place, Waiting& shown,
+                                Clock::time_point& shown_at);
+  Awaitable<bool> connect(LiveSession& session, std::string& why);
+  Awaitable<bool> await_ready(LiveSession& session, std::string& why);
+  Awaitable<void> relay(LiveSession& session);
+  Awaitable<void> to_worker(LiveSession& session);
+  Awaitable<void> end_lease(LiveSession& session);
+  bool client_leaves(LiveSession& session);
+  void refuse(LiveSession& session, std::string_view code, std::string_view message,
+              std::optional<double> retry_after_s, CloseCode close);
+
+  PoolStore& store;
+  Allocator& allocator;
+  GatewayOptions options;
+  GatewayCounts counts{};
+  std::set<LiveSession*> sessions{};
+  bool stopping = false;
+
+  // Last, in this order: threads end before what their work resumes on.
+  boost::asio::io_context io{1};
+  boost::asio::steady_timer renewal;
+  Signal session_over;
+  std::optional<HttpServer> server{};
+  boost::asio::thread_pool threads{4}, renewals{1};
+  std::jthread changes;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,265 @@
+"""usage: serve_test.py NAVTALK   the built navtalk serves users: gateway, worker processes, client processes"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+try:
+    import websocket
+except ModuleNotFoundError:
+    # Another Python than Debian's may stand first in PATH; the module comes with a Debian package.
+    if sys.executable != "/usr/bin/python3" and pathlib.Path("/usr/bin/python3").exists():
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+    print("skipped: python3-websocket is not installed")
+    sys.exit(0)
+
+PROGRAM = sys.argv.pop(1)
+PATIENCE_S = 60
+START = json.dumps({"type": "session.start"})
+
+# A user as a process of its own, to be killed.
+CLIENT = """
+import sys, time, websocket
+socket = websocket.create_connection(sys.argv[1])
+socket.send('{"type":"session.start"}')
+while '"session.ready"' not in socket.recv():
+    pass
+print("ready", flush=True)
+time.sleep(3600)
+"""
+
+
+def eventually(holds, what):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        found = holds()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"never: {what}")
+
+
+class Process:
+    """One navtalk serve, in a state folder of its own."""
+
+    def __init__(self, *arguments, folder=None, **environment):
+        self.folder = folder or tempfile.mkdtemp(prefix="navtalk-serve-")
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        variables.update(environment, STATE_DIRECTORY=self.folder, OMP_WAIT_POLICY="passive")
+        self.log = open(os.path.join(self.folder, "log"), "ab")
+        self.process = subprocess.Popen(
+            [PROGRAM, "--json", "serve", *arguments], stdout=subprocess.PIPE, stderr=self.log, env=variables
+        )
+        self.url = json.loads(self.process.stdout.readline())["url"]
+
+    def ask(self, method, path, body=None, **headers):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data=data, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def pool(self):
+        return json.loads(self.ask("GET", "/v1/pool")[1])
+
+    def states(self):
+        return sorted(gpu["state"] for gpu in self.pool()["gpus"])
+
+    def connect(self, path="/v1/realtime", headers=()):
+        url = self.url.replace("http", "ws") + path
+        return websocket.create_connection(url, timeout=PATIENCE_S, header=list(headers))
+
+    def end(self, sign=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(sign)
+        status = self.process.wait(PATIENCE_S)
+        self.process.stdout.close()
+        self.log.close()
+        return status
+
+
+def worker_processes(folder):
+    """Ids of workers whose state folder that is, so that tests side by side see their own alone."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"--worker" in words and f"STATE_DIRECTORY={folder}".encode() in variables:
+            found.append(int(entry.name))
+    return found
+
+
+def receive(socket, kind):
+    while True:
+        text = socket.recv()
+        if not text:
+            raise AssertionError(f"the connection ended before {kind}")
+        frame = json.loads(text)
+        if frame["type"] == kind:
+            return frame
+
+
+class Gateway(unittest.TestCase):
+    def setUp(self):
+        self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", NAVTALK_POOL_FREE_RUNNING_GPU="1")
+        self.addCleanup(self.clean)
+
+    def clean(self):
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.gateway.folder)
+
+    def ready(self):
+        eventually(lambda: self.gateway.states() == ["idle"], "a worker is ready")
+
+    def test_a_user_waits_for_the_first_worker_and_gets_it(self):
+        socket = self.gateway.connect()
+        socket.send(START)
+        ready = receive(socket, "session.ready")
+        self.assertEqual(ready["video"]["fps"], 25)
+        self.assertEqual(self.gateway.states(), ["running"])
+        second = self.gateway.connect()
+        second.send(START)
+        self.assertEqual(receive(second, "queue.update")["position"], 1)
+        socket.send(json.dumps({"type": "session.end"}))
+        receive(second, "session.ready")
+
+    def test_a_killed_client_gives_its_slot_back(self):
+        url = self.gateway.url.replace("http", "ws") + "/v1/realtime"
+        client = subprocess.Popen([sys.executable, "-c", CLIENT, url], stdout=subprocess.PIPE)
+        self.assertEqual(client.stdout.readline(), b"ready\n")
+        self.assertEqual(self.gateway.states(), ["running"])
+        killed = time.monotonic()
+        client.kill()
+        client.wait()
+        client.stdout.close()
+        eventually(lambda: self.gateway.states() == ["idle"], "the slot is free")
+        self.assertLess(time.monotonic() - killed, 5)
+
+    def test_a_worker_killed_in_a_session_is_told_and_replaced(self):
+        self.ready()
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
+        (worker,) = worker_processes(self.gateway.folder)
+        os.kill(worker, signal.SIGKILL)
+        self.assertEqual(receive(socket, "error")["code"], "worker_lost")
+        eventually(lambda: "failed" in self.gateway.states(), "the GPU is failed")
+
+    def test_a_restarted_gateway_takes_its_workers_over(self):
+        self.ready()
+        (worker,) = worker_processes(self.gateway.folder)
+        before = self.gateway.pool()["gpus"][0]["id"]
+        self.assertEqual(self.gateway.end(signal.SIGKILL), -signal.SIGKILL)
+        self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=self.gateway.folder)
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
+        self.assertEqual(worker_processes(self.gateway.folder), [worker])
+        self.assertEqual(self.gateway.pool()["gpus"][0]["id"], before)
+
+    def test_a_terminated_gateway_tells_its_users_and_ends_with_143(self):
+        self.ready()
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
+        self.gateway.process.terminate()
+        self.assertEqual(receive(socket, "session.draining")["notice_s"], 1)
+        self.assertEqual(receive(socket, "error")["code"], "drained")
+        socket.recv()
+        self.assertEqual(self.gateway.end(), 143)
+
+    def test_bad_frames_are_told(self):
+        socket = self.gateway.connect()
+        socket.send("nonsense")
+        self.assertEqual(receive(socket, "error")["code"], "usage")
+        loud = self.gateway.connect()
+        loud.send("x" * ((1 << 20) + 1))
+        farewell = loud.recv_frame()
+        self.assertEqual(farewell.opcode, websocket.ABNF.OPCODE_CLOSE)
+        self.assertEqual(int.from_bytes(farewell.data[:2], "big"), 1009)
+
+    def test_the_store_and_the_loops_make_it_ready(self):
+        eventually(lambda: self.gateway.ask("GET", "/readyz")[0] == 200, "ready")
+        status, metrics = self.gateway.ask("GET", "/metrics")
+        self.assertEqual(status, 200)
+        self.assertIn("navtalk_pool_gpus", metrics)
+
+
+class Worker(unittest.TestCase):
+    def setUp(self):
+        self.worker = Process("--worker", NAVTALK_WORKER_TOKEN="sesame")
+        self.addCleanup(lambda: shutil.rmtree(self.worker.folder))
+        self.addCleanup(self.worker.end)
+        self.bearer = {"Authorization": "Bearer sesame"}
+        eventually(lambda: self.worker.ask("GET", "/healthz", **self.bearer)[0] == 200, "loaded")
+
+    def health(self):
+        return json.loads(self.worker.ask("GET", "/healthz", **self.bearer)[1])
+
+    def test_another_protocol_is_refused(self):
+        headers = {**self.bearer, "X-Navtalk-Protocol": "2"}
+        self.assertEqual(self.worker.ask("GET", "/healthz", **headers)[0], 426)
+        self.assertEqual(self.worker.ask("GET", "/healthz", Authorization="Bearer open")[0], 401)
+
+    def test_it_pauses_wakes_and_holds_a_session(self):
+        self.assertEqual(self.worker.ask("POST", "/v1/pause", **self.bearer)[0], 200)
+        self.assertEqual(self.health()["state"], "paused")
+        self.assertEqual(self.worker.ask("POST", "/v1/wake", **self.bearer)[0], 200)
+        socket = self.worker.connect("/v1/session?lease=a&epoch=1&slot=0", ["Authorization: Bearer sesame"])
+        socket.send(START)
+        self.assertEqual(receive(socket, "session.ready")["avatar"], "ada")
+        self.assertEqual(self.worker.ask("POST", "/v1/pause", **self.bearer)[0], 409)
+        self.assertEqual(self.health()["lease_epochs"], [1])
+
+    def test_an_avatar_that_is_not_there_is_told(self):
+        body = {"avatar": "../../etc"}
+        self.assertEqual(self.worker.ask("POST", "/v1/prepare", body, **self.bearer)[0], 400)
+        self.assertEqual(self.worker.ask("POST", "/v1/prepare", {"avatar": "nobody"}, **self.bearer)[0], 404)
+
+    def test_it_ends_with_143(self):
+        self.assertEqual(self.worker.end(), 143)
+
+
+class Usage(unittest.TestCase):
+    def run_serve(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            variables = {**os.environ, "STATE_DIRECTORY": folder}
+            return subprocess.run(
+                [PROGRAM, "serve", *arguments], capture_output=True, text=True, env=variables, timeout=PATIENCE_S
+            )
+
+    def test_only_loopback_is_listened_on(self):
+        for arguments in (["--listen", "0.0.0.0:0"], ["--worker", "--listen", "0.0.0.0:0"]):
+            done = self.run_serve(*arguments)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("127.0.0.1", done.stderr)
+
+    def test_an_address_is_numeric_with_a_port(self):
+        self.assertEqual(self.run_serve("--listen", "somewhere").returncode, 2)
+
+    def test_a_worker_without_models_says_what_is_missing(self):
+        done = self.run_serve("--worker", "--models", "/nowhere")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("/nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
