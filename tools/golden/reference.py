@@ -93,7 +93,8 @@ def add_positions(windows):
 def _vae_input(image, masked):
     """[256,256,3] BGR bytes to [1,3,256,256] in [-1,1]."""
     rgb = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
-    x = torch.from_numpy((rgb / 255.0).transpose(2, 0, 1).astype(np.float32))
+    # In torch's own layout: in channels_last its GroupNorm loses digits.
+    x = torch.from_numpy(np.ascontiguousarray((rgb / 255.0).transpose(2, 0, 1), np.float32))
     if masked:
         x[:, x.shape[1] // 2 :] = 0
     return ((x - 0.5) / 0.5)[None]
