@@ -19,6 +19,7 @@ void add_commands(Commands& commands) {
   add_pool_events(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
+  add_bench_pool(commands);
   add_model_check(commands);
   add_model_verify(commands);
   add_fix_filenames(commands);

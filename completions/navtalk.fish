@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -103,6 +103,7 @@ complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'The newest one
 complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Go on with new ones until Ctrl-C'
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
+complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'
 complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l batch -x -d 'Pictures at a time, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l time -x -d 'Seconds to measure each operation for'
@@ -112,6 +113,11 @@ complete -c navtalk -n '__navtalk_at bench pipeline' -l precision -x -a 'auto fp
 complete -c navtalk -n '__navtalk_at bench pipeline' -l batch -x -d 'Frames at a time, separated by commas'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l threads -x -d 'Threads of the nets; 0 takes every core'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l time -x -d 'Seconds to measure each stage for'
+complete -c navtalk -n '__navtalk_at bench pool' -l clients -x -d 'Processes that claim and release at once'
+complete -c navtalk -n '__navtalk_at bench pool' -l store -x -d 'An empty store, left empty; else SQLite in a temporary folder'
+complete -c navtalk -n '__navtalk_at bench pool' -l slots -x -d 'Slots to claim'
+complete -c navtalk -n '__navtalk_at bench pool' -l seconds -x -d 'Seconds to claim and release for'
+complete -c navtalk -n '__navtalk_at bench pool' -l gpus -x -d 'GPUs of the scaler\'s tick; 0 leaves it out'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Say what a checkpoint folder holds and whether it fits'
 complete -c navtalk -n '__navtalk_at model' -a verify -d 'Compare every stage with what the Python reference computed'
 complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Leave out the SHA-256 sums, which take reading every byte'
