@@ -35,12 +35,12 @@ double left_for(const Gpu& gpu, PoolStore& store, double cap) {
 }  // namespace
 
 PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
-                             const std::string& worker_token, PoolStore* store)
+                             const std::string& worker_token, PoolStore& store)
     : external_(std::make_unique<ExternalProvider>(worker_token)) {
   if (!has_cloud(config)) return;
   runpod::ProviderOptions options = cloud_options(config, identity);
-  if (const double cap = config.pool.max_usd_per_hour; store != nullptr && cap > 0) {
-    options.budget = [store, cap](const Gpu& gpu) { return left_for(gpu, *store, cap); };
+  if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
+    options.budget = [&store, cap](const Gpu& gpu) { return left_for(gpu, store, cap); };
   }
   auto cloud = std::make_unique<runpod::Provider>(std::move(options),
                                                   runpod::read_api_key(config.runpod.api_key_file));

@@ -15,10 +15,10 @@ namespace navtalk::cmd {
 
 class PoolProviders {
  public:
-  // Error{invalid}: the cloud is configured and has no usable key. With the store, which must
-  // outlive this, places that would break the cap on spending are not asked.
+  // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
+  // this, tells what the cap on spending leaves.
   PoolProviders(const Config& config, const PoolIdentity& identity, const std::string& worker_token,
-                PoolStore* store = nullptr);
+                PoolStore& store);
 
   std::vector<Provider*> all() const;
   // What the next cloud GPU is expected to cost; 0 without a cloud.

@@ -54,7 +54,7 @@ int scale(const Options& options, Context& context) {
   const auto store = open_store(context.config);
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
-  PoolProviders providers(context.config, identity, worker_token_of(context.config), store.get());
+  PoolProviders providers(context.config, identity, worker_token_of(context.config), *store);
   SupplyOptions supplies = supply_options(identity, context.config, "scaler " + owner);
   supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
   Supply supply(*store, supplies);

@@ -83,7 +83,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   const PoolIdentity identity = identity_of(*store, config);
   const std::string owner = this_process(), token = worker_token_of(config);
 
-  PoolProviders others(config, identity, token);
+  PoolProviders others(config, identity, token, *store);
   LocalProvider local(local_options(context, *store, token, owner));
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);

@@ -194,6 +194,7 @@ asio::awaitable<bool> Gateway::State::connect(LiveSession& session, std::string&
   address.host = url.host;
   address.port = std::to_string(url.port);
   address.target = session_target(*session.lease);
+  address.tls = url.secure;
   address.headers.emplace_back("X-Navtalk-Protocol", "1");
   if (!options.worker_token.empty())
     address.headers.emplace_back("Authorization", "Bearer " + options.worker_token);
