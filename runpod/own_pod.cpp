@@ -19,13 +19,13 @@ std::optional<OwnPod> own_pod() {
   const std::string id = variable("RUNPOD_POD_ID"), key = variable("RUNPOD_API_KEY");
   if (id.empty() || key.empty()) return std::nullopt;
   ApiOptions api;
-  const std::string url = variable("NAVTALK_DEAD_MAN_API_URL");
+  const std::string url = variable("POD_DEAD_MAN_API_URL");
   if (!url.empty()) api.url = url;
   return OwnPod{id, api, ApiKey(key)};
 }
 
 std::optional<std::chrono::seconds> dead_man_silence() {
-  const std::string text = variable("NAVTALK_DEAD_MAN_S");
+  const std::string text = variable("POD_DEAD_MAN_S");
   int seconds = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);

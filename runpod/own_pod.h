@@ -16,10 +16,10 @@ struct OwnPod {
   ApiKey key;
 };
 
-// From RUNPOD_POD_ID, RUNPOD_API_KEY (Runpod sets both) and NAVTALK_DEAD_MAN_API_URL; nullopt
+// From RUNPOD_POD_ID, RUNPOD_API_KEY (Runpod sets both) and POD_DEAD_MAN_API_URL; nullopt
 // outside a pod.
 std::optional<OwnPod> own_pod();
-// How long the silence may last, from NAVTALK_DEAD_MAN_S; nullopt: not set, or no whole number.
+// How long the silence may last, from POD_DEAD_MAN_S; nullopt: not set, or no whole number.
 std::optional<std::chrono::seconds> dead_man_silence();
 // True when Runpod accepted it, or does not know the pod. It is stopped where it may not be
 // deleted: that ends the cost of the GPU.

@@ -76,12 +76,13 @@ NewPod Provider::order(const Gpu& gpu, const Candidate& place) const {
   pod.volume_id = options_.volume_id;
   pod.volume_path = options_.volume_path;
   pod.env = options_.env;
-  pod.env["NAVTALK_POOL_ID"] = options_.pool_id;
-  pod.env["NAVTALK_POOL_NAME"] = options_.pool;
-  pod.env["NAVTALK_GPU_ID"] = gpu.id.text;
+  // NAVTALK_ variables would be taken for settings; the token is the worker's own.
+  pod.env["POD_POOL_ID"] = options_.pool_id;
+  pod.env["POD_POOL_NAME"] = options_.pool;
+  pod.env["POD_GPU_ID"] = gpu.id.text;
   pod.env["NAVTALK_WORKER_TOKEN"] = options_.worker_token;
-  pod.env["NAVTALK_DEAD_MAN_S"] = std::to_string(options_.dead_man.count());
-  pod.env["NAVTALK_DEAD_MAN_API_URL"] = options_.api.url;
+  pod.env["POD_DEAD_MAN_S"] = std::to_string(options_.dead_man.count());
+  pod.env["POD_DEAD_MAN_API_URL"] = options_.api.url;
   return pod;
 }
 

@@ -55,11 +55,11 @@ TEST_CASE("a created pod carries its name, its ids, its token by reference and i
   CHECK(order["ports"] == json::array({"2160/http"}));
   CHECK(order["args"] == "serve --worker --listen 0.0.0.0:2160 --slots 2 --gateway-silence-s 600");
   const json& env = order["env"];
-  CHECK(env["NAVTALK_POOL_ID"] == "0123abcd");
-  CHECK(env["NAVTALK_GPU_ID"] == "gpu-a");
+  CHECK(env["POD_POOL_ID"] == "0123abcd");
+  CHECK(env["POD_GPU_ID"] == "gpu-a");
   CHECK(env["NAVTALK_WORKER_TOKEN"] == "{{ RUNPOD_SECRET_navtalk_worker_token }}");
-  CHECK(env["NAVTALK_DEAD_MAN_S"] == "600");
-  CHECK(env["NAVTALK_DEAD_MAN_API_URL"] == scene.server.api_url());
+  CHECK(env["POD_DEAD_MAN_S"] == "600");
+  CHECK(env["POD_DEAD_MAN_API_URL"] == scene.server.api_url());
 
   CHECK(made.provider_id == scene.server.pods().at(0).id);
   CHECK(made.name == "navtalk-test-0123abcd-a");
@@ -411,8 +411,8 @@ TEST_CASE("a worker in a pod deletes the pod, or stops it where it may not") {
   const std::string id = server.add_pod("pod");
   ::setenv("RUNPOD_POD_ID", id.c_str(), 1);
   ::setenv("RUNPOD_API_KEY", "not-a-key", 1);
-  ::setenv("NAVTALK_DEAD_MAN_API_URL", server.api_url().c_str(), 1);
-  ::setenv("NAVTALK_DEAD_MAN_S", "600", 1);
+  ::setenv("POD_DEAD_MAN_API_URL", server.api_url().c_str(), 1);
+  ::setenv("POD_DEAD_MAN_S", "600", 1);
   const auto pod = runpod::own_pod();
   REQUIRE(pod);
   CHECK(runpod::dead_man_silence() == 600s);
@@ -424,11 +424,11 @@ TEST_CASE("a worker in a pod deletes the pod, or stops it where it may not") {
   CHECK(runpod::remove_own_pod(*pod));  // it is gone already
 
   for (const char* bad : {"", "0", "-1", "ten", "10s"}) {
-    ::setenv("NAVTALK_DEAD_MAN_S", bad, 1);
+    ::setenv("POD_DEAD_MAN_S", bad, 1);
     CHECK_FALSE(runpod::dead_man_silence());
   }
   for (const char* name :
-       {"RUNPOD_POD_ID", "RUNPOD_API_KEY", "NAVTALK_DEAD_MAN_API_URL", "NAVTALK_DEAD_MAN_S"}) {
+       {"RUNPOD_POD_ID", "RUNPOD_API_KEY", "POD_DEAD_MAN_API_URL", "POD_DEAD_MAN_S"}) {
     ::unsetenv(name);
   }
   CHECK_FALSE(runpod::own_pod());
