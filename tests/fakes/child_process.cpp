@@ -11,8 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace navtalk::tests {
 namespace {
 
@@ -20,6 +18,7 @@ constexpr int k_patience_ms = 2'000;
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
@@ -31,7 +30,8 @@ std::vector<std::string> merged(const std::map<std::string, std::string>& added)
     const std::string text = *entry;
     if (!added.contains(text.substr(0, text.find('=')))) all.push_back(text);
   }
-  for (const auto& [name, value] : added) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : added)
+    all.push_back(std::string(name).append("=").append(value));
   return all;
 }
 
