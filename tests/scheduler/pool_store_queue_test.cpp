@@ -294,7 +294,7 @@ STORE_TEST("a wait ends with a change from another thread, or a stop") {
   store->wait_for_change(0, k_minute, {});
   std::stop_source stop;
   std::uint64_t seen = store->wait_for_change(0, std::chrono::milliseconds(50), {});
-  const std::jthread changer([&] { enqueue(*store, user("w")); });
+  const std::jthread changer([&] { store->enqueue(user("w"), 10, k_minute); });
   while (store->view().waiters.empty()) seen = store->wait_for_change(seen, k_minute, {});
   const auto begin = std::chrono::steady_clock::now();
   const std::jthread stopper([&] { stop.request_stop(); });
