@@ -158,7 +158,9 @@ bool Connection::send(std::string_view bytes) {
 bool Connection::answer(int status, std::string_view body,
                         const std::vector<std::pair<std::string, std::string>>& headers) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " " + phrase(status) + "\r\n";
-  for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : headers) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
   if (status != 204) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   return send(text + "\r\n" + std::string(body));
 }
