@@ -9,8 +9,8 @@ bool needs_cloud(const Snapshot& snapshot, const Policy& policy, const Census& c
                  const Wanted& wanted) {
   if (wanted.least > census.local) return true;
   if (policy.law != Law::adaptive) return false;
-  const double load = snapshot.demand.rate_per_s() * snapshot.demand.session_s;
-  return erlang_c(census.local, load) > wanted.chance;
+  const double load = snapshot.demand.rate_per_s * snapshot.demand.session_s;
+  return erlang_c(census.local, load) > policy.wait_probability;
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ Census census(const Snapshot& snapshot, const Policy& policy, TimePoint now);
 
 // How many slots there should be, and the figures that led there.
 struct Wanted {
-  int least = 0;     // below it GPUs are started: the target
-  int most = 0;      // above it GPUs are taken away
-  int forecast = 0;  // adaptive: least by the forecast alone
-  int floor = 0;     // adaptive: least by Erlang C
-  double horizon_s = 0, mean = 0, deviation = 0, chance = 0;  // adaptive: see docs/scaling.md
-  bool surge = false, held = false;                           // why nothing is taken away
+  int least = 0;                                  // below it GPUs are started: the target
+  int most = 0;                                   // above it GPUs are taken away
+  int forecast = 0;                               // adaptive: least by the forecast alone
+  int floor = 0;                                  // adaptive: least by Erlang C
+  double horizon_s = 0, mean = 0, deviation = 0;  // adaptive: see docs/scaling.md
+  bool surge = false, held = false;               // why nothing is taken away
 
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };

@@ -121,13 +121,16 @@ Demand DemandEstimator::demand(TimePoint now) {
   advance(now);
   const double known_s =
       std::clamp(in_seconds(now_ - begin_), 60.0, 60.0 * static_cast<double>(k_day_minutes));
+  const double day_per_s = (sum_ + minutes_[minute_]) / known_s;
   Demand demand{.fast_per_s = fast_,
                 .slow_per_s = slow_,
-                .day_per_s = (sum_ + minutes_[minute_]) / known_s,
+                .rate_per_s = expected(day_per_s),
+                .day_per_s = day_per_s,
                 .last_minute = std::accumulate(recent_.begin(), recent_.end(), 0),
                 .session_s = (ended_seconds_ + k_sessions_believed * in_seconds(options_.session)) /
                              (ended_count_ + k_sessions_believed),
                 .burstiness = burstiness(),
+                .clumping = clumping(),
                 .history_ready = loaded_ || now_ - start_ >= options_.stable_window};
   for (std::size_t i = 0; i < k_sources; ++i) {
     demand.create[i] = create_[i].learnt;
@@ -136,11 +139,25 @@ Demand DemandEstimator::demand(TimePoint now) {
   return demand;
 }
 
+// An EWMA of memory T over Poisson arrivals of rate r has the variance r / 2T: what the fast one
+// shows within one and a half deviations of the slow one is chance. What it shows beyond is a rush,
+// of which it has seen only a part yet: half after 0.7 T. So twice that is believed.
+double DemandEstimator::expected(double day_per_s) const {
+  const double calm = std::max(slow_, day_per_s / 10);
+  const double chance = 1.5 * std::sqrt(calm / (2 * in_seconds(options_.fast)));
+  return slow_ + 2 * std::max(0.0, fast_ - slow_ - chance);
+}
+
 double DemandEstimator::burstiness() const {
   if (minutes_known_ < k_least_minutes || sum_ <= 0) return 1;
   const auto n = static_cast<double>(minutes_known_);
   const double mean = sum_ / n, variance = squares_ / n - mean * mean;
   return std::clamp(variance / mean, 1.0, k_most_burstiness);
+}
+
+double DemandEstimator::clumping() const {
+  if (minutes_known_ < k_least_minutes || sum_ <= 0) return 1;
+  return std::clamp(changes_ / (2 * sum_), 1.0, k_most_burstiness);
 }
 
 // What came before `start_` is history: the clock goes back to it, once, while nothing is known.
@@ -173,14 +190,20 @@ void DemandEstimator::advance(TimePoint now) {
 
 void DemandEstimator::close_minute() {
   const auto squared = [](double count) { return count * count; };
-  sum_ += minutes_[minute_];
-  squares_ += squared(minutes_[minute_]);
+  const auto minute = [&](std::size_t i) {
+    return double{static_cast<double>(minutes_[i % k_day_minutes])};
+  };
+  sum_ += minute(minute_);
+  squares_ += squared(minute(minute_));
+  if (minutes_known_ > 0)
+    changes_ += squared(minute(minute_) - minute(minute_ + k_day_minutes - 1));
   minute_ = (minute_ + 1) % k_day_minutes;
   if (minutes_known_ < k_day_minutes - 1) {
     ++minutes_known_;
   } else {  // the oldest minute makes room for the one that begins
-    sum_ -= minutes_[minute_];
-    squares_ -= squared(minutes_[minute_]);
+    sum_ -= minute(minute_);
+    squares_ -= squared(minute(minute_));
+    changes_ -= squared(minute(minute_) - minute(minute_ + 1));
   }
   minutes_[minute_] = 0;
   minute_ends_ += std::chrono::minutes(1);

@@ -28,16 +28,18 @@ struct LeadTime {
 
 // A picture of the demand at one moment.
 struct Demand {
-  double fast_per_s = 0;   // arrivals, EWMA of 3 min
+  double fast_per_s = 0;   // arrivals, EWMA of 2 min
   double slow_per_s = 0;   // arrivals, EWMA of 30 min
+  double rate_per_s = 0;   // what to expect: slow, and twice the rush that fast shows
   double day_per_s = 0;    // arrivals, mean of the last 24 h
   int last_minute = 0;     // arrivals of the last 60 s
   double session_s = 300;  // mean length of a session
   double burstiness = 1;   // variance / mean of the arrivals per minute over 24 h, within 1 .. 8
+  // As burstiness, but from the change between one minute and the next: what no rate foretells.
+  double clumping = 1;
   bool history_ready = false;                        // enough is known to take something away
   std::array<LeadTime, k_sources> create{}, wake{};  // by Source
 
-  double rate_per_s() const { return fast_per_s > slow_per_s ? fast_per_s : slow_per_s; }
   const LeadTime& create_at(Source source) const {
     return create[static_cast<std::size_t>(source)];
   }
@@ -45,7 +47,7 @@ struct Demand {
 };
 
 struct DemandOptions {
-  Duration fast = std::chrono::minutes(3), slow = std::chrono::minutes(30);
+  Duration fast = std::chrono::minutes(2), slow = std::chrono::minutes(30);
   Duration session = std::chrono::minutes(5);        // believed until sessions have ended
   Duration stable_window = std::chrono::minutes(5);  // after it nothing needs to be loaded
   // Lead times believed until some were seen, by Source; p90 is 1.6 times these.
@@ -84,7 +86,9 @@ class DemandEstimator {
   void advance(TimePoint now);
   void close_minute();
   void count_difference(const DemandBucket& counted, const DemandBucket& bucket, TimePoint at);
+  double expected(double day_per_s) const;
   double burstiness() const;
+  double clumping() const;
   Leads& leads_of(Source source, Operation operation);
   static void remember(Leads& leads, Duration took);
 
@@ -96,7 +100,7 @@ class DemandEstimator {
   std::vector<std::uint32_t> minutes_;
   std::size_t minute_ = 0, minutes_known_ = 0;
   TimePoint minute_ends_;
-  double sum_ = 0, squares_ = 0;
+  double sum_ = 0, squares_ = 0, changes_ = 0;
   std::array<int, 10> recent_{};  // the last 60 s in tenths
   std::int64_t recent_slot_ = 0;
   double ended_count_ = 0, ended_seconds_ = 0;

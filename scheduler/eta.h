@@ -13,8 +13,8 @@ namespace navtalk {
 // The chance wanted of a promise.
 inline constexpr double k_promise = 0.9;
 
-// By how much promises were too short: the factor with which 90 % of the scored ones would have
-// held, within 1 .. 4. 1 with fewer than ten.
+// By how much promises have to be lengthened so that 90 % of them hold, within 1 .. 4. From those
+// that were shown, oldest first, and what came of them.
 double widening(std::span<const Promise> promises);
 
 struct Eta {

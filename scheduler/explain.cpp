@@ -32,13 +32,14 @@ std::string state_line(const Plan& plan) {
                      census.holding, census.paused);
 }
 
-std::string target_line(const Wanted& wanted, const Demand& demand, Law law) {
+std::string target_line(const Wanted& wanted, const Demand& demand, const Policy& policy, Law law) {
   if (law == Law::counts) return fmt::format("static wants {}", slots(wanted.least));
   return fmt::format(
       "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s), Erlang floor {}; "
-      "{:.2f} users/min, sessions of {:.0f} s, burstiness {:.1f}, chance of a wait {:.2g}",
+      "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}",
       slots(wanted.least), wanted.forecast, wanted.mean, wanted.deviation, wanted.horizon_s,
-      wanted.floor, demand.rate_per_s() * 60, demand.session_s, demand.burstiness, wanted.chance);
+      wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
+      policy.wait_probability);
 }
 
 std::string_view why_kept(const Plan& plan, const Demand& demand) {
@@ -61,7 +62,8 @@ std::string_view name(Hindrance hindrance) {
 }
 
 std::vector<std::string> explain(const Plan& plan, const Policy& policy, const Demand& demand) {
-  std::vector<std::string> lines = {target_line(plan.wanted, demand, policy.law), state_line(plan)};
+  std::vector<std::string> lines = {target_line(plan.wanted, demand, policy, policy.law),
+                                    state_line(plan)};
   if (const auto kept = why_kept(plan, demand); !kept.empty()) lines.emplace_back(kept);
   if (policy.cloud == CloudSwitch::automatic) {
     lines.push_back(fmt::format("the cloud is switched {}", plan.cloud ? "on" : "off"));
@@ -73,7 +75,7 @@ std::vector<std::string> explain(const Plan& plan, const Policy& policy, const D
     lines.push_back(fmt::format("{} missing: {}", slots(plan.missing), name(plan.hindrance)));
   }
   if (plan.shadow && policy.shadow) {
-    lines.push_back("shadow: " + target_line(*plan.shadow, demand, *policy.shadow));
+    lines.push_back("shadow: " + target_line(*plan.shadow, demand, policy, *policy.shadow));
   }
   return lines;
 }

@@ -29,7 +29,7 @@ struct Policy {
   double wait_probability = 0.01;   // adaptive: the wanted share of users who wait at all
 
   Duration tick = std::chrono::seconds(5);
-  Duration hold_down = std::chrono::minutes(5);   // adaptive: down to the highest target of it
+  Duration hold_down = std::chrono::seconds(60);  // adaptive: down to the highest target of it
   Duration surge_hold = std::chrono::minutes(2);  // a surge freezes downs for so long
   double surge_factor = 2;  // surge: a minute's arrivals against the EWMA of 30 min
 

@@ -39,7 +39,7 @@ struct Snapshot {
   int queued = 0;         // waiters
   Demand demand{};
   std::array<SourceState, k_sources> sources{};  // by Source; external is never created
-  // Recent targets of the acting policy, oldest first; those older than the hold are passed over.
+  // Recent targets of the acting policy, in any order; those older than the hold are passed over.
   std::span<const TimedTarget> recent{};
   ScalerMemory memory{};
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created

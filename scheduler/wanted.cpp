@@ -12,6 +12,7 @@ namespace navtalk {
 namespace {
 
 constexpr int k_no_limit = std::numeric_limits<int>::max();
+constexpr double k_floor_chance = 0.2;
 
 // What can be had from one source by one operation, and how fast.
 struct Tier {
@@ -70,42 +71,36 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
   return tiers;
 }
 
-// The wanted chance of a wait now. Waits are to cost the same GPU time whenever they are avoided:
-// a spare slot in a quiet hour avoids few of them, so that it may be missing more often.
-double chance(const Demand& demand, const Policy& policy) {
-  const double rate = demand.rate_per_s();
-  const double ratio = rate > 0 && demand.day_per_s > 0 ? demand.day_per_s / rate : 1;
-  return std::clamp(policy.wait_probability * ratio, policy.wait_probability / 10, 0.3);
-}
-
 struct Forecast {
   int slots = 0;
   double mean = 0, deviation = 0;
 };
 
-// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps.
-Forecast forecast(const Snapshot& snapshot, int busy, double horizon_s, double z) {
-  const Demand& demand = snapshot.demand;
+// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps. Counts are
+// skewed: (z^2-1)/6 is Cornish and Fisher's correction for it.
+Forecast forecast(const Demand& demand, int busy, double horizon_s, double z) {
   const double stay = std::exp(-horizon_s / demand.session_s);
-  const double fresh = demand.rate_per_s() * demand.session_s * (1 - stay);
+  const double fresh = demand.rate_per_s * demand.session_s * (1 - stay);
   const double mean = busy * stay + fresh;
-  const double deviation = std::sqrt(busy * stay * (1 - stay) + demand.burstiness * fresh);
-  const int slots = static_cast<int>(std::ceil(mean + z * deviation - 1e-9));
-  return {.slots = std::max(busy + 1, slots), .mean = mean, .deviation = deviation};
+  const double deviation = std::sqrt(busy * stay * (1 - stay) + demand.clumping * fresh);
+  const double slots = mean + z * deviation + (z * z - 1) / 6;
+  return {.slots = std::max(busy + 1, static_cast<int>(std::ceil(slots - 1e-9))),
+          .mean = mean,
+          .deviation = deviation};
 }
 
-void want_by_demand(const Snapshot& snapshot, const Policy& policy, const Census& census,
-                    Wanted& wanted) {
+// Hot slots have to last until the next way to more has delivered: for each way its own forecast,
+// less what faster ways bring.
+void want_by_forecast(const Snapshot& snapshot, const Policy& policy, const Census& census,
+                      Wanted& wanted) {
   const Demand& demand = snapshot.demand;
-  const int busy = census.busy + snapshot.queued;
-  wanted.chance = chance(demand, policy);
-  const double z = normal_quantile(1 - wanted.chance);
+  const double z = normal_quantile(1 - policy.wait_probability);
   Tiers ways = tiers(snapshot, policy, census);
   if (ways.count == 0) ways.add(in_seconds(demand.create_at(Source::local).p90), 1);
-  int covered = 0;  // by faster ways
+  int covered = 0;
   for (std::size_t i = 0; i < ways.count; ++i) {
     const double horizon_s = ways.all[i].lead_s + in_seconds(policy.tick);
-    const Forecast here = forecast(snapshot, busy, horizon_s, z);
+    const Forecast here = forecast(demand, census.busy + snapshot.queued, horizon_s, z);
     if (here.slots - covered > wanted.forecast) {
       wanted.forecast = here.slots - covered;
       wanted.horizon_s = horizon_s;
@@ -114,8 +109,12 @@ void want_by_demand(const Snapshot& snapshot, const Policy& policy, const Census
     }
     covered += ways.all[i].slots;
   }
-  wanted.floor = least_servers(demand.rate_per_s() * demand.session_s, wanted.chance);
-  wanted.least = std::max(wanted.forecast, wanted.floor);
+}
+
+// A pool of fewer would let one user in five wait if it never grew.
+int floor_of(const Demand& demand, const Policy& policy) {
+  return least_servers(demand.slow_per_s * demand.session_s,
+                       std::max(policy.wait_probability, k_floor_chance));
 }
 
 bool surges(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
@@ -127,10 +126,11 @@ bool surges(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
 }
 
 int highest(const Snapshot& snapshot, TimePoint since) {
-  for (const TimedTarget& recent : snapshot.recent) {  // falling: the first one is the highest
-    if (recent.at >= since) return recent.target;
+  int target = 0;
+  for (const TimedTarget& recent : snapshot.recent) {
+    if (recent.at >= since) target = std::max(target, recent.target);
   }
-  return 0;
+  return target;
 }
 
 }  // namespace
@@ -138,7 +138,11 @@ int highest(const Snapshot& snapshot, TimePoint since) {
 Wanted wanted(const Snapshot& snapshot, const Policy& policy, const Census& census, TimePoint now) {
   const int busy = census.busy + snapshot.queued;
   Wanted wanted;
-  if (policy.law == Law::adaptive) want_by_demand(snapshot, policy, census, wanted);
+  if (policy.law == Law::adaptive) {
+    want_by_forecast(snapshot, policy, census, wanted);
+    wanted.floor = floor_of(snapshot.demand, policy);
+    wanted.least = std::max(wanted.forecast, wanted.floor);
+  }
   wanted.least = std::max(wanted.least, busy + policy.min_free);
   const int ceiling =
       policy.max_free ? busy + std::max(*policy.max_free, policy.min_free) : k_no_limit;

@@ -1,0 +1,38 @@
+// Policies compared at equal P(wait): each one's own knob is turned until its users wait as often
+// as is wanted, on the same trace and with the same luck.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/progress.h"
+#include "scheduler/simulator/simulator.h"
+
+namespace navtalk {
+
+struct SweepRow {
+  std::string policy;
+  double knob = 0, second = 0;  // see Strategy
+  SimulatorResult result{};
+};
+
+struct Sweep {
+  // At the wanted P(wait): between the two settings next to it, as if each ran for a part of the
+  // time. Where no setting reaches it, the one that comes nearest.
+  SweepRow at_equal;
+  bool reached = false;
+  std::vector<SweepRow> frontier;  // every setting that no other one beats, by P(wait)
+};
+
+// static, buffer, buffer-hold, utilisation, sqrt-hold, adaptive, oracle.
+const std::vector<std::string>& policy_names();
+// What the policy's knob is, in a few words.
+std::string_view knob_of(std::string_view policy);
+std::optional<Strategy::Kind> parse_policy(std::string_view name);
+
+Sweep sweep(const Trace& trace, Strategy::Kind kind, const SimulatorOptions& options,
+            double wait_probability, const std::stop_token& stop = {},
+            const Progress& progress = {});
+
+}  // namespace navtalk
