@@ -248,6 +248,74 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench scaler --trace")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --generate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --output")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --days")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --sessions")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --session-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --policy")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --wait-probability")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --knob")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --seed")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --lead-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --lead-sigma")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --slots")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --local-gpus")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --usd-per-hour")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --patience-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench scaler --hold-down-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk model verify --device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -256,7 +324,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -488,6 +556,74 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench scaler --trace")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench scaler --generate")
+      _navtalk_words 'smooth diurnal bursty'
+      return
+      ;;
+    "navtalk bench scaler --output")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench scaler --days")
+      :
+      return
+      ;;
+    "navtalk bench scaler --sessions")
+      :
+      return
+      ;;
+    "navtalk bench scaler --session-s")
+      :
+      return
+      ;;
+    "navtalk bench scaler --policy")
+      _navtalk_words 'static buffer buffer-hold utilisation sqrt-hold adaptive oracle'
+      return
+      ;;
+    "navtalk bench scaler --wait-probability")
+      :
+      return
+      ;;
+    "navtalk bench scaler --knob")
+      :
+      return
+      ;;
+    "navtalk bench scaler --seed")
+      :
+      return
+      ;;
+    "navtalk bench scaler --lead-s")
+      :
+      return
+      ;;
+    "navtalk bench scaler --lead-sigma")
+      :
+      return
+      ;;
+    "navtalk bench scaler --slots")
+      :
+      return
+      ;;
+    "navtalk bench scaler --local-gpus")
+      :
+      return
+      ;;
+    "navtalk bench scaler --usd-per-hour")
+      :
+      return
+      ;;
+    "navtalk bench scaler --patience-s")
+      :
+      return
+      ;;
+    "navtalk bench scaler --hold-down-s")
+      :
+      return
+      ;;
     "navtalk model verify --device")
       :
       return
@@ -614,7 +750,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'image pipeline pool'
+        _navtalk_words 'image pipeline pool scaler'
       fi
       ;;
     "navtalk bench image")
@@ -634,6 +770,13 @@ _navtalk() {
     "navtalk bench pool")
       if [[ $current == -* ]]; then
         _navtalk_words '--clients --store --slots --seconds --gpus --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk bench scaler")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --mishaps --no-reconcile --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

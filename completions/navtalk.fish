@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -104,6 +104,7 @@ complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Go on with new o
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
 complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'
+complete -c navtalk -n '__navtalk_at bench' -a scaler -d 'Compare scaling policies on a trace of users, at equal P(wait)'
 complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l batch -x -d 'Pictures at a time, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l time -x -d 'Seconds to measure each operation for'
@@ -118,6 +119,27 @@ complete -c navtalk -n '__navtalk_at bench pool' -l store -x -d 'An empty store,
 complete -c navtalk -n '__navtalk_at bench pool' -l slots -x -d 'Slots to claim'
 complete -c navtalk -n '__navtalk_at bench pool' -l seconds -x -d 'Seconds to claim and release for'
 complete -c navtalk -n '__navtalk_at bench pool' -l gpus -x -d 'GPUs of the scaler\'s tick; 0 leaves it out'
+complete -c navtalk -n '__navtalk_at bench scaler' -l trace -r -F -d 'CSV with the heading arrival_s,duration_s'
+complete -c navtalk -n '__navtalk_at bench scaler' -l generate -x -a 'smooth diurnal bursty' -d 'Make a trace instead'
+complete -c navtalk -n '__navtalk_at bench scaler' -l output -r -F -d 'Write the trace there and simulate nothing'
+complete -c navtalk -n '__navtalk_at bench scaler' -l force -d 'Replace an existing file'
+complete -c navtalk -n '__navtalk_at bench scaler' -l days -x -d 'Length of a made trace'
+complete -c navtalk -n '__navtalk_at bench scaler' -l sessions -x -d 'Sessions of a made trace, about'
+complete -c navtalk -n '__navtalk_at bench scaler' -l session-s -x -d 'Their mean length'
+complete -c navtalk -n '__navtalk_at bench scaler' -l policy -x -a 'static buffer buffer-hold utilisation sqrt-hold adaptive oracle' -d 'Policies, separated by commas; else all'
+complete -c navtalk -n '__navtalk_at bench scaler' -l wait-probability -x -d 'Share of users who wait, at which policies are compared'
+complete -c navtalk -n '__navtalk_at bench scaler' -l knob -x -d 'One setting of each policy instead of a sweep'
+complete -c navtalk -n '__navtalk_at bench scaler' -l seed -x -d 'Of the luck, and of a made trace'
+complete -c navtalk -n '__navtalk_at bench scaler' -l frontier -d 'Show every setting that none beats, too'
+complete -c navtalk -n '__navtalk_at bench scaler' -l lead-s -x -d 'Seconds until a cloud GPU is ready, median'
+complete -c navtalk -n '__navtalk_at bench scaler' -l lead-sigma -x -d 'Spread of it: sigma of a lognormal'
+complete -c navtalk -n '__navtalk_at bench scaler' -l slots -x -d 'Sessions per GPU'
+complete -c navtalk -n '__navtalk_at bench scaler' -l local-gpus -x -d 'Local GPUs, used before the cloud'
+complete -c navtalk -n '__navtalk_at bench scaler' -l usd-per-hour -x -d 'Price of a cloud GPU'
+complete -c navtalk -n '__navtalk_at bench scaler' -l patience-s -x -d 'Then a waiting user leaves'
+complete -c navtalk -n '__navtalk_at bench scaler' -l hold-down-s -x -d 'adaptive: as hold_down_s of [pool]'
+complete -c navtalk -n '__navtalk_at bench scaler' -l mishaps -d 'GPUs fail, hang and crash, calls get lost, the controller restarts'
+complete -c navtalk -n '__navtalk_at bench scaler' -l no-reconcile -d 'Take a lost call for a failure: shows what would leak'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Say what a checkpoint folder holds and whether it fits'
 complete -c navtalk -n '__navtalk_at model' -a verify -d 'Compare every stage with what the Python reference computed'
 complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Leave out the SHA-256 sums, which take reading every byte'

@@ -45,7 +45,7 @@ struct Config {
     int tick_s = 5;
     int queue_limit = 100;  // 0: no queue
     int queue_timeout_s = 300;
-    int hold_down_s = 300;
+    int hold_down_s = 60;
     int failed_hold_s = 60;
     int lease_s = 30;
     std::filesystem::path worker_token_file;  // empty: made in the state directory at first use

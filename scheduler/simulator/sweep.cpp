@@ -98,6 +98,16 @@ SweepRow mixed(const SweepRow& a, const SweepRow& b, double part) {
   return row;
 }
 
+SweepRow simulated(const Trace& trace, const Family& family, double knob, double second,
+                   const SimulatorOptions& options, const std::stop_token& stop) {
+  const double other = family.times_knob ? std::ceil(second * knob - 1e-9) : second;
+  const Strategy strategy{.kind = family.kind, .knob = knob, .second = other};
+  return {.policy = std::string(family.name),
+          .knob = knob,
+          .second = other,
+          .result = simulate(trace, strategy, options, stop)};
+}
+
 class Search {
  public:
   Search(const Trace& trace, const Family& family, const SimulatorOptions& options, double wanted,
@@ -152,14 +162,7 @@ class Search {
 
   SweepRow tried(double knob, double second) {
     if (progress_) progress_(family_.name, all_.size(), 0);
-    const Strategy strategy{
-        .kind = family_.kind,
-        .knob = knob,
-        .second = family_.times_knob ? std::ceil(second * knob - 1e-9) : second};
-    SweepRow row{.policy = std::string(family_.name),
-                 .knob = knob,
-                 .second = strategy.second,
-                 .result = simulate(trace_, strategy, options_, stop_)};
+    SweepRow row = simulated(trace_, family_, knob, second, options_, stop_);
     all_.push_back(row);
     return row;
   }
@@ -205,6 +208,12 @@ std::optional<Strategy::Kind> parse_policy(std::string_view name) {
 std::string_view knob_of(std::string_view policy) {
   const auto kind = parse_policy(policy);
   return kind ? family_of(*kind).knob : std::string_view{};
+}
+
+SweepRow one_setting(const Trace& trace, Strategy::Kind kind, double knob,
+                     const SimulatorOptions& options, const std::stop_token& stop) {
+  const Family& family = family_of(kind);
+  return simulated(trace, family, knob, family.seconds[0], options, stop);
 }
 
 Sweep sweep(const Trace& trace, Strategy::Kind kind, const SimulatorOptions& options,

@@ -31,6 +31,10 @@ const std::vector<std::string>& policy_names();
 std::string_view knob_of(std::string_view policy);
 std::optional<Strategy::Kind> parse_policy(std::string_view name);
 
+// One run at that knob; of a second knob the first choice.
+SweepRow one_setting(const Trace& trace, Strategy::Kind kind, double knob,
+                     const SimulatorOptions& options, const std::stop_token& stop = {});
+
 Sweep sweep(const Trace& trace, Strategy::Kind kind, const SimulatorOptions& options,
             double wait_probability, const std::stop_token& stop = {},
             const Progress& progress = {});

@@ -13,7 +13,7 @@
 namespace navtalk {
 namespace {
 
-constexpr double k_longest_s = 1e9;  // thirty years: what is above is no time in seconds
+constexpr double k_longest_s = 1e10;  // Unix time fits; what is above is no time in seconds
 
 std::vector<std::string_view> cells(std::string_view line) {
   std::vector<std::string_view> all;
