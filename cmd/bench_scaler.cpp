@@ -248,6 +248,12 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
+  command
+      .add_option("--utilisation-least", simulator.utilisation_least,
+                  "utilisation: slots that it keeps at least")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N")
+      ->capture_default_str();
   command.add_flag("--mishaps", options.mishaps,
                    "GPUs fail, hang and crash, calls get lost, the controller restarts");
   command.add_flag("--no-reconcile", options.forget,

@@ -316,6 +316,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench scaler --utilisation-least")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk model verify --device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -624,6 +628,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench scaler --utilisation-least")
+      :
+      return
+      ;;
     "navtalk model verify --device")
       :
       return
@@ -776,7 +784,7 @@ _navtalk() {
       ;;
     "navtalk bench scaler")
       if [[ $current == -* ]]; then
-        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --mishaps --no-reconcile --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --mishaps --no-reconcile --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

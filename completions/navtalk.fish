@@ -2,7 +2,7 @@
 
 function __navtalk_at
     set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --device --precision
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -138,6 +138,7 @@ complete -c navtalk -n '__navtalk_at bench scaler' -l local-gpus -x -d 'Local GP
 complete -c navtalk -n '__navtalk_at bench scaler' -l usd-per-hour -x -d 'Price of a cloud GPU'
 complete -c navtalk -n '__navtalk_at bench scaler' -l patience-s -x -d 'Then a waiting user leaves'
 complete -c navtalk -n '__navtalk_at bench scaler' -l hold-down-s -x -d 'adaptive: as hold_down_s of [pool]'
+complete -c navtalk -n '__navtalk_at bench scaler' -l utilisation-least -x -d 'utilisation: slots that it keeps at least'
 complete -c navtalk -n '__navtalk_at bench scaler' -l mishaps -d 'GPUs fail, hang and crash, calls get lost, the controller restarts'
 complete -c navtalk -n '__navtalk_at bench scaler' -l no-reconcile -d 'Take a lost call for a failure: shows what would leak'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Say what a checkpoint folder holds and whether it fits'

@@ -33,8 +33,9 @@ struct SimulatorOptions {
   double usd_per_hour = 0.69;  // of a cloud GPU
   double patience_s = 300;     // then a waiting user leaves
   Mishaps mishaps{};
-  bool reconcile = true;  // false shows what would leak
-  Policy policy{};        // of the shipped laws; law and knob come from the strategy
+  int utilisation_least = 1;  // slots that the utilisation policy never goes below
+  bool reconcile = true;      // false shows what would leak
+  Policy policy{};            // of the shipped laws; law and knob come from the strategy
 };
 
 struct SimulatorResult {

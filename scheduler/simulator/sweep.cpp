@@ -17,8 +17,8 @@ struct Family {
   Strategy::Kind kind;
   double fewest, most;
   bool whole = true;  // whole numbers
-  // The second setting: that many times the knob, or the number itself.
-  std::array<double, 4> seconds{};
+  // The second setting in times of the knob, where there is one.
+  std::array<double, 3> seconds{};
   std::size_t count = 1;
   bool times_knob = false;
 };
@@ -40,9 +40,7 @@ constexpr std::array<Family, 7> k_families = {{
      .kind = K::utilisation,
      .fewest = 0.98,
      .most = 0.02,
-     .whole = false,
-     .seconds = {1, 2, 4, 8},
-     .count = 4},
+     .whole = false},
     {.name = "sqrt-hold",
      .knob = "factor of the root",
      .kind = K::sqrt_hold,
@@ -100,7 +98,8 @@ SweepRow mixed(const SweepRow& a, const SweepRow& b, double part) {
 
 SweepRow simulated(const Trace& trace, const Family& family, double knob, double second,
                    const SimulatorOptions& options, const std::stop_token& stop) {
-  const double other = family.times_knob ? std::ceil(second * knob - 1e-9) : second;
+  const double least = family.kind == K::utilisation ? options.utilisation_least : 0;
+  const double other = family.times_knob ? std::ceil(second * knob - 1e-9) : least;
   const Strategy strategy{.kind = family.kind, .knob = knob, .second = other};
   return {.policy = std::string(family.name),
           .knob = knob,
