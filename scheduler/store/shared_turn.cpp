@@ -32,7 +32,7 @@ constexpr std::array<char, 16> k_magic = {"navtalk-turn-2"};
 constexpr std::uint32_t k_places =
     1024;  // in the line; more threads than that only lose their order
 // How long one who has had the turn may take it again without standing in line.
-constexpr std::chrono::microseconds k_moment(600);
+constexpr std::chrono::microseconds k_moment(400);
 
 std::int64_t steady_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
