@@ -43,6 +43,12 @@ void leave_pod(const std::stop_token& stop) {
   }
 }
 
+// An avatar that was prepared with other models needs minutes to be encoded anew: too long for a
+// start that somebody waits for. The demo's avatar goes with the demo's models.
+bool demo_models(const ServeOptions& options, const Context& context) {
+  return options.models.empty() && context.config.models.path.empty();
+}
+
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
@@ -50,6 +56,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                          .token = server::worker_token(options.token_file),
                          .version = NAVTALK_VERSION,
                          .avatar = first_avatar(options, context),
+                         .load_avatar = !options.avatar.empty() || demo_models(options, context),
                          .slots = options.slots,
                          .gateway_silence = milliseconds(options.gateway_silence_s),
                          .first_contact = milliseconds(options.first_contact_s),

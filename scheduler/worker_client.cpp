@@ -121,7 +121,9 @@ WorkerAnswer WorkerClient::health(const std::string& url, const std::stop_token&
   const std::optional<WorkerHealth> health = parse_worker_health(answer.body);
   if (answer.status == 200 && health) return *health;
   if (answer.status == 503 && health) {
-    return WorkerFault{WorkerFault::Kind::sick, place + ": its work loop does not turn"};
+    return WorkerFault{
+        WorkerFault::Kind::sick,
+        place + ": " + worker_error(answer.body).value_or("its work loop does not turn")};
   }
   return fault_of(answer, place);
 }

@@ -72,31 +72,60 @@ void Gateway::State::watch_changes(const std::stop_token& stop) {
   }
 }
 
-// A lease that the store no longer knows is somebody else's slot by now. On a thread of its own, so
-// that no queue of other calls makes it late.
 asio::awaitable<void> Gateway::State::renew_leases() {
   while (!stopping) {
     renewal.expires_after(allocator.options().lease / 3);
     co_await renewal.async_wait(k_tuple);
-    std::set<LeaseId> held;
-    for (const LiveSession* session : sessions) {
-      if (session->lease) held.insert(session->lease->id);
-    }
     try {
-      const Renewal renewed =
-          co_await run_on(renewals.get_executor(), [this] { return allocator.renew(); });
-      for (const LeaseId& lease : renewed.leases) held.erase(lease);
+      co_await renew_once();
     } catch (const std::exception& error) {
       // Nothing is known; the workers' fence protects against a second session on a slot.
       log::error("cannot renew the leases", {{"error", error.what()}});
-      continue;
-    }
-    for (LiveSession* session : sessions) {
-      if (!session->lease || !held.contains(session->lease->id)) continue;
-      session->lease_lost = true;
-      session->signal.ring();
     }
   }
+}
+
+// A lease that the store no longer knows is somebody else's slot by now. On a thread of its own, so
+// that no queue of other calls makes it late.
+asio::awaitable<void> Gateway::State::renew_once() {
+  std::set<LeaseId> held;
+  for (const LiveSession* session : sessions) {
+    if (session->lease) held.insert(session->lease->id);
+  }
+  const Renewal renewed =
+      co_await run_on(renewals.get_executor(), [this] { return allocator.renew(); });
+  for (const LeaseId& lease : renewed.leases) held.erase(lease);
+  for (LiveSession* session : sessions) {
+    if (!session->lease || !held.contains(session->lease->id)) continue;
+    session->lease_lost = true;
+    session->signal.ring();
+  }
+  co_await give_back_strays(renewed);
+}
+
+// What could not be given back when its session ended (the store was away) would be renewed for
+// ever. One that is nobody's twice running is no claim that is just under way.
+asio::awaitable<void> Gateway::State::give_back_strays(const Renewal& renewed) {
+  std::set<std::string> now;
+  for (const LeaseId& lease : renewed.leases) now.insert(lease.text);
+  for (const WaiterId& waiter : renewed.waiters) now.insert(waiter.text);
+  for (const LiveSession* session : sessions) {
+    now.erase(session->claimant.id.text);
+    if (session->lease) now.erase(session->lease->id.text);
+  }
+  const std::set<std::string> before = std::exchange(strays, now);
+  std::erase_if(now, [&](const std::string& stray) { return !before.contains(stray); });
+  if (now.empty()) co_return;
+  log::warn("slots without a session are given back", {{"count", std::to_string(now.size())}});
+  const auto work = [this, now, renewed] {
+    for (const Lease& lease : store.leases()) {
+      if (now.contains(lease.id.text)) allocator.release(lease);
+    }
+    for (const WaiterId& waiter : renewed.waiters) {
+      if (now.contains(waiter.text)) allocator.leave(waiter);
+    }
+  };
+  co_await on_store(work);
 }
 
 asio::awaitable<void> Gateway::State::shut_down() {

@@ -29,6 +29,9 @@ struct GatewayOptions {
   std::chrono::milliseconds connect_within{5'000};   // to a worker
   std::chrono::milliseconds ready_within{30'000};    // its session.ready, avatar loaded
   std::chrono::milliseconds client_silence{40'000};  // pings included
+  // A client that does not read for so long is let go; well before its worker, whose frames then
+  // wait too, counts as silent.
+  std::chrono::milliseconds slow_client{8'000};
 };
 
 class Gateway {

@@ -55,6 +55,8 @@ struct Gateway::State {
   // --- life: gateway.cpp
   void watch_changes(const std::stop_token& stop);
   Awaitable<void> renew_leases();
+  Awaitable<void> renew_once();
+  Awaitable<void> give_back_strays(const Renewal& renewed);
   Awaitable<void> shut_down();
   void give_back();
   template <class Work>
@@ -93,6 +95,8 @@ struct Gateway::State {
   GatewayOptions options;
   GatewayCounts counts{};
   std::set<LiveSession*> sessions{};
+  // Of the last renewal: held in the store for this gateway, but by no session that it has.
+  std::set<std::string> strays{};
   bool stopping = false;
 
   // Last, in this order: threads end before what their work resumes on.

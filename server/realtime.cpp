@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr auto k_look_again = 1s;  // in the queue, where nothing tells that time has passed
-constexpr auto k_worker_silence = 15s;
+constexpr auto k_worker_silence = 20s;
 constexpr double k_shown_anew_s = 2;  // an ETA that moved by so much is shown
 
 std::string type_of(const std::string& text) {
@@ -47,8 +47,10 @@ bool news(const Waiting& now, const Waiting& shown, double since_s) {
   return std::abs(in_seconds(*now.eta) - expected) > k_shown_anew_s;
 }
 
-std::string session_target(const Lease& lease) {
-  return "/v1/session?lease=" + lease.id.text + "&epoch=" + std::to_string(lease.epoch) +
+// Behind the path of the worker's base URL, where a proxy gave it one.
+std::string session_target(const std::string& base, const Lease& lease) {
+  const std::string prefix = base.ends_with('/') ? base.substr(0, base.size() - 1) : base;
+  return prefix + "/v1/session?lease=" + lease.id.text + "&epoch=" + std::to_string(lease.epoch) +
          "&slot=" + std::to_string(lease.slot);
 }
 
@@ -65,6 +67,7 @@ asio::awaitable<std::optional<Response>> Gateway::State::realtime(const Request&
   }
   SocketLimits limits;
   limits.silence = options.client_silence;
+  limits.write = options.slow_client;
   const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
   if (!socket) co_return std::nullopt;
   {
@@ -193,8 +196,8 @@ asio::awaitable<bool> Gateway::State::connect(LiveSession& session, std::string&
   WebSocket::Address address;
   address.host = url.host;
   address.port = std::to_string(url.port);
-  address.target = session_target(*session.lease);
   address.tls = url.secure;
+  address.target = session_target(url.path, *session.lease);
   address.headers.emplace_back("X-Navtalk-Protocol", "1");
   if (!options.worker_token.empty())
     address.headers.emplace_back("Authorization", "Bearer " + options.worker_token);

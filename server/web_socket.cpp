@@ -32,6 +32,13 @@ std::string host_header(const WebSocket::Address& address) {
   return address.host + ":" + address.port;
 }
 
+// In this order: close() leaves those waiting who wait for room, and forgets what they are.
+template <class Channel>
+void end(Channel& channel) {
+  channel.cancel();
+  channel.close();
+}
+
 void leave(WebSocket::State& state) {
   if (state.tell) state.tell();
   if (--state.running == 0) state.over.cancel();
@@ -42,16 +49,20 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
     beast::flat_buffer buffer;
     const auto [failed, size] = co_await state->stream.async_read(buffer, k_tuple);
     if (failed) break;
-    Frame frame;
-    frame.text = state->stream.got_text();
-    frame.bytes = beast::buffers_to_string(buffer.data());
+    std::optional<Frame> frame(std::in_place);
+    frame->text = state->stream.got_text();
+    frame->bytes = beast::buffers_to_string(buffer.data());
     const auto [closed] =
         co_await state->incoming.async_send(boost::system::error_code(), std::move(frame), k_tuple);
     if (closed) break;
     if (state->tell) state->tell();
   }
-  state->incoming.close();
-  state->outgoing.close();
+  state->read_over = true;
+  if (state->tell) state->tell();
+  end(state->outgoing);
+  // Behind what was read before; for those who still receive.
+  std::optional<Frame> none;
+  co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
   leave(*state);
 }
 
@@ -82,8 +93,7 @@ asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
     }
     if (!co_await write(*state, state, next.frame)) break;
   }
-  state->incoming.close();
-  state->outgoing.close();
+  end(state->outgoing);
   state->abort();
   leave(*state);
 }
@@ -117,22 +127,26 @@ WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 WebSocket::~WebSocket() {
   state_->tell = {};
-  state_->incoming.close();
+  end(state_->incoming);
   // A closing handshake that is under way is left to end by itself.
   if (state_->closing) return;
-  state_->outgoing.close();
+  end(state_->outgoing);
   state_->abort();
 }
 
 asio::awaitable<std::optional<Frame>> WebSocket::receive() {
+  if (state_->end_received) co_return std::nullopt;
   auto [closed, frame] = co_await state_->incoming.async_receive(k_tuple);
+  state_->end_received = closed || !frame;
   if (closed) co_return std::nullopt;
   co_return std::move(frame);
 }
 
 std::optional<Frame> WebSocket::poll() {
   std::optional<Frame> next;
-  state_->incoming.try_receive([&](boost::system::error_code closed, Frame frame) {
+  if (state_->end_received) return next;
+  state_->incoming.try_receive([&](boost::system::error_code closed, std::optional<Frame> frame) {
+    state_->end_received = closed || !frame;
     if (!closed) next = std::move(frame);
   });
   return next;
@@ -172,9 +186,12 @@ void WebSocket::close(CloseCode code, std::string reason) {
   if (!state_->outgoing.try_send(boost::system::error_code(), std::move(last))) state_->abort();
 }
 
-bool WebSocket::open() const { return !state_->closing && state_->running == 2; }
+bool WebSocket::open() const {
+  return !state_->closing && !state_->read_over && state_->running == 2;
+}
 
 asio::awaitable<void> WebSocket::finished() {
+  end(state_->incoming);  // nobody receives any more: the reader must not wait for room
   while (state_->running > 0) co_await state_->over.async_wait(k_tuple);
 }
 

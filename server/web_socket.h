@@ -74,7 +74,7 @@ class WebSocket {
   bool open() const;
   // How the peer ended it; nullopt when it just went away, or is still there.
   std::optional<std::pair<std::uint16_t, std::string>> peer_close() const;
-  // Completes when everything is written and the connection is over.
+  // Completes when everything is written and the connection is over; nothing is received any more.
   boost::asio::awaitable<void> finished();
 
  private:

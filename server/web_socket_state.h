@@ -32,12 +32,13 @@ struct WebSocket::State {
 
   SocketLimits limits;
   Stream stream;
-  Channel<Frame> incoming;
+  // Without a frame: the end. Closing the channel instead would lose what is still in it.
+  Channel<std::optional<Frame>> incoming;
   Channel<Outgoing> outgoing;
   boost::asio::steady_timer write_deadline, over;
   std::function<void()> tell;
   int running = 0;  // of reader and writer
-  bool closing = false;
+  bool closing = false, read_over = false, end_received = false;
 };
 
 struct Upgrade::State {

@@ -54,7 +54,7 @@ asio::awaitable<void> Worker::State::load() {
   const auto begin = Clock::now();
   try {
     co_await run_on(loop.executor(), [this] { engine.load([this] { loop.turned(); }); });
-    if (!options.avatar.empty()) co_await loaded_avatar(options.avatar);
+    if (options.load_avatar && !options.avatar.empty()) co_await loaded_avatar(options.avatar);
     phase = WorkerPhase::ready;
     const std::chrono::duration<double> took = Clock::now() - begin;
     log::info("ready for sessions",

@@ -23,7 +23,8 @@ struct WorkerOptions {
   std::string listen = "127.0.0.1:0";
   std::string token{};  // without one only loopback is listened on
   std::string version{};
-  std::string avatar{};  // loaded at start, and used by sessions that name none
+  std::string avatar{};     // used by sessions that name none
+  bool load_avatar = true;  // at the start; else when the first session asks for it
   int slots = 1;
   std::chrono::milliseconds stuck_after{5'000};  // a work loop that did not turn so long is stuck
   // Ends by itself when no gateway spoke to it for so long; 0: never. Before the first contact it

@@ -121,7 +121,7 @@ int SocketClient::close_code() {
   }(*socket_));
 }
 
-RawClient::RawClient(const std::string& url)
+RawClient::RawClient(const std::string& url, int receive_buffer)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const HttpUrl place = parse_http_url(url);
   sockaddr_in address = {};
@@ -130,13 +130,20 @@ RawClient::RawClient(const std::string& url)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const timeval patience = {20, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (receive_buffer > 0)
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   REQUIRE(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
 }
 
 RawClient::~RawClient() { ::close(fd_); }
 
-void RawClient::send(const std::string& bytes) {
-  ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+bool RawClient::send(const std::string& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t size = ::send(fd_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (size < 0 && errno != EINTR) return false;
+    if (size > 0) done += static_cast<std::size_t>(size);
+  }
+  return true;
 }
 
 std::string RawClient::receive_until(const std::string& enough) {

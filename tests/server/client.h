@@ -66,10 +66,12 @@ class SocketClient {
 // A TCP connection to whom bytes are just bytes.
 class RawClient {
  public:
-  explicit RawClient(const std::string& url);
+  // receive_buffer: bytes that the system keeps for it; 0: as many as it likes.
+  explicit RawClient(const std::string& url, int receive_buffer = 0);
   ~RawClient();
 
-  void send(const std::string& bytes);
+  // False when the peer has closed.
+  bool send(const std::string& bytes);
   // Up to `enough` has come, or the peer closed, or 20 s went by (then the test fails).
   std::string receive_until(const std::string& enough);
   // What comes until the peer closes.

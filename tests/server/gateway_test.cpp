@@ -82,16 +82,18 @@ class Pool {
   Gpu row() {
     Gpu gpu = new_gpu(identity_, Source::local);
     gpu.host = "here";
-    gpu.device = "cpu";
+    gpu.device = "device-" + std::to_string(rows_++);  // one worker to a device
     return gpu;
   }
   Gpu add(const Gpu& gpu) {
     const auto added = store_->add({.gpu = gpu}, {"test", "made"});
+    REQUIRE(added);
     return *store_->change({.id = added->id, .version = added->version, .event = Event::ready},
                            {"test", "ready"});
   }
 
   const TemporaryDirectory folder_;
+  int rows_ = 0;
   std::unique_ptr<PoolStore> store_;
   PoolIdentity identity_;
   std::optional<Supply> supply_;
@@ -106,6 +108,18 @@ class Pool {
 };
 
 const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
+const std::string k_mask(4, '\0');
+
+// A session by hand, for a client that then does not behave.
+void start_session(RawClient& client) {
+  client.send(
+      "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+      "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  client.receive_until("\r\n\r\n");
+  client.send(std::string("\x81") + static_cast<char>(0x80 | k_start.size()) + k_mask + k_start);
+  client.receive_until("session.ready");
+}
 
 }  // namespace
 
@@ -245,6 +259,32 @@ TEST_CASE("a lease is kept for as long as the session goes on") {
   CHECK(pool.state_of(gpu) == State::running);
 }
 
+TEST_CASE("a lease that no session holds is given back, not renewed for ever") {
+  Pool pool({.lease = 300ms});
+  const Gpu gpu = pool.add_worker();
+  REQUIRE(pool.store().claim({.id = {"lost"}, .gateway = "test", .host = "here"}, 10s));
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+}
+
+TEST_CASE("a client that does not read is let go, and its GPU is not blamed") {
+  const Script script(R"({"echo": true})");
+  GatewayOptions impatient;
+  impatient.slow_client = 300ms;
+  Pool pool({}, impatient);
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url(), 4096);
+  start_session(client);
+  // Binary frames of 64 KiB, echoed to one who does not look.
+  const std::string frame =
+      std::string("\x82\xff\0\0\0\0\0\x01\0\0", 10) + k_mask + std::string(65536, 'x');
+  int sent = 0;
+  while (sent < 4000 && client.send(frame)) ++sent;
+  CHECK(sent < 4000);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+  CHECK(pool.store().leases().empty());
+}
+
 TEST_CASE("without a queue a user without a slot is refused with a time to try again") {
   Pool pool({.queue_limit = 0});
   SocketClient client = pool.connect();
@@ -292,6 +332,19 @@ TEST_CASE("a stop tells sessions, gives leases back, and ends") {
   CHECK(pool.ends());
   CHECK(pool.store().leases().empty());
   CHECK(pool.store().view().waiters.empty());
+  CHECK(pool.state_of(gpu) == State::idle);
+}
+
+TEST_CASE("a stop does not wait for a client that answers nothing") {
+  GatewayOptions brisk;
+  brisk.stop_notice = 200ms;
+  Pool pool({}, brisk);
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());
+  start_session(client);
+  pool.stop();
+  CHECK(pool.ends());
+  CHECK(pool.store().leases().empty());
   CHECK(pool.state_of(gpu) == State::idle);
 }
 

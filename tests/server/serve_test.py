@@ -60,6 +60,7 @@ class Process:
             [PROGRAM, "--json", "serve", *arguments], stdout=subprocess.PIPE, stderr=self.log, env=variables
         )
         self.url = json.loads(self.process.stdout.readline())["url"]
+        self.sockets = []
 
     def ask(self, method, path, body=None, **headers):
         data = None if body is None else json.dumps(body).encode()
@@ -78,7 +79,8 @@ class Process:
 
     def connect(self, path="/v1/realtime", headers=()):
         url = self.url.replace("http", "ws") + path
-        return websocket.create_connection(url, timeout=PATIENCE_S, header=list(headers))
+        self.sockets.append(websocket.create_connection(url, timeout=PATIENCE_S, header=list(headers)))
+        return self.sockets[-1]
 
     def end(self, sign=signal.SIGTERM):
         if self.process.poll() is None:
@@ -86,6 +88,8 @@ class Process:
         status = self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         self.log.close()
+        for socket in self.sockets:
+            socket.shutdown()
         return status
 
 
