@@ -74,7 +74,7 @@ void print(const PoolReport& report, Context& context) {
       totals.slots, totals.free_slots, totals.waiting, totals.usd_per_hour, totals.usd_last_day);
   if (totals.decision) {
     context.out.print(
-        "scaler: {}, {} slots wanted, {} there or coming; cloud {}; last tick {} ago\n",
+        "scaler: {}, slots wanted: {}, there or coming: {}; cloud {}; last tick {} ago\n",
         totals.decision->policy, totals.decision->target, totals.decision->supply,
         totals.cloud ? "on" : "off", age(report.view.now - totals.decision->at));
   } else {

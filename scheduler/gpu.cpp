@@ -34,6 +34,10 @@ std::string_view name(Attempt::Result result) {
 
 bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
 
+bool being_woken(const Gpu& gpu) {
+  return gpu.state == State::starting && gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;
+}
+
 bool claimable(const Gpu& gpu, const TenantId& tenant) {
   const bool answers = gpu.state == State::idle || gpu.state == State::running;
   const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;

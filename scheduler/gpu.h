@@ -75,6 +75,8 @@ struct Gpu {
 
 // May a session of `tenant` be put on it now?
 bool claimable(const Gpu& gpu, const TenantId& tenant);
+// Is its start a wake? A worker of it had answered before this start.
+bool being_woken(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?
 bool shared(const Gpu& gpu);
 

@@ -159,12 +159,10 @@ void Prober::well(const Gpu& gpu, const WorkerHealth& health, int in_row, Worker
   if (health.slots > 0 && health.slots < row->slots) change.slots = health.slots;
   if (!store_.change(change, {options_.who, "answers, and a WebSocket gets through"})) return;
   if (gpu.state != State::starting) return;
-  // It was created if no worker of it ever answered before this start.
-  const bool woken = gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;
   store_.record(Attempt{.at = now,
                         .gpu = gpu.id,
                         .source = gpu.source,
-                        .operation = woken ? Operation::wake : Operation::create,
+                        .operation = being_woken(gpu) ? Operation::wake : Operation::create,
                         .result = Attempt::Result::ok,
                         .took = now - gpu.since,
                         .detail = gpu.device});

@@ -118,7 +118,7 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
       store_.record(Attempt{.at = view.now,
                             .gpu = gpu.id,
                             .source = gpu.source,
-                            .operation = Operation::create,
+                            .operation = being_woken(gpu) ? Operation::wake : Operation::create,
                             .result = Attempt::Result::timed_out,
                             .took = view.now - gpu.since,
                             .detail = why});

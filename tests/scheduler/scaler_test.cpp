@@ -126,6 +126,20 @@ TEST_CASE("a start past its deadline fails, and counts as timed out") {
   const auto attempts = world.pool.store->attempts({});
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].result == Attempt::Result::timed_out);
+  CHECK(attempts[0].operation == Operation::create);
+}
+
+TEST_CASE("a wake past its deadline counts as a wake") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.provider_id = "pod-1";
+  gpu.since = world.pool.store->now() - std::chrono::hours(1);
+  gpu.seen_at = gpu.since - std::chrono::hours(1);
+  world.pool.add(gpu);
+  world.scaler("one", counts(0, 1)).tick();
+  const auto attempts = world.pool.store->attempts({});
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].operation == Operation::wake);
 }
 
 TEST_CASE("the shadow's decision is recorded beside the acting one, and not acted on") {
