@@ -110,6 +110,10 @@ class Walk {
                                   [&](const Gpu& one) { return one.id == lease->gpu; });
     REQUIRE(gpu != before_.gpus.end());
     CHECK(claimable(*gpu, who.tenant));
+    // 7: whoever has a slot does not wait any more.
+    const PoolView after = store_.view();
+    CHECK(std::none_of(after.waiters.begin(), after.waiters.end(),
+                       [&](const Waiter& waiter) { return waiter.claimant.id == who.id; }));
   }
   void arrive() {
     const auto position =
