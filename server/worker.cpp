@@ -53,7 +53,10 @@ Worker::State::State(WorkerOptions worker_options, Engine worker_engine)
 asio::awaitable<void> Worker::State::load() {
   const auto begin = Clock::now();
   try {
-    co_await run_on(loop.executor(), [this] { engine.load([this] { loop.turned(); }); });
+    co_await run_on(loop.executor(), [this] {
+      engine.load([this] { loop.turned(); });
+      loop.turned();  // however long that took, it is not stuck
+    });
     if (options.load_avatar && !options.avatar.empty()) co_await loaded_avatar(options.avatar);
     phase = WorkerPhase::ready;
     const std::chrono::duration<double> took = Clock::now() - begin;
@@ -72,8 +75,11 @@ asio::awaitable<void> Worker::State::load() {
 
 asio::awaitable<AvatarSize> Worker::State::loaded_avatar(std::string id) {
   if (const auto known = avatars.find(id); known != avatars.end()) co_return known->second;
-  const AvatarSize size = co_await run_on(
-      loop.executor(), [this, &id] { return engine.prepare(id, [this] { loop.turned(); }); });
+  const AvatarSize size = co_await run_on(loop.executor(), [this, &id] {
+    const AvatarSize prepared = engine.prepare(id, [this] { loop.turned(); });
+    loop.turned();
+    return prepared;
+  });
   avatars.emplace(id, size);
   co_return size;
 }

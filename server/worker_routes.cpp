@@ -130,7 +130,10 @@ asio::awaitable<Response> Worker::State::pause() {
     co_return error_response(409, "busy", "the worker is " + state());
   phase = WorkerPhase::pausing;
   try {
-    co_await run_on(loop.executor(), [this] { engine.unload(); });
+    co_await run_on(loop.executor(), [this] {
+      engine.unload();
+      loop.turned();
+    });
     phase = WorkerPhase::paused;
     log::info("paused: the weights are off the device");
   } catch (const std::exception& error) {

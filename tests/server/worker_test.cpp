@@ -20,12 +20,14 @@ struct Script {
   std::binary_semaphore go{0};
   std::atomic<bool> hold_load = false, hold_prepare = false, fail_load = false;
   std::atomic<int> loads = 0, unloads = 0;
+  std::atomic<std::chrono::milliseconds> load_takes{};
 };
 
 Engine engine_of(Script& script) {
   return {.load =
               [&script](const Turn&) {
                 if (script.hold_load) script.go.acquire();
+                std::this_thread::sleep_for(script.load_takes.load());
                 if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
                 ++script.loads;
               },
@@ -221,6 +223,17 @@ TEST_CASE("pause takes the weights off the device and wake puts them back, not u
   CHECK(ask("POST", worker.url() + "/v1/wake").status == 200);
   CHECK(script.loads == 2);
   CHECK(SocketClient(worker.url(), session("a", 3)).connected());
+}
+
+TEST_CASE("a wake that takes longer than a stuck loop may is done when it is done") {
+  Script script;
+  Running worker(script, {.stuck_after = 400ms});
+  REQUIRE(worker.becomes("idle"));
+  CHECK(ask("POST", worker.url() + "/v1/pause").status == 200);
+  script.load_takes = 600ms;
+  const Got wake = ask("POST", worker.url() + "/v1/wake");
+  CHECK(wake.status == 200);
+  CHECK(wake.body.at("state") == "idle");
 }
 
 TEST_CASE("a wake that does not work is told, and the worker stays failed") {
