@@ -30,10 +30,15 @@ class ModelVerify(unittest.TestCase):
         self.assertEqual(report["precision"], "bf16")
         results = {r.get("tensor", r["group"]): r for r in report["results"]}
         self.assertEqual(results["unet.output"]["status"], "ok")
-        self.assertGreater(results["unet.output"]["max_difference"], 1e-4)
         self.assertIsNone(results["compose.output"]["psnr_db"])
         self.assertEqual(results["mel"]["status"], "skipped")
         self.assertIn("audio.samples", results["mel"]["reason"])
+
+    def test_bf16_is_computed_where_it_is_asked_for_and_nets_are_wide_enough(self):
+        done = verify(GOLDENS / "wide", GOLDENS / "wide.safetensors", "--precision", "bf16", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        results = {r.get("tensor", r["group"]): r for r in json.loads(done.stdout)["results"]}
+        self.assertGreater(results["decode.raw"]["max_difference"], 1e-4)
 
     def test_a_changed_weight_exits_with_1(self):
         with tempfile.TemporaryDirectory() as folder:
