@@ -1,3 +1,4 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
@@ -97,7 +98,7 @@ TEST_CASE("one connection serves many GET requests") {
 }
 
 TEST_CASE("a POST on a kept connection that dies is not sent a second time") {
-  int posts = 0;
+  std::atomic<int> posts{0};
   LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
     if (request.method == "GET") {
       client.answer(200, "ok");
@@ -214,7 +215,7 @@ TEST_CASE("a stop request ends an exchange within half a second") {
 }
 
 TEST_CASE("a client goes on after a fault") {
-  int requests = 0;
+  std::atomic<int> requests{0};
   LoopbackServer server([&](Connection& client, const ReceivedRequest&) {
     if (++requests == 1) {
       client.hold();

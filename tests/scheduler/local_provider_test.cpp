@@ -108,12 +108,16 @@ TEST_CASE("a paused worker is listed as stopped until it is woken") {
 }
 
 TEST_CASE("a worker that cannot start is a failure with its last words, and its device rests") {
-  LocalProvider provider(options());
+  std::binary_semaphore crashed(0);
+  LocalProviderOptions told = options();
+  told.on_crash = [&](const std::string&, const std::string&) { crashed.release(); };
+  LocalProvider provider(told);
   const Script script(R"({"start_exit": 3})");
   const Outcome outcome = provider.create(new_row(), {});
   REQUIRE(std::holds_alternative<Failure>(outcome));
   CHECK_THAT(std::get<Failure>(outcome).message,
              Catch::Contains("exit status 3: fake worker: the script says that it cannot start"));
+  REQUIRE(crashed.try_acquire_for(std::chrono::seconds(20)));
   const Outcome next = provider.create(new_row(), {});
   REQUIRE(std::holds_alternative<NoCapacity>(next));
   CHECK(std::get<NoCapacity>(next).retry_after > Duration{});

@@ -270,6 +270,9 @@ TEST_CASE(
   Running worker(script, {.slots = 2});
   REQUIRE(worker.becomes("idle"));
   SocketClient client(worker.url(), session("a", 1));
+  // Its answer shows that the session is there.
+  client.send(R"({"type":"session.start"})");
+  CHECK(client.receive_json().at("type") == "session.ready");
   const Got drain = ask("POST", worker.url() + "/v1/drain", R"({"notice_s": 0.3})");
   CHECK(drain.status == 202);
   CHECK(drain.body.at("sessions") == 1);
@@ -341,6 +344,9 @@ TEST_CASE("a stop gives sessions their notice and ends") {
   Running worker(script, {.stop_notice = 200ms});
   REQUIRE(worker.becomes("idle"));
   SocketClient client(worker.url(), session("a", 1));
+  // Its answer shows that the session is there.
+  client.send(R"({"type":"session.start"})");
+  CHECK(client.receive_json().at("type") == "session.ready");
   worker.stop();
   CHECK(client.receive_json().at("type") == "session.draining");
   CHECK(client.receive_json().at("code") == "drained");
