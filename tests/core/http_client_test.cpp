@@ -4,6 +4,7 @@
 #include <future>
 #include <latch>
 
+#include "core/guarded.h"
 #include "core/http_client.h"
 #include "core/http_url.h"
 #include "tests/core/expect_error.h"
@@ -87,14 +88,14 @@ TEST_CASE("every HTTP request names navtalk and its version, whatever its method
 }
 
 TEST_CASE("one connection serves many GET requests") {
-  std::vector<int> connections;
+  Guarded<std::vector<int>> connections;
   LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
-    connections.push_back(request.connection);
+    connections.with([&](auto& seen) { seen.push_back(request.connection); });
     client.answer(200, "ok");
   });
   HttpClient client;
   for (int i = 0; i < 3; ++i) answered(client.send(get(server.url("/"))));
-  CHECK(connections == std::vector<int>{1, 1, 1});
+  CHECK(connections.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
 }
 
 TEST_CASE("a POST on a kept connection that dies is not sent a second time") {
