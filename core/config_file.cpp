@@ -65,6 +65,8 @@ template <class... Fs>
 struct Overload : Fs... {
   using Fs::operator()...;
 };
+template <class... Fs>
+Overload(Fs...) -> Overload<Fs...>;  // clang 14 does not deduce it by itself
 
 // Reads one file into a reading and collects what is wrong with it.
 class FileReader {
