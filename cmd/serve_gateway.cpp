@@ -112,7 +112,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                                .slots_per_device = config.local.slots_per_device},
                                   .worker_token = token,
                                   .policy = policy_of(context.config_reading),
-                                  .cloud_slots = config.runpod.slots});
+                                  .cloud_slots = config.runpod.slots,
+                                  .settle = std::chrono::seconds(config.runpod.settle_s)});
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {

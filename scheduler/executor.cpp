@@ -1,9 +1,9 @@
 #include "scheduler/executor.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "core/check.h"
-#include "core/error.h"
 #include "core/log.h"
 #include "scheduler/owner.h"
 #include "scheduler/supply.h"
@@ -89,7 +89,7 @@ void Executor::run(const std::stop_token& stop) {
     if (!id) return;
     try {
       carry_out(*id, stop);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       // The row keeps its intent: it is taken again when the lease is over.
       log::error("an operation could not be recorded",
                  {{"gpu", id->text}, {"error", error.what()}});

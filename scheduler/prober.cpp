@@ -1,8 +1,8 @@
 #include "scheduler/prober.h"
 
 #include <algorithm>
+#include <exception>
 
-#include "core/error.h"
 #include "core/log.h"
 
 namespace navtalk {
@@ -90,7 +90,7 @@ void Prober::run(const std::stop_token& stop) {
     if (!gpu) return;
     try {
       probe(*gpu, client, stop);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       log::warn("a probe could not be recorded", {{"gpu", gpu->id.text}, {"error", error.what()}});
     }
     records_.with([&](auto& records) { records[gpu->id].under_way = false; });

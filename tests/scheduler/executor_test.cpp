@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <latch>
+#include <stdexcept>
 
 #include "scheduler/owner.h"
 #include "scheduler/supply.h"
@@ -251,4 +252,16 @@ TEST_CASE("the provider's id is stored although the row changed during the call"
   world.settle();
   CHECK(world.pool.row(gpu).provider_id == "pod-1");
   CHECK(world.pool.row(gpu).draining);
+}
+
+TEST_CASE("a provider that throws ends neither the executor nor the intent") {
+  World world;
+  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  world.cloud.during([](Operation) { throw std::runtime_error("a fault of ours"); });
+  world.settle();
+  CHECK(world.pool.row(gpu).intent.called);
+  world.cloud.during([](Operation) {});
+  const Gpu next = world.pool.wanting(Source::runpod, Operation::create);
+  world.settle();
+  CHECK(!world.pool.row(next).provider_id.empty());
 }
