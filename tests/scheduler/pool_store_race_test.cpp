@@ -204,7 +204,7 @@ STORE_TEST("claims that are killed anywhere lease no slot twice and lose none") 
   for (int round = 0; round < 12; ++round) {
     std::vector<Child> processes;
     for (int i = 0; i < 4; ++i) {
-      processes.push_back(claim_process(place.url(), "churn", round * 10 + i, "60"));
+      processes.push_back(claim_process(place.url_of_another(), "churn", round * 10 + i, "60"));
     }
     for (Child& process : processes) REQUIRE(process.line() == "ready");
     for (Child& process : processes) process.say("go");
@@ -220,6 +220,7 @@ STORE_TEST("claims that are killed anywhere lease no slot twice and lose none") 
     }
     for (const Child& process : processes) process.signal(SIGKILL);
     for (Child& process : processes) CHECK(process.wait() == 128 + SIGKILL);
+    place.wait_for_the_killed();
     check_counts(*store);
     const auto left = store->leases();
     CHECK(left.size() <= 4);

@@ -15,6 +15,8 @@ class SqlitePlace {
  public:
   static bool there() { return true; }
   std::string url() const { return "sqlite:" + file().native(); }
+  std::string url_of_another() const { return url(); }
+  void wait_for_the_killed() const {}  // what is killed writes no more
   std::filesystem::path file() const { return folder_.path() / "pool.db"; }
   std::unique_ptr<PoolStore> open() const { return PoolStore::open(url()); }
 
@@ -30,6 +32,10 @@ class PostgresPlace {
 
   PostgresPlace() : url_(server().fresh_schema()) {}
   std::string url() const { return url_; }
+  // For processes that may be killed.
+  std::string url_of_another() const { return url_ + "&application_name=another"; }
+  // Returns when the server has noticed them gone: what it had in hand for them still commits.
+  void wait_for_the_killed() const;
   std::unique_ptr<PoolStore> open() const { return PoolStore::open(url()); }
 
  private:
