@@ -12,6 +12,7 @@
 
 #include "core/config_keys.h"
 #include "core/error.h"
+#include "core/overload.h"
 #include "core/printable.h"
 #include "core/suggest.h"
 
@@ -60,13 +61,6 @@ std::string read_text(const std::filesystem::path& file) {
   }
   return text.str();
 }
-
-template <class... Fs>
-struct Overload : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overload(Fs...) -> Overload<Fs...>;  // clang 14 does not deduce it by itself
 
 // Reads one file into a reading and collects what is wrong with it.
 class FileReader {

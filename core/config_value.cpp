@@ -6,17 +6,11 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "core/overload.h"
 #include "core/printable.h"
 
 namespace navtalk {
 namespace {
-
-template <class... Fs>
-struct Overload : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-Overload(Fs...) -> Overload<Fs...>;  // clang 14 does not deduce it by itself
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");

@@ -27,8 +27,6 @@ bool holds(const Gpu& row, const Gpu& taken) {
          row.intent.operation == taken.intent.operation;
 }
 
-Intent settled(const Gpu& gpu) { return {.number = gpu.intent.number}; }
-
 }  // namespace
 
 Executor::Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
@@ -159,7 +157,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome) {
       NAVTALK_CHECK(done->instance.has_value());
       return record_created(taken, *done->instance);
     }
-    GpuChange change{.intent = settled(taken)};
+    GpuChange change{.intent = settled_intent(taken)};
     if (operation == Operation::pause) change.event = Event::paused;
     if (done->instance) {
       if (!done->instance->url.empty()) change.url = done->instance->url;
@@ -181,7 +179,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome) {
 // What the provider made is stored before anything else. If the row was given to others meanwhile,
 // what was made finds its way back by its name: the reconciler adopts it.
 void Executor::record_created(const Gpu& taken, const Instance& instance) {
-  GpuChange change{.provider_id = instance.provider_id, .intent = settled(taken)};
+  GpuChange change{.provider_id = instance.provider_id, .intent = settled_intent(taken)};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   change.usd_per_hour = instance.usd_per_hour;
@@ -193,7 +191,7 @@ void Executor::record_created(const Gpu& taken, const Instance& instance) {
 
 void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {
   const Operation operation = taken.intent.operation;
-  amend(taken, {.event = Event::fail, .last_error = message, .intent = settled(taken)},
+  amend(taken, {.event = Event::fail, .last_error = message, .intent = settled_intent(taken)},
         std::string(name(operation)) + " failed: " + message);
   store_.record(Attempt{.at = store_.now(),
                         .gpu = taken.id,

@@ -34,6 +34,12 @@ std::string_view name(Attempt::Result result) {
 
 bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
 
+Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
+  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
+}
+
+Intent settled_intent(const Gpu& gpu) { return {.number = gpu.intent.number}; }
+
 bool being_woken(const Gpu& gpu) {
   return gpu.state == State::starting && gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;
 }

@@ -75,6 +75,9 @@ struct Gpu {
 
 // May a session of `tenant` be put on it now?
 bool claimable(const Gpu& gpu, const TenantId& tenant);
+// The row's next intent, free for any executor; and what stays of one that is settled.
+Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now);
+Intent settled_intent(const Gpu& gpu);
 // Is its start a wake? A worker of it had answered before this start.
 bool being_woken(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?

@@ -41,10 +41,6 @@ Gpu change_row(PoolStore& store, const std::string& id, const Cause& cause,
   throw Error(Code::failed, "'" + printable(id) + "' is changed all the time by others; try again");
 }
 
-Intent intend(const Gpu& gpu, Operation operation, TimePoint now) {
-  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
-}
-
 }  // namespace
 
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
@@ -75,7 +71,8 @@ Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::str
 Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who) {
   return change_row(store, id, {who, "wake"}, [&](const Gpu& gpu) {
     if (gpu.state != State::paused) not_allowed(gpu, "only a paused GPU can be woken");
-    return GpuChange{.event = Event::wake, .intent = intend(gpu, Operation::wake, store.now())};
+    return GpuChange{.event = Event::wake,
+                     .intent = next_intent(gpu, Operation::wake, store.now())};
   });
 }
 
@@ -84,7 +81,8 @@ Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who) {
     if (gpu.state != State::idle) {
       not_allowed(gpu, "only an idle GPU can be paused; drain it and wait for its sessions");
     }
-    return GpuChange{.event = Event::pause, .intent = intend(gpu, Operation::pause, store.now())};
+    return GpuChange{.event = Event::pause,
+                     .intent = next_intent(gpu, Operation::pause, store.now())};
   });
 }
 
@@ -104,7 +102,7 @@ Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who) 
     const auto row = store.change({.id = gpu.id,
                                    .version = gpu.version,
                                    .event = Event::destroy,
-                                   .intent = intend(gpu, Operation::destroy, store.now())},
+                                   .intent = next_intent(gpu, Operation::destroy, store.now())},
                                   {who, "removed"});
     if (row) return *row;
   }

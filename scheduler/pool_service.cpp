@@ -19,13 +19,6 @@ std::int64_t steady_us() {
   return std::chrono::duration_cast<Duration>(steady_clock::now().time_since_epoch()).count();
 }
 
-const Provider* cloud_of(const std::vector<Provider*>& providers) {
-  const auto cloud = std::find_if(providers.begin(), providers.end(), [](const Provider* provider) {
-    return provider->source() == Source::runpod;
-  });
-  return cloud == providers.end() ? nullptr : *cloud;
-}
-
 }  // namespace
 
 PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
@@ -36,7 +29,7 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
       executor_(store, providers, {.owner = options_.owner, .host = this_host()},
                 [this] { supply_.for_waiters(); }),
       prober_(store, {.who = options_.owner, .host = this_host(), .token = options_.worker_token}),
-      scaler_(store, supply, learner, cloud_of(providers),
+      scaler_(store, supply, learner, provider_of(providers, Source::runpod),
               {.policy = options_.policy,
                .owner = options_.owner,
                .cloud_slots = options_.cloud_slots}) {

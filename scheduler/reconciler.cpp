@@ -85,8 +85,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
                    .usd_per_hour = instance.usd_per_hour};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
-  if (gpu.intent.operation == Operation::create)
-    change.intent = Intent{.number = gpu.intent.number};
+  if (gpu.intent.operation == Operation::create) change.intent = settled_intent(gpu);
   store_.change(change, {options_.who, "found at the provider as " + instance.provider_id});
 }
 
@@ -133,7 +132,7 @@ void Reconciler::missing(const Gpu& gpu) {
            .version = gpu.version,
            .event = next(gpu.state, Event::fail) ? std::optional(Event::fail) : std::nullopt,
            .last_error = "the create call had no effect",
-           .intent = Intent{.number = gpu.intent.number}},
+           .intent = settled_intent(gpu)},
           {options_.who, "never appeared at the provider"});
     }
     return;
@@ -157,7 +156,7 @@ void Reconciler::fail(const Gpu& gpu, const std::string& why) {
                  .version = gpu.version,
                  .event = Event::fail,
                  .last_error = why,
-                 .intent = Intent{.number = gpu.intent.number}},
+                 .intent = settled_intent(gpu)},
                 {options_.who, why});
 }
 

@@ -10,10 +10,6 @@ namespace {
 constexpr std::string_view k_memory = "scaler.memory";
 constexpr Duration k_forget_every = std::chrono::hours(1);
 
-Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
-  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
-}
-
 }  // namespace
 
 Scaler::Scaler(PoolStore& store, Supply& supply, Learner& learner, const Provider* cloud,
@@ -113,7 +109,7 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
     case Kind::fail: {
       change.event = Event::fail;
       change.last_error = why;
-      change.intent = Intent{.number = gpu.intent.number};
+      change.intent = settled_intent(gpu);
       if (!store_.change(change, cause)) return false;
       store_.record(Attempt{.at = view.now,
                             .gpu = gpu.id,

@@ -14,13 +14,6 @@ constexpr auto k_longest = std::chrono::minutes(3);
 // Proven ready is what answers twice.
 constexpr int k_rounds = 2;
 
-const Provider* cloud_of(const std::vector<Provider*>& providers) {
-  const auto cloud = std::find_if(providers.begin(), providers.end(), [](const Provider* provider) {
-    return provider->source() == Source::runpod;
-  });
-  return cloud == providers.end() ? nullptr : *cloud;
-}
-
 }  // namespace
 
 SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
@@ -33,7 +26,7 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
                       .running_every = {},
                       .failed_every = {}}),
       scaler_(
-          store, supply, learner, cloud_of(providers),
+          store, supply, learner, provider_of(providers, Source::runpod),
           {.policy = options.policy, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
   for (Provider* provider : providers) {
     if (provider->source() != Source::runpod) continue;

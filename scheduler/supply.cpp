@@ -13,10 +13,6 @@ using nlohmann::json;
 // Enough for a burst in one call; the next call goes on.
 constexpr int k_at_once = 4;
 
-Intent intent(Operation operation, const Gpu& gpu, TimePoint now) {
-  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
-}
-
 }  // namespace
 
 std::vector<Gpu> wakeable(const PoolView& view) {
@@ -83,7 +79,7 @@ bool Supply::wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter
       .change({.id = gpu.id,
                .version = gpu.version,
                .event = Event::wake,
-               .intent = intent(Operation::wake, gpu, store_.now()),
+               .intent = next_intent(gpu, Operation::wake, store_.now()),
                .reserved_for = waiter,
                .fence = fence},
               {options_.who, why})
@@ -106,7 +102,7 @@ Bringing Supply::create(const PoolView& view, Source source, const std::string& 
     gpu.usd_per_hour = options_.cloud_usd_per_hour;
   }
   gpu.reserved_for = waiter;
-  gpu.intent = intent(Operation::create, gpu, store_.now());
+  gpu.intent = next_intent(gpu, Operation::create, store_.now());
   const auto row = store_.add({.gpu = gpu,
                                .max_gpus = options_.max_gpus,
                                .max_usd_per_hour = options_.max_usd_per_hour,
