@@ -63,7 +63,8 @@ class Rules {
 };
 
 bool Rules::starts_late(const Gpu& gpu) const {
-  return gpu.state == State::starting && now_ - gpu.since > policy_.start_deadline;
+  const auto source = static_cast<std::size_t>(gpu.source);
+  return gpu.state == State::starting && now_ - gpu.since > policy_.start_deadline.at(source);
 }
 
 // What is broken: too slow starts, failed GPUs whose hold is over.

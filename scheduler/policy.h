@@ -1,6 +1,7 @@
 // What an operator wants from the scaler. A value; checked where the configuration is read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,7 +43,9 @@ struct Policy {
   Duration cloud_quiet_hold = std::chrono::minutes(15);  // without need, before auto switches off
 
   Duration failed_hold = std::chrono::seconds(30);  // a failed GPU keeps its place so long
-  Duration start_deadline = std::chrono::minutes(10);
+  // By Source: local, external, cloud.
+  std::array<Duration, 3> start_deadline = {std::chrono::minutes(10), std::chrono::minutes(10),
+                                            std::chrono::minutes(10)};
   Duration reservation_hold = std::chrono::seconds(30);  // idle, but kept for its waiter
   // Creation at a source after failures in a row: this, doubled each time, up to the most.
   Duration back_off = std::chrono::seconds(5), back_off_most = std::chrono::minutes(5);

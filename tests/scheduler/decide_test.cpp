@@ -213,7 +213,7 @@ TEST_CASE("an external GPU that failed is asked again, never destroyed") {
 TEST_CASE("a start that takes longer than the deadline fails") {
   Pool pool;
   auto& gpu = pool.add(Source::runpod, State::starting);
-  gpu.since = k_now - pool.policy.start_deadline;
+  gpu.since = k_now - pool.policy.start_deadline.at(static_cast<std::size_t>(gpu.source));
   CHECK(pool.did() == "");
   gpu.since -= 1s;
   CHECK(pool.did() == "fail g0");

@@ -120,7 +120,11 @@ TEST_CASE("a start past its deadline fails, and counts as timed out") {
   gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu = world.pool.add(gpu);
   Policy policy = counts(0, 1);
-  policy.start_deadline = std::chrono::minutes(20);
+  // Its own source's deadline counts.
+  policy.start_deadline = {std::chrono::minutes(1), std::chrono::minutes(1), std::chrono::hours(2)};
+  world.scaler("one", policy).tick();
+  CHECK(world.pool.row(gpu).state == State::starting);
+  policy.start_deadline.back() = std::chrono::minutes(20);
   world.scaler("one", policy).tick();
   CHECK(world.pool.row(gpu).state == State::failed);
   const auto attempts = world.pool.store->attempts({});
