@@ -1,0 +1,20 @@
+// What a surface is like at a point.
+#pragma once
+
+#include "tools/demo/render/scene.h"
+
+namespace render {
+
+struct Material {
+  Vec albedo;
+  Lanes gloss, sharpness;  // strength and exponent of the highlight
+  Lanes soft;              // 0 hard .. 1 light travels under the surface, as in skin
+  Lanes fur;               // 1 hair: highlights across the strands
+  Lanes inside;            // 1 within the mouth, where little light comes
+  Mask eye;
+};
+
+// At the surface point `head` of the head's frame, whose distances are `parts`.
+Material material_at(const Scene& scene, const Parts& parts, Vec head);
+
+}  // namespace render

@@ -1,0 +1,116 @@
+#include "tools/demo/render/scene.h"
+
+#include "tools/demo/render/clothes.h"
+
+namespace render {
+
+Scene::Scene(const Character& character, const Row& row)
+    : character_(character),
+      row_(row),
+      placement_(row),
+      mouth_(character.mouth, row),
+      eyes_(character, row, placement_) {}
+
+template <Scene::Detail detail>
+Lanes Scene::body(Vec world) const {
+  constexpr bool fine = detail != Detail::coarse;
+  return character_.clothes == Clothes::sweater ? sweater(world, row_.breath, fine)
+                                                : shirt(world, row_.breath, fine);
+}
+
+// Skull, face and nose, without what moves on them.
+Lanes Scene::bare_head(Vec p, Vec jaw, Lanes neck) const {
+  const HeadShape& shape = character_.head;
+  const Vec side = folded(p);
+  // A hint of softness where the two brow ridges meet, which abs() would crease.
+  const Vec soft{root(p.x * p.x + 0.004f), p.y, p.z};
+  const float lift = 0.02f * row_.smile;
+  Lanes d = join(render::distance(shape.cranium, p), render::distance(shape.face, p), 0.20f);
+  d = join(d, render::distance(shape.jaw, jaw), 0.16f);
+  d = join(d, render::distance(shape.chin, jaw), 0.20f);
+  d = join(d, render::distance(shape.muzzle, p), 0.14f);
+  d = join(d, render::distance(shape.cheek, side - Triple{0, lift, 0}), 0.16f);
+  d = join(d, neck, 0.10f);
+  d = join(d, render::distance(shape.brow_ridge, soft), 0.16f);
+  d = intersect(d, -render::distance(shape.socket, side), 0.11f);
+  Lanes nose =
+      join(render::distance(shape.nose_bridge, p), render::distance(shape.nose_tip, p), 0.07f);
+  nose = join(nose, render::distance(shape.nose_wing, side), 0.035f);
+  d = join(d, nose, 0.085f);
+  d = intersect(d, -render::distance(shape.nostril, side), 0.025f);
+  static const Capsule philtrum({0, -0.30f, 0.745f}, {0, -0.385f, 0.745f}, 0.020f, 0.028f);
+  return intersect(d, -render::distance(philtrum, p), 0.06f);
+}
+
+// A shell with a rolled rim, a bowl and a lobe, opened towards the front.
+Lanes Scene::ear(Vec folded) const {
+  static const Turn open(0.62f), lean(0.18f);
+  static const Ellipsoid shell({0, 0, 0}, {0.050f, 0.195f, 0.125f});
+  static const Ellipsoid lobe({0.0f, -0.145f, 0.035f}, {0.042f, 0.070f, 0.055f});
+  static const Ellipsoid bowl({0.060f, -0.010f, 0.020f}, {0.055f, 0.100f, 0.062f});
+  Vec p = (folded - character_.head.ear) * (1 / character_.head.ear_size);
+  open.apply(p.x, p.z);
+  lean.apply(p.y, p.z);
+  const Lanes radial = (length(p.y * (1 / 0.165f), p.z * (1 / 0.098f)) - 1.0f) * 0.115f;
+  const Lanes rim = length(radial, p.x - 0.028f) - 0.022f;
+  Lanes d = join(render::distance(shell, p), render::distance(lobe, p), 0.08f);
+  d = join(d, max(rim, -p.y - 0.10f), 0.03f);
+  d = intersect(d, -render::distance(bowl, p), 0.04f);
+  return d * character_.head.ear_size;
+}
+
+template <Scene::Detail detail>
+Lanes Scene::measure(Vec world, Parts* parts) const {
+  constexpr bool fine = detail != Detail::coarse, whole = detail == Detail::all;
+  static constexpr Sphere k_head{{0, 0.02f, -0.12f}, 1.30f};
+  const Lanes neck = render::distance(character_.head.neck, world);
+  const Lanes cloth = body<detail>(world);
+  const Lanes torso = min(cloth, neck);
+  const Vec p = placement_.to_head(world);
+  const Lanes head = render::distance(k_head, p);
+  if (!whole && !any(head < 0.25f)) return min(torso, head + 0.05f) * 0.85f;
+
+  const Vec side = folded(p), jaw = mouth_.to_jaw(p);
+  Lanes skin = bare_head(p, jaw, neck);
+  const Sphere ear_bounds{character_.head.ear, 0.30f};
+  if (whole || any(render::distance(ear_bounds, side) < 0.12f)) skin = join(skin, ear(side), 0.05f);
+
+  Lanes lips = all(k_far), cavity = all(k_far), teeth = all(k_far), tongue = all(k_far);
+  if (whole || any(render::distance(Mouth::k_bounds, p) < 0.10f)) {
+    const Mouth::Lips shape = mouth_.lips(p);
+    lips = shape.lips;
+    skin = join(skin, lips, 0.040f);
+    cavity = join(shape.opening, max(mouth_.room(p), skin + 0.07f), 0.03f);
+    skin = intersect(skin, -cavity, 0.022f);
+    if (fine) {
+      teeth = max(mouth_.teeth(p, jaw), cavity + 0.004f);
+      tongue = max(mouth_.tongue(jaw), cavity + 0.004f);
+    }
+  }
+  Lanes brow = all(k_far);
+  if (fine) brow = eyes_.brows(p, skin);
+  Lanes eye = all(k_far), lash = all(k_far), below_upper = all(k_far);
+  if (whole || any(render::distance(eyes_.bounds(), side) < 0.10f)) {
+    const Eyes::Lids lids = eyes_.lids(p);
+    skin = join(join(skin, lids.upper, 0.045f), lids.lower, 0.06f);
+    eye = lids.ball;
+    lash = lids.lash;
+    below_upper = lids.below_upper;
+  }
+  const HairSurface hair = character_.hair == Hair::bob ? hair_bob(p, fine) : hair_curls(p, fine);
+  if (whole)
+    *parts = {skin, hair.distance, eye,  teeth,  tongue,      cloth,      brow,
+              lash, all(k_far),    lips, cavity, below_upper, hair.strand};
+  const Lanes moving = min(min(eye, lash), min(min(teeth, tongue), brow));
+  return min(min(torso, moving), min(skin, hair.distance)) * 0.85f;
+}
+
+Lanes Scene::distance(Vec world) const { return measure<Detail::fine>(world, nullptr); }
+Lanes Scene::coarse_distance(Vec world) const { return measure<Detail::coarse>(world, nullptr); }
+Parts Scene::parts(Vec world) const {
+  Parts result;
+  measure<Detail::all>(world, &result);
+  return result;
+}
+
+}  // namespace render

@@ -1,0 +1,165 @@
+#include "tools/demo/render/shading.h"
+
+#include "tools/demo/render/materials.h"
+
+namespace render {
+namespace {
+
+constexpr float k_near = 7.65f, k_beyond = 10.6f;  // along a ray: where anything begins and ends
+constexpr int k_steps = 110;
+
+// Diffuse light that reaches `reach` around the edge of the lit side.
+Lanes wrapped(Lanes facing, float reach) {
+  return unit((facing + reach) * (1.0f / (1.0f + reach)));
+}
+
+struct Hit {
+  Lanes t;
+  Mask miss;
+};
+
+// Rays that run out of steps beside an edge are misses: counted as hits, they dot the silhouette.
+Hit march(const Scene& scene, Vec direction) {
+  Lanes t = all(k_near), d = {};
+  Mask done = {};
+  for (int i = 0; i < k_steps; ++i) {
+    d = scene.distance(direction * t + k_camera);
+    done |= (abs(d) < 0.0009f) | (t > k_beyond);
+    t = t + select(done, all(0.0f), d);
+    if (!any(~done)) break;
+  }
+  return {t, (t > k_beyond) | ((d > 0.0045f) & ~done)};
+}
+
+Vec normal_at(const Scene& scene, Vec p) {
+  constexpr float e = 0.0012f;
+  const Lanes a = scene.distance(p + Triple{e, -e, -e}), b = scene.distance(p + Triple{-e, -e, e});
+  const Lanes c = scene.distance(p + Triple{-e, e, -e}), d = scene.distance(p + Triple{e, e, e});
+  return normalized(Vec{a - b - c + d, c + d - a - b, b + d - a - c});
+}
+
+// 1 in the open, 0 in a crease.
+Lanes openness(const Scene& scene, Vec p, Vec n) {
+  Lanes blocked = {};
+  float weight = 1, total = 0;
+  for (int i = 1; i <= 5; ++i) {
+    const float height = 0.012f + 0.018f * i * i;
+    const Lanes d = scene.coarse_distance(p + n * height) * (1 / 0.85f);
+    blocked = blocked + weight * max(height - d, 0.0f) / height;
+    total += weight;
+    weight *= 0.8f;
+  }
+  return unit(1.0f - 1.05f / total * blocked);
+}
+
+Lanes shadow(const Scene& scene, Vec p, Vec n, Triple light) {
+  const Vec from = p + n * 0.02f, along = vec(light);
+  Lanes t = all(0.03f), lit = all(1.0f);
+  for (int i = 0; i < 20; ++i) {
+    const Lanes d = scene.coarse_distance(from + along * t);
+    lit = min(lit, 7.0f * d / t + 0.02f);
+    t = t + clamp(d, 0.03f, 0.25f);
+    if (!any(lit > 0.01f) || !any(t < 1.9f)) break;
+  }
+  lit = unit(lit);
+  return lit * lit * (3.0f - 2.0f * lit);
+}
+
+Vec backdrop(const Character& c, Lanes u, Lanes v) {
+  const Lanes x = (u - c.full_view.x) * (1 / c.full_view.half),
+              y = (v - c.full_view.y) * (1 / c.full_view.half);
+  const Lanes glow = bell(0.9f * square(x - 0.10f) + 1.0f * square(y - 0.15f));
+  return mix(c.lighting.backdrop, c.lighting.backdrop_glow, glow * 0.85f) *
+         (1.0f - 0.30f * step(0.2f, -1.3f, y));
+}
+
+// A film's curve: shadows and highlights roll off.
+Vec developed(Vec light, float exposure) {
+  const auto curve = [&](Lanes x) {
+    x = max(x, 0.0f) * exposure;
+    return power(unit(x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f)), 1 / 2.2f);
+  };
+  return {curve(light.x), curve(light.y), curve(light.z)};
+}
+
+struct Point {
+  Vec world, head, normal, towards_eye;
+  Lanes open, lit;  // openness to the sky, to the key light
+};
+
+Vec lit_surface(const Scene& scene, const Material& m, const Point& p, Lanes strand) {
+  const Lighting& light = scene.character().lighting;
+  const Lanes key = dot(p.normal, light.key.direction), soft = m.soft;
+  const Lanes lit_red = power(unit(p.lit + soft * 0.03f * (1.0f - p.lit)) + 1e-4f, 0.8f);
+  const Lanes hard = wrapped(key, 0.0f);
+  const Vec diffuse{mix(hard, wrapped(key, 0.32f), soft) * lit_red,
+                    mix(hard, wrapped(key, 0.16f), soft) * p.lit,
+                    mix(hard, wrapped(key, 0.11f), soft) * p.lit};
+  const Lanes open_red = mix(p.open, power(p.open + 1e-3f, 0.78f), soft);
+  const Vec open{open_red, p.open, p.open};
+  Vec around = mix(light.ground, light.sky, 0.5f + 0.5f * p.normal.y) +
+               vec(light.fill.colour) * wrapped(dot(p.normal, light.fill.direction), 0.4f);
+  Vec colour = m.albedo * (diffuse * light.key.colour + around * open);
+
+  const Vec half = normalized(p.towards_eye + light.key.direction);
+  const Lanes grazing = power(1.0f - unit(dot(p.normal, p.towards_eye)) + 1e-4f, 4.0f);
+  const Lanes shine =
+      m.gloss * exp2(m.sharpness * (log2(unit(dot(p.normal, half)) + 1e-5f))) * p.lit;
+  colour = colour + vec(light.key.colour) * (shine * (1.0f - m.fur));
+  // Strands shine in a band across them.
+  const Vec flow = normalized(cross(p.normal, Vec{all(-0.35f), all(0.6f), all(1.0f)}));
+  const Lanes along = dot(flow, half) + 0.05f * sine(strand * 40.0f);
+  const Lanes band =
+      power(max(1.0f - along * along, 1e-4f), 60.0f) * max(dot(p.normal, half), 0.0f);
+  colour = colour + m.albedo * light.key.colour * (m.fur * band * 0.9f * p.lit);
+
+  const Lanes edge = power(1.0f - unit(dot(p.normal, p.towards_eye)) + 1e-4f, 2.6f);
+  const Vec tint = mix(m.albedo, Triple{0.5f, 0.5f, 0.5f}, all(0.35f));
+  const Lanes strength = mix(all(0.55f), all(1.0f), soft) * p.open * (1.0f - m.inside);
+  for (const Light& rim : {light.rim_left, light.rim_right}) {
+    const Lanes r = unit(dot(p.normal, rim.direction) * 1.2f + 0.1f) * edge;
+    colour = colour + tint * rim.colour * (r * strength);
+  }
+  return colour + vec(Triple{0.20f, 0.045f, 0.02f}) * (soft * grazing * 0.5f * p.open);
+}
+
+// Reflections on the wet eyeball: two fixed windows that keep the eyes alive, and its rim.
+Vec with_catchlights(const Scene& scene, Vec colour, const Material& m, const Point& p) {
+  const Triple eye = scene.character().eyes.centre;
+  const Lanes side = select(p.head.x < 0.0f, all(-eye.x), all(eye.x));
+  const Vec out = normalized(Vec{p.head.x - side, p.head.y - eye.y, p.head.z - eye.z});
+  const Triple key = scene.character().lighting.key.direction;
+  const Lanes big =
+      step(0.9870f, 0.9910f, dot(out, normalized(Triple{key.x, key.y, key.z + 1.1f})));
+  const Lanes small =
+      0.35f * step(0.9955f, 0.9985f, dot(out, normalized(Triple{0.34f, -0.22f, 1.0f})));
+  const Lanes on = select(m.eye, all(1.0f), all(0.0f));
+  colour = mix(colour, Triple{2.6f, 2.6f, 2.6f}, on * (big * 0.95f + small));
+  const Lanes rim = power(1.0f - unit(dot(out, p.towards_eye)) + 1e-4f, 3.0f) * 0.15f;
+  return colour + vec(Triple{0.6f, 0.65f, 0.7f}) * (on * rim * p.open);
+}
+
+}  // namespace
+
+Vec colour_at(const Scene& scene, Lanes u, Lanes v) {
+  const Character& character = scene.character();
+  const Vec direction = normalized(Vec{u - k_camera.x, v - k_camera.y, all(-k_camera.z)});
+  const Hit hit = march(scene, direction);
+  const Vec behind = backdrop(character, u, v);
+  if (!any(~hit.miss)) return developed(behind, character.lighting.exposure);
+
+  Point p;
+  p.world = direction * hit.t + k_camera;
+  p.head = scene.placement().to_head(p.world);
+  p.normal = normal_at(scene, p.world);
+  p.towards_eye = direction * -1.0f;
+  p.open = openness(scene, p.world, p.normal);
+  p.lit = shadow(scene, p.world, p.normal, character.lighting.key.direction);
+  const Parts parts = scene.parts(p.world);
+  const Material m = material_at(scene, parts, p.head);
+  Vec colour = lit_surface(scene, m, p, parts.strand);
+  colour = with_catchlights(scene, colour, m, p);
+  return developed(select(hit.miss, behind, colour), character.lighting.exposure);
+}
+
+}  // namespace render
