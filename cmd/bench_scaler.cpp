@@ -158,6 +158,9 @@ int bench_scaler(Options options, Context& context) {
   if (options.trace.empty() == options.generate.empty()) {
     throw Error(Code::usage, "give either --trace FILE or --generate smooth|diurnal|bursty");
   }
+  for (const std::string& policy : options.policies) {
+    if (options.knob) check_knob(*parse_policy(policy), *options.knob);
+  }
   options.simulator.policy.hold_down = from_seconds(options.hold_down_s);
   options.simulator.reconcile = !options.forget;
   if (options.mishaps) options.simulator.mishaps = k_mishaps;

@@ -1,11 +1,14 @@
 #include "scheduler/simulator/sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <tuple>
 
 #include "core/check.h"
+#include "core/error.h"
 #include "scheduler/simulator/oracle.h"
 
 namespace navtalk {
@@ -207,6 +210,20 @@ std::optional<Strategy::Kind> parse_policy(std::string_view name) {
 std::string_view knob_of(std::string_view policy) {
   const auto kind = parse_policy(policy);
   return kind ? family_of(*kind).knob : std::string_view{};
+}
+
+void check_knob(Strategy::Kind kind, double knob) {
+  const Family& family = family_of(kind);
+  if (kind == K::oracle) return;
+  const bool share = family.fewest < 1 && family.most < 1;
+  const bool fits = share ? knob > 0 && knob < 1
+                          : knob > 0 && knob <= 1e6 && (!family.whole || knob == std::round(knob));
+  if (fits) return;
+  throw Error(Code::usage, fmt::format("--knob {:g} is no setting of '{}' ({}): give {}", knob,
+                                       family.name, family.knob,
+                                       share          ? "a number between 0 and 1"
+                                       : family.whole ? "a whole number from 1"
+                                                      : "a number above 0"));
 }
 
 SweepRow one_setting(const Trace& trace, Strategy::Kind kind, double knob,

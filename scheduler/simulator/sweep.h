@@ -31,6 +31,9 @@ const std::vector<std::string>& policy_names();
 std::string_view knob_of(std::string_view policy);
 std::optional<Strategy::Kind> parse_policy(std::string_view name);
 
+// Error{usage} where the policy has no such setting.
+void check_knob(Strategy::Kind kind, double knob);
+
 // One run at that knob; of a second knob the first choice.
 SweepRow one_setting(const Trace& trace, Strategy::Kind kind, double knob,
                      const SimulatorOptions& options, const std::stop_token& stop = {});

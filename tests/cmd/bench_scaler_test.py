@@ -56,6 +56,13 @@ class BenchScaler(unittest.TestCase):
         starts = [line.split(" ")[0] for line in done.stdout.splitlines() if line]
         self.assertEqual(starts[-2:], ["adaptive", "oracle"])
 
+    def test_a_knob_that_is_no_setting_is_refused(self):
+        for policy, knob, remedy in (("adaptive", "4", "between 0 and 1"), ("buffer", "2.5", "a whole number")):
+            done = run("--generate", "smooth", *SMALL, "--policy", policy, "--knob", knob)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(policy, done.stderr)
+            self.assertIn(remedy, done.stderr)
+
     def test_a_bad_line_is_named(self):
         with open(self.trace, "w", encoding="utf-8") as file:
             file.write("arrival_s,duration_s\n1,2\n3,many\n")

@@ -1,0 +1,29 @@
+// How long simulated users waited, and whether what they were promised held.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/eta.h"
+#include "scheduler/simulator/simulator.h"
+
+namespace navtalk {
+
+class Waits {
+ public:
+  void add(Duration wait) { waits_s_.push_back(in_seconds(wait)); }
+  // A promise, and which one it is for kept().
+  std::int32_t promise(TimePoint now, Duration p90);
+  void served(std::int32_t promise, TimePoint now);
+  double widening() const { return widening_; }  // what the latest promises teach
+
+  // Quantiles over `sessions`; who is not in the list waited 0.
+  void report(SimulatorResult& result, std::size_t sessions) const;
+
+ private:
+  std::vector<double> waits_s_{};
+  std::vector<Promise> promises_{};
+  double widening_ = 1;
+  int scored_ = 0, held_ = 0;
+};
+
+}  // namespace navtalk

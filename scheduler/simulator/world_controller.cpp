@@ -1,0 +1,88 @@
+#include "scheduler/simulator/world.h"
+
+#include "scheduler/simulator/fate.h"
+
+namespace navtalk {
+namespace {
+
+constexpr Duration k_remembered = std::chrono::hours(24);  // by the store
+
+}  // namespace
+
+void World::want_as_rival() {
+  const Rhythm rhythm = navtalk::rhythm(strategy_.kind);
+  const int target = rival_target(strategy_, busy_ + queued());
+  window_.add(now_, target);
+  window_.forget(now_ - rhythm.hold);
+  const Wanted wanted{.least = target, .most = window_.targets().front().target};
+  plan(snapshot_, policy_, wanted, now_, plan_);
+}
+
+void World::tick() {
+  happenings_.at(now_ + policy_.tick, Happening::Kind::tick);
+  if (now_ < down_until_) return;
+  snapshot_.queued = queued();
+  for (const Source source : {Source::local, Source::runpod}) {
+    this->source(source).room = room(source);
+  }
+  if (shipped()) {
+    snapshot_.demand = estimator_.demand(now_);
+    window_.forget(now_ - policy_.hold_down);
+    snapshot_.recent = window_.targets();
+    decide(snapshot_, policy_, now_, plan_);
+    window_.add(now_, plan_.target());
+  } else {
+    want_as_rival();
+  }
+  snapshot_.memory = plan_.memory;
+  if (!plan_.actions.empty()) apply();
+}
+
+void World::apply() {
+  chosen_.clear();
+  int direction = 0;
+  for (const Action& action : plan_.actions) {
+    const bool grows = action.kind == Action::Kind::create || action.kind == Action::Kind::wake;
+    const bool shrinks = action.kind == Action::Kind::destroy || action.kind == Action::Kind::pause;
+    direction = grows ? 1 : shrinks ? -1 : direction;
+    // Rows move when one is removed: their numbers stay.
+    if (action.kind != Action::Kind::create) {
+      chosen_.emplace_back(action.kind, places_[action.index].number);
+    }
+  }
+  if (direction != 0 && direction_ != 0 && direction != direction_) ++reversals_;
+  if (direction != 0) direction_ = direction;
+  for (const auto& [kind, number] : chosen_) {
+    const std::size_t index = index_of(number);
+    if (kind == Action::Kind::wake) wake(index);
+    if (kind == Action::Kind::pause) pause(index);
+    if (kind == Action::Kind::fail) fail(index, Attempt::Result::timed_out);
+    const bool removes = kind == Action::Kind::destroy || kind == Action::Kind::clear_failed;
+    if (removes) remove(index);
+  }
+  for (const Action& action : plan_.actions) {
+    if (action.kind == Action::Kind::create) create(action.source, false);
+  }
+}
+
+// The controller dies and comes back with what the store remembers. Calls on their way are lost.
+void World::restart() {
+  happenings_.at(now_ + from_seconds(24 * 3600 / options_.mishaps.restarts_per_day),
+                 Happening::Kind::restart);
+  down_until_ = now_ + options_.mishaps.restart;
+  for (std::size_t i = places_.size(); i-- > 0;) {
+    const Gpu& gpu = snapshot_.gpus[i];
+    const bool called = gpu.state == State::starting && now_ - gpu.since < k_call &&
+                        gpu.source == Source::runpod && gpu.intent.operation == Operation::create;
+    if (called && places_[i].known) lose_call(i);
+  }
+  if (!shipped()) return;
+  while (!buckets_.empty() && buckets_.front().start < now_ - k_remembered) buckets_.pop_front();
+  while (!history_.empty() && history_.front().at < now_ - k_remembered) history_.pop_front();
+  const std::vector<DemandBucket> buckets(buckets_.begin(), buckets_.end());
+  const std::vector<Attempt> attempts(history_.begin(), history_.end());
+  estimator_ = DemandEstimator(now_);
+  estimator_.load(buckets, attempts, now_);
+}
+
+}  // namespace navtalk
