@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/media/ogg_end.h"
 #include "core/media/stream_decoder.h"
 #include "core/media/wav_length.h"
 
@@ -125,6 +126,9 @@ Audio decode_audio(const std::filesystem::path& path, const std::stop_token& sto
   }
   if (audio.samples.empty()) throw Error(Code::invalid, path.string() + " holds no sound at all");
   if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, audio.duration_s());
+  if (audio.damage.empty() && media::is_cut_ogg(path))
+    audio.damage = path.string() + " is damaged: it ends after " + seconds(audio.duration_s()) +
+                   " without the mark of an Ogg stream's end";
   if (audio.damage.empty() && decoder.damage()) audio.damage = decoder.damage()->message();
   return audio;
 }

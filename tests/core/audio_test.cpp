@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/media/audio.h"
+#include "core/media/ogg_end.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/wav.h"
 
@@ -103,6 +104,23 @@ TEST_CASE("sound cut off at its end yields what is there") {
   CHECK(cut.samples.size() == 5000);
   CHECK_THAT(cut.damage,
              Catch::Contains("cut.wav is damaged: it ends after 0.31 s and should last 1.00 s"));
+}
+
+TEST_CASE("an Ogg file without its last page is known for cut") {
+  const ScratchFolder folder;
+  const auto page = [](char flags, const std::string& body) {
+    std::string header = "OggS" + std::string(1, '\0') + flags + std::string(20, '\0');
+    return header + '\1' + static_cast<char>(body.size()) + body;
+  };
+  const std::string first = page(2, "the first"), last = page(4, "OggS by chance");
+  put(folder / "whole.ogg", first + page(0, "the next") + last);
+  put(folder / "cut.ogg", first + page(0, "the next"));
+  put(folder / "torn.ogg", first + last.substr(0, last.size() - 1));
+  put(folder / "other", "no Ogg at all");
+  CHECK_FALSE(media::is_cut_ogg(folder / "whole.ogg"));
+  CHECK(media::is_cut_ogg(folder / "cut.ogg"));
+  CHECK(media::is_cut_ogg(folder / "torn.ogg"));
+  CHECK_FALSE(media::is_cut_ogg(folder / "other"));
 }
 
 TEST_CASE("sound whose length nobody wrote down is whole") {
