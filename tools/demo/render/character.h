@@ -24,6 +24,13 @@ struct HeadShape {
   Capsule neck;
 };
 
+// Shoulders, in the world: they stay when the head turns.
+struct BodyShape {
+  Ellipsoid torso, arm;
+  Capsule slope;  // from the neck to the shoulder
+  float collar_y, collar_radius;
+};
+
 struct EyeShape {
   Triple centre;
   float radius;
@@ -52,7 +59,7 @@ struct Palette {
   Triple skin, blush, eye_shade, lips, mouth, tongue, teeth;
   Triple hair_dark, hair_light, brow, lash;
   Triple iris_dark, iris_light, eye_white;
-  Triple cloth, trim;  // trim: collar, glasses or studs
+  Triple cloth, collar, trim;  // trim: glasses
 };
 
 struct Light {
@@ -75,6 +82,7 @@ struct View {
 struct Character {
   std::string_view name;
   HeadShape head;
+  BodyShape body;
   EyeShape eyes;
   BrowShape brows;
   MouthShape mouth;
@@ -87,5 +95,6 @@ struct Character {
 };
 
 const Character& ada();
+const Character& theo();
 
 }  // namespace render

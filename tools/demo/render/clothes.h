@@ -5,8 +5,12 @@
 
 namespace render {
 
-// `breath`: 0 .. 1, lifts chest and shoulders.
-Lanes sweater(Vec world, float breath, bool detail);
-Lanes shirt(Vec world, float breath, bool detail);
+struct Garment {
+  Lanes cloth, collar;  // distances
+};
+
+// `breath`: 0 .. 1, lifts chest and shoulders. `detail`: with what casts no shadow worth its time.
+Garment sweater(const BodyShape& body, Vec world, float breath, bool detail);
+Garment shirt(const BodyShape& body, Vec world, float breath, bool detail);
 
 }  // namespace render

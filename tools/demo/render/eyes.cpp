@@ -7,8 +7,11 @@ namespace {
 
 constexpr float k_reach = 0.42f;  // how far an eye turns, as a sine
 
+// The lids show more of the eye's outer half; pupils a little outwards look straight.
+constexpr float k_outward = 0.07f;
+
 // The pupil's place on the eyeball when it looks into the camera, then `x`, `y` radians aside.
-Triple gaze(Triple eye, const Row& row, const Placement& placement) {
+Triple gaze(Triple eye, float outward, const Row& row, const Placement& placement) {
   Triple world{placement.pivot.x, placement.pivot.y, placement.pivot.z};
   const float at[3] = {eye.x - Placement::k_neck.x, eye.y - Placement::k_neck.y,
                        eye.z - Placement::k_neck.z};
@@ -19,7 +22,7 @@ Triple gaze(Triple eye, const Row& row, const Placement& placement) {
   }
   const Triple to = normalized({k_camera.x - world.x, k_camera.y - world.y, k_camera.z - world.z});
   const auto along = [&](Triple axis) { return axis.x * to.x + axis.y * to.y + axis.z * to.z; };
-  const float x = std::clamp(along(placement.columns[0]) + row.gaze_x, -k_reach, k_reach);
+  const float x = std::clamp(along(placement.columns[0]) + row.gaze_x + outward, -k_reach, k_reach);
   const float y =
       std::clamp(along(placement.columns[1]) + row.gaze_y, -0.7f * k_reach, 0.7f * k_reach);
   return {x, y, std::sqrt(1 - x * x - y * y)};
@@ -36,11 +39,11 @@ Eyes::Eyes(const Character& character, const Row& row, const Placement& placemen
   for (int side = 0; side < 2; ++side) {
     const Triple centre{side ? shape_.centre.x : -shape_.centre.x, shape_.centre.y,
                         shape_.centre.z};
-    gaze_[side] = gaze(centre, row, placement);
+    gaze_[side] = gaze(centre, side ? k_outward : -k_outward, row, placement);
     const float blink = side ? row.blink_right : row.blink_left;
     const float open = shape_.upper_lid + 0.30f * gaze_[side].y + 0.05f * row.brow;
     // Closed, the upper lid overlaps the lower one by so much that no iris shows.
-    const float upper = open * (1 - blink) - (shape_.lower_lid + 0.15f) * blink;
+    const float upper = open * (1 - blink) - (shape_.lower_lid + 0.01f) * blink;
     const float lower = -shape_.lower_lid + 0.15f * gaze_[side].y - 0.02f * blink +
                         0.16f * row.squint + 0.12f * smile;
     upper_[side] = {0, std::cos(upper), std::sin(upper)};
@@ -66,22 +69,24 @@ Eyes::Lids Eyes::lids(Vec head) const {
   result.lower = intersect(r - (radius + 0.010f), -below, 0.016f);
   result.below_upper = above;
   // A dark line along the upper lid, thicker outwards, that lifts off in a small wing.
-  const Lanes out = step(0.02f, 0.21f, x), ends = step(-0.20f, -0.08f, x) * step(0.245f, 0.17f, x);
+  // On its way down the line rises over the lower lid.
+  const Lanes closing = max(pick(upper_[0].z, upper_[1].z) * -0.05f, 0.0f);
+  const Lanes out = step(0.12f, 0.25f, x), ends = step(-0.24f, -0.12f, x) * step(0.262f, 0.20f, x);
   const Lanes thick = shape_.lash * (0.25f + 0.75f * ends) * (0.7f + 0.5f * out);
-  const Lanes line = intersect(abs(r - (radius + 0.026f + 0.3f * shape_.wing * out)) - thick,
+  const Lanes line = intersect(abs(r - (radius + 0.028f + 0.4f * closing)) - thick,
                                abs(above + 0.006f - shape_.wing * out * out) - thick, 0.008f);
-  result.lash = max(max(line, abs(x - 0.015f) - 0.200f), -z);
+  result.lash = max(max(line, abs(x - 0.012f) - 0.245f), -z);
   return result;
 }
 
 Lanes Eyes::brows(Vec head, Lanes skin) const {
   const BrowShape& b = brow_shape_;
   const Lanes from = (abs(head.x) - b.centre_x) * (1 / b.half_length), u = clamp(from, -1, 1);
-  const Lanes y = b.y + 0.035f * brow_lift_ - b.arch * square(u - 0.2f) - b.slope * u;
-  const Lanes thick = b.thickness * (1.0f - 0.33f * u - 0.24f * u * u);
+  const Lanes y = b.y + 0.035f * brow_lift_ - b.arch * square(u - 0.05f) - b.slope * u;
+  const Lanes thick = b.thickness * (1.0f - 0.27f * u - 0.33f * u * u);
   const Lanes beyond = max(abs(from) - 1.0f, 0.0f) * b.half_length;
   const Lanes stroke = length(head.y - y, beyond) - thick;
-  return max(intersect(stroke, skin - 0.016f, 0.02f), 0.2f - head.z);
+  return max(intersect(stroke, skin - 0.011f, 0.016f), 0.2f - head.z);
 }
 
 Vec Eyes::on_iris(Vec head) const {

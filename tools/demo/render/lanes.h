@@ -49,6 +49,7 @@ inline Lanes abs(Lanes a) { return (Lanes)((Mask)a & 0x7fffffff); }
 inline Lanes clamp(Lanes a, float low, float high) { return min(max(a, low), high); }
 inline Lanes unit(Lanes a) { return clamp(a, 0.0f, 1.0f); }
 inline Lanes square(Lanes a) { return a * a; }
+inline float square(float a) { return a * a; }
 inline Lanes mix(Lanes a, Lanes b, Lanes t) { return a + (b - a) * t; }
 inline Lanes length(Lanes x, Lanes y) { return root(max(x * x + y * y, 1e-12f)); }
 inline Lanes length(Lanes x, Lanes y, Lanes z) { return root(max(x * x + y * y + z * z, 1e-12f)); }
@@ -94,6 +95,16 @@ inline Lanes sine(Lanes x) {
   x = x - floor(x * 0.15915494f + 0.5f) * 6.2831853f;
   const Lanes y = 1.27323954f * x - 0.405284735f * x * abs(x);
   return 0.225f * (y * abs(y) - y) + y;
+}
+
+// The angle of the direction (x, y) from the x axis, -pi .. pi, error below 0.005.
+inline Lanes angle(Lanes y, Lanes x) {
+  const Lanes ax = abs(x), ay = abs(y);
+  const Lanes t = min(ax, ay) / max(max(ax, ay), 1e-9f);
+  const Lanes small = t * (0.97239f - 0.19195f * t * t);
+  const Lanes quarter = select(ay > ax, 1.5707963f - small, small);
+  const Lanes half = select(x < 0.0f, 3.1415927f - quarter, quarter);
+  return select(y < 0.0f, -half, half);
 }
 
 }  // namespace render

@@ -14,7 +14,7 @@ constexpr const char* k_usage =
     "FRAMES\n"
     "       render_head --describe\n";
 
-const Character* const k_characters[] = {&ada()};
+const Character* const k_characters[] = {&ada(), &theo()};
 
 const Character& character_named(const std::string& name) {
   std::string known;

@@ -19,11 +19,14 @@ void paint_skin(const Scene& scene, const Parts& parts, Vec p, Material& m) {
   m.albedo = mix(m.albedo, colours.blush, cheek * 0.50f + nose * 0.35f + ear * 0.45f);
   m.albedo = mix(m.albedo, colours.eye_shade, lids * 0.45f);
   const Lanes lips = step(0.0165f, 0.0075f, parts.lips);
+  m.gloss = m.gloss * (1.0f - 0.85f * step(0.060f, 0.020f, parts.lips));  // no halo around the lips
   m.albedo = mix(m.albedo, colours.lips, lips * 0.80f);
   m.gloss = mix(m.gloss, all(0.40f), lips);
   m.sharpness = mix(m.sharpness, all(46.0f), lips);
-  m.inside = step(0.012f, -0.02f, parts.cavity) * step(0.66f, 0.58f, p.z);
-  m.albedo = mix(m.albedo, colours.mouth, m.inside);
+  m.inside = step(0.030f, 0.008f, parts.cavity) * step(0.020f, 0.060f, parts.behind_lips);
+  const Vec hollow =
+      mix(colours.mouth, colours.mouth * 0.45f, step(0.05f, 0.30f, parts.behind_lips));
+  m.albedo = mix(m.albedo, hollow, m.inside);
   m.gloss = m.gloss * (1.0f - 0.8f * m.inside);
   m.soft = 1.0f - m.inside;
 }
@@ -45,7 +48,9 @@ Vec eye_colour(const Scene& scene, const Parts& parts, Vec p) {
   const Lanes corner = step(0.55f, 1.0f, abs(abs(p.x) - shape.centre.x) * (1 / shape.radius));
   const Vec white = mix(colours.eye_white, Triple{0.78f, 0.50f, 0.42f}, corner * 0.45f);
   const Vec eye = mix(white, iris, step(shape.iris + 0.02f, shape.iris - 0.02f, r));
-  return eye * (1.0f - 0.55f * step(-0.095f, 0.0f, parts.below_upper_lid));
+  const Lanes away = square(abs(p.x) - shape.centre.x) + square(p.y - shape.centre.y);
+  return eye * (1.0f - 0.35f * unit(away * (1 / square(shape.radius)))) *
+         (1.0f - 0.55f * step(-0.095f, 0.0f, parts.below_upper_lid));
 }
 
 Vec tooth_colour(const Palette& colours, Vec p) {
@@ -69,25 +74,30 @@ void paint(Material& m, Mask where, Vec albedo, Coat coat) {
 
 Material material_at(const Scene& scene, const Parts& parts, Vec head) {
   const Palette& colours = scene.character().palette;
-  Material m{vec(colours.skin), all(0.20f), all(22.0f), all(1.0f), all(0.0f), all(0.0f), {}};
+  Material m{vec(colours.skin), all(0.20f), all(22.0f), all(1.0f),
+             all(0.0f),         all(0.0f),  all(0.0f),  {}};
   paint_skin(scene, parts, head, m);
-  const Lanes nearest =
-      min(min(min(parts.skin, parts.hair), min(parts.eye, parts.teeth)),
-          min(min(min(parts.tongue, parts.cloth), min(parts.brow, parts.lash)), parts.trim));
+  const Lanes nearest = min(min(min(parts.skin, parts.hair), min(parts.eye, parts.teeth)),
+                            min(min(min(parts.tongue, parts.cloth), min(parts.brow, parts.lash)),
+                                min(parts.trim, parts.collar)));
   const Lanes strands =
       0.5f + 0.25f * sine(parts.strand * 63.0f) + 0.25f * sine(parts.strand * 149.0f + 2.0f);
   const Mask hair = parts.hair <= nearest;
-  paint(m, hair, mix(colours.hair_dark, colours.hair_light, 0.35f + strands * 0.35f), {0, 20, 0});
-  m.fur = select(hair, all(1.0f), all(0.0f));
+  paint(m, hair, mix(colours.hair_dark, colours.hair_light, 0.35f + strands * 0.35f),
+        {0.05f, 14, 0});
+  m.fur = select(hair, all(scene.character().hair == Hair::bob ? 1.0f : 0.0f), all(0.0f));
   paint(m, parts.brow <= nearest, vec(colours.brow), {0.03f, 8, 0});
   paint(m, parts.lash <= nearest, vec(colours.lash), {0.05f, 20, 0});
   const Mask teeth = parts.teeth <= nearest, tongue = parts.tongue <= nearest;
   paint(m, teeth, tooth_colour(colours, head), {0.35f, 60, 0.3f});
   paint(m, tongue, vec(colours.tongue), {0.22f, 30, 0.8f});
   paint(m, parts.cloth <= nearest, vec(colours.cloth), {0.03f, 6, 0});
+  paint(m, parts.collar <= nearest, vec(colours.collar), {0.04f, 8, 0});
   paint(m, parts.trim <= nearest, vec(colours.trim), {0.5f, 60, 0});
   m.eye = parts.eye <= nearest;
   paint(m, m.eye, eye_colour(scene, parts, head), {0, 60, 0});
+  m.glow = select(teeth, 0.12f + 0.50f * step(0.17f, 0.07f, parts.behind_lips),
+                  select(tongue, all(0.35f), all(0.0f)));
   m.inside = select(teeth | tongue, all(0.5f), select(parts.skin <= nearest, m.inside, all(0.0f)));
   return m;
 }

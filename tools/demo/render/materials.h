@@ -10,7 +10,8 @@ struct Material {
   Lanes gloss, sharpness;  // strength and exponent of the highlight
   Lanes soft;              // 0 hard .. 1 light travels under the surface, as in skin
   Lanes fur;               // 1 hair: highlights across the strands
-  Lanes inside;            // 1 within the mouth, where little light comes
+  Lanes inside;            // 1 within the mouth, where no rim of light comes
+  Lanes glow;              // at least so much of the light arrives, whatever stands before it
   Mask eye;
 };
 

@@ -20,6 +20,7 @@ class Mouth {
 
   struct Lips {
     Lanes lips, opening;  // distances; the opening is a slit that reaches into the head
+    Lanes behind;         // how far behind the lips' middle
   };
   // `p` in the head's frame.
   Lips lips(Vec p) const;
@@ -31,14 +32,15 @@ class Mouth {
 
   // From the head's frame into the jaw's.
   Vec to_jaw(Vec p) const;
+  // False: the lips hide whatever is behind them.
+  bool parted() const { return overlap_ == 0; }
   // Sphere around all that moves with the mouth.
   static constexpr Sphere k_bounds{{0, -0.55f, 0.46f}, 0.46f};
-  float openness() const { return upper_gap_ + lower_gap_; }
 
  private:
-  float half_width_, upper_gap_, lower_gap_, middle_y_, corner_lift_, lip_z_, forward_;
+  float half_width_, upper_gap_, lower_gap_, overlap_, middle_y_, corner_lift_, lip_z_, forward_;
   float upper_lip_, lower_lip_, upper_back_, lower_back_, bow_;
-  float roundness_, profile_round_, rest_y_;
+  float roundness_, reach_, corner_, profile_round_, rest_y_;
   float jaw_cos_, jaw_sin_, tongue_up_;
   Ellipsoid room_;
 };

@@ -1,6 +1,6 @@
 #include "tools/demo/render/scene.h"
 
-#include "tools/demo/render/clothes.h"
+#include "tools/demo/render/glasses.h"
 
 namespace render {
 
@@ -12,10 +12,10 @@ Scene::Scene(const Character& character, const Row& row)
       eyes_(character, row, placement_) {}
 
 template <Scene::Detail detail>
-Lanes Scene::body(Vec world) const {
+Garment Scene::body(Vec world) const {
   constexpr bool fine = detail != Detail::coarse;
-  return character_.clothes == Clothes::sweater ? sweater(world, row_.breath, fine)
-                                                : shirt(world, row_.breath, fine);
+  return character_.clothes == Clothes::sweater ? sweater(character_.body, world, row_.breath, fine)
+                                                : shirt(character_.body, world, row_.breath, fine);
 }
 
 // Skull, face and nose, without what moves on them.
@@ -27,19 +27,27 @@ Lanes Scene::bare_head(Vec p, Vec jaw, Lanes neck) const {
   const float lift = 0.02f * row_.smile;
   Lanes d = join(render::distance(shape.cranium, p), render::distance(shape.face, p), 0.20f);
   d = join(d, render::distance(shape.jaw, jaw), 0.16f);
-  d = join(d, render::distance(shape.chin, jaw), 0.20f);
+  d = join(d, render::distance(shape.chin, jaw), 0.26f);
   d = join(d, render::distance(shape.muzzle, p), 0.14f);
   d = join(d, render::distance(shape.cheek, side - Triple{0, lift, 0}), 0.16f);
+  static const Ellipsoid chin_dip({0, -0.612f, 0.735f}, {0.150f, 0.035f, 0.050f});
+  d = intersect(d, -render::distance(chin_dip, jaw), 0.10f);
   d = join(d, neck, 0.10f);
   d = join(d, render::distance(shape.brow_ridge, soft), 0.16f);
   d = intersect(d, -render::distance(shape.socket, side), 0.11f);
+  static constexpr Sphere k_nose{{0, -0.12f, 0.70f}, 0.36f};
+  return any(render::distance(k_nose, p) < 0.10f) ? with_nose(d, p, side) : d;
+}
+
+Lanes Scene::with_nose(Lanes skin, Vec p, Vec side) const {
+  const HeadShape& shape = character_.head;
   Lanes nose =
       join(render::distance(shape.nose_bridge, p), render::distance(shape.nose_tip, p), 0.07f);
   nose = join(nose, render::distance(shape.nose_wing, side), 0.035f);
-  d = join(d, nose, 0.085f);
-  d = intersect(d, -render::distance(shape.nostril, side), 0.025f);
-  static const Capsule philtrum({0, -0.30f, 0.745f}, {0, -0.385f, 0.745f}, 0.020f, 0.028f);
-  return intersect(d, -render::distance(philtrum, p), 0.06f);
+  skin = join(skin, nose, 0.085f);
+  skin = intersect(skin, -render::distance(shape.nostril, side), 0.025f);
+  static constexpr Capsule k_philtrum({0, -0.30f, 0.745f}, {0, -0.385f, 0.745f}, 0.020f, 0.028f);
+  return intersect(skin, -render::distance(k_philtrum, p), 0.06f);
 }
 
 // A shell with a rolled rim, a bowl and a lobe, opened towards the front.
@@ -62,10 +70,13 @@ Lanes Scene::ear(Vec folded) const {
 template <Scene::Detail detail>
 Lanes Scene::measure(Vec world, Parts* parts) const {
   constexpr bool fine = detail != Detail::coarse, whole = detail == Detail::all;
-  static constexpr Sphere k_head{{0, 0.02f, -0.12f}, 1.30f};
+  static constexpr Sphere k_head{{0, 0.06f, -0.12f}, 1.18f};
   const Lanes neck = render::distance(character_.head.neck, world);
-  const Lanes cloth = body<detail>(world);
-  const Lanes torso = min(cloth, neck);
+  // All that is worn lies below y = -1. Far above it, that bound will do; near enough for the light
+  // that it blocks, not.
+  const bool low = whole || any(world.y < -0.45f);
+  const Garment garment = low ? body<detail>(world) : Garment{world.y + 1.0f, all(k_far)};
+  const Lanes torso = min(min(garment.cloth, garment.collar), neck);
   const Vec p = placement_.to_head(world);
   const Lanes head = render::distance(k_head, p);
   if (!whole && !any(head < 0.25f)) return min(torso, head + 0.05f) * 0.85f;
@@ -75,33 +86,38 @@ Lanes Scene::measure(Vec world, Parts* parts) const {
   const Sphere ear_bounds{character_.head.ear, 0.30f};
   if (whole || any(render::distance(ear_bounds, side) < 0.12f)) skin = join(skin, ear(side), 0.05f);
 
-  Lanes lips = all(k_far), cavity = all(k_far), teeth = all(k_far), tongue = all(k_far);
+  Lanes lips = all(k_far), cavity = all(k_far), behind = all(-k_far), teeth = all(k_far),
+        tongue = all(k_far);
   if (whole || any(render::distance(Mouth::k_bounds, p) < 0.10f)) {
     const Mouth::Lips shape = mouth_.lips(p);
     lips = shape.lips;
+    behind = shape.behind;
     skin = join(skin, lips, 0.040f);
     cavity = join(shape.opening, max(mouth_.room(p), skin + 0.07f), 0.03f);
     skin = intersect(skin, -cavity, 0.022f);
-    if (fine) {
+    if (fine && mouth_.parted()) {
       teeth = max(mouth_.teeth(p, jaw), cavity + 0.004f);
       tongue = max(mouth_.tongue(jaw), cavity + 0.004f);
     }
   }
   Lanes brow = all(k_far);
-  if (fine) brow = eyes_.brows(p, skin);
+  static constexpr Sphere k_brows{{0.28f, 0.34f, 0.60f}, 0.26f};
+  if (whole || (fine && any(render::distance(k_brows, side) < 0.06f))) brow = eyes_.brows(p, skin);
   Lanes eye = all(k_far), lash = all(k_far), below_upper = all(k_far);
   if (whole || any(render::distance(eyes_.bounds(), side) < 0.10f)) {
     const Eyes::Lids lids = eyes_.lids(p);
-    skin = join(join(skin, lids.upper, 0.045f), lids.lower, 0.06f);
+    skin = join(join(skin, lids.upper, 0.055f), lids.lower, 0.075f);
     eye = lids.ball;
     lash = lids.lash;
     below_upper = lids.below_upper;
   }
+  Lanes trim = all(k_far);
+  if (character_.glasses) trim = glasses(side);
   const HairSurface hair = character_.hair == Hair::bob ? hair_bob(p, fine) : hair_curls(p, fine);
   if (whole)
-    *parts = {skin, hair.distance, eye,  teeth,  tongue,      cloth,      brow,
-              lash, all(k_far),    lips, cavity, below_upper, hair.strand};
-  const Lanes moving = min(min(eye, lash), min(min(teeth, tongue), brow));
+    *parts = {skin, hair.distance, eye,  teeth,  tongue, garment.cloth, garment.collar, brow,
+              lash, trim,          lips, cavity, behind, below_upper,   hair.strand};
+  const Lanes moving = min(min(min(eye, lash), min(teeth, tongue)), min(brow, trim));
   return min(min(torso, moving), min(skin, hair.distance)) * 0.85f;
 }
 

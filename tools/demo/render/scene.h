@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/demo/render/character.h"
+#include "tools/demo/render/clothes.h"
 #include "tools/demo/render/eyes.h"
 #include "tools/demo/render/hair.h"
 #include "tools/demo/render/mouth.h"
@@ -12,9 +13,9 @@ namespace render {
 
 // How far a point is from each material.
 struct Parts {
-  Lanes skin, hair, eye, teeth, tongue, cloth, brow, lash, trim;
-  Lanes lips, cavity;  // not surfaces of their own: how far the skin is from the lips, from the
-                       // mouth's hollow
+  Lanes skin, hair, eye, teeth, tongue, cloth, collar, brow, lash, trim;
+  Lanes lips, cavity, behind_lips;  // not surfaces of their own: how far the skin is from the lips,
+                                    // from the mouth's hollow
   Lanes below_upper_lid, strand;
 };
 
@@ -39,8 +40,9 @@ class Scene {
   template <Detail detail>
   Lanes measure(Vec world, Parts* parts) const;
   template <Detail detail>
-  Lanes body(Vec world) const;
+  Garment body(Vec world) const;
   Lanes bare_head(Vec p, Vec jaw, Lanes neck) const;
+  Lanes with_nose(Lanes skin, Vec p, Vec side) const;
   Lanes ear(Vec folded) const;
 
   const Character& character_;

@@ -1,5 +1,6 @@
 #include "tools/demo/render/shading.h"
 
+#include "tools/demo/render/glasses.h"
 #include "tools/demo/render/materials.h"
 
 namespace render {
@@ -13,14 +14,18 @@ Lanes wrapped(Lanes facing, float reach) {
   return unit((facing + reach) * (1.0f / (1.0f + reach)));
 }
 
+Vec ray(Lanes u, Lanes v) {
+  return normalized(Vec{u - k_camera.x, v - k_camera.y, all(-k_camera.z)});
+}
+
 struct Hit {
   Lanes t;
   Mask miss;
 };
 
 // Rays that run out of steps beside an edge are misses: counted as hits, they dot the silhouette.
-Hit march(const Scene& scene, Vec direction) {
-  Lanes t = all(k_near), d = {};
+Hit march(const Scene& scene, Vec direction, Lanes start) {
+  Lanes t = start, d = {};
   Mask done = {};
   for (int i = 0; i < k_steps; ++i) {
     d = scene.distance(direction * t + k_camera);
@@ -54,12 +59,13 @@ Lanes openness(const Scene& scene, Vec p, Vec n) {
 
 Lanes shadow(const Scene& scene, Vec p, Vec n, Triple light) {
   const Vec from = p + n * 0.02f, along = vec(light);
-  Lanes t = all(0.03f), lit = all(1.0f);
-  for (int i = 0; i < 20; ++i) {
+  Lanes t = all(0.03f),
+        lit = step(-0.40f, -0.36f, dot(n, light));  // none where the surface turns away
+  for (int i = 0; i < 26; ++i) {
     const Lanes d = scene.coarse_distance(from + along * t);
-    lit = min(lit, 7.0f * d / t + 0.02f);
-    t = t + clamp(d, 0.03f, 0.25f);
-    if (!any(lit > 0.01f) || !any(t < 1.9f)) break;
+    lit = min(lit, max(7.0f * d / t, 0.0f));
+    t = t + clamp(d, 0.018f, 0.25f);
+    if (!any((lit > 0.01f) & (t < 1.9f) & (d < 0.45f))) break;
   }
   lit = unit(lit);
   return lit * lit * (3.0f - 2.0f * lit);
@@ -141,10 +147,22 @@ Vec with_catchlights(const Scene& scene, Vec colour, const Material& m, const Po
 
 }  // namespace
 
-Vec colour_at(const Scene& scene, Lanes u, Lanes v) {
+Lanes free_way(const Scene& scene, Lanes u, Lanes v, float radius) {
+  const Vec direction = ray(u, v);
+  Lanes t = all(k_near);
+  for (int i = 0; i < k_steps; ++i) {
+    const Lanes d = scene.distance(direction * t + k_camera) - radius;
+    const Mask going = (d > 0.6f * radius) & (t < k_beyond);
+    t = t + select(going, d, all(0.0f));
+    if (!any(going)) break;
+  }
+  return t;
+}
+
+Vec colour_at(const Scene& scene, Lanes u, Lanes v, Lanes start) {
   const Character& character = scene.character();
-  const Vec direction = normalized(Vec{u - k_camera.x, v - k_camera.y, all(-k_camera.z)});
-  const Hit hit = march(scene, direction);
+  const Vec direction = ray(u, v);
+  const Hit hit = march(scene, direction, start);
   const Vec behind = backdrop(character, u, v);
   if (!any(~hit.miss)) return developed(behind, character.lighting.exposure);
 
@@ -157,8 +175,14 @@ Vec colour_at(const Scene& scene, Lanes u, Lanes v) {
   p.lit = shadow(scene, p.world, p.normal, character.lighting.key.direction);
   const Parts parts = scene.parts(p.world);
   const Material m = material_at(scene, parts, p.head);
+  p.open = max(p.open, m.glow);
+  p.lit = max(p.lit, m.glow);
   Vec colour = lit_surface(scene, m, p, parts.strand);
   colour = with_catchlights(scene, colour, m, p);
+  if (character.glasses) {
+    const Lanes gloss = lens_gloss(p.head, scene.placement().turn_back(p.towards_eye));
+    colour = mix(colour, character.lighting.fill.colour * 2.2f, gloss * 0.07f);
+  }
   return developed(select(hit.miss, behind, colour), character.lighting.exposure);
 }
 

@@ -5,7 +5,12 @@
 
 namespace render {
 
-// Display colours 0 .. 1 of the rays through the points (u, v) of the plane z = 0.
-Vec colour_at(const Scene& scene, Lanes u, Lanes v);
+// A ray leaves the camera through the point (u, v) of the plane z = 0.
+
+// How far the rays within `radius` of (u, v) can go at least before they meet anything.
+Lanes free_way(const Scene& scene, Lanes u, Lanes v, float radius);
+
+// Display colours 0 .. 1 of rays that are free as far as `start`.
+Vec colour_at(const Scene& scene, Lanes u, Lanes v, Lanes start);
 
 }  // namespace render

@@ -17,7 +17,8 @@ inline Lanes distance(const Sphere& s, Vec p) { return length(p - s.centre) - s.
 // Axis-aligned. The distance is the usual first-order one: exact on the surface, a little off
 // elsewhere.
 struct Ellipsoid {
-  Ellipsoid(Triple c, Triple radii) : centre(c), inverse{1 / radii.x, 1 / radii.y, 1 / radii.z} {}
+  constexpr Ellipsoid(Triple c, Triple radii)
+      : centre(c), inverse{1 / radii.x, 1 / radii.y, 1 / radii.z} {}
   Triple centre, inverse;
 };
 
@@ -29,7 +30,7 @@ inline Lanes distance(const Ellipsoid& e, Vec p) {
 
 // A tapered rod with round ends.
 struct Capsule {
-  Capsule(Triple from, Triple to, float radius_from, float radius_to)
+  constexpr Capsule(Triple from, Triple to, float radius_from, float radius_to)
       : a(from),
         along{to.x - from.x, to.y - from.y, to.z - from.z},
         inverse(1.0f / (along.x * along.x + along.y * along.y + along.z * along.z)),
