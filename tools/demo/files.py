@@ -1,0 +1,29 @@
+"""Files that survive being killed: whole or absent, never half written."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+
+
+def save_arrays(path: Path, **arrays) -> None:
+    """An .npz at `path`, atomically."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        np.savez(file, **arrays)
+    os.replace(partial, path)
+
+
+def save_state(path: Path, state: dict) -> None:
+    """A torch checkpoint at `path`, atomically."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    torch.save(state, partial)
+    os.replace(partial, path)
+
+
+def load_state(path: Path) -> dict | None:
+    """The checkpoint at `path`, or None where there is none."""
+    return torch.load(path, weights_only=True) if path.exists() else None
