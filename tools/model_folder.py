@@ -134,17 +134,22 @@ def build(unet, vae, whisper):
 
     Give them weights with load_state_dict(..., assign=True), or memory with to_empty().
     """
-    encoder_config = WhisperConfig(**{k: v for k, v in whisper.items() if k != "model_type"})
-    encoder_config._attn_implementation = "sdpa"
     with torch.device("meta"):
-        nets = Nets(
-            UNet2DConditionModel.from_config(unet),
-            AutoencoderKL.from_config(vae),
-            WhisperEncoder(encoder_config),
-        )
+        nets = construct(unet, vae, whisper)
     for net in (nets.unet, nets.vae, nets.whisper):
         net.requires_grad_(False).eval()
     return nets
+
+
+def construct(unet, vae, whisper):
+    """Nets from the contents of the three configurations, with freshly drawn weights."""
+    encoder_config = WhisperConfig(**{k: v for k, v in whisper.items() if k != "model_type"})
+    encoder_config._attn_implementation = "sdpa"
+    return Nets(
+        UNet2DConditionModel.from_config(unet),
+        AutoencoderKL.from_config(vae),
+        WhisperEncoder(encoder_config),
+    )
 
 
 def save(folder, nets, sizes, container="safetensors", dtype=torch.float32):
