@@ -1,0 +1,99 @@
+"""A store of audio contexts, each with the mouth that it stands for.
+
+The faces that the UNet learns are rendered with the mouth that the trained encoder reads from the
+sound, not with the one that the phonemes ask for. Sound then settles the picture entirely: where the
+encoder is in doubt the UNet learns a definite mouth instead of the average, hence blurred, picture of
+several. What the encoder gets wrong stays wrong, but sharp.
+
+    DIR/contexts.npz   contexts [N, 50, 64] float16 (before the positional table), mouths [N, 8],
+                       calibration [2, 201, 8]
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import speech_data
+from audio_encoder import MIDDLE_TOKEN, TOKENS_BEFORE, frame_windows, hidden_states
+from calibration import Calibration
+from files import load_state, save_arrays
+from mel import SEGMENT_TOKENS
+from speech_windows import compose
+from train_audio import MouthReader, new_reader
+
+WINDOWS = 64
+FRAMES_OF_A_WINDOW = 300  # of the 750 that 30 s hold
+SEED = 5
+BOLDNESS = 0.8
+
+
+@dataclass(frozen=True)
+class Contexts:
+    values: np.ndarray  # [N, 50, 64] float16
+    mouths: np.ndarray  # [N, 8] float32, calibrated
+    calibration: Calibration
+
+
+def trained_reader(work: Path) -> MouthReader:
+    """The averaged encoder and head of DIR/audio.pt, for inference."""
+    state = load_state(work / "audio.pt")
+    if state is None:
+        raise SystemExit(f"{work / 'audio.pt'} is missing: train the audio encoder first")
+    reader = new_reader()
+    reader.load_state_dict(state["average"])
+    return reader.eval().requires_grad_(False)
+
+
+def contexts_of(reader: MouthReader, states: torch.Tensor, frames: torch.Tensor):
+    """States [T, S, D], frames [B] -> contexts [B, 10 S, D], and the mouths [B, 8] read from them."""
+    windows = frame_windows(states, frames)
+    last = states.shape[1] - 1
+    middle = windows[:, MIDDLE_TOKEN * states.shape[1] + last]
+    return windows, reader.head(middle)
+
+
+@torch.no_grad()
+def make(work: Path, windows: int = WINDOWS) -> None:
+    """Encodes freshly composed speech; nothing to do where the file exists."""
+    path = work / "contexts.npz"
+    if path.exists():
+        return
+    reader = trained_reader(work)
+    clips = speech_data.load(work, "train")
+    values, read, true = [], [], []
+    for k in range(windows):
+        rng = np.random.default_rng([SEED, k])
+        window = compose(clips, SEGMENT_TOKENS, rng)
+        states = hidden_states(reader.encoder, window.mel[None])[0]
+        frames = rng.choice(SEGMENT_TOKENS // 2, FRAMES_OF_A_WINDOW, replace=False)
+        context, mouths = contexts_of(reader, states, torch.from_numpy(frames))
+        values.append(context.half().numpy())
+        read.append(mouths.numpy())
+        true.append(window.track[2 * frames + MIDDLE_TOKEN - TOKENS_BEFORE].numpy())
+    read = np.concatenate(read)
+    calibration = Calibration.fit(read, np.concatenate(true), BOLDNESS)
+    save_arrays(
+        path,
+        contexts=np.concatenate(values),
+        mouths=calibration(read),
+        calibration=np.stack([calibration.predicted, calibration.true]),
+    )
+
+
+def load(work: Path) -> Contexts:
+    with np.load(work / "contexts.npz") as file:
+        return Contexts(file["contexts"], file["mouths"], Calibration(*file["calibration"]))
+
+
+def rare_first(mouths: np.ndarray) -> np.ndarray:
+    """Probabilities [N] that even out how often each kind of mouth is drawn.
+
+    Mouths [N, 8] are sorted into cells, four steps a parameter; a cell of n mouths is drawn as often
+    as sqrt(n) asks for.
+    """
+    cells = np.floor(mouths.clip(0, 0.999) * 4).astype(np.int64) @ (4 ** np.arange(mouths.shape[1]))
+    _, cell, count = np.unique(cells, return_inverse=True, return_counts=True)
+    weight = 1 / np.sqrt(count[cell])
+    return weight / weight.sum()
