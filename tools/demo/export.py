@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Exports trained demo nets to MuseTalk's checkpoint layout.
 
-    tools/demo/export.py CHECKPOINT.pt OUTPUT_FOLDER [--dtype f16|f32]
+    tools/demo/export.py TRAINED OUTPUT_FOLDER [--dtype f16|f32]
 
-CHECKPOINT.pt is what the demo's training saves: a tuple of
+TRAINED is the work folder of tools/demo/make, whose averaged weights in audio.pt, vae.pt and unet.pt
+are taken, or one file of the prototype: a tuple of
   VAE config      (block_out_channels, layers_per_block, norm groups)
   VAE state dict
   UNet config     (block_out_channels, layers_per_block, context width, norm groups, heads)
@@ -22,7 +23,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import model_folder  # noqa: E402
+from sizes import DEMO  # noqa: E402
 
+WORK = ("audio", "vae", "unet")
 DTYPES = {"f16": torch.float16, "f32": torch.float32}
 
 
@@ -45,8 +48,28 @@ def sizes_of(vae, unet, whisper):
     )
 
 
-def read_checkpoint(path):
-    """(Nets, Sizes) of a training checkpoint; loads strictly."""
+def read_work(work):
+    """(Nets, Sizes) of a work folder; loads strictly."""
+    states = {name: torch.load(work / f"{name}.pt", weights_only=True)["average"] for name in WORK}
+    prefix = "encoder."
+    states["audio"] = {
+        key.removeprefix(prefix): value
+        for key, value in states["audio"].items()
+        if key.startswith(prefix)  # the head has done its work
+    }
+    nets = model_folder.build(
+        model_folder.unet_config(DEMO),
+        model_folder.vae_config(DEMO),
+        model_folder.whisper_config(DEMO),
+    )
+    nets.whisper.load_state_dict(states["audio"], assign=True)
+    nets.vae.load_state_dict(states["vae"], assign=True)
+    nets.unet.load_state_dict(states["unet"], assign=True)
+    return nets, DEMO
+
+
+def read_prototype(path):
+    """(Nets, Sizes) of a prototype's file; loads strictly."""
     vae, vae_state, unet, unet_state, whisper, whisper_state = torch.load(path, weights_only=True)
     sizes = sizes_of(vae, unet, whisper)
     nets = model_folder.build(
@@ -69,21 +92,24 @@ def check_same(saved, loaded, dtype):
                 raise SystemExit(f"{name}: {key} came back different")
 
 
+def export(trained, output, dtype=torch.float16):
+    """Writes the folder, reads it back, and says how large it is."""
+    nets, sizes = read_work(trained) if trained.is_dir() else read_prototype(trained)
+    model_folder.save(output, nets, sizes, dtype=dtype)
+    check_same(nets, model_folder.load(output)[0], dtype)
+    total = sum(f.stat().st_size for f in output.rglob("*") if f.is_file())
+    print(f"{output}: {total / 1e6:.1f} MB")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("trained", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--dtype", choices=DTYPES, default="f16", help="how weights are stored")
     arguments = parser.parse_args()
-
-    nets, sizes = read_checkpoint(arguments.checkpoint)
-    dtype = DTYPES[arguments.dtype]
-    model_folder.save(arguments.output, nets, sizes, dtype=dtype)
-    check_same(nets, model_folder.load(arguments.output)[0], dtype)
-    total = sum(f.stat().st_size for f in arguments.output.rglob("*") if f.is_file())
-    print(f"{arguments.output}: {total / 1e6:.1f} MB")
+    export(arguments.trained, arguments.output, DTYPES[arguments.dtype])
 
 
 if __name__ == "__main__":

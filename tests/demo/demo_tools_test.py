@@ -1,0 +1,21 @@
+"""usage: demo_tools_test.py   tests tools/demo in the Python environment of scripts/python-env, else skips"""
+
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+CACHE = pathlib.Path(os.environ.get("NAVTALK_CACHE", pathlib.Path.home() / ".cache/navtalk"))
+PYTHON = CACHE / "python/bin/python"
+
+
+def main():
+    if not PYTHON.exists():
+        print(f"skipped: {PYTHON} is not there; scripts/python-env makes it")
+        return
+    # Tests run side by side: one thread each.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    os.execve(PYTHON, [PYTHON, "-m", "unittest", "discover", "-s", HERE, "-p", "test_*.py"], environment)
+
+
+main()

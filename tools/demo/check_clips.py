@@ -1,0 +1,49 @@
+"""The truth that evaluation compares with: held-out sentences in held-out voices, rendered.
+
+    DIR/check/ADA-00.npz   samples [N] float32, track [T, 8] (of the phonemes), resting [T, 256, 256, 3]
+                           (what the avatar's clip shows), truth [T, 256, 256, 3]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import renderer
+import speech_data
+from files import save_arrays
+from framing import FACE, PART, part_view, with_part
+from tracks import FRAME_S
+
+
+def make_clip(work: Path, character: str, index: int) -> bool:
+    """Renders one clip; False where it was there already."""
+    path = work / "check" / f"{character}-{index:02d}.npz"
+    if path.exists():
+        return False
+    clip = speech_data.clip_of_set("check", index)
+    track = clip.track[1::2]
+    rows = renderer.idle_motion(len(track) * FRAME_S, 1000 + index, loop=False)[: len(track)]
+    rows[:, renderer.VIEW] = renderer.face_view(character)
+    resting = renderer.render(character, rows, FACE)
+    rows[:, renderer.MOUTH] = track
+    rows[:, renderer.VIEW] = part_view(rows[:, renderer.VIEW])
+    parts = renderer.render(character, rows, PART)
+    truth = np.stack([with_part(rest, part) for rest, part in zip(resting, parts)])
+    save_arrays(path, samples=clip.samples, track=track, resting=resting, truth=truth)
+    return True
+
+
+def make(work: Path, clips: int) -> None:
+    for index in range(clips):
+        for character in renderer.characters():
+            if make_clip(work, character, index):
+                print(f"check: {character} {index + 1} of {clips}", file=sys.stderr, flush=True)
+
+
+def load(work: Path, character: str) -> list[dict[str, np.ndarray]]:
+    clips = []
+    for path in sorted((work / "check").glob(f"{character}-*.npz")):
+        with np.load(path) as file:
+            clips.append(dict(file))
+    return clips
