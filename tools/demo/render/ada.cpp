@@ -18,8 +18,8 @@ const Character& ada() {
                .nose_tip = {{0, -0.168f, 0.775f}, {0.078f, 0.070f, 0.084f}},
                .nose_wing = {{0.073f, -0.188f, 0.720f}, {0.049f, 0.045f, 0.066f}},
                .nostril = {{0.044f, -0.236f, 0.757f}, {0.023f, 0.022f, 0.030f}},
-               .ear = {0.700f, -0.045f, -0.13f},
-               .ear_size = 1.0f,
+               .ear = {0.610f, -0.045f, -0.13f},  // under the hair
+               .ear_size = 0.8f,
                .neck = {{0, -0.60f, -0.16f}, {0, -1.60f, -0.30f}, 0.265f, 0.315f}},
       .body = {.torso = {{0, -2.28f, -0.30f}, {1.02f, 1.02f, 0.56f}},
                .arm = {{0.80f, -1.84f, -0.32f}, {0.38f, 0.44f, 0.40f}},
@@ -50,7 +50,7 @@ const Character& ada() {
       .hair = Hair::bob,
       .clothes = Clothes::sweater,
       .glasses = false,
-      .palette = {.skin = {0.78f, 0.45f, 0.32f},
+      .palette = {.skin = {0.77f, 0.43f, 0.30f},
                   .blush = {0.83f, 0.33f, 0.25f},
                   .eye_shade = {0.66f, 0.34f, 0.26f},
                   .lips = {0.58f, 0.115f, 0.120f},
@@ -73,11 +73,11 @@ const Character& ada() {
                    .rim_right = {normalized({0.80f, 0.45f, -0.55f}), {2.2f, 2.15f, 2.2f}},
                    .sky = {0.60f, 0.60f, 0.62f},
                    .ground = {0.42f, 0.34f, 0.29f},
-                   .backdrop = {0.56f, 0.44f, 0.37f},
-                   .backdrop_glow = {2.20f, 1.86f, 1.58f},
+                   .backdrop = {0.60f, 0.42f, 0.345f},
+                   .backdrop_glow = {2.25f, 1.80f, 1.48f},
                    .exposure = 0.47f},
       .full_view = {0.0f, -0.27f, 1.52f},
-      .face_view = {0.0f, -0.27f, 0.84f}};
+      .face_view = {0.0f, -0.280f, 0.855f}};
   return character;
 }
 

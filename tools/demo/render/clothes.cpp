@@ -40,21 +40,22 @@ Garment sweater(const BodyShape& body, Vec world, float breath, bool detail) {
   d = join(d, roll, 0.018f);
   if (detail) {
     const Lanes near = step(0.10f, 0.0f, d);
-    const Lanes ribs = sine(angle(ring.x, ring.z) * 34.0f) * step(-0.17f, -0.13f, ring.height);
+    const Lanes ribs = sine(angle(ring.x, ring.z) * 34.0f) * step(-0.17f, -0.13f, ring.height) *
+                       step(r + 0.13f, r + 0.09f, ring.radius);
     d = d + near * 0.0045f * ribs;
   }
   return {d * 0.9f, all(k_far)};
 }
 
 // A round-necked jumper with a shirt's collar folded over its edge.
-Garment shirt(const BodyShape& body, Vec world, float breath, bool detail) {
+Garment shirt(const BodyShape& body, Vec world, float breath) {
   const Vec p{world.x, world.y - 0.018f * breath, world.z};
   const Ring ring = neck_ring(p, body.collar_y);
   const float r = body.collar_radius;
   // Two wings that fall open from the throat and end in points.
   const Lanes slant = ring.radius - (r + 0.02f - 0.55f * (ring.height + 0.02f));
   const Lanes wing_end = -0.10f - 0.16f * step(0.2f, 0.9f, ring.z * (1 / r)) - ring.height;
-  const Lanes throat = (0.02f - 0.42f * ring.height - abs(ring.x)) * 0.8f;
+  const Lanes throat = (0.02f - 0.60f * ring.height - abs(ring.x)) * 0.8f;
   Lanes collar =
       intersect(abs(slant) * 0.88f - 0.012f, max(wing_end, ring.height - 0.035f) * 0.8f, 0.02f);
   collar = intersect(collar, max(throat, -ring.z - 0.5f), 0.02f) - 0.008f;
@@ -65,11 +66,6 @@ Garment shirt(const BodyShape& body, Vec world, float breath, bool detail) {
   d = intersect(d, -max(ring.radius - (r - 0.01f), -ring.height - 0.36f), 0.03f);
   const Lanes band = length(ring.radius - (r + 0.045f), ring.height + 0.185f) - 0.036f;
   d = join(d, band, 0.012f);
-  if (detail) {
-    const Lanes near = step(0.10f, 0.0f, d);
-    d = d +
-        near * 0.0030f * sine(angle(ring.x, ring.z) * 44.0f) * step(-0.25f, -0.22f, ring.height);
-  }
   return {d * 0.85f, collar * 0.8f};
 }
 

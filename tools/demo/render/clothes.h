@@ -11,6 +11,6 @@ struct Garment {
 
 // `breath`: 0 .. 1, lifts chest and shoulders. `detail`: with what casts no shadow worth its time.
 Garment sweater(const BodyShape& body, Vec world, float breath, bool detail);
-Garment shirt(const BodyShape& body, Vec world, float breath, bool detail);
+Garment shirt(const BodyShape& body, Vec world, float breath);
 
 }  // namespace render

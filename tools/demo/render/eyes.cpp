@@ -70,11 +70,12 @@ Eyes::Lids Eyes::lids(Vec head) const {
   result.below_upper = above;
   // A dark line along the upper lid, thicker outwards, that lifts off in a small wing.
   // On its way down the line rises over the lower lid.
-  const Lanes closing = max(pick(upper_[0].z, upper_[1].z) * -0.05f, 0.0f);
-  const Lanes out = step(0.12f, 0.25f, x), ends = step(-0.24f, -0.12f, x) * step(0.262f, 0.20f, x);
+  const Lanes height = pick(upper_[0].z, upper_[1].z);
+  const Lanes closing = max(height * -0.05f, 0.0f), sag = 0.003f + max(height * 0.022f, 0.0f);
+  const Lanes out = step(0.12f, 0.25f, x), ends = step(-0.25f, -0.16f, x) * step(0.262f, 0.20f, x);
   const Lanes thick = shape_.lash * (0.25f + 0.75f * ends) * (0.7f + 0.5f * out);
   const Lanes line = intersect(abs(r - (radius + 0.028f + 0.4f * closing)) - thick,
-                               abs(above + 0.006f - shape_.wing * out * out) - thick, 0.008f);
+                               abs(above + sag - shape_.wing * out * out) - thick, 0.008f);
   result.lash = max(max(line, abs(x - 0.012f) - 0.245f), -z);
   return result;
 }

@@ -24,7 +24,7 @@ Lanes outline(Lanes x, Lanes y) {
 
 Lanes glasses(Vec folded) {
   static const Capsule bridge({-0.02f, 0.085f, 0.812f}, {0.085f, 0.070f, 0.785f}, 0.017f, 0.017f);
-  static const Capsule temple({0.485f, 0.085f, 0.700f}, {0.715f, 0.070f, -0.10f}, 0.017f, 0.015f);
+  static const Capsule temple({0.485f, 0.085f, 0.700f}, {0.715f, 0.070f, -0.10f}, 0.021f, 0.017f);
   const Vec p = on_lens(folded);
   const Lanes rim =
       length(max(abs(outline(p.x, p.y)) - 0.004f, 0.0f), max(abs(p.z) - 0.006f, 0.0f)) - 0.013f;

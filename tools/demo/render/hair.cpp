@@ -5,7 +5,8 @@ namespace {
 
 // Height of the side-parted fringe's edge over the forehead; the parting is at x = -0.2.
 Lanes fringe_edge(Lanes x) {
-  const Lanes right = max(x + 0.20f, 0.0f), left = max(-0.20f - x, 0.0f);
+  const Lanes u = x + 0.20f, around = root(u * u + 0.006f);
+  const Lanes right = 0.5f * (around + u), left = 0.5f * (around - u);
   return 0.67f - right * (0.20f + 0.44f * right) - left * (0.36f + 1.5f * left);
 }
 
@@ -39,7 +40,9 @@ HairSurface hair_bob(Vec p, bool detail) {
     const Lanes warp =
         sine(p.x * 3.1f + p.y * 2.3f) + 0.6f * sine(p.x * 6.3f - p.y * 3.1f + p.z * 3.0f);
     result.strand = max(above, -0.10f) * 0.95f - p.z * 1.25f + warp * 0.035f;
-    const Lanes near = step(0.12f, 0.0f, d);
+    // The parting is smooth.
+    const Lanes near =
+        step(0.12f, 0.0f, d) * (0.15f + 0.85f * step(0.01f, 0.14f, abs(p.x + 0.20f)));
     result.distance = d - near * (0.020f * locks(result.strand, 8.0f, 0.3f) +
                                   0.006f * locks(result.strand, 21.0f, 1.1f) - 0.014f);
   }

@@ -16,7 +16,7 @@ void paint_skin(const Scene& scene, const Parts& parts, Vec p, Material& m) {
   const Lanes nose = spot(p.x, p.y + 0.19f, 60, 60) * step(0.70f, 0.82f, p.z);
   const Lanes ear = step(0.66f, 0.78f, x);
   const Lanes lids = spot(x - c.eyes.centre.x, p.y - c.eyes.centre.y - 0.06f, 30, 55);
-  m.albedo = mix(m.albedo, colours.blush, cheek * 0.50f + nose * 0.35f + ear * 0.45f);
+  m.albedo = mix(m.albedo, colours.blush, cheek * 0.62f + nose * 0.35f + ear * 0.45f);
   m.albedo = mix(m.albedo, colours.eye_shade, lids * 0.45f);
   const Lanes lips = step(0.0165f, 0.0075f, parts.lips);
   m.gloss = m.gloss * (1.0f - 0.85f * step(0.060f, 0.020f, parts.lips));  // no halo around the lips
@@ -59,6 +59,12 @@ Vec tooth_colour(const Palette& colours, Vec p) {
   return mix(front, colours.teeth * 0.5f, step(0.58f, 0.44f, p.z));
 }
 
+// Rows of knitted loops.
+Lanes stitches(Vec world) {
+  const Lanes side = sine(world.x * 88.0f), row = sine(world.y * 140.0f + 1.6f * abs(side));
+  return 1.0f + 0.06f * row * (0.6f + 0.4f * abs(side));
+}
+
 struct Coat {
   float gloss, sharpness, soft;
 };
@@ -72,7 +78,7 @@ void paint(Material& m, Mask where, Vec albedo, Coat coat) {
 
 }  // namespace
 
-Material material_at(const Scene& scene, const Parts& parts, Vec head) {
+Material material_at(const Scene& scene, const Parts& parts, Vec world, Vec head) {
   const Palette& colours = scene.character().palette;
   Material m{vec(colours.skin), all(0.20f), all(22.0f), all(1.0f),
              all(0.0f),         all(0.0f),  all(0.0f),  {}};
@@ -91,7 +97,7 @@ Material material_at(const Scene& scene, const Parts& parts, Vec head) {
   const Mask teeth = parts.teeth <= nearest, tongue = parts.tongue <= nearest;
   paint(m, teeth, tooth_colour(colours, head), {0.35f, 60, 0.3f});
   paint(m, tongue, vec(colours.tongue), {0.22f, 30, 0.8f});
-  paint(m, parts.cloth <= nearest, vec(colours.cloth), {0.03f, 6, 0});
+  paint(m, parts.cloth <= nearest, vec(colours.cloth) * stitches(world), {0.03f, 6, 0});
   paint(m, parts.collar <= nearest, vec(colours.collar), {0.04f, 8, 0});
   paint(m, parts.trim <= nearest, vec(colours.trim), {0.5f, 60, 0});
   m.eye = parts.eye <= nearest;

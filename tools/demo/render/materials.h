@@ -15,7 +15,7 @@ struct Material {
   Mask eye;
 };
 
-// At the surface point `head` of the head's frame, whose distances are `parts`.
-Material material_at(const Scene& scene, const Parts& parts, Vec head);
+// At a surface point, given in the world's and in the head's frame, whose distances are `parts`.
+Material material_at(const Scene& scene, const Parts& parts, Vec world, Vec head);
 
 }  // namespace render

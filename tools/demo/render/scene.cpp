@@ -15,7 +15,7 @@ template <Scene::Detail detail>
 Garment Scene::body(Vec world) const {
   constexpr bool fine = detail != Detail::coarse;
   return character_.clothes == Clothes::sweater ? sweater(character_.body, world, row_.breath, fine)
-                                                : shirt(character_.body, world, row_.breath, fine);
+                                                : shirt(character_.body, world, row_.breath);
 }
 
 // Skull, face and nose, without what moves on them.

@@ -8,6 +8,7 @@ namespace {
 
 constexpr float k_near = 7.65f, k_beyond = 10.6f;  // along a ray: where anything begins and ends
 constexpr int k_steps = 110;
+constexpr float k_least_step = 0.0025f;  // rays that graze a surface get past it
 
 // Diffuse light that reaches `reach` around the edge of the lit side.
 Lanes wrapped(Lanes facing, float reach) {
@@ -29,8 +30,8 @@ Hit march(const Scene& scene, Vec direction, Lanes start) {
   Mask done = {};
   for (int i = 0; i < k_steps; ++i) {
     d = scene.distance(direction * t + k_camera);
-    done |= (abs(d) < 0.0009f) | (t > k_beyond);
-    t = t + select(done, all(0.0f), d);
+    done |= (d < 0.0009f) | (t > k_beyond);
+    t = t + select(done, min(d, 0.0f), max(d, k_least_step));
     if (!any(~done)) break;
   }
   return {t, (t > k_beyond) | ((d > 0.0045f) & ~done)};
@@ -174,7 +175,7 @@ Vec colour_at(const Scene& scene, Lanes u, Lanes v, Lanes start) {
   p.open = openness(scene, p.world, p.normal);
   p.lit = shadow(scene, p.world, p.normal, character.lighting.key.direction);
   const Parts parts = scene.parts(p.world);
-  const Material m = material_at(scene, parts, p.head);
+  const Material m = material_at(scene, parts, p.world, p.head);
   p.open = max(p.open, m.glow);
   p.lit = max(p.lit, m.glow);
   Vec colour = lit_surface(scene, m, p, parts.strand);

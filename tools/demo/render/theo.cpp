@@ -38,9 +38,9 @@ const Character& theo() {
                .wing = 0.0f},
       .brows = {.centre_x = 0.285f,
                 .half_length = 0.190f,
-                .y = 0.345f,
+                .y = 0.352f,
                 .thickness = 0.0255f,
-                .arch = 0.024f,
+                .arch = 0.030f,
                 .slope = 0.008f},
       .mouth = {.y = -0.480f,
                 .z = 0.665f,
@@ -78,7 +78,7 @@ const Character& theo() {
                    .backdrop_glow = {0.52f, 0.84f, 1.05f},
                    .exposure = 0.50f},
       .full_view = {0.0f, -0.28f, 1.52f},
-      .face_view = {0.0f, -0.30f, 0.87f}};
+      .face_view = {0.0f, -0.320f, 0.890f}};
   return character;
 }
 
