@@ -40,9 +40,7 @@ HairSurface hair_bob(Vec p, bool detail) {
     const Lanes warp =
         sine(p.x * 3.1f + p.y * 2.3f) + 0.6f * sine(p.x * 6.3f - p.y * 3.1f + p.z * 3.0f);
     result.strand = max(above, -0.10f) * 0.95f - p.z * 1.25f + warp * 0.035f;
-    // The parting is smooth.
-    const Lanes near =
-        step(0.12f, 0.0f, d) * (0.15f + 0.85f * step(0.01f, 0.14f, abs(p.x + 0.20f)));
+    const Lanes near = step(0.12f, 0.0f, d);
     result.distance = d - near * (0.020f * locks(result.strand, 8.0f, 0.3f) +
                                   0.006f * locks(result.strand, 21.0f, 1.1f) - 0.014f);
   }
