@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("NAVTALK_CACHE", pathlib.Path.home() / ".cache/navtalk"))
@@ -13,8 +12,8 @@ def main():
     if not PYTHON.exists():
         print(f"skipped: {PYTHON} is not there; scripts/python-env makes it")
         return
-    # Tests run side by side: one thread each.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    # Tests run side by side: one thread each, and no GPU.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     os.execve(PYTHON, [PYTHON, "-m", "unittest", "discover", "-s", HERE, "-p", "test_*.py"], environment)
 
 

@@ -12,6 +12,7 @@ import torch
 import face_data
 import figures
 import framing
+import head_start
 import losses
 import self_attention
 import train_unet
@@ -170,6 +171,24 @@ class Trainings(unittest.TestCase):
             again = unet(known, train_unet.TIMESTEP, context).sample
         torch.testing.assert_close(used, skipped)
         torch.testing.assert_close(used, again)
+
+    def test_a_fresh_unet_copies_the_reference_at_once(self):
+        torch.manual_seed(0)
+        unet = train_unet.new_unet().eval()
+        head_start.copy_reference(unet)
+        known = torch.nn.functional.avg_pool2d(torch.randn(2, 8, 36, 36), 5, 1) * 5
+        with torch.no_grad():
+            made = unet(known, train_unet.TIMESTEP, torch.randn(2, 50, 64)).sample
+        for channel in range(4):
+            r = figures.correlation(made[:, channel].numpy().ravel(), known[:, 4 + channel].numpy().ravel())
+            self.assertGreater(r, 0.98)
+
+    def test_the_key_finds_the_middle_token_s_last_state(self):
+        torch.manual_seed(0)
+        layers = torch.randn(5, 64).repeat(10, 1)  # each layer's states have a mean of their own
+        contexts = 0.5 * torch.randn(400, 50, 64) + layers + positional_table(50, 64)
+        found = (contexts @ head_start.middle_key(contexts)).argmax(1)
+        self.assertGreater((found == head_start.MIDDLE_ROW).float().mean().item(), 0.9)
 
     def test_a_frame_sees_tokens_from_four_before_to_five_after(self):
         states = torch.arange(1.0, 41)[:, None, None].expand(40, 5, 1)  # a token's number plus one

@@ -43,7 +43,7 @@ def trained_reader(work: Path) -> MouthReader:
         raise SystemExit(f"{work / 'audio.pt'} is missing: train the audio encoder first")
     reader = new_reader()
     reader.load_state_dict(state["average"])
-    return reader.eval().requires_grad_(False)
+    return reader.eval().requires_grad_(False).cpu()
 
 
 def contexts_of(reader: MouthReader, states: torch.Tensor, frames: torch.Tensor):

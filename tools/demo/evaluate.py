@@ -16,6 +16,7 @@ import soxr
 import check_clips
 import figures
 import renderer
+from device import DEVICE
 from framing import FACE
 from generator import Generator
 from mel import RATE_HZ
@@ -65,7 +66,7 @@ def figures_of(probe: Probe, clips: list[dict], made: list[np.ndarray]) -> dict[
 def vae_figures(generator: Generator, truth: np.ndarray) -> dict[str, float]:
     """What the VAE alone makes of the truth: no UNet on top can do better."""
     latent = latents_of(generator.vae, truth, blank_lower_half=False)
-    crops = np.concatenate([to_pixels(decode(generator.vae, one[None])) for one in latent])
+    crops = np.concatenate([to_pixels(decode(generator.vae, one[None].to(DEVICE))) for one in latent])
     return {
         "vae_psnr_mouth": figures.psnr(figures.mouth_of(crops), figures.mouth_of(truth)),
         "vae_gradient_energy": figures.gradient_energy(crops) / figures.gradient_energy(truth),

@@ -50,7 +50,7 @@ def sizes_of(vae, unet, whisper):
 
 def read_work(work):
     """(Nets, Sizes) of a work folder; loads strictly."""
-    states = {name: torch.load(work / f"{name}.pt", weights_only=True)["average"] for name in WORK}
+    states = {name: torch.load(work / f"{name}.pt", map_location="cpu", weights_only=True)["average"] for name in WORK}
     prefix = "encoder."
     states["audio"] = {
         key.removeprefix(prefix): value

@@ -24,6 +24,6 @@ def save_state(path: Path, state: dict) -> None:
     os.replace(partial, path)
 
 
-def load_state(path: Path) -> dict | None:
+def load_state(path: Path, device: torch.device | str = "cpu") -> dict | None:
     """The checkpoint at `path`, or None where there is none."""
-    return torch.load(path, weights_only=True) if path.exists() else None
+    return torch.load(path, map_location=device, weights_only=True) if path.exists() else None

@@ -9,6 +9,7 @@ import torch
 import self_attention
 from audio_encoder import encode_speech, frame_windows, positional_table
 from contexts import trained_reader
+from device import DEVICE
 from files import load_state
 from latents import trained_vae
 from train_unet import TIMESTEP, new_unet
@@ -30,7 +31,7 @@ class Generator:
         state = load_state(work / "unet.pt")
         if state is None:
             raise SystemExit(f"{work / 'unet.pt'} is missing: train the UNet first")
-        unet = new_unet(None)
+        unet = new_unet()
         unet.load_state_dict(state["average"])
         self_attention.use(unet)
         return Generator(trained_reader(work).encoder, unet.eval(), trained_vae(work)[0])
@@ -44,7 +45,7 @@ class Generator:
         pieces = []
         for start in range(0, len(resting), BATCH):
             frames = torch.arange(start, min(len(resting), start + BATCH))
-            context = frame_windows(states, frames) + table
-            latent = self.unet(known[frames], TIMESTEP, context).sample
+            context = (frame_windows(states, frames) + table).to(DEVICE)
+            latent = self.unet(known[frames].to(DEVICE), TIMESTEP, context).sample
             pieces.append(to_pixels(decode(self.vae, latent)))
         return np.concatenate(pieces)

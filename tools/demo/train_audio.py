@@ -10,6 +10,7 @@ import torch
 
 import speech_data
 from audio_encoder import MouthReader, encode_speech
+from device import DEVICE
 from sizes import fresh_nets
 from speech_windows import compose
 from training import Run
@@ -27,14 +28,15 @@ IMPORTANCE = torch.tensor([1.5, 1.2, 1.2, 1.2, 0.7, 0.7, 0.7, 1.0])
 def new_reader() -> MouthReader:
     reader = MouthReader(fresh_nets().whisper)
     reader.encoder.embed_positions.requires_grad_(False)
-    return reader
+    return reader.to(DEVICE)
 
 
 def batch(clips, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """mel [B, 80, 2 T] and track [B, T, 8] with B T = 1500."""
     count = int(rng.choice(WINDOWS))
     windows = [compose(clips, BATCH_TOKENS // count, rng) for _ in range(count)]
-    return torch.stack([w.mel for w in windows]), torch.stack([w.track for w in windows])
+    mel, track = (torch.stack([getattr(w, name) for w in windows]) for name in ("mel", "track"))
+    return mel.to(DEVICE), track.to(DEVICE)
 
 
 def correlations(predicted: np.ndarray, truth: np.ndarray) -> dict[str, float]:
@@ -55,7 +57,7 @@ def check(run: Run, clips) -> None:
     """Correlations on held-out sentences and voices, with the averaged weights."""
     reader = new_reader()
     reader.load_state_dict(run.average.state)
-    reader.eval()
+    reader.eval().cpu()
     predicted = np.concatenate([read_mouths(reader, samples) for samples, _ in clips])
     truth = np.concatenate([track for _, track in clips])
     found = correlations(predicted, truth)
@@ -74,7 +76,7 @@ def train(work: Path, steps: int) -> None:
     held_out = [speech_data.clip_of_set("check", k) for k in range(CHECK_CLIPS)]
     held_out = [(clip.samples, clip.track) for clip in held_out]
     weights = IMPORTANCE / torch.from_numpy(np.concatenate([t for _, t in clips]).var(0))
-    weights = weights / weights.mean()
+    weights = (weights / weights.mean()).to(DEVICE)
     while run.step < steps:
         mel, track = batch(clips, run.generator())
         error = (reader(mel) - track) ** 2

@@ -15,13 +15,15 @@ import torch
 
 import contexts as context_store
 import face_data
+import head_start
 import latents as latent_store
 import self_attention
 from audio_encoder import positional_table
+from device import DEVICE, half_precision
 from losses import picture_losses
 from sizes import fresh_nets
 from training import Run
-from vae import decode, half_precision
+from vae import decode
 
 RATE = 2e-3
 PICTURE_WEIGHT = 4.0
@@ -31,7 +33,7 @@ PICTURE_EVERY = 2  # steps with the picture loss; every step once the self-atten
 WITHOUT_SELF_ATTENTION = 0.8  # of the steps
 HELD_BACK = 24  # groups at the end, for checks
 REPORT_EVERY, CHECK_EVERY = 100, 500
-TIMESTEP = torch.tensor([0])
+TIMESTEP = torch.tensor([0], device=DEVICE)
 # The part of a latent [32, 32] that is decoded for the picture loss, its border left out of the loss.
 DECODED_ROWS, DECODED_COLUMNS, BORDER = slice(15, 32), slice(5, 27), 8
 LATENT_UPPER, LATENT_LOWER, LATENT_MOUTH = 0.2, 1.0, 3.0
@@ -42,7 +44,7 @@ def latent_weight() -> torch.Tensor:
     weight = torch.full((1, 1, 32, 32), LATENT_UPPER)
     weight[:, :, 14:] = LATENT_LOWER
     weight[:, :, 18:31, 8:24] = LATENT_MOUTH
-    return weight / weight.mean()
+    return (weight / weight.mean()).to(DEVICE)
 
 
 def neighbours(store: context_store.Contexts, chosen: np.ndarray) -> np.ndarray:
@@ -84,15 +86,26 @@ class Samples:
         which = self.alike[groups, mouths, rng.integers(NEIGHBOURS, size=len(groups))]
         context = torch.from_numpy(self.contexts[which]).float() + self.table
         target = torch.from_numpy(self.latents["target"][groups, mouths]).float()
-        return torch.from_numpy(np.concatenate(known, axis=1)).float(), context, target
+        known = torch.from_numpy(np.concatenate(known, axis=1)).float()
+        return known.to(DEVICE), context.to(DEVICE), target.to(DEVICE)
 
 
-def new_unet(warm_start: Path | None) -> torch.nn.Module:
-    """A fresh UNet, or the one of a prototype's (..., UNet config, UNet state, ...) file."""
+def new_unet() -> torch.nn.Module:
+    """A UNet with random weights and silent self-attention."""
     unet = fresh_nets().unet
-    if warm_start is not None:
-        unet.load_state_dict(torch.load(warm_start, weights_only=True)[3])
     self_attention.silence(unet)
+    return unet.to(DEVICE)
+
+
+def started_unet(work: Path, samples: Samples) -> torch.nn.Module:
+    """One that copies the reference and looks at the middle token (head_start.py)."""
+    unet = new_unet()
+    head_start.copy_reference(unet)
+    contexts = torch.from_numpy(samples.contexts[::5]).float() + samples.table
+    reader = context_store.trained_reader(work)
+    mouth = reader.head.weight
+    spread = (contexts[:, head_start.MIDDLE_ROW] @ mouth.T).std(0)
+    head_start.look_at_middle(unet, head_start.middle_key(contexts).to(DEVICE), (mouth / spread[:, None]).to(DEVICE))
     return unet
 
 
@@ -118,14 +131,14 @@ def picture_terms(vae, made: torch.Tensor, target: torch.Tensor) -> dict[str, to
     with torch.no_grad():
         truth = decoded(vae, target[:DECODED])
     picture = decoded(vae, made[:DECODED])
-    one = torch.ones(1, 1, *picture.shape[2:])
+    one = torch.ones(1, 1, *picture.shape[2:], device=DEVICE)
     return {k: PICTURE_WEIGHT * v for k, v in picture_losses(picture, truth, one).items()}
 
 
 @torch.no_grad()
 def check(run: Run, samples: Samples) -> None:
     """Latent error on held-back poses, in the mouth, against that of copying the reference."""
-    unet = new_unet(None)
+    unet = new_unet()
     unet.load_state_dict(run.average.state)
     unet.eval()
     groups = np.arange(len(samples.alike) - HELD_BACK, len(samples.alike))
@@ -136,12 +149,13 @@ def check(run: Run, samples: Samples) -> None:
     run.say(f"held back: mouth latent error {error:.4f} (a copy of the reference: {copy:.4f})")
 
 
-def train(work: Path, steps: int, warm_start: Path | None = None) -> None:
+def train(work: Path, steps: int) -> None:
     """Goes on to `steps`."""
-    run = Run(work / "unet.pt", new_unet(warm_start), RATE)
+    samples = Samples.load(work)
+    fresh = not (work / "unet.pt").exists()
+    run = Run(work / "unet.pt", started_unet(work, samples) if fresh else new_unet(), RATE)
     if run.step >= steps:
         return
-    samples = Samples.load(work)
     vae, _ = latent_store.trained_vae(work)
     weight = latent_weight()
     while run.step < steps:

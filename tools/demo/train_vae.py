@@ -12,11 +12,12 @@ import numpy as np
 import torch
 
 import face_data
+from device import DEVICE, half_precision
 from framing import FACE, MASK_ROW, MOUTH_COLUMNS, MOUTH_ROWS, with_part
 from losses import importance, picture_losses
 from sizes import fresh_nets
 from training import SETTLING, Run
-from vae import decode, encode, half_precision, to_net
+from vae import decode, encode, to_net
 
 RATE = 1e-3
 WINDOW, WINDOWS, WHOLES = 128, 8, 2
@@ -34,7 +35,7 @@ def new_vae(warm_start: Path | None) -> torch.nn.Module:
     vae = fresh_nets().vae
     if warm_start is not None:
         vae.load_state_dict(torch.load(warm_start, weights_only=True)[1])
-    return vae
+    return vae.to(DEVICE)
 
 
 def random_crop(faces: dict[str, np.ndarray], groups: int, rng: np.random.Generator) -> np.ndarray:
@@ -66,7 +67,7 @@ def batch(faces, groups: int, rng: np.random.Generator, whole: bool):
         rows, columns = (slice(None), slice(None)) if whole else random_window(rng)
         pictures.append(crop[rows, columns])
         counts.append(weights[0, :, rows, columns])
-    return to_net(np.stack(pictures)), torch.stack(counts)
+    return to_net(np.stack(pictures)), torch.stack(counts).to(DEVICE)
 
 
 def losses(vae: torch.nn.Module, picture: torch.Tensor, weight: torch.Tensor):

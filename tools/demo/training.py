@@ -54,7 +54,7 @@ class Run:
         self.weights, self.step, self.average = weights, 0, Average(module, decay)
         self.losses: dict[str, list[float]] = {}
         self.started_s = time.monotonic()
-        state = load_state(path)
+        state = load_state(path, next(module.parameters()).device)
         if state is not None:
             module.load_state_dict(state["module"])
             self.optimiser.load_state_dict(state["optimiser"])

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from device import DEVICE, half_precision
 from framing import masked
 
 SCALE = 0.18215
@@ -11,14 +12,15 @@ ENCODE_BATCH = 16
 
 def to_net(crops: np.ndarray) -> torch.Tensor:
     """uint8 [N, H, W, 3] RGB to float [N, 3, H, W] in [-1, 1]."""
-    picture = torch.from_numpy(np.ascontiguousarray(crops)).permute(0, 3, 1, 2).float()
+    pixels = torch.from_numpy(np.ascontiguousarray(crops)).to(DEVICE)
+    picture = pixels.permute(0, 3, 1, 2).float()
     return ((picture / 255 - 0.5) / 0.5).contiguous()
 
 
 def to_pixels(picture: torch.Tensor) -> np.ndarray:
     """[N, 3, H, W] to uint8 [N, H, W, 3], rounded as navtalk rounds."""
     values = ((picture.float() / 2 + 0.5).clamp(0, 1) * 255).round()
-    return values.byte().permute(0, 2, 3, 1).contiguous().numpy()
+    return values.byte().permute(0, 2, 3, 1).contiguous().cpu().numpy()
 
 
 def encode(vae: torch.nn.Module, picture: torch.Tensor) -> torch.Tensor:
@@ -31,10 +33,6 @@ def decode(vae: torch.nn.Module, latent: torch.Tensor) -> torch.Tensor:
     return vae.decoder(vae.post_quant_conv(latent / SCALE))
 
 
-def half_precision():
-    return torch.autocast("cpu", torch.bfloat16)
-
-
 @torch.no_grad()
 def latents_of(vae: torch.nn.Module, crops: np.ndarray, blank_lower_half: bool) -> torch.Tensor:
     """uint8 crops [N, 256, 256, 3] to scaled latents [N, 4, 32, 32] float32."""
@@ -42,5 +40,6 @@ def latents_of(vae: torch.nn.Module, crops: np.ndarray, blank_lower_half: bool) 
     for start in range(0, len(crops), ENCODE_BATCH):
         batch = crops[start : start + ENCODE_BATCH]
         with half_precision():
-            pieces.append(encode(vae, to_net(masked(batch) if blank_lower_half else batch)).float())
+            picture = to_net(masked(batch) if blank_lower_half else batch)
+            pieces.append(encode(vae, picture).float().cpu())
     return torch.cat(pieces)
