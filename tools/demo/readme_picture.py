@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Makes the README's still and its short animated picture from rendered sentences.
+
+    tools/demo/readme_picture.py RESULT.mp4... [--output docs/images] [--start S] [--seconds S]
+
+RESULT.mp4 are what `navtalk infer` made, one or more characters, which come to stand side by side:
+  hello.jpg    the moment within the picked seconds when all mouths are liveliest
+  hello.webp   the picked seconds, animated, without end; every browser and Git forge plays it
+Needs ffmpeg. Says how large both are and fails when they pass 3 MB.
+"""
+
+import argparse
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+LIMIT_BYTES = 3_000_000
+
+
+def frames_of(path: Path, side: int, fps: float, start: float, seconds: float) -> np.ndarray:
+    """uint8 [N, side, side, 3] of a square video."""
+    picked = ["-ss", str(start), "-t", str(seconds), "-i", str(path)]
+    shape = ["-vf", f"fps={fps},scale={side}:{side}:flags=lanczos", "-pix_fmt", "rgb24"]
+    command = ["ffmpeg", "-loglevel", "error", *picked, *shape, "-f", "rawvideo", "-"]
+    result = subprocess.run(command, capture_output=True)
+    if result.returncode:
+        raise SystemExit(f"{path}: {result.stderr.decode().strip()}")
+    return np.frombuffer(result.stdout, np.uint8).reshape(-1, side, side, 3)
+
+
+def side_by_side(videos: list[np.ndarray]) -> np.ndarray:
+    """[N, H, W, 3], as long as the shortest."""
+    count = min(len(video) for video in videos)
+    return np.concatenate([video[:count] for video in videos], axis=2)
+
+
+def liveliest(videos: list[np.ndarray]) -> int:
+    """The frame whose mouths are farthest from the median picture, in the video where they are least so."""
+    scores = []
+    for video in videos:
+        mouth = video[:, video.shape[1] // 2 : video.shape[1] * 3 // 4].astype(np.float32)
+        scores.append(np.abs(mouth - np.median(mouth, axis=0)).mean(axis=(1, 2, 3)))
+    count = min(len(score) for score in scores)
+    relative = np.stack([score[:count] / max(score.max(), 1e-6) for score in scores])
+    return int(relative.min(axis=0).argmax())
+
+
+def save_still(path: Path, frame: np.ndarray) -> None:
+    Image.fromarray(frame).save(path, quality=90, optimize=True)
+
+
+def save_animation(path: Path, frames: np.ndarray, fps: float, quality: int) -> None:
+    pictures = [Image.fromarray(frame) for frame in frames]
+    times = dict(save_all=True, append_images=pictures[1:], duration=round(1000 / fps), loop=0)
+    pictures[0].save(path, quality=quality, method=6, **times)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULT.mp4")
+    parser.add_argument("--output", type=Path, default=Path("docs/images"))
+    parser.add_argument("--start", type=float, default=0, help="seconds")
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--side", type=int, default=400, help="pixels of each character")
+    parser.add_argument("--fps", type=float, default=25)
+    parser.add_argument("--quality", type=int, default=72, help="of the animation, 0 to 100")
+    given = parser.parse_args()
+
+    span = given.start, given.seconds
+    small = [frames_of(path, given.side, given.fps, *span) for path in given.results]
+    large = [frames_of(path, 2 * given.side, given.fps, *span) for path in given.results]
+    if not all(len(video) for video in small):
+        raise SystemExit("nothing in the picked seconds; see --start and --seconds")
+    given.output.mkdir(parents=True, exist_ok=True)
+    still, animation = given.output / "hello.jpg", given.output / "hello.webp"
+    save_still(still, side_by_side(large)[liveliest(small)])
+    save_animation(animation, side_by_side(small), given.fps, given.quality)
+    sizes = [path.stat().st_size for path in (still, animation)]
+    print(f"{still}: {sizes[0]} bytes; {animation}: {sizes[1]} bytes")
+    if sum(sizes) > LIMIT_BYTES:
+        raise SystemExit(f"together more than {LIMIT_BYTES} bytes; lower --seconds, --side or --quality")
+
+
+if __name__ == "__main__":
+    main()
