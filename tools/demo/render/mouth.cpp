@@ -12,25 +12,11 @@ constexpr float k_jaw_turn = 0.19f;  // radians at jaw 1
 }  // namespace
 
 // The numbers are drawn by eye: what each column does to the curves.
-Mouth::Mouth(const MouthShape& shape, const Row& row) : room_({}, {1, 1, 1}) {
+Mouth::Mouth(const MouthShape& shape, const Row& row) : rest_y_(shape.y), room_({}, {1, 1, 1}) {
   const float press = 0.7f * row.press;  // lips that vanish altogether look grim
+  set_gaps(row, press);
   half_width_ = shape.half_width * (1 + 0.24f * row.wide - 0.45f * row.round + 0.12f * row.smile -
                                     0.06f * row.jaw * (1 - row.wide));
-  // Rounded lips that part at all part into a ring.
-  const float ring = row.round * std::clamp(6 * row.jaw, 0.0f, 1.0f) * (1 - press);
-  upper_gap_ = 0.066f * row.jaw + 0.055f * row.upper + 0.014f * row.tuck - 0.006f * press +
-               0.022f * ring - 0.005f;
-  lower_gap_ = 0.170f * row.jaw + 0.050f * row.lower - 0.022f * row.tuck - 0.006f * press +
-               0.026f * ring + 0.034f * row.tongue * std::clamp(6 * row.jaw, 0.0f, 1.0f) - 0.005f;
-
-  rest_y_ = shape.y;
-  // A lip beyond the middle takes the middle along; lips beyond each other press.
-  const float total = upper_gap_ + lower_gap_;
-  const float aside = total > 0 ? std::max(-lower_gap_, 0.0f) - std::max(-upper_gap_, 0.0f) : 0.0f;
-  overlap_ = std::max(-0.5f * total, 0.0f);
-  upper_gap_ = std::max(upper_gap_ - aside, k_least_gap);
-  lower_gap_ = std::max(lower_gap_ + aside, k_least_gap);
-  middle_y_ = aside + shape.y - 0.042f * row.jaw - 0.012f * row.round;
   corner_lift_ = 0.125f * row.smile * (1 - 0.75f * row.round) * (1 - 0.35f * row.jaw) + 0.002f;
   lip_z_ = shape.z;
   forward_ = 0.085f * row.round;
@@ -50,6 +36,23 @@ Mouth::Mouth(const MouthShape& shape, const Row& row) : room_({}, {1, 1, 1}) {
   tongue_up_ = row.tongue;
   const float gap = upper_gap_ + lower_gap_;
   room_ = Ellipsoid({0, middle_y_ - 0.38f * gap, 0.42f}, {0.235f, 0.085f + 0.50f * gap, 0.235f});
+}
+
+void Mouth::set_gaps(const Row& row, float press) {
+  const float parting = std::clamp(6 * row.jaw, 0.0f, 1.0f);
+  // Rounded lips that part at all part into a ring; a raised tongue needs room to be seen.
+  const float ring = row.round * parting * (1 - press);
+  const float upper = 0.066f * row.jaw + 0.055f * row.upper + 0.014f * row.tuck - 0.006f * press +
+                      0.022f * ring - 0.005f;
+  const float lower = 0.170f * row.jaw + 0.050f * row.lower - 0.022f * row.tuck - 0.006f * press +
+                      0.026f * ring + 0.034f * row.tongue * parting - 0.005f;
+  // A lip beyond the middle takes the middle along; lips beyond each other press.
+  const float total = upper + lower;
+  const float aside = total > 0 ? std::max(-lower, 0.0f) - std::max(-upper, 0.0f) : 0.0f;
+  overlap_ = std::max(-0.5f * total, 0.0f);
+  upper_gap_ = std::max(upper - aside, k_least_gap);
+  lower_gap_ = std::max(lower + aside, k_least_gap);
+  middle_y_ = aside + rest_y_ - 0.042f * row.jaw - 0.012f * row.round;
 }
 
 Vec Mouth::to_jaw(Vec p) const {

@@ -2,11 +2,10 @@
 // tongue behind it.
 //
 //            ___ bow ___
-//      .--''  upper lip  ''--.         inner edges:  y = middle(x) + upper_gap * profile(x)
-//    <-------- opening -------->                     y = middle(x) - lower_gap * profile(x)
-//      '--..  lower lip  ..--'         x = -half_width .. half_width, profile 1 in the middle, 0 at
-//      the corners
-//            '''-------'''
+//      .--''  upper lip  ''--.        the opening's edges, -half_width <= x <= half_width:
+//    <-------- opening -------->          middle(x) + upper_gap * profile(x)
+//      '--..  lower lip  ..--'            middle(x) - lower_gap * profile(x)
+//            '''-------'''            profile is 1 in the middle, 0 at the corners
 #pragma once
 
 #include "tools/demo/render/character.h"
@@ -38,9 +37,11 @@ class Mouth {
   static constexpr Sphere k_bounds{{0, -0.55f, 0.46f}, 0.46f};
 
  private:
+  void set_gaps(const Row& row, float press);
+  float rest_y_;
   float half_width_, upper_gap_, lower_gap_, overlap_, middle_y_, corner_lift_, lip_z_, forward_;
   float upper_lip_, lower_lip_, upper_back_, lower_back_, bow_;
-  float roundness_, reach_, corner_, profile_round_, rest_y_;
+  float roundness_, reach_, corner_, profile_round_;
   float jaw_cos_, jaw_sin_, tongue_up_;
   Ellipsoid room_;
 };

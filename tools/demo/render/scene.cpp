@@ -67,65 +67,84 @@ Lanes Scene::ear(Vec folded) const {
   return d * character_.head.ear_size;
 }
 
+// Lips, the hollow cut between them, and what is in it.
 template <Scene::Detail detail>
-Lanes Scene::measure(Vec world, Parts* parts) const {
+void Scene::add_mouth(Vec p, Vec jaw, Parts& parts) const {
+  const Mouth::Lips shape = mouth_.lips(p);
+  parts.lips = shape.lips;
+  parts.behind_lips = shape.behind;
+  parts.skin = join(parts.skin, shape.lips, 0.040f);
+  parts.cavity = join(shape.opening, max(mouth_.room(p), parts.skin + 0.07f), 0.03f);
+  parts.skin = intersect(parts.skin, -parts.cavity, 0.022f);
+  if (detail == Detail::coarse || !mouth_.parted()) return;
+  parts.teeth = max(mouth_.teeth(p, jaw), parts.cavity + 0.004f);
+  parts.tongue = max(mouth_.tongue(jaw), parts.cavity + 0.004f);
+}
+
+void Scene::add_eyes(Vec p, Parts& parts) const {
+  const Eyes::Lids lids = eyes_.lids(p);
+  parts.skin = join(join(parts.skin, lids.upper, 0.055f), lids.lower, 0.075f);
+  parts.eye = lids.ball;
+  parts.lash = lids.lash;
+  parts.below_upper_lid = lids.below_upper;
+}
+
+// The head with all that is on it, in its own frame; `neck` is how far the neck is. Unless
+// everything is asked for, spheres keep packets from computing what is far from all of their rays.
+template <Scene::Detail detail>
+void Scene::add_head(Vec p, Lanes neck, Parts& parts) const {
   constexpr bool fine = detail != Detail::coarse, whole = detail == Detail::all;
+  static constexpr Sphere k_brows{{0.28f, 0.34f, 0.60f}, 0.26f};
+  const Vec side = folded(p), jaw = mouth_.to_jaw(p);
+  const auto near = [](const Sphere& bounds, Vec point, float margin) {
+    return whole || any(render::distance(bounds, point) < margin);
+  };
+  parts.skin = bare_head(p, jaw, neck);
+  if (near({character_.head.ear, 0.30f}, side, 0.12f))
+    parts.skin = join(parts.skin, ear(side), 0.05f);
+  if (near(Mouth::k_bounds, p, 0.10f)) add_mouth<detail>(p, jaw, parts);
+  if (fine && near(k_brows, side, 0.06f)) parts.brow = eyes_.brows(p, parts.skin);
+  if (near(eyes_.bounds(), side, 0.10f)) add_eyes(p, parts);
+  if (character_.glasses) parts.trim = glasses(side);
+  const HairSurface hair = character_.hair == Hair::bob ? hair_bob(p, fine) : hair_curls(p, fine);
+  parts.hair = hair.distance;
+  parts.strand = hair.strand;
+}
+
+template <Scene::Detail detail>
+Lanes Scene::measure(Vec world, Parts& parts) const {
+  constexpr bool whole = detail == Detail::all;
   static constexpr Sphere k_head{{0, 0.06f, -0.12f}, 1.18f};
   const Lanes neck = render::distance(character_.head.neck, world);
   // All that is worn lies below y = -1. Far above it, that bound will do; near enough for the light
   // that it blocks, not.
   const bool low = whole || any(world.y < -0.45f);
   const Garment garment = low ? body<detail>(world) : Garment{world.y + 1.0f, all(k_far)};
+  parts.cloth = garment.cloth;
+  parts.collar = garment.collar;
   const Lanes torso = min(min(garment.cloth, garment.collar), neck);
   const Vec p = placement_.to_head(world);
   const Lanes head = render::distance(k_head, p);
   if (!whole && !any(head < 0.25f)) return min(torso, head + 0.05f) * 0.85f;
-
-  const Vec side = folded(p), jaw = mouth_.to_jaw(p);
-  Lanes skin = bare_head(p, jaw, neck);
-  const Sphere ear_bounds{character_.head.ear, 0.30f};
-  if (whole || any(render::distance(ear_bounds, side) < 0.12f)) skin = join(skin, ear(side), 0.05f);
-
-  Lanes lips = all(k_far), cavity = all(k_far), behind = all(-k_far), teeth = all(k_far),
-        tongue = all(k_far);
-  if (whole || any(render::distance(Mouth::k_bounds, p) < 0.10f)) {
-    const Mouth::Lips shape = mouth_.lips(p);
-    lips = shape.lips;
-    behind = shape.behind;
-    skin = join(skin, lips, 0.040f);
-    cavity = join(shape.opening, max(mouth_.room(p), skin + 0.07f), 0.03f);
-    skin = intersect(skin, -cavity, 0.022f);
-    if (fine && mouth_.parted()) {
-      teeth = max(mouth_.teeth(p, jaw), cavity + 0.004f);
-      tongue = max(mouth_.tongue(jaw), cavity + 0.004f);
-    }
-  }
-  Lanes brow = all(k_far);
-  static constexpr Sphere k_brows{{0.28f, 0.34f, 0.60f}, 0.26f};
-  if (whole || (fine && any(render::distance(k_brows, side) < 0.06f))) brow = eyes_.brows(p, skin);
-  Lanes eye = all(k_far), lash = all(k_far), below_upper = all(k_far);
-  if (whole || any(render::distance(eyes_.bounds(), side) < 0.10f)) {
-    const Eyes::Lids lids = eyes_.lids(p);
-    skin = join(join(skin, lids.upper, 0.055f), lids.lower, 0.075f);
-    eye = lids.ball;
-    lash = lids.lash;
-    below_upper = lids.below_upper;
-  }
-  Lanes trim = all(k_far);
-  if (character_.glasses) trim = glasses(side);
-  const HairSurface hair = character_.hair == Hair::bob ? hair_bob(p, fine) : hair_curls(p, fine);
-  if (whole)
-    *parts = {skin, hair.distance, eye,  teeth,  tongue, garment.cloth, garment.collar, brow,
-              lash, trim,          lips, cavity, behind, below_upper,   hair.strand};
-  const Lanes moving = min(min(min(eye, lash), min(teeth, tongue)), min(brow, trim));
-  return min(min(torso, moving), min(skin, hair.distance)) * 0.85f;
+  add_head<detail>(p, neck, parts);
+  const Lanes small = min(min(min(parts.eye, parts.lash), min(parts.teeth, parts.tongue)),
+                          min(parts.brow, parts.trim));
+  return min(min(torso, small), min(parts.skin, parts.hair)) * 0.85f;
 }
 
-Lanes Scene::distance(Vec world) const { return measure<Detail::fine>(world, nullptr); }
-Lanes Scene::coarse_distance(Vec world) const { return measure<Detail::coarse>(world, nullptr); }
+Lanes Scene::distance(Vec world) const {
+  Parts unused;
+  return measure<Detail::fine>(world, unused);
+}
+
+Lanes Scene::coarse_distance(Vec world) const {
+  Parts unused;
+  return measure<Detail::coarse>(world, unused);
+}
+
 Parts Scene::parts(Vec world) const {
   Parts result;
-  measure<Detail::all>(world, &result);
+  measure<Detail::all>(world, result);
   return result;
 }
 

@@ -13,10 +13,14 @@ namespace render {
 
 // How far a point is from each material.
 struct Parts {
-  Lanes skin, hair, eye, teeth, tongue, cloth, collar, brow, lash, trim;
-  Lanes lips, cavity, behind_lips;  // not surfaces of their own: how far the skin is from the lips,
-                                    // from the mouth's hollow
-  Lanes below_upper_lid, strand;
+  Lanes skin = all(k_far), hair = all(k_far), eye = all(k_far), teeth = all(k_far),
+        tongue = all(k_far);
+  Lanes cloth = all(k_far), collar = all(k_far), brow = all(k_far), lash = all(k_far),
+        trim = all(k_far);
+  // Not surfaces of their own: how far from the lips, from the mouth's hollow; how far behind the
+  // lips.
+  Lanes lips = all(k_far), cavity = all(k_far), behind_lips = all(-k_far);
+  Lanes below_upper_lid = all(k_far), strand = {};
 };
 
 class Scene {
@@ -30,15 +34,18 @@ class Scene {
   Parts parts(Vec world) const;
 
   const Character& character() const { return character_; }
-  const Row& row() const { return row_; }
   const Placement& placement() const { return placement_; }
   const Eyes& eyes() const { return eyes_; }
-  const Mouth& mouth() const { return mouth_; }
 
  private:
   enum class Detail { coarse, fine, all };
   template <Detail detail>
-  Lanes measure(Vec world, Parts* parts) const;
+  Lanes measure(Vec world, Parts& parts) const;
+  template <Detail detail>
+  void add_head(Vec p, Lanes neck, Parts& parts) const;
+  template <Detail detail>
+  void add_mouth(Vec p, Vec jaw, Parts& parts) const;
+  void add_eyes(Vec p, Parts& parts) const;
   template <Detail detail>
   Garment body(Vec world) const;
   Lanes bare_head(Vec p, Vec jaw, Lanes neck) const;

@@ -94,40 +94,44 @@ struct Point {
   Lanes open, lit;  // openness to the sky, to the key light
 };
 
-Vec lit_surface(const Scene& scene, const Material& m, const Point& p, Lanes strand) {
-  const Lighting& light = scene.character().lighting;
-  const Lanes key = dot(p.normal, light.key.direction), soft = m.soft;
-  const Lanes lit_red = power(unit(p.lit + soft * 0.03f * (1.0f - p.lit)) + 1e-4f, 0.8f);
-  const Lanes hard = wrapped(key, 0.0f);
-  const Vec diffuse{mix(hard, wrapped(key, 0.32f), soft) * lit_red,
-                    mix(hard, wrapped(key, 0.16f), soft) * p.lit,
-                    mix(hard, wrapped(key, 0.11f), soft) * p.lit};
-  const Lanes open_red = mix(p.open, power(p.open + 1e-3f, 0.78f), soft);
-  const Vec open{open_red, p.open, p.open};
-  Vec around = mix(light.ground, light.sky, 0.5f + 0.5f * p.normal.y) +
-               vec(light.fill.colour) * wrapped(dot(p.normal, light.fill.direction), 0.4f);
-  Vec colour = m.albedo * (diffuse * light.key.colour + around * open);
+// Light that comes straight and from around. Red light travels farther under soft surfaces, so that
+// it reaches around edges and into shadows.
+Vec diffuse_light(const Lighting& light, const Material& m, const Point& p) {
+  const Lanes key = dot(p.normal, light.key.direction), hard = wrapped(key, 0.0f);
+  const Lanes lit_red = power(unit(p.lit + m.soft * 0.03f * (1.0f - p.lit)) + 1e-4f, 0.8f);
+  const Vec straight{mix(hard, wrapped(key, 0.32f), m.soft) * lit_red,
+                     mix(hard, wrapped(key, 0.16f), m.soft) * p.lit,
+                     mix(hard, wrapped(key, 0.11f), m.soft) * p.lit};
+  const Vec around = mix(light.ground, light.sky, 0.5f + 0.5f * p.normal.y) +
+                     vec(light.fill.colour) * wrapped(dot(p.normal, light.fill.direction), 0.4f);
+  const Vec open{mix(p.open, power(p.open + 1e-3f, 0.78f), m.soft), p.open, p.open};
+  return m.albedo * (straight * light.key.colour + around * open);
+}
 
+// The key light's reflection: a spot, or on hair a band across the strands.
+Vec highlight(const Lighting& light, const Material& m, const Point& p, Lanes strand) {
   const Vec half = normalized(p.towards_eye + light.key.direction);
-  const Lanes grazing = power(1.0f - unit(dot(p.normal, p.towards_eye)) + 1e-4f, 4.0f);
-  const Lanes shine =
-      m.gloss * exp2(m.sharpness * (log2(unit(dot(p.normal, half)) + 1e-5f))) * p.lit;
-  colour = colour + vec(light.key.colour) * (shine * (1.0f - m.fur));
-  // Strands shine in a band across them.
+  const Lanes facing = dot(p.normal, half);
+  const Lanes spot = m.gloss * exp2(m.sharpness * (log2(unit(facing) + 1e-5f))) * p.lit;
   const Vec flow = normalized(cross(p.normal, Vec{all(-0.35f), all(0.6f), all(1.0f)}));
   const Lanes along = dot(flow, half) + 0.05f * sine(strand * 40.0f);
-  const Lanes band =
-      power(max(1.0f - along * along, 1e-4f), 60.0f) * max(dot(p.normal, half), 0.0f);
-  colour = colour + m.albedo * light.key.colour * (m.fur * band * 0.9f * p.lit);
+  const Lanes band = power(max(1.0f - along * along, 1e-4f), 60.0f) * max(facing, 0.0f);
+  return vec(light.key.colour) * (spot * (1.0f - m.fur)) +
+         m.albedo * light.key.colour * (m.fur * band * 0.9f * p.lit);
+}
 
-  const Lanes edge = power(1.0f - unit(dot(p.normal, p.towards_eye)) + 1e-4f, 2.6f);
+// Lights from behind on the outline, and skin that glows where it is seen edge-on.
+Vec rim_light(const Lighting& light, const Material& m, const Point& p) {
+  const Lanes away = 1.0f - unit(dot(p.normal, p.towards_eye)) + 1e-4f;
+  const Lanes edge = power(away, 2.6f);
   const Vec tint = mix(m.albedo, Triple{0.5f, 0.5f, 0.5f}, all(0.35f));
-  const Lanes strength = mix(all(0.55f), all(1.0f), soft) * p.open * (1.0f - m.inside);
+  const Lanes strength = mix(all(0.55f), all(1.0f), m.soft) * p.open * (1.0f - m.inside);
+  Vec sum = vec(Triple{0.20f, 0.045f, 0.02f}) * (m.soft * power(away, 4.0f) * 0.5f * p.open);
   for (const Light& rim : {light.rim_left, light.rim_right}) {
     const Lanes r = unit(dot(p.normal, rim.direction) * 1.2f + 0.1f) * edge;
-    colour = colour + tint * rim.colour * (r * strength);
+    sum = sum + tint * rim.colour * (r * strength);
   }
-  return colour + vec(Triple{0.20f, 0.045f, 0.02f}) * (soft * grazing * 0.5f * p.open);
+  return sum;
 }
 
 // Reflections on the wet eyeball: two fixed windows that keep the eyes alive, and its rim.
@@ -178,7 +182,9 @@ Vec colour_at(const Scene& scene, Lanes u, Lanes v, Lanes start) {
   const Material m = material_at(scene, parts, p.world, p.head);
   p.open = max(p.open, m.glow);
   p.lit = max(p.lit, m.glow);
-  Vec colour = lit_surface(scene, m, p, parts.strand);
+  const Lighting& light = character.lighting;
+  Vec colour =
+      diffuse_light(light, m, p) + highlight(light, m, p, parts.strand) + rim_light(light, m, p);
   colour = with_catchlights(scene, colour, m, p);
   if (character.glasses) {
     const Lanes gloss = lens_gloss(p.head, scene.placement().turn_back(p.towards_eye));

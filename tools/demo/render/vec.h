@@ -24,7 +24,6 @@ struct Vec {
 
 inline Vec vec(Triple t) { return {all(t.x), all(t.y), all(t.z)}; }
 inline Vec operator+(Vec a, Vec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline Vec operator-(Vec a, Vec b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline Vec operator*(Vec a, Vec b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }
 inline Vec operator*(Vec a, Lanes s) { return {a.x * s, a.y * s, a.z * s}; }
 inline Vec operator*(Vec a, float s) { return {a.x * s, a.y * s, a.z * s}; }
