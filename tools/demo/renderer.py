@@ -30,7 +30,7 @@ VIEW_X, VIEW_Y, VIEW_HALF, SQUINT = range(20, 24)
 COLUMN = {name: index for index, name in enumerate(FIELDS)}
 MOUTH = slice(JAW, TUCK + 1)
 VIEW = slice(VIEW_X, VIEW_HALF + 1)
-REST_SMILE = 0.25
+REST_SMILE, REST_BROW = 0.35, 0.3  # a friendly listener
 FPS = 25
 
 SOURCES = Path(__file__).resolve().parent / "render"
@@ -45,6 +45,7 @@ def neutral(count, **fields):
     """float32 [count, len(FIELDS)]: the resting face, but for the `fields` given by name."""
     rows = np.zeros((count, len(FIELDS)), np.float32)
     rows[:, SMILE] = REST_SMILE
+    rows[:, BROW] = REST_BROW
     for name, value in fields.items():
         rows[:, COLUMN[name]] = value
     return rows
