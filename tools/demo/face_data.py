@@ -18,7 +18,7 @@ import numpy as np
 import renderer
 from contexts import Contexts, rare_first
 from files import save_arrays
-from framing import jittered, part_view
+from framing import FACE, PART, jittered, part_view
 
 GROUPS, MOUTHS = 48, 3
 MOTION_SECONDS = 12.0
@@ -44,7 +44,14 @@ def poses(character: str, count: int, rng: np.random.Generator) -> np.ndarray:
     return rows.astype(np.float32)
 
 
-def make_shard(work: Path, character: str, shard: int, contexts: Contexts, groups=GROUPS) -> bool:
+def make_shard(
+    work: Path,
+    character: str,
+    shard: int,
+    contexts: Contexts,
+    groups: int = GROUPS,
+    threads: int = 1,
+) -> bool:
     """Renders one shard; False where it was there already."""
     path = shard_path(work, character, shard)
     if path.exists():
@@ -59,10 +66,10 @@ def make_shard(work: Path, character: str, shard: int, contexts: Contexts, group
     speaking = np.repeat(rows, MOUTHS, axis=0)
     speaking[:, renderer.MOUTH] = contexts.mouths[chosen.ravel()]
     speaking[:, renderer.VIEW] = part_view(speaking[:, renderer.VIEW])
-    parts = renderer.render(character, speaking, 192)
+    parts = renderer.render(character, speaking, PART, threads=threads)
     save_arrays(
         path,
-        reference=renderer.render(character, references, 256),
+        reference=renderer.render(character, references, FACE, threads=threads),
         parts=parts.reshape(groups, MOUTHS, *parts.shape[1:]),
         mouths=contexts.mouths[chosen],
         context=chosen,
@@ -70,11 +77,11 @@ def make_shard(work: Path, character: str, shard: int, contexts: Contexts, group
     return True
 
 
-def make(work: Path, shards: int, contexts: Contexts) -> None:
+def make(work: Path, shards: int, contexts: Contexts, threads: int = 1) -> None:
     """`shards` of every character, alternating, with a line of progress each."""
     for shard in range(shards):
         for character in renderer.characters():
-            if make_shard(work, character, shard, contexts):
+            if make_shard(work, character, shard, contexts, threads=threads):
                 print(f"faces: {character} {shard + 1} of {shards}", file=sys.stderr, flush=True)
 
 
