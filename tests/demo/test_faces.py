@@ -1,5 +1,6 @@
 """Framing, the shards of faces, losses, checkpoints and the figures of evaluation."""
 
+import dataclasses
 import pathlib
 import tempfile
 import unittest
@@ -88,6 +89,14 @@ class Shards(unittest.TestCase):
                 face_data.load_one(one, "mouths"), contexts.mouths[chosen], rtol=1e-6
             )
             self.assertEqual(face_data.load_one(one, "parts").shape, (3, 3, 192, 192, 3))
+
+    def test_shards_of_an_encoder_that_learned_on_are_made_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            self.assertTrue(self.make(work, store(40)))
+            further = dataclasses.replace(store(40), made_of=500)
+            self.assertTrue(self.make(work, further))
+            self.assertFalse(self.make(work, further))
 
     def test_rare_mouths_are_drawn_more_often(self):
         mouths = np.concatenate([np.zeros((99, 8)), np.full((1, 8), 0.9)])

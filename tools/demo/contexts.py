@@ -6,7 +6,7 @@ encoder is in doubt the UNet learns a definite mouth instead of the average, hen
 several. What the encoder gets wrong stays wrong, but sharp.
 
     DIR/contexts.npz   contexts [N, 50, 64] float16 (before the positional table), mouths [N, 8],
-                       calibration [2, 201, 8]
+                       calibration [2, 201, 8], made_of: the encoder's step
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ import torch
 import speech_data
 from audio_encoder import MIDDLE_TOKEN, TOKENS_BEFORE, frame_windows, hidden_states
 from calibration import Calibration
-from files import load_state, save_arrays
+from files import is_made_of, load_state, save_arrays
 from mel import SEGMENT_TOKENS
 from speech_windows import compose
 from train_audio import MouthReader, new_reader
@@ -34,16 +34,17 @@ class Contexts:
     values: np.ndarray  # [N, 50, 64] float16
     mouths: np.ndarray  # [N, 8] float32, calibrated
     calibration: Calibration
+    made_of: int = 0  # the step to which the encoder was trained
 
 
-def trained_reader(work: Path) -> MouthReader:
-    """The averaged encoder and head of DIR/audio.pt, for inference."""
+def trained_reader(work: Path) -> tuple[MouthReader, int]:
+    """The averaged encoder and head of DIR/audio.pt, for inference, and their step."""
     state = load_state(work / "audio.pt")
     if state is None:
         raise SystemExit(f"{work / 'audio.pt'} is missing: train the audio encoder first")
     reader = new_reader()
     reader.load_state_dict(state["average"])
-    return reader.eval().requires_grad_(False).cpu()
+    return reader.eval().requires_grad_(False).cpu(), state["step"]
 
 
 def contexts_of(reader: MouthReader, states: torch.Tensor, frames: torch.Tensor):
@@ -56,11 +57,11 @@ def contexts_of(reader: MouthReader, states: torch.Tensor, frames: torch.Tensor)
 
 @torch.no_grad()
 def make(work: Path, windows: int = WINDOWS) -> None:
-    """Encodes freshly composed speech; nothing to do where the file exists."""
+    """Encodes freshly composed speech; nothing to do where this encoder's file exists."""
     path = work / "contexts.npz"
-    if path.exists():
+    reader, step = trained_reader(work)
+    if is_made_of(path, step):
         return
-    reader = trained_reader(work)
     clips = speech_data.load(work, "train")
     values, read, true = [], [], []
     for k in range(windows):
@@ -76,6 +77,7 @@ def make(work: Path, windows: int = WINDOWS) -> None:
     calibration = Calibration.fit(read, np.concatenate(true), BOLDNESS)
     save_arrays(
         path,
+        made_of=np.array(step),
         contexts=np.concatenate(values),
         mouths=calibration(read),
         calibration=np.stack([calibration.predicted, calibration.true]),
@@ -84,7 +86,8 @@ def make(work: Path, windows: int = WINDOWS) -> None:
 
 def load(work: Path) -> Contexts:
     with np.load(work / "contexts.npz") as file:
-        return Contexts(file["contexts"], file["mouths"], Calibration(*file["calibration"]))
+        calibration = Calibration(*file["calibration"])
+        return Contexts(file["contexts"], file["mouths"], calibration, int(file["made_of"]))
 
 
 def rare_first(mouths: np.ndarray) -> np.ndarray:

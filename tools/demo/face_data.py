@@ -3,10 +3,11 @@
 A group is one pose of one character: the crop at rest (the reference that the UNet sees at inference,
 where the avatar's clip keeps its mouth shut) and several mouths at that pose, each belonging to an
 audio context. Shard k of a character depends on the contexts and on k alone; a shard that exists is
-kept.
+kept, unless the encoder has been trained further since.
 
     DIR/faces/ADA-0000.npz   reference [G, 256, 256, 3], parts [G, K, 192, 192, 3] uint8,
-                             mouths [G, K, 8] float32, context [G, K] int64
+                             mouths [G, K, 8] float32, context [G, K] int64, made_of: the
+                             encoder's step
 """
 
 import sys
@@ -17,7 +18,7 @@ import numpy as np
 
 import renderer
 from contexts import Contexts, rare_first
-from files import save_arrays
+from files import is_made_of, save_arrays
 from framing import FACE, PART, jittered, part_view
 
 GROUPS, MOUTHS = 48, 3
@@ -54,7 +55,7 @@ def make_shard(
 ) -> bool:
     """Renders one shard; False where it was there already."""
     path = shard_path(work, character, shard)
-    if path.exists():
+    if is_made_of(path, contexts.made_of):
         return False
     rng = np.random.default_rng([zlib.crc32(character.encode()), shard])
     rows = poses(character, groups, rng)
@@ -69,6 +70,7 @@ def make_shard(
     parts = renderer.render(character, speaking, PART, threads=threads)
     save_arrays(
         path,
+        made_of=np.array(contexts.made_of),
         reference=renderer.render(character, references, FACE, threads=threads),
         parts=parts.reshape(groups, MOUTHS, *parts.shape[1:]),
         mouths=contexts.mouths[chosen],

@@ -16,6 +16,14 @@ def save_arrays(path: Path, **arrays) -> None:
     os.replace(partial, path)
 
 
+def is_made_of(path: Path, step: int) -> bool:
+    """Whether the .npz at `path` exists and was made with a net trained to `step` ("made_of")."""
+    if not path.exists():
+        return False
+    with np.load(path) as file:
+        return int(file["made_of"]) == step
+
+
 def save_state(path: Path, state: dict) -> None:
     """A torch checkpoint at `path`, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ class Generator:
         unet = new_unet()
         unet.load_state_dict(state["average"])
         self_attention.use(unet)
-        return Generator(trained_reader(work).encoder, unet.eval(), trained_vae(work)[0])
+        return Generator(trained_reader(work)[0].encoder, unet.eval(), trained_vae(work)[0])
 
     @torch.no_grad()
     def faces(self, samples: np.ndarray, resting: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The rendered crops as the UNet sees them: latents of the trained VAE, made once.
 
     DIR/latents/ADA-0000.npz   masked, reference [G, 2, 4, 32, 32] (as rendered; through a clip),
-                               target [G, K, 4, 32, 32], float16; vae: the VAE's step
+                               target [G, K, 4, 32, 32], float16; made_of: the VAE's step
 """
 
 import sys
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from degrade import degraded
-from files import load_state, save_arrays
+from files import is_made_of, load_state, save_arrays
 from framing import with_part
 from train_vae import new_vae
 from vae import latents_of
@@ -54,13 +54,12 @@ def make(work: Path) -> None:
     paths = sorted((work / "faces").glob("*-[0-9]*.npz"))
     for number, source in enumerate(paths):
         path = work / "latents" / source.name
-        if path.exists():
-            with np.load(path) as file:
-                if int(file["vae"]) == step:
-                    continue
+        renewed = path.exists() and path.stat().st_mtime < source.stat().st_mtime
+        if is_made_of(path, step) and not renewed:
+            continue
         with np.load(source) as faces:
             shard = encode_shard(vae, dict(faces), number)
-        save_arrays(path, vae=np.array(step), **shard)
+        save_arrays(path, made_of=np.array(step), **shard)
         print(f"latents: {number + 1} of {len(paths)}", file=sys.stderr, flush=True)
 
 

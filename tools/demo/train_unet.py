@@ -102,7 +102,7 @@ def started_unet(work: Path, samples: Samples) -> torch.nn.Module:
     unet = new_unet()
     head_start.copy_reference(unet)
     contexts = torch.from_numpy(samples.contexts[::5]).float() + samples.table
-    reader = context_store.trained_reader(work)
+    reader, _ = context_store.trained_reader(work)
     mouth = reader.head.weight
     spread = (contexts[:, head_start.MIDDLE_ROW] @ mouth.T).std(0)
     head_start.look_at_middle(unet, head_start.middle_key(contexts).to(DEVICE), (mouth / spread[:, None]).to(DEVICE))
