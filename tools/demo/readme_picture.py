@@ -4,7 +4,7 @@
     tools/demo/readme_picture.py RESULT.mp4... [--output docs/images] [--start S] [--seconds S]
 
 RESULT.mp4 are what `navtalk infer` made, one or more characters, which come to stand side by side:
-  hello.jpg    the moment within the picked seconds when all mouths are liveliest
+  hello.jpg    a moment within the picked seconds when all speak and nobody blinks
   hello.webp   the picked seconds, animated, without end; every browser and Git forge plays it
 Needs ffmpeg. Says how large both are and fails when they pass 3 MB.
 """
@@ -36,15 +36,22 @@ def side_by_side(videos: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([video[:count] for video in videos], axis=2)
 
 
-def liveliest(videos: list[np.ndarray]) -> int:
-    """The frame whose mouths are farthest from the median picture, in the video where they are least so."""
-    scores = []
+def unrest(part: np.ndarray) -> np.ndarray:
+    """[N] how far each frame of a part [N, H, W, 3] is from the median one, at most 1."""
+    part = part.astype(np.float32)
+    far = np.abs(part - np.median(part, axis=0)).mean(axis=(1, 2, 3))
+    return far / max(far.max(), 1e-6)
+
+
+def good_moment(videos: list[np.ndarray]) -> int:
+    """The frame that shows all speak, mouths clearly but not utterly open, and nobody blink."""
+    count = min(len(video) for video in videos)
+    cost = np.zeros(count)
     for video in videos:
-        mouth = video[:, video.shape[1] // 2 : video.shape[1] * 3 // 4].astype(np.float32)
-        scores.append(np.abs(mouth - np.median(mouth, axis=0)).mean(axis=(1, 2, 3)))
-    count = min(len(score) for score in scores)
-    relative = np.stack([score[:count] / max(score.max(), 1e-6) for score in scores])
-    return int(relative.min(axis=0).argmax())
+        rows = video.shape[1]
+        eyes, mouth = video[:count, rows // 4 : rows // 2], video[:count, rows // 2 : rows * 3 // 4]
+        cost += np.abs(unrest(mouth) - 0.65) + unrest(eyes)
+    return int(cost.argmin())
 
 
 def save_still(path: Path, frame: np.ndarray) -> None:
@@ -77,7 +84,7 @@ def main():
         raise SystemExit("nothing in the picked seconds; see --start and --seconds")
     given.output.mkdir(parents=True, exist_ok=True)
     still, animation = given.output / "hello.jpg", given.output / "hello.webp"
-    save_still(still, side_by_side(large)[liveliest(small)])
+    save_still(still, side_by_side(large)[good_moment(small)])
     save_animation(animation, side_by_side(small), given.fps, given.quality)
     sizes = [path.stat().st_size for path in (still, animation)]
     print(f"{still}: {sizes[0]} bytes; {animation}: {sizes[1]} bytes")
