@@ -10,6 +10,7 @@ import tools_path  # noqa: F401
 import numpy as np
 import torch
 
+import encoder_start
 import face_data
 import figures
 import framing
@@ -180,6 +181,18 @@ class Trainings(unittest.TestCase):
             again = unet(known, train_unet.TIMESTEP, context).sample
         torch.testing.assert_close(used, skipped)
         torch.testing.assert_close(used, again)
+
+    def test_a_fresh_encoder_s_heads_look_at_their_offsets(self):
+        encoder = fresh_nets().whisper.eval()
+        encoder_start.begin(encoder)
+        attention = encoder.layers[0].self_attn
+        with torch.no_grad():
+            state = encoder.layers[0].self_attn_layer_norm(encoder.embed_positions.weight[None, :80])
+            queries, keys = attention.q_proj(state)[0], attention.k_proj(state)[0]
+        for head, offset in enumerate(encoder_start.OFFSETS[0]):
+            part = slice(32 * head, 32 * head + 32)
+            seen = (queries[:, part] @ keys[:, part].T).argmax(1)
+            self.assertTrue((seen[20:60] == torch.arange(20, 60) + offset).all())
 
     def test_a_fresh_unet_copies_the_reference_at_once(self):
         torch.manual_seed(0)

@@ -9,6 +9,9 @@ import augment
 from mel import TOKEN_SAMPLES, log_mel
 
 LONGEST_GAP_TOKENS = 25
+# How often each step of augmentation happens, times its own probability: from the clean synthesiser
+# to a bad recording. Small nets learn little from bad recordings only.
+STRENGTHS = (0.0, 0.3, 0.3, 0.6, 1.0)
 SHARE_WARPED = 0.6
 WARP = (0.86, 1.17)  # of the spectrum: a longer or shorter throat
 SHARE_OF_SINGLE_CLIPS = 0.2  # in windows that are silent otherwise
@@ -29,7 +32,7 @@ def compose(
     """`tokens` (20 ms each) of augmented speech; the gaps between clips rest."""
     samples = np.zeros(tokens * TOKEN_SAMPLES, np.float32)
     track = np.zeros((tokens, 8), np.float32)
-    strength = float(rng.random() > 0.1)  # a tenth is the clean synthesiser
+    strength = float(rng.choice(STRENGTHS))
     if rng.random() >= SHARE_OF_SILENCE:
         _place(samples, track, clips, rng, strength)
     elif strength > 0:

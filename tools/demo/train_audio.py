@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import encoder_start
 import speech_data
 from audio_encoder import MouthReader, encode_speech
 from device import DEVICE
@@ -27,6 +28,7 @@ IMPORTANCE = torch.tensor([1.5, 1.2, 1.2, 1.2, 0.7, 0.7, 0.7, 1.0])
 
 def new_reader() -> MouthReader:
     reader = MouthReader(fresh_nets().whisper)
+    encoder_start.begin(reader.encoder)
     reader.encoder.embed_positions.requires_grad_(False)
     return reader.to(DEVICE)
 
