@@ -10,7 +10,7 @@ namespace {
 
 using Kind = ApiFault::Kind;
 
-// A pod this old has long been in every list.
+// A pod whose worker answered at this age has long been in every list.
 constexpr auto k_old = std::chrono::minutes(10);
 
 bool lives(const Pod& pod) { return pod.status != PodStatus::terminated; }
@@ -114,7 +114,8 @@ Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   const bool listed = std::any_of(all.pods.begin(), all.pods.end(), [&](const Pod& pod) {
     return lives(pod) && (pod.id == gpu.provider_id || pod.name == gpu.name);
   });
-  const bool old = std::chrono::system_clock::now() - gpu.created_at > k_old;
+  // Both by the store's clock; this host's may have jumped.
+  const bool old = gpu.seen_at - gpu.created_at > k_old;
   return learnt_.with([&](Learnt& learnt) -> Outcome {
     if (!listed && (old || learnt.absence.confirmed(gpu.name, Clock::now()))) {
       learnt.absence.seen(gpu.name);  // nothing to remember any more

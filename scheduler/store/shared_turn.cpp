@@ -40,10 +40,20 @@ std::int64_t steady_now() {
       .count();
 }
 
+#if defined(__SANITIZE_THREAD__)
+using Clock = std::chrono::system_clock;  // it does not know pthread_mutex_clocklock
+int lock_by(pthread_mutex_t& mutex, const timespec& deadline) {
+  return pthread_mutex_timedlock(&mutex, &deadline);
+}
+#else
+using Clock = std::chrono::steady_clock;
+int lock_by(pthread_mutex_t& mutex, const timespec& deadline) {
+  return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &deadline);
+}
+#endif
+
 timespec deadline_after(Duration wait) {
-  // The wall clock, since ThreadSanitizer does not know pthread_mutex_clocklock. A jump of it makes
-  // one wait shorter or longer, no more.
-  const auto at = std::chrono::system_clock::now() + wait;
+  const auto at = Clock::now() + wait;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
   const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(at - seconds);
   return {.tv_sec = seconds.time_since_epoch().count(), .tv_nsec = rest.count()};
@@ -68,7 +78,7 @@ bool taken(pthread_mutex_t& mutex, int result) {
 }
 
 bool lock_until(pthread_mutex_t& mutex, const timespec& deadline) {
-  return taken(mutex, pthread_mutex_timedlock(&mutex, &deadline));
+  return taken(mutex, lock_by(mutex, deadline));
 }
 
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
