@@ -123,6 +123,7 @@ PostgresBackend::Connection PostgresBackend::borrow() {
 }
 
 void PostgresBackend::give_back(Connection connection) {
+  if (connection->trouble() == PostgresConnection::Trouble::lost) return drop_idle();
   const std::lock_guard lock(mutex_);
   if (idle_.size() < k_idle_connections) idle_.push_back(std::move(connection));
 }
@@ -158,6 +159,8 @@ auto PostgresBackend::with_connection(F&& attempt) {
 }
 
 void PostgresBackend::write(Durability durability, const Work& work) {
+  // The work is done again after a lost connection, but never when it may have been committed.
+  std::optional<Error> unknown;
   with_connection([&](PostgresConnection& db) {
     const Begun begun = begin(db, durability);
     Transaction transaction{db, begun.now, begun.now, begun.generation};
@@ -169,13 +172,16 @@ void PostgresBackend::write(Durability durability, const Work& work) {
       try {
         if (was_committed(begun.transaction_id)) return true;
       } catch (const Error& second) {
-        throw Error(Code::failed, fmt::format("{}; whether the change was made is not known: {}",
-                                              error.message(), second.message()));
+        unknown.emplace(Code::failed,
+                        fmt::format("{}; whether the change was made is not known: {}",
+                                    error.message(), second.message()));
+        return true;
       }
       throw;
     }
     return true;
   });
+  if (unknown) throw *unknown;
 }
 
 // The lost transaction holds the pool's lock until it has ended either way.

@@ -24,9 +24,11 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  void start();                // returns when it accepts connections
-  void stop(int signal);       // SIGINT: fast, SIGQUIT: as a crash
-  std::string url() const;     // of the database
+  void start();             // returns when it accepts connections
+  void stop(int signal);    // SIGINT: fast, SIGQUIT: as a crash
+  std::string url() const;  // of the database
+  // With the socket.
+  const std::filesystem::path& folder() const { return folder_.path(); }
   std::string fresh_schema();  // makes one; the URL that leads there
 
  private:
