@@ -18,6 +18,7 @@ namespace navtalk::cmd {
 namespace {
 
 std::vector<std::string> devices_of(const Config& config) {
+  if (config.local.devices == std::vector<std::string>{"none"}) return {};
   if (!config.local.devices.empty()) return config.local.devices;
   return {"cpu"};  // a build with CUDA will look for its devices here
 }
@@ -100,7 +101,11 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                            .worker_token = token,
                            .version = NAVTALK_VERSION,
                            .identity = identity,
-                           .turning = [&pool] { return pool && pool->turning(); },
+                           .problems =
+                               [&pool] {
+                                 using Problems = std::vector<std::string>;
+                                 return pool ? pool->problems() : Problems{"the pool starts"};
+                               },
                            .stop_notice = std::chrono::milliseconds(
                                static_cast<std::int64_t>(options.drain_s * 1000))});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
@@ -113,7 +118,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                   .worker_token = token,
                                   .policy = policy_of(context.config_reading),
                                   .cloud_slots = config.runpod.slots,
-                                  .settle = std::chrono::seconds(config.runpod.settle_s)});
+                                  .settle = std::chrono::seconds(config.runpod.settle_s),
+                                  .lease = std::chrono::seconds(config.pool.lease_s)});
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {

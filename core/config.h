@@ -51,7 +51,7 @@ struct Config {
     std::filesystem::path worker_token_file;  // empty: made in the state directory at first use
   } pool;
   struct {
-    std::vector<std::string> devices;  // empty: each CUDA device, else the CPU
+    std::vector<std::string> devices;  // empty: each CUDA device, else the CPU; {"none"}: none
     int slots_per_device = 1;
     int start_timeout_s = 120;
   } local;

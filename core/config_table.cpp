@@ -114,7 +114,8 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "local",
        .name = "devices",
        .meaning =
-           "GPUs of this machine: \"cpu\", \"cuda:0\". Empty: each CUDA device, else the CPU.",
+           "GPUs of this machine: \"cpu\", \"cuda:0\". Empty: each CUDA device, else the CPU.\n"
+           "[\"none\"]: no local workers here.",
        .member = [](Config& config) -> ConfigMember { return &config.local.devices; }},
       {.section = "local",
        .name = "slots_per_device",

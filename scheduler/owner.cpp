@@ -25,6 +25,18 @@ std::optional<std::string> start_time(const std::string& pid) {
   return field;
 }
 
+// Process ids mean something within their namespace only; containers of one host have one each.
+std::string pid_namespace() {
+  std::array<char, 64> target{};
+  if (readlink("/proc/self/ns/pid", target.data(), target.size() - 1) < 0) return "?";
+  const std::string text = target.data();  // "pid:[4026531836]"
+  const std::size_t open = text.find('[');
+  return open == std::string::npos ? text : text.substr(open + 1, text.size() - open - 2);
+}
+
+// What processes share that can look at each other.
+std::string neighbourhood() { return host_name() + "/" + pid_namespace(); }
+
 }  // namespace
 
 std::string host_name() {
@@ -35,14 +47,14 @@ std::string host_name() {
 
 std::string this_process() {
   const std::string pid = std::to_string(getpid());
-  return host_name() + "/" + pid + "/" + start_time(pid).value_or("0");
+  return neighbourhood() + "/" + pid + "/" + start_time(pid).value_or("0");
 }
 
 bool surely_dead(const std::string& owner) {
   const std::size_t start = owner.rfind('/');
   if (start == std::string::npos || start == 0) return false;
   const std::size_t pid = owner.rfind('/', start - 1);
-  if (pid == std::string::npos || owner.substr(0, pid) != host_name()) return false;
+  if (pid == std::string::npos || owner.substr(0, pid) != neighbourhood()) return false;
   return start_time(owner.substr(pid + 1, start - pid - 1)) != owner.substr(start + 1);
 }
 

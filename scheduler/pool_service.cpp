@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/log.h"
+#include "scheduler/silence.h"
 
 namespace navtalk {
 namespace {
@@ -81,7 +82,9 @@ void PoolService::start(const std::string& name, Duration every,
       try {
         step(stop);
         self.turned_us = steady_us();
+        self.error.with([](std::string& text) { text.clear(); });
       } catch (const std::exception& error) {
+        self.error.with([&](std::string& text) { text = error.what(); });
         log::error("a loop of the pool failed and goes on",
                    {{"loop", self.name}, {"error", error.what()}});
       }
@@ -91,10 +94,18 @@ void PoolService::start(const std::string& name, Duration every,
   loops_.push_back(std::move(loop));
 }
 
-bool PoolService::turning() const {
+std::vector<std::string> PoolService::problems() const {
   const std::int64_t oldest = steady_us() - std::chrono::duration_cast<Duration>(k_turning).count();
-  return std::all_of(loops_.begin(), loops_.end(),
-                     [&](const auto& loop) { return loop->turned_us >= oldest; });
+  std::vector<std::string> found;
+  for (const auto& loop : loops_) {
+    const std::string error = loop->error.with([](const std::string& text) { return text; });
+    if (!error.empty()) {
+      found.push_back("the pool's loop \"" + loop->name + "\" fails: " + error);
+    } else if (loop->turned_us < oldest) {
+      found.push_back("the pool's loop \"" + loop->name + "\" has not turned for 30 s");
+    }
+  }
+  return found;
 }
 
 void PoolService::housekeeping() {
@@ -103,7 +114,7 @@ void PoolService::housekeeping() {
     sign_in(store_, *options_.host, k_signed_in);
     sign_in_at_ = now + k_sign_in_every;
   }
-  for (const Lease& lease : store_.expire()) {
+  for (const Lease& lease : end_silent(store_, options_.lease)) {
     log::warn("a session fell silent; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/guarded.h"
 #include "scheduler/executor.h"
 #include "scheduler/hosts.h"
 #include "scheduler/prober.h"
@@ -27,6 +28,7 @@ struct PoolServiceOptions {
   Policy policy{};
   int cloud_slots = 1;
   Duration settle = std::chrono::seconds(90);  // see ReconcilerOptions
+  Duration lease = std::chrono::seconds(30);   // of sessions, see AllocatorOptions
 };
 
 class PoolService {
@@ -39,13 +41,15 @@ class PoolService {
 
   // Whether this process is the scaler now.
   bool leading() const { return leading_; }
-  // Have all loops turned within the last 30 s? For /readyz.
-  bool turning() const;
+  // One sentence for each loop whose last turn failed, or that has not turned for 30 s. For
+  // /readyz.
+  std::vector<std::string> problems() const;
 
  private:
   struct Loop {
     std::string name;
     std::atomic<std::int64_t> turned_us{0};  // steady clock
+    Guarded<std::string> error{};            // of the last turn; empty: it went well
     std::jthread thread;
   };
 

@@ -96,14 +96,16 @@ class PoolStore {
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;
-  // Signs of life for all that a gateway holds.
+  // Signs of life for all that a gateway holds. A lease that ran out and was not ended yet (nobody
+  // could reach the store) goes on, for its slot is nobody else's; a waiter's place may have been
+  // passed by others, so it is not revived.
   virtual Renewal renew(const std::string& gateway, Duration alive) = 0;
   // Gives the slot back; false when it is no longer held under that epoch.
   virtual bool release(const LeaseId& lease, std::uint64_t epoch) = 0;
   // As release, for a session that never began (its worker could not be reached): neither its
   // arrival nor its end counts as demand, so asking again counts the user once.
   virtual bool unclaim(const LeaseId& lease, std::uint64_t epoch) = 0;
-  // Ends what fell silent: leases (their slots are free) and waiters.
+  // Ends what fell silent: leases (their slots are free) and waiters. See silence.h for when.
   virtual std::vector<Lease> expire() = 0;
   virtual std::vector<Lease> leases() = 0;
   // Blocks until the number of changes that a waiter may want to know (from any process) differs

@@ -23,7 +23,9 @@ bool in_use(State state) {
 Reconciler::Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options)
     : store_(store), provider_(provider), options_(std::move(options)) {}
 
-Duration Reconciler::next_pass() const { return restless_ ? k_restless : k_calm; }
+Duration Reconciler::next_pass() const {
+  return restless_ ? std::min(k_restless, options_.settle) : k_calm;
+}
 
 // A create that may have been called, and that nobody is at any more.
 bool Reconciler::unsettled(const Gpu& gpu) const {

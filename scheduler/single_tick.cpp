@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scheduler/silence.h"
+
 namespace navtalk {
 namespace {
 
@@ -41,7 +43,7 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
 
 Tick SingleTick::run(const std::stop_token& stop) {
   if (!scaler_.hold()) return {};
-  store_.expire();
+  end_silent_if_unwatched(store_);
   for (const auto& reconciler : reconcilers_) reconciler->pass(stop);
   ask_workers(stop);
   Tick tick = scaler_.tick();

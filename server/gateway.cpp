@@ -21,6 +21,7 @@ constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 // What closing handshakes and last answers may take when the process ends.
 constexpr auto k_farewell = 2s;
 constexpr Duration k_change_wait = 5s;
+constexpr Duration k_try_again = 1s;  // signs of life that did not get through
 
 const GatewayOptions& checked(const GatewayOptions& options) {
   if (!is_loopback(parse_listen_address(options.listen))) {
@@ -73,14 +74,17 @@ void Gateway::State::watch_changes(const std::stop_token& stop) {
 }
 
 asio::awaitable<void> Gateway::State::renew_leases() {
-  while (!stopping) {
-    renewal.expires_after(allocator.options().lease / 3);
+  const Duration every = allocator.options().lease / 3;
+  for (Duration pause = every; !stopping;) {
+    renewal.expires_after(pause);
     co_await renewal.async_wait(k_tuple);
     try {
       co_await renew_once();
+      pause = every;
     } catch (const std::exception& error) {
       // Nothing is known; the workers' fence protects against a second session on a slot.
       log::error("cannot renew the leases", {{"error", error.what()}});
+      pause = std::min(every, k_try_again);
     }
   }
 }

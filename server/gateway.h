@@ -8,6 +8,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "scheduler/allocator.h"
 #include "scheduler/identity.h"
@@ -20,8 +21,9 @@ struct GatewayOptions {
   std::string worker_token{};  // shown to workers
   std::string version{};
   PoolIdentity identity{};
-  // Have the pool's loops turned recently? For /readyz; missing: there are none here.
-  std::function<bool()> turning{};
+  // What is wrong with the pool's loops, one sentence each. For /readyz; missing: there are none
+  // here.
+  std::function<std::vector<std::string>()> problems{};
   std::size_t max_sessions = 1000;  // waiting ones included
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};

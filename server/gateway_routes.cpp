@@ -187,8 +187,9 @@ asio::awaitable<Response> Gateway::State::readyz() {
   } catch (const Error& error) {
     problems.push_back("the store cannot be reached: " + error.message());
   }
-  if (options.turning && !options.turning())
-    problems.push_back("a loop of the pool has not turned for 30 s");
+  if (options.problems) {
+    for (const std::string& problem : options.problems()) problems.push_back(problem);
+  }
   if (stopping) problems.push_back("this gateway is going away");
   const bool ready = problems.empty();
   Json body;

@@ -126,9 +126,8 @@ std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, 
 }
 
 template <class IdType>
-std::vector<IdType> renewed(Transaction& t, std::string_view sql, const std::string& gateway,
-                            Duration alive) {
-  const auto rows = t.db.query(sql, {gateway, column::of(t.now), column::of(t.now + alive)});
+std::vector<IdType> renewed(Transaction& t, std::string_view sql, DbValues values) {
+  const auto rows = t.db.query(sql, values);
   std::vector<IdType> ids;
   while (rows->next()) ids.push_back({column::text(*rows, 0)});
   return ids;
@@ -164,14 +163,12 @@ Renewal SqlPoolStore::renew(const std::string& gateway, Duration alive) {
   return in_write(*backend_, brief, [&](Transaction& t) {
     return Renewal{
         .leases =
-            renewed<LeaseId>(t,
-                             "UPDATE sessions SET until = $3 WHERE gateway = $1 AND until > $2 "
-                             "RETURNING lease",
-                             gateway, alive),
+            renewed<LeaseId>(t, "UPDATE sessions SET until = $2 WHERE gateway = $1 RETURNING lease",
+                             {gateway, column::of(t.now + alive)}),
         .waiters = renewed<WaiterId>(t,
-                                     "UPDATE waiters SET until = $3 WHERE gateway = $1 AND until > "
-                                     "$2 RETURNING id",
-                                     gateway, alive)};
+                                     "UPDATE waiters SET until = $2 WHERE gateway = $1 AND until > "
+                                     "$3 RETURNING id",
+                                     {gateway, column::of(t.now + alive), column::of(t.now)})};
   });
 }
 

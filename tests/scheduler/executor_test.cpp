@@ -184,7 +184,7 @@ TEST_CASE("what a dead executor of this host held is taken over at once, a livin
     return world.pool.add(gpu);
   };
   // The init process lives as long as the machine; no process has such a number.
-  const Gpu dead = held_by(host_name() + "/99999999/1");
+  const Gpu dead = held_by(dead_process());
   const Gpu elsewhere = held_by("another-host/99999999/1");
   world.settle();
   CHECK(world.pool.row(dead).intent.operation == Operation::none);

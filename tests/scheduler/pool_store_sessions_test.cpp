@@ -182,27 +182,38 @@ STORE_TEST("a silent lease is no lease to the one who asks again") {
   CHECK(found(*store, "a").sessions == 1);
 }
 
-STORE_TEST("signs of life keep what is still held, of one gateway, and revive nothing") {
+STORE_TEST("signs of life keep what is held and queued, of one gateway") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 4));
   Claimant other = user("u3");
   other.gateway = "gateway-2";
   const Lease held = claimed(*store, user("u1"));
-  REQUIRE(store->claim(user("u2"), k_moment));
+  const auto late = store->claim(user("u2"), k_moment);
+  REQUIRE(late);
   const Lease others = claimed(*store, other);
   REQUIRE(store->enqueue(user("w1"), 10, k_minute));
   REQUIRE(store->enqueue(user("w2"), 10, k_moment));
 
   const Renewal renewal = store->renew("gateway-1", 2 * k_minute);
-  CHECK(renewal.leases == std::vector{held.id});
+  // A lease that ran out is nobody else's as long as it was not ended.
+  CHECK(renewal.leases == std::vector{held.id, late->id});
   CHECK(renewal.waiters == std::vector{WaiterId{"w1"}});
   const auto leases = store->leases();
   REQUIRE(leases.size() == 3);
   CHECK(leases[0].until > held.until);
   CHECK(leases[2] == others);
-  CHECK(store->expire().size() == 1);
+  CHECK(store->expire().empty());
   CHECK(store->view().waiters.size() == 1);
+}
+
+STORE_TEST("signs of life revive no lease that was ended") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a"));
+  REQUIRE(store->claim(user("u1"), k_moment));
+  REQUIRE(store->expire().size() == 1);
+  CHECK(store->renew("gateway-1", k_minute).leases.empty());
 }
 
 STORE_TEST("demand counts who came and whose session ended, once") {

@@ -84,7 +84,7 @@ TEST_CASE("a create whose effect never shows fails after the settling time, and 
   }
   SECTION("its creator died: the settling time starts now") {
     World world;
-    const Gpu gpu = world.created_by(host_name() + "/99999999/1", std::chrono::hours(1));
+    const Gpu gpu = world.created_by(dead_process(), std::chrono::hours(1));
     world.pass();
     CHECK(world.pool.row(gpu).state == State::starting);
     world.pass();

@@ -6,10 +6,17 @@
 
 #include "scheduler/hosts.h"
 #include "scheduler/identity.h"
+#include "scheduler/owner.h"
 #include "scheduler/pool_store.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk::tests {
+
+// One of this host that is gone: another had our process id before us.
+inline std::string dead_process() {
+  const std::string us = this_process();
+  return us.substr(0, us.rfind('/')) + "/1";
+}
 
 struct SmallPool {
   TemporaryDirectory folder;

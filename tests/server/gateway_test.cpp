@@ -373,7 +373,10 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
 TEST_CASE("health, readiness and metrics tell the truth") {
   GatewayOptions stuck;
   auto turning = std::make_shared<std::atomic<bool>>(true);
-  stuck.turning = [turning] { return turning->load(); };
+  stuck.problems = [turning] {
+    using Problems = std::vector<std::string>;
+    return turning->load() ? Problems{} : Problems{"a loop is stuck"};
+  };
   Pool pool({}, stuck);
   pool.add_worker();
   CHECK(ask("GET", pool.url() + "/healthz").status == 200);
@@ -381,7 +384,7 @@ TEST_CASE("health, readiness and metrics tell the truth") {
   *turning = false;
   const Got unready = ask("GET", pool.url() + "/readyz");
   CHECK(unready.status == 503);
-  CHECK_THAT(unready.text, Catch::Contains("a loop of the pool"));
+  CHECK_THAT(unready.text, Catch::Contains("a loop is stuck"));
   const std::string metrics = ask("GET", pool.url() + "/metrics").text;
   CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
