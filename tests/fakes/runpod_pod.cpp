@@ -1,5 +1,7 @@
 #include "tests/fakes/runpod_pod.h"
 
+#include <algorithm>
+
 namespace navtalk::tests {
 namespace {
 
@@ -40,7 +42,10 @@ PodLife life_from_json(const json& value, PodLife base) {
   base.healthy_after = time_in(value, "healthy_after_ms", base.healthy_after);
   base.stuck = value.value("stuck", base.stuck);
   base.gpu = value.value("gpu", base.gpu);
-  if (value.contains("exits_after_ms")) base.exits_after = FakeTime(value.at("exits_after_ms"));
+  if (value.contains("exits_after_ms")) {
+    const json& after = value.at("exits_after_ms");
+    base.exits_after = after.is_null() ? std::nullopt : std::optional(FakeTime(after));
+  }
   base.hidden = time_in(value, "hidden_ms", base.hidden);
   base.stale_ports = time_in(value, "stale_ports_ms", base.stale_ports);
   base.resume_refused = value.value("resume_refused", base.resume_refused);
@@ -63,6 +68,12 @@ std::string FakePod::status(FakeTime now) const {
 
 bool FakePod::serves(FakeTime now) const {
   return status(now) == "RUNNING" && now - started >= life.running_after + life.healthy_after;
+}
+
+FakeTime FakePod::paid(FakeTime now) const {
+  FakeTime end = std::min(removed.value_or(now), stopped.value_or(now));
+  if (life.exits_after) end = std::min(end, started + life.running_after + *life.exits_after);
+  return paid_before + std::max(FakeTime(0), end - started);
 }
 
 json FakePod::shown(FakeTime now) const {

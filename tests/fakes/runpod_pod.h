@@ -34,6 +34,7 @@ struct FakePod {
   double usd_per_hour = 0;
   FakeTime created{}, started{};
   std::optional<FakeTime> stopped{}, removed{};
+  FakeTime paid_before{0};  // up to the last start
   int starts = 1;
 
   std::string name() const { return order.value("name", ""); }
@@ -42,6 +43,8 @@ struct FakePod {
   std::string status(FakeTime now) const;
   // Its worker would answer.
   bool serves(FakeTime now) const;
+  // How long it has cost money: from its creation on, but not while it is EXITED.
+  FakeTime paid(FakeTime now) const;
   nlohmann::json shown(FakeTime now) const;
 };
 

@@ -2,7 +2,8 @@
 // on record. Used in a test's process, or as the program fake_runpod. Thread-safe.
 //
 //   http://127.0.0.1:PORT/v2/...       the API: pods, actions, catalog
-//   http://127.0.0.1:PORT/_fake/...    the script: faults, life, pods, advance, requests, capacity
+//   http://127.0.0.1:PORT/_fake/...    the script: faults, life, full, calm (none of these any
+//                                      more), pods, advance, requests, page_size, add
 //   http://127.0.0.1:ID                a pod's proxy, when pods have workers: the pod's id is the
 //                                      port, so proxy_url is "http://127.0.0.1:{pod}"
 #pragma once

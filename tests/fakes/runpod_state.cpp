@@ -328,6 +328,7 @@ FakeAnswer RunpodState::start(FakePod& pod) {
     const RunpodFault fault = fault_named("resume-refused", "start");
     return {fault.status, fault.body, fault.type};
   }
+  pod.paid_before = pod.paid(now());
   pod.stopped.reset();
   pod.life.exits_after.reset();
   pod.started = now();
@@ -364,6 +365,7 @@ json RunpodState::script_pods() const {
                   {"status", pod.status(now())},
                   {"created_ms", pod.created.count()},
                   {"now_ms", now().count()},
+                  {"paid_ms", pod.paid(now()).count()},
                   {"starts", pod.starts},
                   {"usd_per_hour", pod.usd_per_hour},
                   {"order", pod.order}};
@@ -393,6 +395,10 @@ FakeAnswer RunpodState::script(const ReceivedRequest& request) {
       for (const json& one : body.is_array() ? body : json::array({body})) {
         faults.push_back(fault_from_json(one));
       }
+    } else if (what == "calm") {
+      faults.clear();
+      full.clear();
+      life = {};
     } else if (what == "life") {
       life = life_from_json(body, life);
     } else if (what == "full") {

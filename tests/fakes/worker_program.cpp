@@ -11,12 +11,15 @@
 //    "ignore_term": true,     goes on after SIGTERM
 //    "echo": true,            sessions send binary frames back
 //    "ready": false,          sessions answer nothing to session.start
+//    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
+//                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
 //    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "hold": true, "exit": 9,
 //                            "times": 2}}}
 //
 // hold: never answers; exit: ends with that status (137: kills itself) before answering; times:
 // only the next so many requests. GET /fake tells what was asked: {"requests": {"/healthz": 3},
-// ...}.
+// ...}. session.ready tells "worker" (its pod's id, else its process), "slot" and "epoch".
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -199,17 +202,33 @@ class FakeWorker {
     if (answer.verdict != SlotAnswer::Verdict::opened)
       co_return error_response(503, "no_capacity", "full");
     const SocketLimits limits;
+    const Json place = {
+        {"worker", name_}, {"lease", asked.lease}, {"epoch", asked.epoch}, {"slot", answer.slot}};
+    note(answer.ended ? "replaced" : "opened", place);
     const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
     if (socket) {
       sockets_.insert(socket.get());
-      co_await talk(*socket);
+      co_await talk(*socket, place);
       sockets_.erase(socket.get());
     }
     slots_.close(answer.session);
+    note("closed", place);
     co_return std::nullopt;
   }
 
-  asio::awaitable<void> talk(WebSocket& socket) {
+  // One write a line, so that workers may share a file.
+  void note(const char* event, Json line) {
+    const std::string file = script_.value("journal", "");
+    if (file.empty()) return;
+    line["event"] = event;
+    line["at_s"] = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    const std::string text = line.dump() + "\n";
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0 || ::write(fd, text.data(), text.size()) < 0) std::perror(file.c_str());
+    ::close(fd);
+  }
+
+  asio::awaitable<void> talk(WebSocket& socket, const Json& place) {
     for (;;) {
       const std::optional<Frame> frame = co_await socket.receive();
       if (!frame) co_return;
@@ -217,7 +236,7 @@ class FakeWorker {
       const std::string type = object ? object->at("type").get<std::string>() : "";
       if (!frame->text) media_bytes_ += frame->bytes.size();
       if (type == "session.start" && script_.value("ready", true)) {
-        Frame ready = session_ready();
+        Frame ready = session_ready(place);
         co_await socket.send(std::move(ready));
       } else if (type == "session.end") {
         socket.close(CloseCode::normal, "");
@@ -228,8 +247,15 @@ class FakeWorker {
   }
 
   // g++ 12 does not compile such a list within a coroutine's co_await.
-  static Frame session_ready() {
-    return control_frame({{"type", "session.ready"}, {"avatar", "fake"}});
+  static Frame session_ready(const Json& place) {
+    Json ready = {{"type", "session.ready"}, {"avatar", "fake"}};
+    for (const char* key : {"worker", "slot", "epoch"}) ready[key] = place[key];
+    return control_frame(ready);
+  }
+
+  static std::string name_of_this() {
+    const char* pod = std::getenv("RUNPOD_POD_ID");
+    return pod != nullptr ? pod : std::to_string(::getpid());
   }
 
   // As the real one, so that a killed gateway leaves nothing behind.
@@ -246,7 +272,7 @@ class FakeWorker {
 
   Arguments arguments_;
   Json script_;
-  std::string token_, state_ = "idle";
+  std::string token_, name_ = name_of_this(), state_ = "idle";
   Clock::time_point started_ = Clock::now(), last_contact_ = Clock::now();
   SlotTable slots_;
   std::set<WebSocket*> sockets_;

@@ -1,0 +1,81 @@
+"""usage: local_kill_test.py NAVTALK FAKE_RUNPOD FAKE_WORKER   a killed gateway and its real local workers
+
+A gateway is killed while its worker starts, when it runs, and in a session: the next one takes the worker over, and there is
+never a second one. NAVTALK_SURVIVAL_SEED chooses the moments.
+"""
+
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+import unittest
+
+try:
+    import websocket  # noqa: F401
+except ModuleNotFoundError:
+    # Another Python than Debian's may stand first in PATH; the module comes with a Debian package.
+    if sys.executable != "/usr/bin/python3" and pathlib.Path("/usr/bin/python3").exists():
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+    print("skipped: python3-websocket is not installed")
+    sys.exit(0)
+
+from user import Session
+from world import World
+
+PROGRAMS = [sys.argv.pop(1) for _ in range(3)]
+PATIENCE_S = 60
+
+
+class LocalKills(unittest.TestCase):
+    def setUp(self):
+        self.made = World(PROGRAMS, least=1, most=1, max_gpus=1, devices=["cpu"])
+        self.addCleanup(self.made.close)
+        self.rng = random.Random(os.environ.get("NAVTALK_SURVIVAL_SEED", "1"))
+
+    def session(self, gateway):
+        session = Session(gateway.url)
+        self.assertTrue(session.wait_ready(PATIENCE_S), self.made.story())
+        return session
+
+    def test_a_worker_outlives_its_gateways_and_stays_the_only_one(self):
+        seen = set()
+        for _ in range(6):
+            gateway = self.made.start(wait=False)
+            until = time.monotonic() + self.rng.uniform(0.2, 1.6)
+            while time.monotonic() < until:
+                workers = self.made.local_workers()
+                self.assertLessEqual(len(workers), 1)
+                seen.update(workers)
+                time.sleep(0.02)
+            self.made.kill(gateway)
+        gateway = self.made.start()
+        session = self.session(gateway)
+        (worker,) = self.made.local_workers()
+        self.assertLessEqual(seen, {worker})
+        self.made.kill(gateway)
+        self.assertEqual(session.receive(PATIENCE_S)["type"], "closed")
+        gateway = self.made.start()
+        print(f"in order after {self.made.reconciled():.1f} s")
+        self.session(gateway).leave()
+        self.assertEqual(self.made.local_workers(), [worker])
+        self.made.settled()
+
+    def test_a_worker_that_dies_with_its_gateway_is_replaced(self):
+        gateway = self.made.start()
+        session = self.session(gateway)
+        (worker,) = self.made.local_workers()
+        gateway.pause()
+        os.kill(worker, signal.SIGKILL)
+        self.made.kill(gateway)
+        session.drop()
+        gateway = self.made.start()
+        self.session(gateway).leave()
+        self.assertNotEqual(self.made.local_workers(), [worker])
+        print(f"in order after {self.made.reconciled():.1f} s")
+        self.made.settled()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,224 @@
+"""A store, a fake cloud and gateways that are killed; and what must be true of them afterwards."""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+
+from cloud import TOKEN, Cloud
+from gateway import Gateway, environment_of
+from stores import Sqlite
+
+PATIENCE_S = 60
+CREATE, DESTROY = 1, 4  # codes of Operation
+IDLE, RUNNING, STARTING, PAUSED, FAILED, STOPPING = range(6)  # codes of State
+
+CONFIG = """
+[store]
+url = "{store}"
+[pool]
+min_running_gpu = {least}
+free_running_gpu = {most}
+cloud = "on"
+max_gpus = {max_gpus}
+max_usd_per_hour = 0
+tick_s = 1
+failed_hold_s = 1
+lease_s = {lease_s}
+[local]
+devices = {devices}
+[runpod]
+api_url = "{api_url}"
+proxy_url = "{proxy_url}"
+image = "registry.invalid/navtalk@sha256:0"
+gpu_types = ["RTX 4090", "H100"]
+clouds = ["SECURE", "COMMUNITY"]
+settle_s = {settle_s}
+ready_timeout_s = 20
+"""
+
+
+class World:
+    def __init__(self, programs, store=None, least=1, most=2, max_gpus=8, lease_s=3, settle_s=2, devices=("none",)):
+        """`programs`: navtalk, fake_runpod, fake_worker."""
+        place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-world-", dir=place))
+        self.navtalk = programs[0]
+        self.journal = self.folder / "journal"
+        self.store = store or Sqlite(self.folder)
+        self.cloud = Cloud(programs[1], programs[2], self.journal)
+        self.gateways = []
+        self.environment = environment_of(
+            self.folder, RUNPOD_API_KEY="not-a-key", NAVTALK_WORKER_TOKEN=TOKEN
+        )
+        self.config = self.folder / "navtalk.toml"
+        self.config.write_text(
+            CONFIG.format(
+                store=self.store.url,
+                least=least,
+                most=most,
+                max_gpus=max_gpus,
+                lease_s=lease_s,
+                settle_s=settle_s,
+                devices=json.dumps(list(devices)),
+                api_url=self.cloud.place["api_url"],
+                proxy_url=self.cloud.place["proxy_url"],
+            )
+        )
+
+    def close(self):
+        for gateway in self.gateways:
+            gateway.end()
+        self.cloud.close()
+        for pid in self.local_workers():
+            os.kill(pid, 9)
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    def start(self, wait=True):
+        """A gateway that has told its address, or is about to."""
+        command = [self.navtalk, "--config", str(self.config), "--json", "serve", "--listen", "127.0.0.1:0"]
+        gateway = Gateway([*command, "--drain-s", "0.2"], self.environment, self.folder / "log")
+        self.gateways.append(gateway)
+        if wait:
+            gateway.started()
+        return gateway
+
+    def kill(self, gateway):
+        self.gateways.remove(gateway)
+        gateway.end()
+
+    def alive(self):
+        return [gateway for gateway in self.gateways if gateway.alive() and gateway.started(0)]
+
+    # --- what is there
+
+    def gpus(self):
+        return self.store.rows("SELECT * FROM gpus")
+
+    def sessions(self):
+        return self.store.rows("SELECT * FROM sessions")
+
+    def waiters(self):
+        return self.store.rows("SELECT * FROM waiters")
+
+    def local_workers(self):
+        """Worker processes whose state folder is this world's."""
+        mine = f"STATE_DIRECTORY={self.folder}".encode()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if b"--worker" in words and mine in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
+
+    def journal_lines(self):
+        return [json.loads(line) for line in self.journal.read_text().splitlines()] if self.journal.exists() else []
+
+    # --- what must be true
+
+    def faults(self):
+        """What rows, pods, worker processes and leases contradict each other in at this moment."""
+        gpus, pods, sessions = self.gpus(), self.cloud.pods(), self.sessions()
+        ids = [gpu["provider_id"] for gpu in gpus if gpu["provider_id"]]
+        living = {str(gateway.pid) for gateway in self.gateways if gateway.process.poll() is None}
+        found = [f"pod {pod['id']} has no row" for pod in pods if pod["id"] not in ids]
+        found += [f"two rows stand for {id}" for id in set(ids) if ids.count(id) > 1]
+        for gpu in gpus:
+            cloud = gpu["source"] == 2
+            gone = cloud and gpu["provider_id"] not in [pod["id"] for pod in pods]
+            if gone and gpu["provider_id"] and gpu["state"] in (IDLE, RUNNING, PAUSED):
+                found.append(f"row {gpu['id']} stands for a pod that is gone")
+            if gpu["sessions"] != sum(session["gpu"] == gpu["id"] for session in sessions):
+                found.append(f"row {gpu['id']} counts its sessions wrongly")
+            if gpu["operation"] == CREATE and gpu["intent_called"] and gpu["intent_owner"].split("/")[-2:-1] != []:
+                if gpu["intent_owner"].split("/")[-2] not in living:
+                    found.append(f"the create of row {gpu['id']} is nobody's")
+        for session in sessions:
+            if session["gateway"].split("/")[-2] not in living:
+                found.append(f"lease {session['lease']} is a dead gateway's")
+        workers = [gpu for gpu in gpus if gpu["source"] == 0 and gpu["state"] != FAILED]
+        if len(self.local_workers()) > len(workers):
+            found.append(f"{len(self.local_workers())} worker processes for {len(workers)} rows")
+        return found
+
+    def unsettled(self):
+        """What is still under way, or used, beside faults()."""
+        found = self.faults()
+        for gpu in self.gpus():
+            if gpu["state"] not in (IDLE, PAUSED) or gpu["operation"] != 0:
+                found.append(f"row {gpu['id']} is in state {gpu['state']} with operation {gpu['operation']}")
+        found += [f"{len(rows)} {what}" for what, rows in self.used().items() if rows]
+        return found if self.gpus() else ["no GPU"]
+
+    def used(self):
+        return {"sessions": self.sessions(), "waiters": self.waiters()}
+
+    def wait(self, what, holds, patience_s=PATIENCE_S, every_s=0.02):
+        """Seconds until it held."""
+        start = time.monotonic()
+        while True:
+            if holds():
+                return time.monotonic() - start
+            if time.monotonic() - start > patience_s:
+                raise AssertionError(f"not within {patience_s} s: {what}\n{self.story()}")
+            time.sleep(every_s)
+
+    def wait_none(self, what, faults, patience_s=PATIENCE_S):
+        """Seconds until the list was empty."""
+        start = time.monotonic()
+        while True:
+            left = faults()
+            if not left:
+                return time.monotonic() - start
+            if time.monotonic() - start > patience_s:
+                raise AssertionError(f"not within {patience_s} s: {what}: {left}\n{self.story()}")
+            time.sleep(0.1)
+
+    def reconciled(self):
+        return self.wait_none("everything is reconciled", self.faults)
+
+    def settled(self, patience_s=PATIENCE_S):
+        return self.wait_none("everything is at rest", self.unsettled, patience_s)
+
+    def story(self):
+        pods = [{key: pod[key] for key in ("id", "name", "status")} for pod in self.cloud.pods()]
+        log = (self.folder / "log").read_text(errors="replace").splitlines()[-25:]
+        return "\n".join([f"rows {self.gpus()}", f"pods {pods}", f"sessions {self.sessions()}", *log])
+
+    # --- the books
+
+    def leased_twice(self):
+        """Epochs of a slot that two leases showed at its worker, and epochs that went back."""
+        twice, owners, last = [], {}, {}
+        for line in self.journal_lines():
+            if line["event"] == "closed":
+                continue
+            slot = (line["worker"], line["slot"])
+            if owners.setdefault((slot, line["epoch"]), line["lease"]) != line["lease"]:
+                twice.append(f"epoch {line['epoch']} of {slot} belongs to two leases")
+            if line["epoch"] < last.get(slot, 0):
+                twice.append(f"epoch {line['epoch']} of {slot} came after {last[slot]}")
+            last[slot] = line["epoch"]
+        return twice
+
+    def books(self):
+        """Per pod: hours that the cloud counts, hours that the ledger has, and when it was made."""
+        now = self.store.now_us()
+        spans = self.store.rows("SELECT provider_id, started_at, ended_at FROM paid_spans")
+        recorded = {}
+        for span in spans:
+            length = (span["ended_at"] or now) - span["started_at"]
+            recorded[span["provider_id"]] = recorded.get(span["provider_id"], 0) + length / 3.6e9
+        return [
+            {"id": pod["id"], "paid_h": pod["paid_ms"] / 3.6e6, "recorded_h": recorded.get(pod["id"])}
+            for pod in self.cloud.pods_ever()
+        ]
+
+    def unrecorded(self):
+        return [book["id"] for book in self.books() if book["recorded_h"] is None]
