@@ -49,6 +49,17 @@ bool demo_models(const ServeOptions& options, const Context& context) {
   return options.models.empty() && context.config.models.path.empty();
 }
 
+// Whoever started this process reads from here where it listens. A gateway that was killed
+// meanwhile reads nothing; the next one finds this worker by itself.
+void tell_address(const std::string& url, Context& context) {
+  try {
+    context.out.json({{"url", url}});
+    context.out.flush();
+  } catch (const Error& error) {
+    log::warn("nobody was told where this worker listens", {{"url", url}, {"error", error.what()}});
+  }
+}
+
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
@@ -66,9 +77,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                                .device = options.device,
                                                .precision = options.precision,
                                                .threads = options.threads}));
-  // Whoever started this process reads from here where it listens.
-  context.out.json({{"url", worker.url()}});
-  context.out.flush();
+  tell_address(worker.url(), context);
   worker.run(context.stop);
   throw_if_stopped(context.stop);
   leave_pod(context.stop);

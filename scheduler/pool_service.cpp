@@ -15,6 +15,8 @@ using std::chrono::steady_clock;
 constexpr Duration k_sign_in_every = std::chrono::seconds(20);
 constexpr Duration k_signed_in = std::chrono::seconds(60);
 constexpr auto k_turning = std::chrono::seconds(30);
+// The list of this host's processes is never behind, but for one that is just being started.
+constexpr Duration k_local_settle = std::chrono::seconds(5);
 
 std::int64_t steady_us() {
   return std::chrono::duration_cast<Duration>(steady_clock::now().time_since_epoch()).count();
@@ -36,15 +38,16 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
                .cloud_slots = options_.cloud_slots}) {
   for (Provider* provider : providers) {
     if (provider->source() == Source::external) continue;
+    const bool local = provider->source() == Source::local;
+    const Duration settle = local ? k_local_settle : options_.settle;
     reconcilers_.emplace(
         provider->source(),
-        std::make_unique<Reconciler>(
-            store, *provider,
-            ReconcilerOptions{.identity = options_.identity,
-                              .who = "reconciler " + options_.owner,
-                              .host = provider->source() == Source::local ? this_host() : "",
-                              .orphan_grace = options_.settle,
-                              .settle = options_.settle}));
+        std::make_unique<Reconciler>(store, *provider,
+                                     ReconcilerOptions{.identity = options_.identity,
+                                                       .who = "reconciler " + options_.owner,
+                                                       .host = local ? this_host() : "",
+                                                       .orphan_grace = settle,
+                                                       .settle = settle}));
   }
   housekeeping();  // the host's devices are known before the first tick
   start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });

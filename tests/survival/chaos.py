@@ -42,7 +42,8 @@ class Chaos:
     def run(self, seconds):
         """At the end nothing misbehaves any more, and a fresh gateway runs."""
         end = time.monotonic() + seconds
-        self.gateway = self.world.start(wait=False)
+        if self.gateway is None:
+            self.gateway = self.world.start(wait=False)
         while time.monotonic() < end:
             time.sleep(self.rng.uniform(*self.pause_s))
             self.resume(time.monotonic())

@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 
@@ -16,14 +17,16 @@ class Gateway:
         self.log = open(log, "ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment)
         self.url = None
+        self.reading = threading.Lock()
         self.paused = False
 
     def started(self, patience_s=PATIENCE_S):
         """Its address; None when it has not told one, or ended before."""
-        if self.url is None and not self.process.stdout.closed:
-            ready, _, _ = select.select([self.process.stdout], [], [], patience_s)
-            line = self.process.stdout.readline() if ready else b""
-            self.url = json.loads(line)["url"] if line else None
+        with self.reading:
+            if self.url is None and not self.process.stdout.closed:
+                ready, _, _ = select.select([self.process.stdout], [], [], patience_s)
+                line = self.process.stdout.readline() if ready else b""
+                self.url = json.loads(line)["url"] if line else None
         return self.url
 
     @property
@@ -56,7 +59,8 @@ class Gateway:
             self.process.send_signal(sign)
             self.process.send_signal(signal.SIGCONT)
         status = self.process.wait(PATIENCE_S)
-        self.process.stdout.close()
+        with self.reading:
+            self.process.stdout.close()
         self.log.close()
         return status
 
