@@ -122,13 +122,14 @@ void Executor::carry_out(const GpuId& id, const std::stop_token& stop) {
   Provider& provider = *provider_of(*gpu);
   const std::optional<Gpu> taken = take(*gpu);
   if (!taken) return;  // another executor was quicker
+  const TimePoint asked = store_.now();
   switch (taken->intent.operation) {
     case Operation::create:
-      return record(*taken, provider.create(*taken, stop));
+      return record(*taken, provider.create(*taken, stop), asked);
     case Operation::wake:
-      return record(*taken, provider.wake(*taken, stop));
+      return record(*taken, provider.wake(*taken, stop), asked);
     case Operation::pause:
-      return record(*taken, provider.pause(*taken, stop));
+      return record(*taken, provider.pause(*taken, stop), asked);
     case Operation::destroy:
       return destroy(*taken, provider, stop);
     case Operation::none:
@@ -150,12 +151,12 @@ std::optional<Gpu> Executor::amend(const Gpu& taken, GpuChange change, const std
   return std::nullopt;
 }
 
-void Executor::record(const Gpu& taken, const Outcome& outcome) {
+void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked) {
   const Operation operation = taken.intent.operation;
   if (const auto* done = std::get_if<Done>(&outcome)) {
     if (operation == Operation::create) {
       NAVTALK_CHECK(done->instance.has_value());
-      return record_created(taken, *done->instance);
+      return record_created(taken, *done->instance, asked);
     }
     GpuChange change{.intent = settled_intent(taken)};
     if (operation == Operation::pause) change.event = Event::paused;
@@ -178,8 +179,9 @@ void Executor::record(const Gpu& taken, const Outcome& outcome) {
 
 // What the provider made is stored before anything else. If the row was given to others meanwhile,
 // what was made finds its way back by its name: the reconciler adopts it.
-void Executor::record_created(const Gpu& taken, const Instance& instance) {
-  GpuChange change{.provider_id = instance.provider_id, .intent = settled_intent(taken)};
+void Executor::record_created(const Gpu& taken, const Instance& instance, TimePoint asked) {
+  GpuChange change{
+      .provider_id = instance.provider_id, .intent = settled_intent(taken), .paid_since = asked};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   change.usd_per_hour = instance.usd_per_hour;

@@ -53,8 +53,9 @@ class Executor {
   bool due(const Gpu& gpu, TimePoint now) const;
   std::optional<Gpu> take(const Gpu& gpu);
   void renew(const Gpu& gpu, TimePoint now);
-  void record(const Gpu& taken, const Outcome& outcome);
-  void record_created(const Gpu& taken, const Instance& instance);
+  // `asked`: when the provider was called.
+  void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
+  void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
   void let_go(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);

@@ -74,7 +74,9 @@ struct Decision {
 // Time that a cloud GPU was paid for. Kept by the store itself within add, change and remove: a row
 // of a cloud source is paid for while its provider_id and a price above 0 are known and it is not
 // paused; failed and stopping ones are, until they are paused or removed. A change of price or of
-// the provider's id closes one span and opens the next. Times are the store's clock.
+// the provider's id closes one span and opens the next. A span begins when the create was called,
+// not when its answer was recorded, so that nothing is paid for and not in the ledger. Times are
+// the store's clock.
 struct PaidSpan {
   GpuId gpu{};
   std::string provider_id{};

@@ -30,8 +30,9 @@ struct Cause {
 struct NewGpu {
   Gpu gpu;           // state, version, epoch and times are the store's to set where 0
   int max_gpus = 0;  // 0: no cap. Counts every row that is neither dedicated nor external
-  double max_usd_per_hour = 0;  // 0: no cap. Sum over rows, this one's price included
-  std::uint64_t fence = 0;      // of the scaler that adds it; 0: not a scaler
+  double max_usd_per_hour = 0;            // 0: no cap. Sum over rows, this one's price included
+  std::uint64_t fence = 0;                // of the scaler that adds it; 0: not a scaler
+  std::optional<TimePoint> paid_since{};  // see GpuChange
 };
 
 // A compare-and-set change of one row. What is nullopt stays.
@@ -45,6 +46,9 @@ struct GpuChange {
   std::optional<double> usd_per_hour{};
   std::optional<Intent> intent{};
   std::optional<WaiterId> reserved_for{};
+  // Where the ledger opens a span: the earliest time from which it may have cost money. nullopt:
+  // now.
+  std::optional<TimePoint> paid_since{};
   std::uint64_t fence = 0;
 };
 

@@ -70,7 +70,7 @@ bool Reconciler::pass(const std::stop_token& stop) {
       match(*row, instance);
     } else {
       orphans.insert(instance.provider_id);
-      orphan(instance, named != by_name.end(), stop);
+      orphan(instance, named != by_name.end() ? named->second : nullptr, stop);
     }
   }
   std::erase_if(orphans_, [&](const auto& known) { return !orphans.contains(known.first); });
@@ -84,7 +84,8 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
   GpuChange change{.id = gpu.id,
                    .version = gpu.version,
                    .provider_id = instance.provider_id,
-                   .usd_per_hour = instance.usd_per_hour};
+                   .usd_per_hour = instance.usd_per_hour,
+                   .paid_since = gpu.created_at};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   if (gpu.intent.operation == Operation::create) change.intent = settled_intent(gpu);
@@ -162,8 +163,8 @@ void Reconciler::fail(const Gpu& gpu, const std::string& why) {
                 {options_.who, why});
 }
 
-// `twin`: a row of its name is there under another id; a create was answered twice.
-void Reconciler::orphan(const Instance& instance, bool twin, const std::stop_token& stop) {
+// `twin`: a row of its name that is there under another id; a create was answered twice.
+void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const PoolIdentity& identity = options_.identity;
   if (!instance.name.starts_with(identity.own_prefix())) {
@@ -179,13 +180,14 @@ void Reconciler::orphan(const Instance& instance, bool twin, const std::stop_tok
   if (++sighting.times < k_twice || now_ - sighting.first < options_.orphan_grace) return;
   // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
   Gpu gpu = new_gpu(identity, provider_.source());
-  if (!twin) gpu.name = instance.name;
+  if (twin == nullptr) gpu.name = instance.name;
   gpu.provider_id = instance.provider_id;
   gpu.url = instance.url;
   gpu.device = instance.device;
   gpu.usd_per_hour = instance.usd_per_hour;
   gpu.host = options_.host;
-  store_.add({.gpu = gpu}, {options_.who, twin ? "a twin at the provider" : "an orphan there"});
+  store_.add({.gpu = gpu, .paid_since = twin != nullptr ? twin->created_at : sighting.first},
+             {options_.who, twin != nullptr ? "a twin at the provider" : "an orphan there"});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
 }
 

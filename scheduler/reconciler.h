@@ -53,7 +53,7 @@ class Reconciler {
   void match(const Gpu& gpu, const Instance& instance);
   void adopt(const Gpu& gpu, const Instance& instance);
   void missing(const Gpu& gpu);
-  void orphan(const Instance& instance, bool twin, const std::stop_token& stop);
+  void orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop);
   void fail(const Gpu& gpu, const std::string& why);
   bool unsettled(const Gpu& gpu) const;
 

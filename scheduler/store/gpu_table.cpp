@@ -221,15 +221,17 @@ void write_event(Transaction& transaction, const GpuId& id, const Cause& cause,
        column::of(to)});
 }
 
-void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<Gpu>& after) {
+void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<Gpu>& after,
+                 std::optional<TimePoint> paid_since) {
   const bool now_paid = after && paid(*after);
-  bool same = false;
+  bool same = false, follows = false;
   {
     const auto open = transaction.db.query(
         "SELECT provider_id, usd_per_hour FROM paid_spans WHERE gpu = $1 AND ended_at IS NULL",
         {id.text});
     const bool was_paid = open->next();
     if (!was_paid && !now_paid) return;
+    follows = was_paid;
     // Exactly the same number was stored.
     same = was_paid && now_paid && open->text(0) == after->provider_id &&
            !(open->real(1) < after->usd_per_hour) && !(open->real(1) > after->usd_per_hour);
@@ -238,10 +240,12 @@ void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<
   transaction.db.run("UPDATE paid_spans SET ended_at = $2 WHERE gpu = $1 AND ended_at IS NULL",
                      {id.text, column::of(transaction.now)});
   if (!now_paid) return;
+  const TimePoint from =
+      follows || !paid_since ? transaction.now : std::min(*paid_since, transaction.now);
   transaction.db.run(
       "INSERT INTO paid_spans (gpu, provider_id, usd_per_hour, started_at) "
       "VALUES ($1, $2, $3, $4)",
-      {id.text, after->provider_id, after->usd_per_hour, column::of(transaction.now)});
+      {id.text, after->provider_id, after->usd_per_hour, column::of(from)});
 }
 
 }  // namespace navtalk

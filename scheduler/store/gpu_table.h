@@ -35,7 +35,8 @@ void write_event(Transaction& transaction, const GpuId& id, const Cause& cause,
                  std::optional<State> from, std::optional<State> to);
 
 // Opens, closes or replaces the GPU's paid span; see PaidSpan for the rule. `after` nullopt: the
-// row is gone.
-void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<Gpu>& after);
+// row is gone. One that opens, and follows no other, begins at `paid_since`, if that is given.
+void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<Gpu>& after,
+                 std::optional<TimePoint> paid_since = {});
 
 }  // namespace navtalk

@@ -120,7 +120,7 @@ std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Caus
   if (change.event || before->draining != after.draining) {
     write_event(t, after.id, cause, before->state, after.state);
   }
-  keep_ledger(t, after.id, after);
+  keep_ledger(t, after.id, after, change.paid_since);
   t.news = true;
   return after;
 }
@@ -163,7 +163,7 @@ std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
     const Gpu row = as_new(gpu.gpu, t.now);
     insert_gpu(t, row);
     write_event(t, row.id, cause, std::nullopt, row.state);
-    keep_ledger(t, row.id, row);
+    keep_ledger(t, row.id, row, gpu.paid_since);
     t.news = true;
     return row;
   });

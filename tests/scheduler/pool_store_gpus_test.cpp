@@ -359,3 +359,31 @@ STORE_TEST("a local device has one row, until that is removed") {
   second.name = "navtalk-test-third";
   CHECK(store->add({.gpu = second}, k_test));
 }
+
+STORE_TEST("the ledger begins with the call that made a pod, not with the answer's record") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu pod = gpu_row("a", State::starting);
+  pod.source = Source::runpod;
+  pod.usd_per_hour = 0.5;
+  const Gpu row = add(*store, pod);
+  const TimePoint called = row.created_at - k_minute;
+  change(*store, {.id = row.id, .version = 1, .provider_id = "pod-1", .paid_since = called});
+  REQUIRE(store->ledger({}).size() == 1);
+  CHECK(store->ledger({})[0].from == called);
+  // A new price follows the old one without overlap.
+  change(*store, {.id = row.id, .version = 2, .usd_per_hour = 0.6, .paid_since = called});
+  const auto spans = store->ledger({});
+  REQUIRE(spans.size() == 2);
+  CHECK(spans[1].from == spans[0].to);
+
+  Gpu orphan = gpu_row("b", State::starting);
+  orphan.source = Source::runpod;
+  orphan.usd_per_hour = 0.5;
+  orphan.provider_id = "pod-2";
+  REQUIRE(store->add({.gpu = orphan, .paid_since = called}, k_test));
+  CHECK(store->ledger({})[0].provider_id == "pod-1");
+  for (const PaidSpan& span : store->ledger({})) {
+    if (span.provider_id == "pod-2") CHECK(span.from == called);
+  }
+}

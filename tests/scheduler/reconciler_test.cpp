@@ -55,7 +55,8 @@ TEST_CASE("a place whose create was never answered is found by its name") {
   CHECK(row.url == "http://127.0.0.1:9/x");
   CHECK(row.intent.operation == Operation::none);
   CHECK(row.state == State::starting);
-  CHECK(world.pool.store->ledger({}).size() == 1);
+  REQUIRE(world.pool.store->ledger({}).size() == 1);
+  CHECK(world.pool.store->ledger({})[0].from == gpu.created_at);
 }
 
 TEST_CASE("a create whose effect never shows fails after the settling time, and not before") {
