@@ -66,6 +66,7 @@ struct Config {
     int slots = 1;
     int disk_gb = 40;
     int ready_timeout_s = 1200;
+    int max_age_h = 168;  // 0: no bound
     int settle_s = 90;
     std::string name_prefix = "navtalk";
   } runpod;

@@ -177,6 +177,12 @@ const std::vector<ConfigKey>& config_keys() {
        .least = 10,
        .most = 86400},
       {.section = "runpod",
+       .name = "max_age_h",
+       .meaning = "Hours after which a pod takes no new sessions and is replaced, one pod after "
+                  "the other. 0: never.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.max_age_h; },
+       .most = 100000},
+      {.section = "runpod",
        .name = "settle_s",
        .meaning = "Seconds for which a pod may be missing from Runpod's lists after a create whose "
                   "outcome is not known.",

@@ -21,6 +21,7 @@ class Rules {
   void mend();
   void grow();
   void shrink();
+  void retire();
 
  private:
   struct Way {
@@ -248,6 +249,24 @@ void Rules::shrink() {
   drop_paused(paused_pods);
 }
 
+// One after the other, and none while anything starts, so that a pool whose pods are all of one age
+// is not without GPUs at once.
+void Rules::retire() {
+  if (policy_.max_pod_age <= Duration{} || plan_.census.starting > 0) return;
+  for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
+    const Gpu& gpu = snapshot_.gpus[i];
+    const bool in_use = gpu.state == State::idle || gpu.state == State::running;
+    const bool old = now_ - gpu.created_at >= policy_.max_pod_age;
+    if (gpu.source != Source::runpod || !in_use || !old || !shared(gpu)) continue;
+    const auto same = [&](const Action& action) { return action.gpu == gpu.id; };
+    if (gpu.intent.operation != Operation::none ||
+        std::any_of(plan_.actions.begin(), plan_.actions.end(), same)) {
+      continue;
+    }
+    return add(Kind::drain, i, "older than a pod may be");
+  }
+}
+
 void Rules::drop_paused(std::vector<std::size_t>& pods) {
   const int worth = policy_.cloud == CloudSwitch::off ? 0 : policy_.max_paused_cloud;
   sort_for_removal(pods);
@@ -278,6 +297,7 @@ void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, 
   rules.mend();
   rules.grow();
   rules.shrink();
+  rules.retire();
 }
 
 void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan& into) {

@@ -5,7 +5,8 @@
 //
 // The rules hold for every law: starting slots are supply; only idle GPUs of the shared pool are
 // taken away, cloud first and the most expensive first; failed rows keep their place for a while;
-// caps, back-off and start deadlines are kept.
+// caps, back-off and start deadlines are kept. A pod past its age drains: it is supply no more, so
+// another comes, and it is destroyed when its last session has ended.
 #pragma once
 
 #include <string>
@@ -26,6 +27,7 @@ struct Action {
     fail,          // its start took too long: Event::fail
     clear_failed,  // failed for longer than the hold: destroy
     probe,         // external and failed: ask its worker again
+    drain,         // too old: no new sessions, so that it can be replaced
   };
   Kind kind = Kind::create;
   std::size_t index = 0;  // into Snapshot::gpus; for create without meaning

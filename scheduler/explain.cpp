@@ -9,8 +9,8 @@
 namespace navtalk {
 namespace {
 
-constexpr std::array<std::string_view, 7> k_kinds = {"wake", "create",       "pause", "destroy",
-                                                     "fail", "clear-failed", "probe"};
+constexpr std::array<std::string_view, 8> k_kinds = {"wake", "create",       "pause", "destroy",
+                                                     "fail", "clear-failed", "probe", "drain"};
 constexpr std::array<std::string_view, 9> k_hindrances = {
     "none",
     "the cap on GPUs is reached",

@@ -46,6 +46,7 @@ struct Policy {
   // By Source: local, external, cloud.
   std::array<Duration, 3> start_deadline = {std::chrono::minutes(10), std::chrono::minutes(10),
                                             std::chrono::minutes(10)};
+  Duration max_pod_age{};  // then a pod is drained and replaced; 0: no bound
   Duration reservation_hold = std::chrono::seconds(30);  // idle, but kept for its waiter
   // Creation at a source after failures in a row: this, doubled each time, up to the most.
   Duration back_off = std::chrono::seconds(5), back_off_most = std::chrono::minutes(5);

@@ -97,6 +97,9 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
   switch (action.kind) {
     case Kind::wake:
       return supply_.wake(gpu, why, {}, fence);
+    case Kind::drain:
+      change.draining = true;
+      return store_.change(change, cause).has_value();
     case Kind::pause:
       change.event = Event::pause;
       change.intent = next_intent(gpu, Operation::pause, view.now);

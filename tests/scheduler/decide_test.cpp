@@ -187,6 +187,30 @@ TEST_CASE("a drained pod ends with its last session; a drained local GPU stays a
   CHECK(pool.did() == "destroy g0");
 }
 
+TEST_CASE("pods past their age drain one after the other, and others come for them") {
+  Pool pool;
+  pool.policy.min_free = 1;
+  for (const int sessions : {1, 0, 0}) {
+    pool.add(Source::runpod, sessions > 0 ? State::running : State::idle, sessions).created_at =
+        k_now - 3h;
+  }
+  pool.add(Source::local, State::idle).created_at = k_now - 3h;
+  pool.add(Source::runpod, State::running, 1);  // an hour old
+  auto& dedicated = pool.add(Source::runpod, State::idle);
+  dedicated.created_at = k_now - 3h;
+  dedicated.dedicated_to = TenantId{"acme"};
+  CHECK(pool.did() == "");  // no bound
+  pool.policy.max_pod_age = 2h;
+  CHECK(pool.did() == "drain g0");
+  pool.snapshot.gpus[0].draining = true;  // with its session
+  CHECK(pool.did() == "drain g1");
+  pool.snapshot.gpus[1].draining = true;
+  pool.policy.min_free = 3;
+  CHECK(pool.did() == "create runpod; destroy g1; drain g2");
+  pool.add(Source::runpod, State::starting);
+  CHECK(pool.did() == "destroy g1");
+}
+
 TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and replaced") {
   Pool pool;
   pool.policy.min_free = 1;
