@@ -17,6 +17,7 @@ void add_commands(Commands& commands) {
   add_pool_pause(commands);
   add_pool_remove(commands);
   add_pool_events(commands);
+  add_pool_audit(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
   add_bench_pool(commands);

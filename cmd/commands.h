@@ -48,6 +48,7 @@ void add_model_verify(Commands& commands);
 void add_serve(Commands& commands);
 void add_pool_add(Commands& commands);
 void add_pool_drain(Commands& commands);
+void add_pool_audit(Commands& commands);
 void add_pool_events(Commands& commands);
 void add_pool_pause(Commands& commands);
 void add_pool_remove(Commands& commands);

@@ -192,6 +192,14 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk pool audit --days")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk pool audit --tolerance")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -328,7 +336,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -501,6 +509,14 @@ _navtalk() {
       return
       ;;
     "navtalk pool events --limit")
+      :
+      return
+      ;;
+    "navtalk pool audit --days")
+      :
+      return
+      ;;
+    "navtalk pool audit --tolerance")
       :
       return
       ;;
@@ -695,7 +711,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'status scale add drain wake pause remove events'
+        _navtalk_words 'status scale add drain wake pause remove events audit'
       fi
       ;;
     "navtalk pool status")
@@ -750,6 +766,13 @@ _navtalk() {
     "navtalk pool events")
       if [[ $current == -* ]]; then
         _navtalk_words '--since --gpu --limit --follow --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk pool audit")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--days --tolerance --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -84,6 +84,7 @@ complete -c navtalk -n '__navtalk_at pool' -a wake -d 'Wake a paused GPU'
 complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is kept and costs little'
 complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or forget a registered one'
 complete -c navtalk -n '__navtalk_at pool' -a events -d 'Show what happened to the pool\'s GPUs, when and why'
+complete -c navtalk -n '__navtalk_at pool' -a audit -d 'Hold Runpod\'s bill against what the pool recorded'
 complete -c navtalk -n '__navtalk_at pool status' -l watch -d 'Show it again and again until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool status' -l every -x -d 'Seconds between two looks (default 2)'
 complete -c navtalk -n '__navtalk_at pool scale' -l dry-run -d 'Print the plan and its reasons; change nothing'
@@ -101,6 +102,8 @@ complete -c navtalk -n '__navtalk_at pool events' -l since -x -d 'A time (RFC 33
 complete -c navtalk -n '__navtalk_at pool events' -l gpu -x -d 'Only this GPU'
 complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'The newest ones, at most so many (default 1000)'
 complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Go on with new ones until Ctrl-C'
+complete -c navtalk -n '__navtalk_at pool audit' -l days -x -d 'The last N days (UTC), today included (default 7)'
+complete -c navtalk -n '__navtalk_at pool audit' -l tolerance -x -d 'The part by which a bill may exceed the record (default 0.05)'
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
 complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'

@@ -197,4 +197,9 @@ ApiResult<std::vector<GpuOffer>> Api::gpu_offers(const std::string& cloud,
   return read<std::vector<GpuOffer>>(send(call, stop), "the catalog", parse_gpu_offers);
 }
 
+ApiResult<std::vector<PodBill>> Api::pod_bills(int days, const std::stop_token& stop) {
+  const std::string path = "/billing/pods?bucketSize=day&lastN=" + std::to_string(days);
+  return read<std::vector<PodBill>>(send(get(path), stop), "the bill", parse_pod_bills);
+}
+
 }  // namespace navtalk::runpod

@@ -56,6 +56,9 @@ class Api {
   ApiResult<std::vector<GpuOffer>> gpu_offers(const std::string& cloud,
                                               const std::stop_token& stop);
 
+  // What every pod of the account has cost on each of the last `days` days (UTC), today included.
+  ApiResult<std::vector<PodBill>> pod_bills(int days, const std::stop_token& stop);
+
   // How long no call should be made, as the quota's headers and refusals say.
   std::chrono::milliseconds quota_wait() const;
 

@@ -126,6 +126,19 @@ std::optional<std::vector<GpuOffer>> parse_gpu_offers(const std::string& body) {
   return offers;
 }
 
+std::optional<std::vector<PodBill>> parse_pod_bills(const std::string& body) {
+  const std::optional<json> answer = parse_json(body);
+  if (!answer || !answer->is_object() || !answer->contains("records")) return std::nullopt;
+  std::vector<PodBill> bills;
+  for (const json& record : array_field(*answer, "records")) {
+    const std::optional<double> usd = number_field(record, "totalAmount");
+    const std::string pod = text_or_empty(record, "podId");
+    if (pod.empty() || !usd) return std::nullopt;  // half a bill proves nothing
+    bills.push_back({pod, *usd});
+  }
+  return bills;
+}
+
 Problem parse_problem(const std::string& body) {
   const std::optional<json> answer = parse_json(body);
   if (!answer || !answer->is_object()) return {};

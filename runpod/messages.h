@@ -68,6 +68,13 @@ struct GpuOffer {
   std::map<std::string, Availability> data_centers{};
 };
 
+// What one pod has cost within one bucket of time.
+struct PodBill {
+  std::string pod;
+  double usd = 0;
+  friend bool operator==(const PodBill&, const PodBill&) = default;
+};
+
 // What an error answer says: problem+json's detail and errors, v1's message or error, else empty.
 struct Problem {
   std::string detail{};
@@ -78,6 +85,7 @@ struct Problem {
 std::optional<Pod> parse_pod(const std::string& body);
 std::optional<PodPage> parse_pods(const std::string& body);
 std::optional<std::vector<GpuOffer>> parse_gpu_offers(const std::string& body);
+std::optional<std::vector<PodBill>> parse_pod_bills(const std::string& body);
 Problem parse_problem(const std::string& body);
 
 std::string to_json(const NewPod& pod);

@@ -12,7 +12,7 @@ namespace navtalk::tests {
 struct RunpodFault {
   enum class How { answer, hang, reset, close, garbage };
 
-  std::string call = "*";              // create, list, get, delete, start, stop, catalog
+  std::string call = "*";              // create, list, get, delete, start, stop, catalog, bill
   int skip = 0;                        // calls that still go well
   int times = 1;                       // then so many go wrong; negative: all
   bool acts = false;                   // the call has its effect nevertheless

@@ -37,6 +37,7 @@ std::string template_of(const std::string& call, const std::string& path) {
   if (call == "create" || call == "list") return "/v2/pods";
   if (call == "get" || call == "delete") return "/v2/pods/{id}";
   if (call == "catalog") return "/v2/catalog/gpus";
+  if (call == "bill") return "/v2/billing/pods";
   return call.empty() ? path : "/v2/pods/{id}/action";
 }
 
@@ -146,6 +147,7 @@ std::string RunpodState::call_of(const ReceivedRequest& request) const {
   const std::vector<std::string> parts = parts_of(request.path);
   if (parts.size() < 2 || parts[0] != "v2") return "";
   if (request.path == "/v2/catalog/gpus" && request.method == "GET") return "catalog";
+  if (request.path == "/v2/billing/pods" && request.method == "GET") return "bill";
   if (parts[1] != "pods") return "";
   if (parts.size() == 2) {
     return request.method == "POST" ? "create" : request.method == "GET" ? "list" : "";
@@ -240,6 +242,7 @@ FakeAnswer RunpodState::act(const std::string& call, const ReceivedRequest& requ
   }
   if (call == "list") return list(request);
   if (call == "catalog") return catalog(request);
+  if (call == "bill") return bill();
   const std::vector<std::string> parts = parts_of(request.path);
   if (parts.size() < 3 || parts[1] != "pods") return problem(404, "resource not found");
   if (call.empty()) return problem(422, "no such action");
@@ -355,6 +358,32 @@ FakeAnswer RunpodState::catalog(const ReceivedRequest& request) const {
                     {"dataCenters", centers}});
   }
   return success({{"gpus", gpus}});
+}
+
+// One bucket that holds everything.
+FakeAnswer RunpodState::bill() const {
+  const auto amounts = [](double usd) {
+    return json{{"totalAmount", usd}, {"gpuAmount", usd}, {"cpuAmount", 0}, {"diskAmount", 0}};
+  };
+  const json range = {{"startTime", "2026-06-01T00:00:00Z"}, {"endTime", "2026-06-02T00:00:00Z"}};
+  json records = json::array();
+  double total = 0;
+  for (const FakePod& pod : pods) {
+    const double usd = static_cast<double>(pod.paid(now()).count()) / 3.6e6 * pod.usd_per_hour;
+    json record = amounts(usd);
+    record.update(range);
+    record["podId"] = pod.id;
+    records.push_back(record);
+    total += usd;
+  }
+  json query = range;
+  query["bucketSize"] = "day";
+  return success({{"records", records},
+                  {"metadata",
+                   {{"query", query},
+                    {"recordCount", pods.size()},
+                    {"uniquePodCount", pods.size()},
+                    {"totals", amounts(total)}}}});
 }
 
 json RunpodState::script_pods() const {

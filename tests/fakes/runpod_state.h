@@ -54,13 +54,15 @@ struct RunpodState {
   void keep(const std::stop_token& stop);
 
  private:
-  // "create", "list", "get", "delete", "start", "stop", "restart", "terminate", "catalog", else "".
+  // "create", "list", "get", "delete", "start", "stop", "restart", "terminate", "catalog", "bill",
+  // else "".
   std::string call_of(const ReceivedRequest& request) const;
   FakeAnswer act(const std::string& call, const ReceivedRequest& request);
   FakeAnswer create(const nlohmann::json& order);
   FakeAnswer list(const ReceivedRequest& request);
   FakeAnswer on_pod(const std::string& call, FakePod& pod);
   FakeAnswer start(FakePod& pod);
+  FakeAnswer bill() const;
   FakeAnswer catalog(const ReceivedRequest& request) const;
   FakeAnswer script(const ReceivedRequest& request);
   nlohmann::json script_pods() const;

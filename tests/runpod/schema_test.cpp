@@ -76,6 +76,7 @@ TEST_CASE("what is asked of Runpod and what the fake answers fit the document") 
   scene.server.full({});
   runpod::Provider other(options, runpod::ApiKey("not-a-key"));
   is<Done>(other.create(row("d"), k_never));
+  runpod::Api(tests::quick_api(scene.server), runpod::ApiKey("not-a-key")).pod_bills(7, k_never);
   runpod::Provider stranger(options, runpod::ApiKey("another-key"));
   CHECK_FALSE(stranger.list(k_never).complete);  // 401
 
