@@ -209,15 +209,16 @@ class World:
 
     def books(self):
         """Per pod: hours that the cloud counts, hours that the ledger has, and when it was made."""
-        now = self.store.now_us()
         spans = self.store.rows("SELECT provider_id, started_at, ended_at FROM paid_spans")
+        before, pods, after = self.store.now_us(), self.cloud.pods_ever(), self.store.now_us()
+        now = (before + after) // 2
         recorded = {}
         for span in spans:
             length = (span["ended_at"] or now) - span["started_at"]
             recorded[span["provider_id"]] = recorded.get(span["provider_id"], 0) + length / 3.6e9
         return [
             {"id": pod["id"], "paid_h": pod["paid_ms"] / 3.6e6, "recorded_h": recorded.get(pod["id"])}
-            for pod in self.cloud.pods_ever()
+            for pod in pods
         ]
 
     def unrecorded(self):
