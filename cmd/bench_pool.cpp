@@ -107,6 +107,7 @@ std::vector<nlohmann::json> all_answer(std::vector<PoolClient>& clients, const s
                                        const std::stop_token& stop) {
   for (PoolClient& client : clients) client.tell(order);
   std::vector<nlohmann::json> answers;
+  answers.reserve(clients.size());
   for (PoolClient& client : clients) answers.push_back(client.answer(stop));
   return answers;
 }

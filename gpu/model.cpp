@@ -20,6 +20,8 @@
 namespace navtalk {
 namespace {
 
+constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 3;
+
 // Our memory as a tensor, for the time of one call.
 at::Tensor tensor(const NdArray<float>& array) {
   return at::from_blob(const_cast<float*>(array.values.data()), array.shape, at::kFloat);
@@ -80,12 +82,13 @@ struct Model::Impl {
   std::unique_ptr<nets::VaeDecoder> decoder;
 
   void load(const Options& options);
-  at::Tensor run_unet(const NdArray<float>& latent, const NdArray<float>& context) const;
+  void require_unet_shapes(const NdArray<float>& latent, const NdArray<float>& context) const;
   // One image at a time: the largest maps of one stay in the cache, those of two do not.
   at::Tensor decode_one(const at::Tensor& latents, std::int64_t i) const {
     return (*decoder)(latents.narrow(0, i, 1));
   }
-  NdArray<std::uint8_t> decode_bytes(const at::Tensor& latents) const;
+  void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
+  void faces(const at::Tensor& latent, const at::Tensor& context, std::uint8_t* faces) const;
 };
 
 void Model::Impl::load(const Options& options) {
@@ -119,23 +122,36 @@ void Model::Impl::load(const Options& options) {
                                                  nets::scalar_type(info.encoder_precision));
 }
 
-at::Tensor Model::Impl::run_unet(const NdArray<float>& latent,
-                                 const NdArray<float>& context) const {
+void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
+                                      const NdArray<float>& context) const {
   NAVTALK_CHECK(unet);
   require_shape(latent.shape, {-1, unet_config.in_channels, k_latent_size, k_latent_size},
                 "the latent");
   require_shape(context.shape, {latent.dim(0), -1, unet_config.cross_attention_dim}, "the context");
-  return (*unet)(tensor(latent), tensor(context));
 }
 
-NdArray<std::uint8_t> Model::Impl::decode_bytes(const at::Tensor& latents) const {
-  NdArray<std::uint8_t> faces(Shape{latents.size(0), k_face_size, k_face_size, 3});
+void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const {
   for (std::int64_t i = 0; i < latents.size(0); ++i) {
-    const at::Tensor raw = decode_one(latents, i).contiguous(at::MemoryFormat::ChannelsLast);
-    kernels::to_bgr_bytes(raw.const_data_ptr(), nets::format_of(raw),
-                          std::int64_t{k_face_size} * k_face_size, faces.row(i));
+    const at::Tensor raw = decode_one(latents, i);
+    NAVTALK_CHECK(raw.stride(1) == 1);
+    kernels::to_bgr_bytes(raw.const_data_ptr(), raw.stride(3), nets::format_of(raw),
+                          k_face_bytes / 3, faces + i * k_face_bytes);
   }
-  return faces;
+}
+
+// Small nets pay more for threads that wait for each other at every operator than for the work:
+// there each thread takes frames of its own.
+void Model::Impl::faces(const at::Tensor& latent, const at::Tensor& context,
+                        std::uint8_t* faces) const {
+  const std::int64_t frames = latent.size(0);
+  const std::int64_t each = info.frames_apart ? (frames + threads - 1) / threads : frames;
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    const c10::InferenceMode inference;  // belongs to the thread
+    const at::Tensor made = (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end));
+    decode_bytes(made.to(at::kFloat), faces + begin * k_face_bytes);
+  };
+  if (each == frames) return part(0, frames);
+  at::parallel_for(0, frames, each, part);
 }
 
 Model Model::load(const Options& options) {
@@ -199,7 +215,9 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
 }
 
 NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
-  return run(impl_->threads, "the UNet", [&] { return array(impl_->run_unet(latent, context)); });
+  impl_->require_unet_shapes(latent, context);
+  return run(impl_->threads, "the UNet",
+             [&] { return array((*impl_->unet)(tensor(latent), tensor(context))); });
 }
 
 NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
@@ -222,15 +240,21 @@ NdArray<std::uint8_t> Model::decode_faces(const NdArray<float>& latent) {
   NAVTALK_CHECK(impl_->decoder);
   require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
                 "the latent");
-  return run(impl_->threads, "the decoder", [&] { return impl_->decode_bytes(tensor(latent)); });
+  NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
+  run(impl_->threads, "the decoder",
+      [&] { impl_->decode_bytes(tensor(latent), faces.values.data()); });
+  return faces;
 }
 
 NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<float>& windows) {
   NAVTALK_CHECK(impl_->decoder);
   NdArray<float> context = windows;
   add_positions(context);
-  return run(impl_->threads, "rendering faces",
-             [&] { return impl_->decode_bytes(impl_->run_unet(latent, context)); });
+  impl_->require_unet_shapes(latent, context);
+  NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
+  run(impl_->threads, "rendering faces",
+      [&] { impl_->faces(tensor(latent), tensor(context), faces.values.data()); });
+  return faces;
 }
 
 }  // namespace navtalk

@@ -26,7 +26,8 @@ struct ModelInfo {
   // What each net computes in, which may be finer than asked for (gpu/nets/precision.h).
   Precision whisper_precision = Precision::fp32, unet_precision = Precision::fp32,
             encoder_precision = Precision::fp32, decoder_precision = Precision::fp32;
-  int batch = 1;  // frames in one call of faces() that cost the least each
+  int batch = 1;              // frames in one call of faces() that cost the least each
+  bool frames_apart = false;  // each thread takes frames of its own in faces()
 };
 
 class Model {

@@ -23,20 +23,24 @@ struct Attention {
 };
 
 bool has_attention(Isa isa = best_isa());
-// y = softmax(q k^T / sqrt(width)) v, in fp32 inside. Needs has_attention().
+// y = softmax(q k^T / sqrt(width)) v; needs has_attention(). fp32 tokens are multiplied and summed
+// in fp32; bf16 ones, and their softmax's weights, are multiplied as bf16 and summed in fp32.
 void attention(const Attention& task);
 
-// Behind it: one head's keys and values as fp32, and a few of its queries.
-struct PackedHead {
-  float* keys;    // [width][keys rounded up to 16], times 1/sqrt(width), zero-padded
-  float* values;  // [keys][width rounded up to 16], zero-padded
-};
+// Behind it, one set for each format: one head's keys and values in the order in which they are
+// read, and a few of its queries.
 inline constexpr std::int64_t k_query_rows = 6;  // fills the registers with four vectors each
-void pack_head(const Attention& task, std::int64_t image, std::int64_t head,
-               const PackedHead& packed);
-// Queries first to first + rows (at most k_query_rows); `scores` is scratch of k_query_rows x keys
-// rounded up to 16, plus k_query_rows x width.
-void attend_rows(const Attention& task, std::int64_t image, std::int64_t head,
-                 const PackedHead& packed, std::int64_t first, std::int64_t rows, float* scores);
+struct HeadKernels {
+  // Bytes of packed keys and values, and of the scratch that k_query_rows queries need; each a
+  // multiple of 64.
+  std::int64_t (*packed_bytes)(const Attention& task);
+  std::int64_t (*scratch_bytes)(const Attention& task);
+  void (*pack)(const Attention& task, std::int64_t image, std::int64_t head, void* packed);
+  // Queries first to first + rows, at most k_query_rows.
+  void (*attend)(const Attention& task, std::int64_t image, std::int64_t head, const void* packed,
+                 std::int64_t first, std::int64_t rows, void* scratch);
+};
+const HeadKernels& fp32_heads();
+const HeadKernels& bf16_heads();
 
 }  // namespace navtalk::kernels

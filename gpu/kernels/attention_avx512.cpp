@@ -1,30 +1,33 @@
-// The inner loops of attention in AVX-512. See rows_avx512.cpp about what may be used here.
+// The inner loops of attention over fp32 in AVX-512. See rows_avx512.cpp about what may be used
+// here.
 #include "gpu/kernels/attention.h"
 
 #if defined(__AVX512BF16__)
 
+#include "gpu/kernels/attention_rows.h"
 #include "gpu/kernels/avx512.h"
 
 namespace navtalk::kernels {
 namespace {
 
-constexpr int k_rows = static_cast<int>(k_query_rows);
-
-std::int64_t padded(std::int64_t n) { return (n + k_lanes - 1) / k_lanes * k_lanes; }
-
-__mmask16 mask_of(std::int64_t left) {
-  return left >= k_lanes ? __mmask16{0xffff} : tail_mask(left);
+// Keys [width][keys rounded up to 16], times 1/sqrt(width), zero-padded.
+float* keys_of(const void* packed) { return static_cast<float*>(const_cast<void*>(packed)); }
+// Values [keys][width rounded up to 16], zero-padded.
+float* values_of(const Attention& task, const void* packed) {
+  return keys_of(packed) + task.width * padded(task.keys);
 }
 
-template <class F>
-const typename F::Item* row(const Tokens& tokens, std::int64_t image, std::int64_t token,
-                            std::int64_t offset) {
-  return static_cast<const typename F::Item*>(tokens.data) + image * tokens.image +
-         token * tokens.row + offset;
+std::int64_t packed_bytes(const Attention& task) {
+  return 4 * (task.width * padded(task.keys) + task.keys * padded(task.width));
 }
 
-template <class F>
-void pack(const Attention& task, std::int64_t image, std::int64_t head, const PackedHead& packed) {
+// Scores [queries][keys rounded up to 16], then queries [queries][width].
+std::int64_t scratch_bytes(const Attention& task) {
+  return 4 * k_rows * (padded(task.keys) + padded(task.width));
+}
+
+void pack(const Attention& task, std::int64_t image, std::int64_t head, void* packed) {
+  float *const packed_keys = keys_of(packed), *const packed_values = values_of(task, packed);
   const std::int64_t stride = padded(task.keys), value_stride = padded(task.width);
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(task.width));
   alignas(64) float lanes[k_lanes];
@@ -33,14 +36,16 @@ void pack(const Attention& task, std::int64_t image, std::int64_t head, const Pa
       const __mmask16 mask = mask_of(task.width - c);
       __m512 x = _mm512_setzero_ps();
       if (t < task.keys) {
-        x = _mm512_mul_ps(F::load(row<F>(task.k, image, t, head * task.width + c), mask),
-                          _mm512_set1_ps(scale));
-        _mm512_storeu_ps(packed.values + t * value_stride + c,
-                         F::load(row<F>(task.v, image, t, head * task.width + c), mask));
+        x = _mm512_mul_ps(
+            _mm512_maskz_loadu_ps(mask, row<float>(task.k, image, t, head * task.width + c)),
+            _mm512_set1_ps(scale));
+        _mm512_storeu_ps(
+            packed_values + t * value_stride + c,
+            _mm512_maskz_loadu_ps(mask, row<float>(task.v, image, t, head * task.width + c)));
       }
       _mm512_store_ps(lanes, x);
       const std::int64_t count = task.width - c < k_lanes ? task.width - c : k_lanes;
-      for (std::int64_t i = 0; i < count; ++i) packed.keys[(c + i) * stride + t] = lanes[i];
+      for (std::int64_t i = 0; i < count; ++i) packed_keys[(c + i) * stride + t] = lanes[i];
     }
 }
 
@@ -91,11 +96,6 @@ void product_any(std::int64_t vectors, const float* a, std::int64_t a_stride, co
   }
 }
 
-std::int64_t vectors_left(std::int64_t from, std::int64_t size) {
-  const std::int64_t left = (size - from) / k_lanes;
-  return left < 4 ? left : 4;
-}
-
 // scores -> e^(score - max), and what to multiply with to make their sum 1.
 float soften(float* scores, std::int64_t keys) {
   __m512 top = _mm512_set1_ps(-3.4e38F);
@@ -112,35 +112,37 @@ float soften(float* scores, std::int64_t keys) {
   return static_cast<float>(1.0 / _mm512_reduce_add_pd(sum));
 }
 
-template <class F>
-void attend(const Attention& task, std::int64_t image, std::int64_t head, const PackedHead& packed,
-            std::int64_t first, std::int64_t rows, float* scores) {
+void attend(const Attention& task, std::int64_t image, std::int64_t head, const void* packed,
+            std::int64_t first, std::int64_t rows, void* scratch) {
   const std::int64_t keys = padded(task.keys), width = padded(task.width);
-  float* queries = scores + k_rows * keys;
+  auto* const scores = static_cast<float*>(scratch);
+  float* const queries = scores + k_rows * keys;
   for (std::int64_t r = 0; r < k_rows; ++r) {
     // Rows past the end repeat the last one and are not stored.
-    const auto* q = row<F>(task.q, image, first + (r < rows ? r : rows - 1), head * task.width);
+    const float* q =
+        row<float>(task.q, image, first + (r < rows ? r : rows - 1), head * task.width);
     for (std::int64_t c = 0; c < task.width; c += k_lanes) {
       const __mmask16 mask = mask_of(task.width - c);
-      _mm512_mask_storeu_ps(queries + r * task.width + c, mask, F::load(q + c, mask));
+      _mm512_mask_storeu_ps(queries + r * task.width + c, mask, _mm512_maskz_loadu_ps(mask, q + c));
     }
   }
   for (std::int64_t t = 0; t < keys; t += 4 * k_lanes)
-    product_any(vectors_left(t, keys), queries, task.width, packed.keys + t, keys, task.width,
+    product_any(vectors_left(t, keys), queries, task.width, keys_of(packed) + t, keys, task.width,
                 scores + t, keys);
   float part[k_rows];
   for (int r = 0; r < k_rows; ++r) part[r] = soften(scores + r * keys, task.keys);
-  auto* y = static_cast<typename F::Item*>(task.y);
+  auto* y = static_cast<float*>(task.y);
   const std::int64_t stride = task.heads * task.width;
   for (std::int64_t c = 0; c < width; c += 4 * k_lanes) {
     alignas(64) float out[k_rows * 4 * k_lanes];
-    product_any(vectors_left(c, width), scores, keys, packed.values + c, width, task.keys, out,
-                4 * k_lanes);
+    product_any(vectors_left(c, width), scores, keys, values_of(task, packed) + c, width, task.keys,
+                out, 4 * k_lanes);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t i = 0; i < 4 * k_lanes && c + i < task.width; i += k_lanes)
-        F::store(y + (image * task.queries + first + r) * stride + head * task.width + c + i,
-                 _mm512_mul_ps(_mm512_load_ps(out + r * 4 * k_lanes + i), _mm512_set1_ps(part[r])),
-                 mask_of(task.width - c - i));
+        Fp32::store(
+            y + (image * task.queries + first + r) * stride + head * task.width + c + i,
+            _mm512_mul_ps(_mm512_load_ps(out + r * 4 * k_lanes + i), _mm512_set1_ps(part[r])),
+            mask_of(task.width - c - i));
   }
 }
 
@@ -148,20 +150,9 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
 
 bool has_attention(Isa isa) { return isa == Isa::avx512; }
 
-void pack_head(const Attention& task, std::int64_t image, std::int64_t head,
-               const PackedHead& packed) {
-  if (task.format == Format::fp32)
-    pack<Fp32>(task, image, head, packed);
-  else
-    pack<Bf16>(task, image, head, packed);
-}
-
-void attend_rows(const Attention& task, std::int64_t image, std::int64_t head,
-                 const PackedHead& packed, std::int64_t first, std::int64_t rows, float* scores) {
-  if (task.format == Format::fp32)
-    attend<Fp32>(task, image, head, packed, first, rows, scores);
-  else
-    attend<Bf16>(task, image, head, packed, first, rows, scores);
+const HeadKernels& fp32_heads() {
+  static constexpr HeadKernels k_heads{packed_bytes, scratch_bytes, pack, attend};
+  return k_heads;
 }
 
 }  // namespace navtalk::kernels
@@ -171,9 +162,10 @@ void attend_rows(const Attention& task, std::int64_t image, std::int64_t head,
 namespace navtalk::kernels {
 
 bool has_attention(Isa) { return false; }
-void pack_head(const Attention&, std::int64_t, std::int64_t, const PackedHead&) {}
-void attend_rows(const Attention&, std::int64_t, std::int64_t, const PackedHead&, std::int64_t,
-                 std::int64_t, float*) {}
+const HeadKernels& fp32_heads() {
+  static constexpr HeadKernels k_none{};
+  return k_none;
+}
 
 }  // namespace navtalk::kernels
 

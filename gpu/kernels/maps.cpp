@@ -11,10 +11,11 @@ namespace navtalk::kernels {
 namespace {
 
 template <class T>
-void bytes_of(const T* x, std::int64_t begin, std::int64_t end, std::uint8_t* y) {
+void bytes_of(const T* x, std::int64_t stride, std::int64_t begin, std::int64_t end,
+              std::uint8_t* y) {
   for (std::int64_t i = begin; i < end; ++i)
     for (std::int64_t k = 0; k < 3; ++k) {
-      const float unit = to_float(x[i * 3 + k]) / 2.0F + 0.5F;
+      const float unit = to_float(x[i * stride + k]) / 2.0F + 0.5F;
       // The comparisons are false for NaN.
       const float bounded = unit > 0.0F ? (unit < 1.0F ? unit : 1.0F) : 0.0F;
       y[i * 3 + 2 - k] = static_cast<std::uint8_t>(std::lrintf(bounded * 255.0F));
@@ -42,12 +43,13 @@ void interleave_phases(const void* x, void* y, Format format, std::int64_t image
   });
 }
 
-void to_bgr_bytes(const void* x, Format format, std::int64_t pixels, std::uint8_t* y) {
+void to_bgr_bytes(const void* x, std::int64_t stride, Format format, std::int64_t pixels,
+                  std::uint8_t* y) {
   parallel_for(pixels, 6, [&](std::int64_t begin, std::int64_t end) {
     if (format == Format::fp32)
-      bytes_of(static_cast<const float*>(x), begin, end, y);
+      bytes_of(static_cast<const float*>(x), stride, begin, end, y);
     else
-      bytes_of(static_cast<const std::uint16_t*>(x), begin, end, y);
+      bytes_of(static_cast<const std::uint16_t*>(x), stride, begin, end, y);
   });
 }
 

@@ -13,8 +13,9 @@ namespace navtalk::kernels {
 void interleave_phases(const void* x, void* y, Format format, std::int64_t images, std::int64_t h,
                        std::int64_t w, std::int64_t channels);
 
-// The decoder's output x [pixels, 3] RGB in about [-1,1] to BGR bytes: x/2 + 0.5, clamped, times
-// 255, rounded half to even. NaN becomes 0.
-void to_bgr_bytes(const void* x, Format format, std::int64_t pixels, std::uint8_t* y);
+// The decoder's output, x[pixel * stride + 0..2] RGB in about [-1,1], to BGR bytes [pixels, 3]:
+// x/2 + 0.5, clamped, times 255, rounded half to even. NaN becomes 0.
+void to_bgr_bytes(const void* x, std::int64_t stride, Format format, std::int64_t pixels,
+                  std::uint8_t* y);
 
 }  // namespace navtalk::kernels

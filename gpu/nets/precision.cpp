@@ -36,6 +36,7 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
   const std::vector<int>& widths = files.unet_config.block_out_channels;
   const bool wide_unet = std::ranges::max(widths) >= k_wide_unet;
   info.batch = wide_unet ? k_wide_batch : k_narrow_batch;
+  info.frames_apart = !wide_unet;
   info.whisper_precision = wanted;
   info.unet_precision = narrow(widths) ? Precision::fp32 : wanted;
   info.encoder_precision = narrow(files.vae_config.block_out_channels) ? Precision::fp32 : wanted;

@@ -194,14 +194,15 @@ TEST_CASE("decoder output becomes BGR bytes, halves to even, bounds and NaN held
   // 2 * v / 255 - 1 is a tie at v = k + 0.5 only approximately, so the ties come as exact values.
   const at::Tensor x = at::tensor({-1.0F, 0.0F, 1.0F, -7.0F, 7.0F, nan});
   std::array<std::uint8_t, 6> y{};
-  kernels::to_bgr_bytes(x.data_ptr(), Format::fp32, 2, y.data());
+  kernels::to_bgr_bytes(x.data_ptr(), 3, Format::fp32, 2, y.data());
   CHECK(y == std::array<std::uint8_t, 6>{255, 128, 0, 0, 255, 0});
 
   at::manual_seed(4);
-  const at::Tensor map = at::randn({1000, 3});
+  const at::Tensor map = at::randn({1000, 4});
   at::Tensor bytes = at::empty({1000, 3}, at::kByte);
-  kernels::to_bgr_bytes(map.data_ptr(), Format::fp32, 1000, bytes.data_ptr<std::uint8_t>());
-  const at::Tensor expected = at::round((map / 2 + 0.5).clamp(0, 1) * 255).to(at::kByte).flip({1});
+  kernels::to_bgr_bytes(map.data_ptr(), 4, Format::fp32, 1000, bytes.data_ptr<std::uint8_t>());
+  const at::Tensor expected =
+      at::round((map.narrow(1, 0, 3) / 2 + 0.5).clamp(0, 1) * 255).to(at::kByte).flip({1});
   CHECK(at::equal(bytes, expected));
 }
 
