@@ -11,7 +11,7 @@ namespace navtalk::cmd {
 namespace {
 
 int show(const std::string& name, Context& context) {
-  const std::filesystem::path directory = find_avatar(name, avatar_libraries(context));
+  const std::filesystem::path directory = avatar_directory(name, context);
   const Bundle bundle = Bundle::open(directory);
   if (context.json) {
     context.out.json(avatar_json(bundle.info(), directory));

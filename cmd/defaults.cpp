@@ -1,5 +1,7 @@
 #include "cmd/defaults.h"
 
+#include "avatars/avatar_id.h"
+#include "avatars/library.h"
 #include "core/data_directory.h"
 #include "core/error.h"
 
@@ -26,6 +28,12 @@ std::vector<std::filesystem::path> avatar_libraries(const Context& context) {
     if (error.code() != Code::not_found || libraries.empty()) throw;
   }
   return libraries;
+}
+
+std::filesystem::path avatar_directory(const std::string& name, const Context& context) {
+  if (std::error_code none; std::filesystem::is_directory(name, none) && !valid_avatar_id(name))
+    return find_avatar(name, {});
+  return find_avatar(name, avatar_libraries(context));
 }
 
 }  // namespace navtalk::cmd

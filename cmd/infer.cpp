@@ -40,10 +40,15 @@ struct InferOptions {
 class SpokenText {
  public:
   SpokenText(const InferOptions& options, const std::stop_token& stop) {
-    std::string pattern = (fs::temp_directory_path() / "navtalk-XXXXXX").native();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(Code::failed, fmt::format("cannot make a temporary folder in {}: set TMPDIR",
-                                            fs::temp_directory_path().native()));
+    std::error_code missing;
+    const fs::path above = fs::temp_directory_path(missing);
+    std::string pattern = (above / "navtalk-XXXXXX").native();
+    if (missing || ::mkdtemp(pattern.data()) == nullptr) {
+      const char* wanted = std::getenv("TMPDIR");
+      throw Error(Code::failed,
+                  fmt::format("cannot make a temporary folder in {}: set TMPDIR to one that can be "
+                              "written to",
+                              missing && wanted != nullptr ? wanted : above.native()));
     }
     directory_ = pattern;
     try {
@@ -118,7 +123,14 @@ void report(const InferOptions& options, const RenderedVideo& video, double elap
 int infer(InferOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   check(options);
-  Bundle avatar = Bundle::open(find_avatar(options.avatar, avatar_libraries(context)));
+  if (!options.output.empty() && !options.output.extension().empty() &&
+      options.output.extension() != ".mp4") {
+    log::warn(options.output.string() + " will hold an MP4, whatever its name says");
+  }
+  std::error_code other;
+  if (!options.audio.empty() && fs::equivalent(options.audio, options.output, other))
+    throw Error(Code::usage, "--output is the file of --audio: give it another name");
+  Bundle avatar = Bundle::open(avatar_directory(options.avatar, context));
   if (options.output.empty() && options.frames.empty()) options.output = avatar.info().id + ".mp4";
   InferOutput output({.file = options.output, .frames = options.frames, .force = options.force});
 

@@ -49,6 +49,7 @@ nlohmann::ordered_json as_json(const GroupResult& result) {
     item["rms_difference"] = number(result.rms_difference);
   }
   item["tolerance"] = result.tolerance;
+  if (result.computed_in) item["computed_in"] = name(*result.computed_in);
   return item;
 }
 

@@ -76,6 +76,7 @@ struct Model::Impl {
   VaeConfig vae_config;
   WhisperConfig whisper_config;
   int threads = 1;
+  bool decode_as_batch = false;
   std::unique_ptr<nets::Whisper> whisper;
   std::unique_ptr<nets::Unet> unet;
   std::unique_ptr<nets::VaeEncoder> encoder;
@@ -93,6 +94,7 @@ struct Model::Impl {
 
 void Model::Impl::load(const Options& options) {
   const ModelFiles files = find_model_files(options.models);
+  decode_as_batch = options.decode_as_batch;
   unet_config = files.unet_config;
   vae_config = files.vae_config;
   whisper_config = files.whisper_config;
@@ -115,8 +117,9 @@ void Model::Impl::load(const Options& options) {
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
   if (options.vae_decoder)
-    decoder = std::make_unique<nets::VaeDecoder>(weights, vae_config,
-                                                 nets::scalar_type(info.decoder_precision));
+    decoder = std::make_unique<nets::VaeDecoder>(
+        weights, vae_config, nets::scalar_type(info.decoder_precision),
+        options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
   if (options.vae_encoder)
     encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
                                                  nets::scalar_type(info.encoder_precision));
@@ -225,12 +228,13 @@ NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
   require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
                 "the latent");
   NdArray<float> images(Shape{latent.dim(0), 3, k_face_size, k_face_size});
+  const std::int64_t each = impl_->decode_as_batch ? latent.dim(0) : 1;
   run(impl_->threads, "the decoder", [&] {
-    for (std::int64_t i = 0; i < latent.dim(0); ++i) {
-      const at::Tensor one = impl_->decode_one(tensor(latent), i)
-                                 .to(at::kFloat)
-                                 .contiguous(at::MemoryFormat::Contiguous);
-      std::memcpy(images.row(i), one.const_data_ptr(), one.nbytes());
+    for (std::int64_t i = 0; i < latent.dim(0); i += each) {
+      const at::Tensor part = (*impl_->decoder)(tensor(latent).narrow(0, i, each))
+                                  .to(at::kFloat)
+                                  .contiguous(at::MemoryFormat::Contiguous);
+      std::memcpy(images.row(i), part.const_data_ptr(), part.nbytes());
     }
   });
   return images;

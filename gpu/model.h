@@ -37,6 +37,9 @@ class Model {
     Device device;
     std::optional<Precision> precision;  // nullopt: what is fastest here, net by net
     int threads = 0;  // 0, or more than there are: every core this process may use
+    // The decoder takes what decode_raw() is given as one batch and rounds as the reference does
+    // with one, which is less exact than what it does with single latents. For comparisons only.
+    bool decode_as_batch = false;
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
 

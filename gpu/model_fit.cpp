@@ -71,7 +71,8 @@ Fit compare(Net net, const Checkpoint& checkpoint, const std::vector<TensorInfo>
     const TensorInfo& info = *found->second;
     stored.erase(found);
     if (!is_floating(info.dtype))
-      fit.wrong_dtype.push_back(fmt::format("{} ({})", info.name, name(info.dtype)));
+      fit.wrong_dtype.push_back(fmt::format(
+          "{} ({})", info.name, info.spelling.empty() ? name(info.dtype) : info.spelling));
     else if (!fits_shape(net, wanted, info.shape))
       fit.mis_shaped.push_back(
           fmt::format("{} ({}, should be {})", info.name, info.shape, wanted.shape));

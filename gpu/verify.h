@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,11 @@ struct GroupResult {
   bool bytes = false;  // which of the differences below apply
   double max_difference =
       0;  // floats: max / std of the expected output (mel, windows: absolute); bytes: levels
-  double rms_difference = 0;     // floats: rms / std
-  double differing_percent = 0;  // bytes only
-  double psnr_db = 0;            // bytes only; infinity when equal
-  std::string tolerance;         // what was asked, in words
+  double rms_difference = 0;             // floats: rms / std
+  double differing_percent = 0;          // bytes only
+  double psnr_db = 0;                    // bytes only; infinity when equal
+  std::string tolerance;                 // what was asked, in words
+  std::optional<Precision> computed_in;  // of a net; it may be finer than what was asked for
 };
 
 // Error{invalid} when the golden file is damaged, has another format, or holds no group that is

@@ -140,11 +140,12 @@ Demand DemandEstimator::demand(TimePoint now) {
 }
 
 // An EWMA of memory T over Poisson arrivals of rate r has the variance r / 2T: what the fast one
-// shows within one and a half deviations of the slow one is chance. What it shows beyond is a rush,
-// of which it has seen only a part yet: half after 0.7 T. So twice that is believed.
+// shows within one and a half deviations of the slow one is chance, wider where arrivals come in
+// clumps. What it shows beyond is a rush, of which it has seen only a part yet: half after 0.7 T.
+// So twice that is believed.
 double DemandEstimator::expected(double day_per_s) const {
   const double calm = std::max(slow_, day_per_s / 10);
-  const double chance = 1.5 * std::sqrt(calm / (2 * in_seconds(options_.fast)));
+  const double chance = 1.5 * std::sqrt(clumping() * calm / (2 * in_seconds(options_.fast)));
   return slow_ + 2 * std::max(0.0, fast_ - slow_ - chance);
 }
 

@@ -59,6 +59,7 @@ struct Checkpoint::Impl {
     infos.reserve(contents.tensors.size());
     for (const StoredTensor& tensor : contents.tensors) {
       infos.push_back(tensor.info);
+      if (tensor.info.dtype == DType::other) infos.back().spelling = tensor.dtype_spelling;
       if (!by_name.emplace(infos.back().name, infos.size() - 1).second)
         throw Error(Code::invalid, fmt::format("two tensors are called \"{}\"", tensor.info.name));
     }

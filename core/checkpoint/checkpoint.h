@@ -33,6 +33,7 @@ struct TensorInfo {
   std::string name;
   DType dtype;
   Shape shape;
+  std::string spelling = {};  // of a dtype that is `other`, as the file has it
   bool operator==(const TensorInfo&) const = default;
 };
 

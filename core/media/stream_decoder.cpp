@@ -16,9 +16,11 @@ constexpr AVRational k_container_clock{1, AV_TIME_BASE};
 
 // Beyond a few threads a decoder gains little and holds one more frame for each.
 constexpr unsigned k_most_threads = 4;
-// Containers round their durations, and streams end at different times. A file whose sound alone is
-// wanted mostly has no other stream.
-double duration_slack_s(AVMediaType type) { return type == AVMEDIA_TYPE_VIDEO ? 1.0 : 0.25; }
+// Containers round their durations, and some do not say how long the last packet lasts.
+double duration_slack_s(const AVStream& stream) {
+  const double fps = stream.avg_frame_rate.den > 0 ? av_q2d(stream.avg_frame_rate) : 0;
+  return std::max(0.25, fps > 0 ? 2 / fps : 0.0);
+}
 
 const char* kind(AVMediaType type) { return type == AVMEDIA_TYPE_VIDEO ? "video" : "audio"; }
 
@@ -157,7 +159,7 @@ void StreamDecoder::check_length() {
                              ? 0.0
                              : to_seconds(input_->start_time, k_container_clock);
   const double end_s = start_s + to_seconds(input_->duration, k_container_clock);
-  if (read_until_s_ < end_s - duration_slack_s(options_.type))
+  if (read_until_s_ < end_s - duration_slack_s(*stream_))
     damaged("the file ends there and should last " + at(end_s - start_s));
 }
 

@@ -51,8 +51,20 @@ at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
   return op.call(x, other, weight_, maybe(bias_), "add");
 }
 
-GroupNorm::GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu)
-    : gamma_(weights("weight")), beta_(weights("bias")), groups_(groups), eps_(eps), silu_(silu) {}
+GroupNorm::GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu,
+                     NormKernel kernel)
+    : gamma_(weights("weight")),
+      beta_(weights("bias")),
+      groups_(groups),
+      eps_(eps),
+      silu_(silu),
+      kernel_(kernel) {}
+
+at::Tensor GroupNorm::by_library(const at::Tensor& x) const {
+  const at::Tensor y = at::group_norm(x.contiguous(at::MemoryFormat::ChannelsLast), groups_,
+                                      gamma_.to(x.dtype()), beta_.to(x.dtype()), eps_);
+  return silu_ ? at::silu(y) : y;
+}
 
 void GroupNorm::run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) const {
   kernels::group_norm({.x = x.const_data_ptr(),
@@ -71,19 +83,27 @@ void GroupNorm::run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) 
 }
 
 at::Tensor GroupNorm::operator()(const at::Tensor& x) const {
+  if (kernel_ == NormKernel::library) return by_library(x);
   at::Tensor y = at::empty_like(x);
   run(x, nullptr, y);
   return y;
 }
 
 at::Tensor GroupNorm::operator()(const at::Tensor& x, const at::Tensor& skip) const {
+  if (kernel_ == NormKernel::library) return by_library(at::cat({x, skip}, 1));
   at::Tensor y = at::empty({x.size(0), x.size(1) + skip.size(1), x.size(2), x.size(3)}, x.options(),
                            at::MemoryFormat::ChannelsLast);
   run(x, &skip, y);
   return y;
 }
 
-void GroupNorm::in_place(at::Tensor& x) const { run(x, nullptr, x); }
+void GroupNorm::in_place(at::Tensor& x) const {
+  if (kernel_ == NormKernel::library) {
+    x = by_library(x);
+  } else {
+    run(x, nullptr, x);
+  }
+}
 
 LayerNorm::LayerNorm(const Weights& weights) : gamma_(weights("weight")), beta_(weights("bias")) {}
 

@@ -70,10 +70,15 @@ class Linear {
   at::Tensor weight_, bias_;
 };
 
+// Whose GroupNorm: our own, or libtorch's for maps in channels_last, whose variance, a difference
+// of means of squares, is up to some 1e-4 off. The second one is for comparisons only.
+enum class NormKernel : std::uint8_t { own, library };
+
 // GroupNorm, then SiLU unless told otherwise.
 class GroupNorm {
  public:
-  GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu = true);
+  GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu = true,
+            NormKernel kernel = NormKernel::own);
   at::Tensor operator()(const at::Tensor& x) const;
   // Of the concatenation of two maps on the channel axis.
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
@@ -82,10 +87,12 @@ class GroupNorm {
 
  private:
   void run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) const;
+  at::Tensor by_library(const at::Tensor& x) const;
   at::Tensor gamma_, beta_;
   std::int64_t groups_;
   float eps_;
   bool silu_;
+  NormKernel kernel_;
 };
 
 class LayerNorm {

@@ -7,7 +7,9 @@
 namespace navtalk::nets {
 namespace {
 
-bool narrow(const std::vector<int>& widths) { return std::ranges::min(widths) < k_narrow; }
+bool narrow(const std::vector<int>& widths, bool by_name) {
+  return std::ranges::min(widths) < (by_name ? k_narrow : k_narrow_auto);
+}
 
 // From this width on, reading a UNet's weights outweighs its operators' fixed cost.
 constexpr int k_wide_unet = 128;
@@ -38,8 +40,10 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
   info.batch = wide_unet ? k_wide_batch : k_narrow_batch;
   info.frames_apart = !wide_unet;
   info.whisper_precision = wanted;
-  info.unet_precision = narrow(widths) ? Precision::fp32 : wanted;
-  info.encoder_precision = narrow(files.vae_config.block_out_channels) ? Precision::fp32 : wanted;
+  const bool by_name = asked.has_value();
+  info.unet_precision = narrow(widths, by_name) ? Precision::fp32 : wanted;
+  info.encoder_precision =
+      narrow(files.vae_config.block_out_channels, by_name) ? Precision::fp32 : wanted;
   info.decoder_precision = wanted;
 }
 

@@ -15,10 +15,10 @@ at::Tensor first_bias(const Weights& weights, const at::Tensor& time) {
 }  // namespace
 
 Resnet::Resnet(const Weights& weights, const Shape& shape, at::ScalarType type)
-    : norm1_(weights.in("norm1"), shape.groups, shape.eps),
+    : norm1_(weights.in("norm1"), shape.groups, shape.eps, true, shape.norms),
       conv1_(weights("conv1.weight"), first_bias(weights, shape.time),
              {.map_size = {shape.map_size, shape.map_size}}, type),
-      norm2_(weights.in("norm2"), shape.groups, shape.eps),
+      norm2_(weights.in("norm2"), shape.groups, shape.eps, true, shape.norms),
       conv2_(weights("conv2.weight"), weights("conv2.bias"),
              {.map_size = {shape.map_size, shape.map_size}}, type) {
   const at::Tensor w = weights("conv1.weight");

@@ -14,7 +14,8 @@ class Resnet {
     std::int64_t map_size = 32, groups = 32;
     float eps = 1e-5F;
     std::int64_t skip_channels = 0;  // of the second input, which is joined behind the first
-    at::Tensor time = {};            // SiLU of the time embedding; undefined: the block has none
+    NormKernel norms = NormKernel::own;
+    at::Tensor time = {};  // SiLU of the time embedding; undefined: the block has none
   };
   Resnet(const Weights& weights, const Shape& shape, at::ScalarType type);
 

@@ -31,8 +31,8 @@ Conv picture_conv(const Weights& weights, at::ScalarType type) {
 }
 
 Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-              at::ScalarType type) {
-  return {weights, {.map_size = map_size, .groups = groups, .eps = k_eps}, type};
+              at::ScalarType type, NormKernel norms = NormKernel::own) {
+  return {weights, {.map_size = map_size, .groups = groups, .eps = k_eps, .norms = norms}, type};
 }
 
 at::Tensor merged(const Weights& attention, const std::string& kind) {
@@ -43,14 +43,14 @@ at::Tensor merged(const Weights& attention, const std::string& kind) {
 }  // namespace
 
 VaeMiddle::VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-                     at::ScalarType type)
+                     at::ScalarType type, NormKernel norms_behind_attention)
     : first_(resnet(weights.in("resnets.0"), groups, map_size, type)),
       norm_(weights.in("attentions.0.group_norm"), groups, k_eps, false),
       qkv_(merged(weights.in("attentions.0"), "weight"), merged(weights.in("attentions.0"), "bias"),
            map_size * map_size, type),
       out_(weights("attentions.0.to_out.0.weight"), weights("attentions.0.to_out.0.bias"),
            map_size * map_size, type),
-      second_(resnet(weights.in("resnets.1"), groups, map_size, type)) {}
+      second_(resnet(weights.in("resnets.1"), groups, map_size, type, norms_behind_attention)) {}
 
 at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
   const at::Tensor h = first_.consume(x);
@@ -59,13 +59,14 @@ at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
   return second_.consume(to_map(attended, h.size(2), h.size(3)));
 }
 
-VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
+VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type,
+                       NormKernel norms)
     : type_(type),
       post_quant_(weights("post_quant_conv.weight") / config.scaling_factor,
                   weights("post_quant_conv.bias"), {.padding = {0, 0}}, at::kFloat),
       conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
-      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type),
-      norm_out_(weights.in("decoder.conv_norm_out"), config.norm_num_groups, k_eps),
+      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms),
+      norm_out_(weights.in("decoder.conv_norm_out"), config.norm_num_groups, k_eps, true, norms),
       conv_out_(picture_conv(weights, type)) {
   std::int64_t size = k_latent_size;
   const std::size_t count = config.block_out_channels.size();
@@ -73,7 +74,8 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::Scal
     const Weights stage = weights.in("decoder.up_blocks", static_cast<std::int64_t>(i));
     Block& block = blocks_.emplace_back();
     for (int j = 0; j <= config.layers_per_block; ++j)
-      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type));
+      block.resnets.push_back(
+          resnet(stage.in("resnets", j), config.norm_num_groups, size, type, norms));
     if (i + 1 == count) break;
     block.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
                             size, type);
@@ -96,7 +98,8 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
 VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
     : type_(type),
       conv_in_(conv3(weights, "encoder.conv_in", k_face_size, type)),
-      middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, type),
+      middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, type,
+              NormKernel::own),
       norm_out_(weights.in("encoder.conv_norm_out"), config.norm_num_groups, k_eps),
       conv_out_(conv3(weights, "encoder.conv_out", k_latent_size, type)),
       quant_(

@@ -10,8 +10,8 @@ namespace navtalk::nets {
 // Residual, attention with one head over all pixels, residual.
 class VaeMiddle {
  public:
-  VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-            at::ScalarType type);
+  VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size, at::ScalarType type,
+            NormKernel norms_behind_attention);
   at::Tensor operator()(const at::Tensor& x) const;  // overwrites x
 
  private:
@@ -23,7 +23,10 @@ class VaeMiddle {
 
 class VaeDecoder {
  public:
-  VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type);
+  // `norms`: of what follows the attention. There the reference goes on in channels_last when it
+  // decodes several latents at once, and only then: the library's kernel rounds as it does.
+  VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type,
+             NormKernel norms = NormKernel::own);
   // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in the net's type.
   at::Tensor operator()(const at::Tensor& latent) const;
 

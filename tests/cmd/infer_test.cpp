@@ -38,6 +38,25 @@ TEST_CASE("infer warns of sound that is cut off, and renders what is there") {
   CHECK(shell(k_infer + "0 --force --log-level off", top.path()).err.empty());
 }
 
+TEST_CASE("infer never replaces the recording that it reads") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(
+      k_wav + "cp a.wav b.wav\nnavtalk infer --avatar ada --audio a.wav --output ./a.wav --force",
+      top.path());
+  CHECK(ran.status == 2);
+  CHECK(contains(ran.err, "--output is the file of --audio"));
+  CHECK(shell("cmp a.wav b.wav", top.path()).status == 0);
+}
+
+TEST_CASE("infer names the temporary folder that is not there") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(
+      "TMPDIR=/nonexistent/tmp navtalk infer --avatar ada --text hi --output a.mp4", top.path());
+  CHECK(ran.status == 1);
+  CHECK(contains(ran.err, "/nonexistent/tmp"));
+  CHECK(contains(ran.err, "TMPDIR"));
+}
+
 TEST_CASE("what this machine or build cannot do exits with 3, a word that is unknown with 2") {
   const TemporaryDirectory top;
   const auto status = [&](const std::string& options) {

@@ -73,7 +73,12 @@ TEST_CASE("every committed golden file is within tolerance in fp32 and bf16") {
   CHECK(results.size() == row.results + row.skipped.size());
   CHECK(failing(results).empty());
   CHECK(skipped(results) == row.skipped);
-  for (const GroupResult& result : results) CHECK(result.compared == result.reason.empty());
+  for (const GroupResult& result : results) {
+    CHECK(result.compared == result.reason.empty());
+    // Narrow UNets and encoders are finer than what was asked for.
+    if (result.tensor == "unet.output") CHECK(result.computed_in == Precision::fp32);
+    if (result.tensor == "whisper.states") CHECK(result.computed_in == precision);
+  }
 }
 
 TEST_CASE("one changed value in an expected tensor puts it out of tolerance, and no other") {

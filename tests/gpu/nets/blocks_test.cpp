@@ -131,6 +131,25 @@ TEST_CASE("the sub-pixel convolution equals doubling and convolving, borders inc
   CHECK(difference(up(x), expected) < 2 * tolerance(type));
 }
 
+TEST_CASE(
+    "GroupNorm by the library is the library's own in channels_last, ours is nearer to double") {
+  at::manual_seed(9);
+  RandomWeights w;
+  w.add_pair("norm", {8});
+  // Means that are large beside the deviation: there a difference of means of squares is inexact.
+  at::Tensor x = random_map({2, 8, 64, 64}, at::kFloat) * 0.02 + 3;
+  const at::Tensor expected =
+      at::silu(at::group_norm(x, 8, w.weights()("norm.weight"), w.weights()("norm.bias"), 1e-6));
+  const at::Tensor exact =
+      at::silu(at::group_norm(x.to(at::kDouble), 8, w["norm.weight"], w["norm.bias"], 1e-6));
+  const nets::GroupNorm own(w.weights().in("norm"), 8, 1e-6F);
+  const nets::GroupNorm library(w.weights().in("norm"), 8, 1e-6F, true, nets::NormKernel::library);
+  CHECK(at::equal(library(x), expected));
+  CHECK(difference(own(x), exact) < 0.5 * difference(library(x), exact));
+  library.in_place(x);
+  CHECK(at::equal(x, expected));
+}
+
 TEST_CASE("attention over slices of merged projections equals softmax in double") {
   at::manual_seed(12);
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
