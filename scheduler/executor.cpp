@@ -218,10 +218,9 @@ void Executor::let_go(const Gpu& taken, const std::string& message) {
 }
 
 void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop) {
-  Gpu target = taken;
   const bool called = !taken.provider_id.empty();
   if (called) {
-    const Outcome outcome = provider.destroy(target, stop);
+    const Outcome outcome = provider.destroy(taken, stop);
     if (const auto* failure = std::get_if<Failure>(&outcome))
       return let_go(taken, failure->message);
     if (const auto* refused = std::get_if<Refused>(&outcome))
@@ -237,9 +236,15 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     const bool same =
         called ? instance.provider_id == taken.provider_id : instance.name == taken.name;
     if (!same || instance.status == Instance::Status::gone) continue;
-    target.provider_id = instance.provider_id;
-    if (!called) provider.destroy(target, stop);
-    return let_go(taken, "still listed: " + instance.detail);
+    if (called) return let_go(taken, "still listed: " + instance.detail);
+    // Recorded before it goes: it has cost money.
+    const std::optional<Gpu> found = amend(taken,
+                                           {.provider_id = instance.provider_id,
+                                            .usd_per_hour = instance.usd_per_hour,
+                                            .paid_since = taken.created_at},
+                                           "found by its name as " + instance.provider_id);
+    if (found) destroy(*found, provider, stop);
+    return;
   }
   std::optional<Gpu> row = store_.find(taken.id);
   while (row && holds(*row, taken) &&

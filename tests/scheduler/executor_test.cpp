@@ -157,16 +157,20 @@ TEST_CASE("a destroyed row goes only when a whole list lacks its place") {
   }
 }
 
-TEST_CASE("a row without an id is destroyed by its name, so that nothing is left behind") {
+TEST_CASE("a row without an id is destroyed by its name, and what was there stands in the ledger") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
   gpu.state = State::stopping;
-  world.cloud.put({.provider_id = "pod-lost", .name = gpu.name});
+  world.cloud.put({.provider_id = "pod-lost", .name = gpu.name, .usd_per_hour = 0.5});
   const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
   world.settle();
   CHECK(world.cloud.instances().empty());
-  // The next look, after a pause, finds it gone.
-  CHECK(world.pool.store->find(row.id));
+  CHECK(!world.pool.store->find(row.id));
+  const auto ledger = world.pool.store->ledger({});
+  REQUIRE(ledger.size() == 1);
+  CHECK(ledger[0].provider_id == "pod-lost");
+  CHECK(ledger[0].from == row.created_at);
+  CHECK(ledger[0].to.has_value());
 }
 
 TEST_CASE("what a dead executor of this host held is taken over at once, a living one's is not") {

@@ -12,7 +12,7 @@ from gateway import Gateway, environment_of
 from stores import Sqlite
 
 PATIENCE_S = 60
-CREATE, DESTROY = 1, 4  # codes of Operation
+CREATE = 1  # of the codes of Operation
 IDLE, RUNNING, STARTING, PAUSED, FAILED, STOPPING = range(6)  # codes of State
 
 CONFIG = """
@@ -38,6 +38,11 @@ clouds = ["SECURE", "COMMUNITY"]
 settle_s = {settle_s}
 ready_timeout_s = 20
 """
+
+
+def process_of(owner):
+    """The process id in "host/namespace/pid/start"; an empty owner has none."""
+    return owner.split("/")[-2] if owner else None
 
 
 class World:
@@ -136,11 +141,10 @@ class World:
                 found.append(f"row {gpu['id']} stands for a pod that is gone")
             if gpu["sessions"] != sum(session["gpu"] == gpu["id"] for session in sessions):
                 found.append(f"row {gpu['id']} counts its sessions wrongly")
-            if gpu["operation"] == CREATE and gpu["intent_called"] and gpu["intent_owner"].split("/")[-2:-1] != []:
-                if gpu["intent_owner"].split("/")[-2] not in living:
-                    found.append(f"the create of row {gpu['id']} is nobody's")
+            if gpu["operation"] == CREATE and gpu["intent_called"] and process_of(gpu["intent_owner"]) not in living:
+                found.append(f"the create of row {gpu['id']} is nobody's")
         for session in sessions:
-            if session["gateway"].split("/")[-2] not in living:
+            if process_of(session["gateway"]) not in living:
                 found.append(f"lease {session['lease']} is a dead gateway's")
         workers = [gpu for gpu in gpus if gpu["source"] == 0 and gpu["state"] != FAILED]
         if len(self.local_workers()) > len(workers):
