@@ -40,7 +40,7 @@ struct Config {
     double wait_probability = 0.01;
     std::string cloud = "off";  // off, on, auto
     int max_gpus = 16;          // rows of the shared pool; 0: no cap
-    int max_creates_per_tick = 2;
+    int max_creates_per_tick = 8;
     double max_usd_per_hour = 10;  // 0: no cap
     int tick_s = 5;
     int queue_limit = 100;  // 0: no queue

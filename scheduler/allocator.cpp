@@ -61,6 +61,10 @@ std::shared_ptr<const PoolView> Allocator::recent_view() {
   return view;
 }
 
+void Allocator::look_anew() {
+  look_.with([](Look& look) { look.view.reset(); });
+}
+
 Allocation Allocator::waiting(const Claimant& claimant) {
   const auto find = [&](const PoolView& view) {
     return std::find_if(view.waiters.begin(), view.waiters.end(),
@@ -71,7 +75,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   if (waiter == view->waiters.end()) {
     // It came after the view was taken, or fell silent and lost its place.
     store_.enqueue(claimant, options_.queue_limit, options_.lease);
-    look_.with([](Look& look) { look.view.reset(); });
+    look_anew();
     view = recent_view();
     waiter = find(*view);
   }

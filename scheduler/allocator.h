@@ -57,6 +57,8 @@ class Allocator {
   void release(const Lease& lease);
   // The worker of a session was lost in its middle: as connect_failed, but the session counts.
   void worker_lost(const Lease& lease, const std::string& why);
+  // Something changed in the pool: what was seen of it for the waiters is out of date.
+  void look_anew();
   // Every third of the lease time: signs of life for all of this gateway's leases and waiters.
   Renewal renew();
 

@@ -31,6 +31,13 @@ class Start {
                                         : (below(elapsed_s_ + s) - begun_) / (1 - begun_);
     return odds_ * here + (1 - odds_) * odds_ * below(s - again_s_);
   }
+  // For how long of `s` from now it may be expected to be ready, in seconds.
+  double ready_time(double s) const {
+    constexpr int k_points = 4;
+    double sum = 0;
+    for (int i = 0; i < k_points; ++i) sum += ready_within(s * (i + 0.5) / k_points);
+    return s * sum / k_points;
+  }
   int slots() const { return slots_; }
 
  private:
@@ -42,7 +49,14 @@ class Start {
 // How many slots come within a time, as far as fewer than `wanted`: probabilities of 0 .. wanted-1.
 class Slots {
  public:
-  explicit Slots(std::size_t wanted) : few_(wanted, 0.0) { few_[0] = 1; }
+  // Begins with those that sessions leave: a Poisson number with this mean.
+  Slots(std::size_t wanted, double left) : few_(wanted, 0.0) {
+    double chance = std::exp(-left);
+    for (std::size_t n = 0; n < wanted; ++n) {
+      few_[n] = chance;
+      chance *= left / static_cast<double>(n + 1);
+    }
+  }
 
   void add(double chance, int slots) {
     const auto step = static_cast<std::size_t>(slots);
@@ -60,17 +74,14 @@ class Slots {
   std::vector<double> few_;
 };
 
-// Lengths of sessions are taken as exponential: what is left of one does not depend on its age.
-// Of very many, the first few hundred decide.
-double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int busy,
+// While there are waiters a slot that is left is taken at once and left again. Lengths of sessions
+// are taken as exponential, so that what is left of one does not depend on its age.
+double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int taken,
                      double session_s) {
-  Slots slots(wanted);
+  double slot_seconds = taken * s;
+  for (const Start& start : starts) slot_seconds += start.slots() * start.ready_time(s);
+  Slots slots(wanted, slot_seconds / session_s);
   for (const Start& start : starts) slots.add(start.ready_within(s), start.slots());
-  const double ends = 1 - std::exp(-s / session_s);
-  const int counted = std::min(busy, static_cast<int>(wanted) * 50 + 200);
-  // The rest as one: each of those counted stands for its share.
-  const double each = counted > 0 ? std::min(1.0, ends * busy / counted) : 0;
-  for (int i = 0; i < counted; ++i) slots.add(each, 1);
   return slots.enough();
 }
 
@@ -111,7 +122,7 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
   if (position <= ahead) return Eta{Duration::zero()};
   const std::size_t wanted = position - ahead;
   const auto enough = [&](double s) {
-    return enough_within(s, wanted, starts, busy, demand.session_s) >= k_promise;
+    return enough_within(s, wanted, starts, busy + free, demand.session_s) >= k_promise;
   };
   double below = 0, above = 1;
   while (!enough(above)) {

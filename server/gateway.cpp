@@ -58,6 +58,7 @@ void Gateway::State::watch_changes(const std::stop_token& stop) {
   for (std::uint64_t seen = 0; !stop.stop_requested();) {
     try {
       seen = store.wait_for_change(seen, k_change_wait, stop);
+      allocator.look_anew();
     } catch (const std::exception& error) {
       log::warn("cannot hear of changes in the pool", {{"error", error.what()}});
       std::unique_lock lock(mutex);

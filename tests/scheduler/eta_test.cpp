@@ -62,6 +62,13 @@ TEST_CASE("sessions that end count: of twenty, one ends soon") {
   CHECK(eta_s(5, twenty) > eta_s(1, twenty));
 }
 
+TEST_CASE("a slot is left again and again: who stands far back waits for as many ends") {
+  // The fourth end of one slot: the 90th percentile of an Erlang distribution of four stages.
+  CHECK(eta_s(4, {running()}) == Approx(6.68 * 300).epsilon(0.02));
+  CHECK(eta_s(3, {starting(0s)}) > eta_s(2, {starting(0s)}));
+  CHECK(eta_s(2, {starting(0s)}) > 300 * std::log(10.0));
+}
+
 TEST_CASE("a start that often fails is tried again: it takes longer") {
   Demand unsure = demand();
   unsure.create[2].odds = 0.7;
@@ -70,7 +77,6 @@ TEST_CASE("a start that often fails is tried again: it takes longer") {
 
 TEST_CASE("nothing that starts and nothing that ends: not known") {
   CHECK(eta_s(1, {}) == -1);
-  CHECK(eta_s(3, {starting(0s)}) == -1);
   Gpu dedicated = starting(0s);
   dedicated.dedicated_to = TenantId{"acme"};
   CHECK(eta_s(1, {dedicated}) == -1);
@@ -79,7 +85,8 @@ TEST_CASE("nothing that starts and nothing that ends: not known") {
 TEST_CASE("a free slot is there at once, and takes the head's place in the count") {
   Gpu idle{.id = {}, .state = State::idle};
   CHECK(eta_s(1, {idle}) == 0);
-  CHECK(eta_s(2, {idle, starting(0s)}) == Approx(150).epsilon(0.02));
+  CHECK(eta_s(2, {idle, starting(0s)}) < 150);  // the head may leave again before
+  CHECK(eta_s(2, {idle, starting(0s)}) > 90);
 }
 
 TEST_CASE("widening lengthens what is promised") {
