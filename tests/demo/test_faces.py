@@ -99,6 +99,13 @@ class Shards(unittest.TestCase):
             self.assertTrue(self.make(work, further))
             self.assertFalse(self.make(work, further))
 
+    def test_groups_held_back_never_train_and_come_from_everywhere(self):
+        training, held = face_data.split(960)
+        self.assertEqual(len(held), face_data.HELD_BACK)
+        self.assertFalse(set(training) & set(held))
+        self.assertLess(held[0], 100)
+        self.assertGreater(held[-1], 860)
+
     def test_rare_mouths_are_drawn_more_often(self):
         mouths = np.concatenate([np.zeros((99, 8)), np.full((1, 8), 0.9)])
         probability = rare_first(mouths)

@@ -22,6 +22,7 @@ from files import is_made_of, save_arrays
 from framing import FACE, PART, jittered, part_view
 
 GROUPS, MOUTHS = 48, 3
+HELD_BACK = 24  # groups for checks
 MOTION_SECONDS = 12.0
 SHARE_OF_MOVING_REFERENCES = 0.1  # whose own mouth is not at rest
 LIVELINESS = (0.5, 1.8)  # times the amplitude of the idle motion
@@ -85,6 +86,13 @@ def make(work: Path, shards: int, contexts: Contexts, threads: int = 1) -> None:
         for character in renderer.characters():
             if make_shard(work, character, shard, contexts, threads=threads):
                 print(f"faces: {character} {shard + 1} of {shards}", file=sys.stderr, flush=True)
+
+
+def split(groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """(training, held back): the numbers of all groups; some of every character are held back."""
+    held = np.zeros(groups, bool)
+    held[:: max(1, groups // HELD_BACK)] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)[:HELD_BACK]
 
 
 def load_one(work: Path, name: str) -> np.ndarray:

@@ -31,7 +31,6 @@ BATCH, DECODED = 16, 4
 NEIGHBOURS, NEIGHBOURHOOD = 8, 0.04  # other contexts that may stand for a rendered mouth
 PICTURE_EVERY = 2  # steps with the picture loss; every step once the self-attention is in use
 WITHOUT_SELF_ATTENTION = 0.8  # of the steps
-HELD_BACK = 24  # groups at the end, for checks
 REPORT_EVERY, CHECK_EVERY = 100, 500
 TIMESTEP = torch.tensor([0], device=DEVICE)
 # The part of a latent [32, 32] that is decoded for the picture loss, its border left out of the loss.
@@ -141,8 +140,8 @@ def check(run: Run, samples: Samples) -> None:
     unet = new_unet()
     unet.load_state_dict(run.average.state)
     unet.eval()
-    groups = np.arange(len(samples.alike) - HELD_BACK, len(samples.alike))
-    known, context, target = samples.batch(np.repeat(groups, 2), np.random.default_rng(1))
+    _, held = face_data.split(len(samples.alike))
+    known, context, target = samples.batch(np.repeat(held, 2), np.random.default_rng(1))
     mouth = (slice(None), slice(None), slice(18, 31), slice(8, 24))
     error = (predict(unet, known, context) - target)[mouth].abs().mean()
     copy = (known[:, 4:] - target)[mouth].abs().mean()
@@ -158,11 +157,12 @@ def train(work: Path, steps: int) -> None:
         return
     vae, _ = latent_store.trained_vae(work)
     weight = latent_weight()
+    training, _ = face_data.split(len(samples.alike))
     while run.step < steps:
         attends = run.step >= steps * WITHOUT_SELF_ATTENTION
         (self_attention.use if attends else self_attention.skip)(run.module)
         rng = run.generator()
-        groups = rng.integers(len(samples.alike) - HELD_BACK, size=BATCH)
+        groups = rng.choice(training, BATCH)
         known, context, target = samples.batch(groups, rng)
         made = predict(run.module, known, context)
         terms = {"latent": latent_loss(made, target, weight)}

@@ -26,7 +26,6 @@ SHARE_OF_MOUTHS = 0.6
 SHARE_BLANKED = 0.15
 LATENT_NOISE = 0.05
 LATENT_WEIGHT = 0.02  # of the pull to mean 0 and deviation 1
-HELD_BACK = 24  # groups at the end, for checks
 REPORT_EVERY, CHECK_EVERY = 100, 500
 
 
@@ -38,9 +37,9 @@ def new_vae(warm_start: Path | None) -> torch.nn.Module:
     return vae.to(DEVICE)
 
 
-def random_crop(faces: dict[str, np.ndarray], groups: int, rng: np.random.Generator) -> np.ndarray:
+def random_crop(faces: dict[str, np.ndarray], groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A whole crop [256, 256, 3]: a speaking mouth, or now and then a reference."""
-    group = rng.integers(groups)
+    group = rng.choice(groups)
     mouth = rng.integers(-1, faces["parts"].shape[1])
     reference = faces["reference"][group]
     return reference if mouth < 0 else with_part(reference, faces["parts"][group, mouth])
@@ -55,7 +54,7 @@ def random_window(rng: np.random.Generator) -> tuple[slice, slice]:
     return slice(row, row + WINDOW), slice(column, column + WINDOW)
 
 
-def batch(faces, groups: int, rng: np.random.Generator, whole: bool):
+def batch(faces, groups: np.ndarray, rng: np.random.Generator, whole: bool):
     """Pictures [B, 3, H, W], and the weights of their pixels [B, 1, H, W]."""
     weights = importance()
     pictures, counts = [], []
@@ -92,8 +91,9 @@ def check(run: Run, faces: dict[str, np.ndarray]) -> None:
     vae = new_vae(None)
     vae.load_state_dict(run.average.state)
     vae.eval()
-    held = zip(faces["reference"][-HELD_BACK:], faces["parts"][-HELD_BACK:, 0])
-    truth = to_net(np.stack([with_part(reference, part) for reference, part in held]))
+    _, held = face_data.split(len(faces["reference"]))
+    crops = [with_part(faces["reference"][g], faces["parts"][g, 0]) for g in held]
+    truth = to_net(np.stack(crops))
     made = torch.cat([decode(vae, encode(vae, picture[None])) for picture in truth])
     mouth = (slice(None), slice(None), MOUTH_ROWS, MOUTH_COLUMNS)
     run.say(
@@ -109,7 +109,7 @@ def train(work: Path, steps: int, warm_start: Path | None = None) -> None:
     if run.step >= steps:
         return
     faces = face_data.load(work)
-    groups = len(faces["reference"]) - HELD_BACK
+    groups, _ = face_data.split(len(faces["reference"]))
     while run.step < steps:
         rng = run.generator()
         torch.manual_seed(run.step)
