@@ -127,8 +127,13 @@ void Allocator::fail_gpu(const Lease& lease, const std::string& why) {
 }
 
 void Allocator::connect_failed(const Lease& lease, const std::string& why) {
-  store_.unclaim(lease.id, lease.epoch);
-  fail_gpu(lease, why);
+  if (store_.unclaim(lease.id, lease.epoch)) {
+    fail_gpu(lease, why);
+  } else {
+    // Its lease ran out, and the slot may be another's by now, whose GPU it is to judge.
+    log::warn("a worker could not be used, under a lease that was over",
+              {{"gpu", lease.gpu.text}, {"error", why}});
+  }
 }
 
 void Allocator::worker_lost(const Lease& lease, const std::string& why) {

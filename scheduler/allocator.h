@@ -51,7 +51,8 @@ class Allocator {
   Allocation check(Claimant claimant);
   // The worker took the session. Prepares the next GPU: call it when the user has been served.
   void connected(const Lease& lease);
-  // It did not: undoes the claim, marks the GPU failed, starts a replacement.
+  // It did not: undoes the claim, marks the GPU failed, starts a replacement. Nothing of that for a
+  // lease that is over: the slot may be another's.
   void connect_failed(const Lease& lease, const std::string& why);
   void leave(const WaiterId& waiter);
   void release(const Lease& lease);

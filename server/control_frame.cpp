@@ -12,6 +12,11 @@ std::optional<nlohmann::json> parse_control(const std::string& text) {
   return object;
 }
 
+std::string type_of(const std::string& text) {
+  const auto object = parse_control(text);
+  return object ? object->at("type").get<std::string>() : "";
+}
+
 Frame control_frame(const nlohmann::ordered_json& object) {
   using Json = nlohmann::ordered_json;
   return {.bytes = object.dump(-1, ' ', false, Json::error_handler_t::replace)};

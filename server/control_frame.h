@@ -12,6 +12,8 @@ namespace navtalk::server {
 
 // The object, when the text is one with a "type" that is a text.
 std::optional<nlohmann::json> parse_control(const std::string& text);
+// Its "type"; "" when it has none, or is no such object.
+std::string type_of(const std::string& text);
 Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,

@@ -158,11 +158,7 @@ asio::awaitable<void> Gateway::State::shut_down() {
 void Gateway::State::give_back() {
   for (const LiveSession* session : sessions) {
     try {
-      if (session->lease) {
-        allocator.release(*session->lease);
-      } else {
-        allocator.leave(session->claimant.id);
-      }
+      if (const auto work = owed(*session)) work();
     } catch (const std::exception& error) {
       log::warn("a lease is left to run out", {{"error", error.what()}});
     }

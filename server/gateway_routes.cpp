@@ -10,6 +10,7 @@
 #include "scheduler/pool_report.h"
 #include "server/gateway_state.h"
 #include "server/metrics.h"
+#include "server/same_machine.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -18,17 +19,12 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr Duration k_recent = std::chrono::hours(1);
+constexpr int k_max_slots = 1000;
 constexpr const char* k_operator = "operator over HTTP";
 
-bool is_local_name(std::string host) {
-  if (const std::size_t port = host.rfind(':'); port != std::string::npos && host.back() != ']')
-    host.resize(port);
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
-bool is_local_origin(const std::string& origin) {
-  const std::size_t host = origin.find("://");
-  return host != std::string::npos && is_local_name(origin.substr(host + 3));
+bool says_json(const Request& request) {
+  const std::string type = request.header("content-type").value_or("");
+  return type.substr(0, type.find_first_of("; ")) == "application/json";
 }
 
 // What the state of a GPU does not allow is the asker's conflict, not our failure.
@@ -37,11 +33,19 @@ Response refusal_of(const Error& error) {
   return error_response(error);
 }
 
+// As `pool add --slots` takes them; a number that is none of these would become another one.
+int slots_of(const nlohmann::json& body) {
+  const nlohmann::json slots = body.value("slots", nlohmann::json(1));
+  if (!slots.is_number_integer() || slots < 1 || slots > k_max_slots)
+    throw Error(Code::usage, "slots is a whole number from 1 to " + std::to_string(k_max_slots));
+  return slots.get<int>();
+}
+
 Registration registration_of(const Request& request) {
   const nlohmann::json body = json_body(request);
   try {
     return {.url = body.at("url").get<std::string>(),
-            .slots = body.value("slots", 1),
+            .slots = slots_of(body),
             .dedicated_to = {body.value("dedicated_to", std::string())}};
   } catch (const nlohmann::json::exception&) {
     throw Error(Code::usage,
@@ -173,9 +177,14 @@ Router Gateway::State::routes() {
 asio::awaitable<std::optional<Response>> Gateway::State::authorize(const Request& request) {
   const auto host = request.header("host");
   const auto origin = request.header("origin");
-  if ((host && !is_local_name(*host)) || (origin && !is_local_origin(*origin))) {
+  if ((host && !is_this_machine(*host)) || (origin && !is_page_of_this_machine(*origin))) {
     co_return error_response(403, "forbidden",
                              "only programs and pages of this machine are served");
+  }
+  // A page may send forms and plain text anywhere without asking; JSON it may not.
+  if (!request.body.empty() && !says_json(request)) {
+    co_return error_response(415, "usage",
+                             "a body needs the header Content-Type: application/json");
   }
   co_return std::nullopt;
 }

@@ -13,25 +13,10 @@
 
 #include "server/gateway.h"
 #include "server/http_server.h"
+#include "server/live_session.h"
 #include "server/run_on.h"
-#include "server/signal.h"
 
 namespace navtalk::server {
-
-// One user's connection, from the upgrade to its end.
-struct LiveSession {
-  LiveSession(WebSocket& socket, const boost::asio::any_io_executor& executor)
-      : client(socket), signal(executor) {}
-
-  WebSocket& client;
-  Signal signal;  // the client, its worker, the pool or the gateway did something
-  Claimant claimant{};
-  std::string start{};  // the client's session.start, as it came
-  std::optional<Lease> lease{};
-  std::unique_ptr<WebSocket> worker{};
-  bool pool_changed = false, lease_lost = false, relaying = false;
-  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-};
 
 // Seconds from session.start to session.ready.
 inline constexpr std::array<double, 9> k_wait_bounds = {0.1, 0.5, 1, 2, 5, 15, 60, 120, 300};
@@ -77,18 +62,28 @@ struct Gateway::State {
   // --- one session: realtime.cpp
   Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
   Awaitable<void> live(LiveSession& session);
-  Awaitable<bool> receive_start(LiveSession& session);
-  Awaitable<bool> obtain(LiveSession& session);
-  Awaitable<bool> wait_in_queue(LiveSession& session, const Waiting& place, Waiting& shown,
-                                Clock::time_point& shown_at);
-  Awaitable<bool> connect(LiveSession& session, std::string& why);
-  Awaitable<bool> await_ready(LiveSession& session, std::string& why);
-  Awaitable<void> relay(LiveSession& session);
-  Awaitable<void> to_worker(LiveSession& session);
-  Awaitable<void> end_lease(LiveSession& session);
-  bool client_leaves(LiveSession& session);
+  Awaitable<Step> receive_start(LiveSession& session);
   void refuse(LiveSession& session, std::string_view code, std::string_view message,
               std::optional<double> retry_after_s, CloseCode close);
+  Awaitable<void> end_lease(LiveSession& session);
+  std::function<void()> owed(const LiveSession& session);
+  // --- obtain_slot.cpp
+  Awaitable<Step> obtain(LiveSession& session);
+  Awaitable<Allocation> look_again(const LiveSession& session, const ShownPlace& shown);
+  Awaitable<std::optional<Step>> try_worker(LiveSession& session);
+  Awaitable<std::optional<Step>> blame_worker(LiveSession& session, const WorkerFailed& failed);
+  Awaitable<std::optional<Step>> wait_in_queue(LiveSession& session, const Waiting& place,
+                                               ShownPlace& shown);
+  // --- open_on_worker.cpp
+  Awaitable<Opening> open_on_worker(LiveSession& session);
+  Awaitable<Opening> await_ready(LiveSession& session);
+  void count_ready(const LiveSession& session);
+  // --- relay.cpp
+  Awaitable<void> relay(LiveSession& session);
+  Awaitable<void> to_worker(LiveSession& session);
+  Awaitable<void> to_client(LiveSession& session);
+  void prepare_next_gpu(const Lease& lease);
+  void tell_end(LiveSession& session, bool client_ended);
 
   PoolStore& store;
   Allocator& allocator;

@@ -13,6 +13,7 @@
 //    "ready": false,          sessions answer nothing to session.start
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
+//    "start_error": "failed", sessions answer it with an error of that code, and close
 //    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "hold": true, "exit": 9,
 //                            "times": 2}}}
 //
@@ -235,7 +236,10 @@ class FakeWorker {
       const auto object = frame->text ? parse_control(frame->bytes) : std::nullopt;
       const std::string type = object ? object->at("type").get<std::string>() : "";
       if (!frame->text) media_bytes_ += frame->bytes.size();
-      if (type == "session.start" && script_.value("ready", true)) {
+      if (type == "session.start" && script_.contains("start_error")) {
+        socket.offer(error_frame(script_["start_error"].get<std::string>(), "the script says so"));
+        socket.close(CloseCode::refused, "");
+      } else if (type == "session.start" && script_.value("ready", true)) {
         Frame ready = session_ready(place);
         co_await socket.send(std::move(ready));
       } else if (type == "session.end") {

@@ -125,6 +125,18 @@ TEST_CASE("a worker that does not take the session fails its GPU, and the user g
   CHECK(arrivals == 1);
 }
 
+TEST_CASE("a gateway whose lease is over has no say about the GPU") {
+  World world;
+  const Gpu gpu = world.idle();
+  const auto old = std::get<Lease>(world.allocator.arrive(user("a")));
+  REQUIRE(world.pool.store->release(old.id, old.epoch));
+  const auto lease = std::get<Lease>(world.allocator.arrive(user("b")));
+  REQUIRE(lease.gpu == gpu.id);
+  world.allocator.connect_failed(old, "a newer session took this slot");
+  CHECK(world.pool.row(gpu).state == State::running);
+  CHECK(world.pool.row(gpu).sessions == 1);
+}
+
 TEST_CASE("after a connect the next GPU is prepared, unless a slot is free already") {
   World world;
   world.host({"cpu"});

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <future>
 
+#include "core/database/sqlite.h"
 #include "core/error.h"
 #include "core/id.h"
 #include "scheduler/learner.h"
@@ -75,6 +76,13 @@ class Pool {
   std::string url() const { return gateway_->url(); }
   PoolStore& store() { return *store_; }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
+  std::string last_error_of(const Gpu& gpu) { return store_->find(gpu.id)->last_error; }
+  // Another program's hold on the database: whatever writes to the store fails after its patience.
+  std::unique_ptr<SqliteConnection> locked() {
+    auto other = std::make_unique<SqliteConnection>(folder_ / "pool.db", 1s);
+    other->script("BEGIN IMMEDIATE");
+    return other;
+  }
   void stop() { stop_.request_stop(); }
   bool ends() { return running_.wait_for(20s) == std::future_status::ready; }
 
@@ -109,15 +117,24 @@ class Pool {
 
 const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
 const std::string k_mask(4, '\0');
+const Headers k_json = {{"Content-Type", "application/json"}};
 
-// A session by hand, for a client that then does not behave.
-void start_session(RawClient& client) {
+// A WebSocket by hand, for a client that then does not behave.
+void upgrade(RawClient& client) {
   client.send(
       "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
       "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
   client.receive_until("\r\n\r\n");
-  client.send(std::string("\x81") + static_cast<char>(0x80 | k_start.size()) + k_mask + k_start);
+}
+
+std::string text_frame(const std::string& text) {
+  return std::string("\x81") + static_cast<char>(0x80 | text.size()) + k_mask + text;
+}
+
+void start_session(RawClient& client) {
+  upgrade(client);
+  client.send(text_frame(k_start));
   client.receive_until("session.ready");
 }
 
@@ -219,6 +236,100 @@ TEST_CASE("a worker that accepts and never gets ready is failed") {
   const auto error = client.receive_type("error");
   CHECK(error.at("code") == "no_capacity");
   CHECK(pool.state_of(gpu) == State::failed);
+}
+
+TEST_CASE("goodbye in the same packet as session.start is goodbye, and the GPU stays well") {
+  const Script script(R"({"ready": false})");
+  Pool pool;
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());
+  upgrade(client);
+  client.send(text_frame(k_start) + text_frame(R"({"type":"session.end"})"));
+  // Nothing comes but the close frame: 1000.
+  CHECK(client.receive_until("\x03\xe8") == "\x88\x02\x03\xe8");
+  CHECK(eventually([&] { return pool.store().leases().empty(); }));
+  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(pool.last_error_of(gpu).empty());
+  CHECK(pool.store().view().waiters.empty());
+}
+
+TEST_CASE("leaving while the worker is reached or loads never harms the GPU") {
+  const auto script =
+      GENERATE(R"({"routes": {"/v1/session": {"delay_s": 0.3}}})", R"({"ready": false})");
+  const bool politely = GENERATE(true, false);
+  const Script scripted(script);
+  Pool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(eventually([&] { return !pool.store().leases().empty(); }));
+  if (politely) client.send(R"({"type":"session.end"})");
+  if (!politely) client.vanish();
+  CHECK(eventually([&] { return pool.store().leases().empty(); }));
+  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(pool.last_error_of(gpu).empty());
+  if (politely) CHECK(client.close_code() == 1000);
+}
+
+TEST_CASE("a worker's own faults before session.ready fail the GPU, never the client") {
+  const std::string code = GENERATE("failed", "drained", "superseded", "no_capacity", "new_word");
+  const Script script((R"({"start_error": ")" + code + R"("})").c_str());
+  Pool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  // What the worker said is not for the client, who is looked after elsewhere.
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(client.close_code() == 1013);
+  CHECK(pool.state_of(gpu) == State::failed);
+  CHECK_THAT(pool.last_error_of(gpu), Catch::Contains(code + ": the script says so"));
+}
+
+TEST_CASE("what the client asked for in vain is told, and the GPU stays well") {
+  const std::string code = GENERATE("usage", "not_found", "invalid");
+  const Script script((R"({"start_error": ")" + code + R"("})").c_str());
+  Pool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == code);
+  CHECK(client.close_code() == 1008);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+  CHECK(pool.last_error_of(gpu).empty());
+}
+
+TEST_CASE("a session that no worker can start takes three of them, not all") {
+  const Script script(R"({"start_error": "failed"})");
+  Pool pool;
+  std::vector<Gpu> gpus;
+  for (int i = 0; i < 4; ++i) gpus.push_back(pool.add_worker());
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  const auto error = client.receive_type("error");
+  CHECK(error.at("code") == "failed");
+  CHECK(error.at("retry_after") == 5);
+  CHECK(client.close_code() == 1011);
+  CHECK(std::count_if(gpus.begin(), gpus.end(),
+                      [&](const Gpu& gpu) { return pool.state_of(gpu) == State::failed; }) == 3);
+}
+
+TEST_CASE("a worker lost while the store is away is failed, and its slot free, once it is back") {
+  Pool pool;
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());  // does not answer the close: its direction is still relayed
+  start_session(client);
+  {
+    const auto hold = pool.locked();
+    pool.kill_worker(gpu);
+    CHECK_THAT(client.receive_until("worker_lost"), Catch::Contains("worker_lost"));
+    // The gateway's call began before these two, and its patience is over before the second's.
+    CHECK_THROWS_AS(pool.store().leave({"nobody"}), Error);
+    CHECK_THROWS_AS(pool.store().leave({"nobody"}), Error);
+    CHECK(pool.state_of(gpu) == State::running);
+  }
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK(pool.last_error_of(gpu) == "its worker was lost in a session");
+  CHECK(pool.store().leases().empty());
 }
 
 TEST_CASE("a worker lost in a session is told, and its GPU failed") {
@@ -351,14 +462,22 @@ TEST_CASE("a stop does not wait for a client that answers nothing") {
 TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") {
   Pool pool;
   pool.add_worker();
-  const Got added = ask("POST", pool.url() + "/v1/pool/gpus",
-                        R"({"url": "http://127.0.0.1:9", "slots": 3, "dedicated_to": "acme"})");
+  const Got added =
+      ask("POST", pool.url() + "/v1/pool/gpus",
+          R"({"url": "http://127.0.0.1:9", "slots": 3, "dedicated_to": "acme"})", k_json);
   CHECK(added.status == 201);
   const std::string id = added.body.at("id");
   CHECK(added.body.at("slots") == 3);
   CHECK(added.body.at("dedicated_to") == "acme");
   CHECK(ask("GET", pool.url() + "/v1/pool").body.at("gpus").size() == 2);
-  CHECK(ask("POST", pool.url() + "/v1/pool/gpus", "{}").status == 400);
+  CHECK(ask("POST", pool.url() + "/v1/pool/gpus", "{}", k_json).status == 400);
+  for (const char* const slots : {"0", "1e18", "1000000000000000000", "1001", "1.5", "\"2\""}) {
+    const Got wrong =
+        ask("POST", pool.url() + "/v1/pool/gpus",
+            R"({"url": "http://127.0.0.1:8", "slots": )" + std::string(slots) + "}", k_json);
+    CHECK(wrong.status == 400);
+    CHECK_THAT(wrong.text, Catch::Contains("slots is a whole number from 1 to 1000"));
+  }
   const Got drained = ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/drain");
   CHECK(drained.status == 202);
   CHECK(ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/wake").status == 409);
@@ -406,4 +525,29 @@ TEST_CASE("until there are keys, only this machine is served") {
         200);
   CHECK(SocketClient(pool.url(), "/v1/realtime", {{"Origin", "https://example.org"}})
             .declined_status() == 403);
+  // A name that begins like an address is still a name, and its owner's page no page of ours.
+  for (const char* const evil : {"127.evil.com", "localhost.evil.com", "127.0.0.1.evil.com"}) {
+    const std::string name = evil;
+    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Host", name}}).status == 403);
+    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "http://" + name}}).status == 403);
+  }
+}
+
+TEST_CASE("a page cannot register a worker, to whom the pool's token would go") {
+  Pool pool;
+  const std::string body = R"({"url": "http://127.0.0.1:9"})";
+  const std::string route = pool.url() + "/v1/pool/gpus";
+  Headers evil = k_json;
+  evil.emplace_back("Origin", "http://127.evil.com");
+  CHECK(ask("POST", route, body, evil).status == 403);
+  // These a browser sends without asking first, and one that sends no Origin there may be.
+  for (const char* const type : {"text/plain", "application/x-www-form-urlencoded", "",
+                                 "multipart/form-data; boundary=application/json"}) {
+    const Got refused = ask("POST", route, body, {{"Content-Type", type}});
+    CHECK(refused.status == 415);
+    CHECK_THAT(refused.text, Catch::Contains("Content-Type: application/json"));
+  }
+  CHECK(pool.store().view().gpus.empty());
+  CHECK(ask("POST", route, body, {{"Content-Type", "application/json; charset=utf-8"}}).status ==
+        201);
 }
