@@ -15,9 +15,14 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+// A start that names a file that is not there is a wrong configuration.
 std::string content_of(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> bytes = read_file(file);
-  return {bytes.begin(), bytes.end()};
+  try {
+    const std::vector<std::uint8_t> bytes = read_file(file);
+    return {bytes.begin(), bytes.end()};
+  } catch (const Error& error) {
+    throw Error(Code::invalid, "the worker token's file " + error.message());
+  }
 }
 
 bool same(std::string_view given, std::string_view expected) {

@@ -10,7 +10,7 @@
 namespace navtalk::server {
 
 // From the file if one is named, else from NAVTALK_WORKER_TOKEN; "" when there is none.
-// Error{not_found}, Error{invalid} name the file, never what is in it.
+// Error{invalid} names the file, never what is in it.
 std::string worker_token(const std::filesystem::path& file);
 
 // Does the request carry the token? Takes equally long wherever the two differ. True without a

@@ -52,17 +52,24 @@ Request request_of(const BeastRequest& message) {
   return request;
 }
 
-http::response<http::string_body> message_of(const Response& response, unsigned version,
-                                             bool keep) {
+// How an answer is put, for the request that it answers.
+struct Form {
+  unsigned version = 11;  // of HTTP: 10 or 11
+  bool keep = false;      // the connection, for another request
+  bool head = false;      // the header alone, as it would stand above the body
+};
+
+http::response<http::string_body> message_of(const Response& response, const Form& form) {
   http::response<http::string_body> message;
-  message.version(version);
+  message.version(form.version);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::server, "navtalk");
   if (!response.body.empty()) message.set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.body() = response.body;
-  message.keep_alive(keep);
+  message.keep_alive(form.keep);
   message.prepare_payload();
+  if (form.head) message.body().clear();
   return message;
 }
 
@@ -94,8 +101,7 @@ struct HttpServer::State {
   asio::awaitable<bool> one_request(Connection& connection);
   asio::awaitable<bool> first_bytes(Connection& connection);
   asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message);
-  asio::awaitable<bool> write(Connection& connection, const Response& response, unsigned version,
-                              bool keep);
+  asio::awaitable<bool> write(Connection& connection, const Response& response, const Form& form);
 
   ListenAddress listen_address;
   HttpLimits limits;
@@ -127,8 +133,8 @@ HttpServer::State::State(asio::io_context& context, const ListenAddress& address
 }
 
 asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Response& response,
-                                               unsigned version, bool keep) {
-  auto message = message_of(response, version, keep);
+                                               const Form& form) {
+  auto message = message_of(response, form);
   connection.stream.expires_after(limits.write);
   const auto [failed, size] = co_await http::async_write(connection.stream, message, k_tuple);
   co_return !failed;
@@ -157,7 +163,8 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
       co_await http::async_read(connection.stream, connection.buffer, parser, k_tuple);
   if (fault) {
     const std::optional<Response> refusal = refusal_of(fault);
-    if (refusal) co_await write(connection, *refusal, 11, false);
+    const Form form;
+    if (refusal) co_await write(connection, *refusal, form);
     co_return false;
   }
   const BeastRequest message = parser.release();
@@ -180,9 +187,11 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
   }
   connection.upgraded = upgrade.accepted();
   if (!response) co_return false;
-  const bool keep = message.keep_alive() && !stopping;
-  const bool written = co_await write(connection, *response, message.version(), keep);
-  co_return written&& keep;
+  const Form form{.version = message.version(),
+                  .keep = message.keep_alive() && !stopping,
+                  .head = message.method() == http::verb::head};
+  const bool written = co_await write(connection, *response, form);
+  co_return written&& form.keep;
 }
 
 asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,

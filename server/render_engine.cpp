@@ -32,6 +32,17 @@ std::uint64_t memory_bytes() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// Whatever goes wrong in `work` is a fault of that kind: a file that is missing from the models is
+// no missing avatar.
+template <class Work>
+auto as_fault(Code code, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(code, error.message());
+  }
+}
+
 // Of the work loop's thread, but for what is constant.
 class Renderer {
  public:
@@ -76,17 +87,20 @@ class Renderer {
   }
 
   Bundle opened(const std::string& id, const Turn& turn) const {
-    Bundle avatar = Bundle::open(directory_of(id));
+    const fs::path directory = directory_of(id);
+    Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
     if (avatar.info().model_checksum == vae_checksum_) return avatar;
-    Model encoder = Model::load({.models = options_.models,
-                                 .precision = Precision::fp32,
-                                 .threads = options_.threads,
-                                 .whisper = false,
-                                 .unet = false,
-                                 .vae_decoder = false});
-    avatar.ensure_latents(encoder, vae_checksum_,
-                          [&](std::string_view, std::size_t, std::size_t) { turn(); });
-    return avatar;
+    return as_fault(Code::failed, [&] {
+      Model encoder = Model::load({.models = options_.models,
+                                   .precision = Precision::fp32,
+                                   .threads = options_.threads,
+                                   .whisper = false,
+                                   .unet = false,
+                                   .vae_decoder = false});
+      avatar.ensure_latents(encoder, vae_checksum_,
+                            [&](std::string_view, std::size_t, std::size_t) { turn(); });
+      return std::move(avatar);
+    });
   }
 
   const RenderEngineOptions options_;

@@ -55,11 +55,14 @@ const Router::Route* Router::find(Request& request, std::string& allowed) const 
   NamedValues captures;
   for (const Route& route : routes_) {
     if (!fits(route.parts, path, captures)) continue;
-    if (route.method == request.method) {
+    // As GET; the server leaves the body out.
+    const bool head = request.method == "HEAD" && route.method == "GET" && route.handler;
+    if (route.method == request.method || head) {
       request.captures = std::move(captures);
       return &route;
     }
     allowed += (allowed.empty() ? "" : ", ") + route.method;
+    if (route.method == "GET" && route.handler) allowed += ", HEAD";
   }
   return nullptr;
 }

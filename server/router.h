@@ -24,7 +24,7 @@ using Guard = std::function<boost::asio::awaitable<std::optional<Response>>(cons
 class Router {
  public:
   void guard(Guard guard);
-  // The first of two routes that fit wins.
+  // The first of two routes that fit wins. GET's handler answers HEAD too.
   void on(std::string method, std::string pattern, Handler handler);
   void on_socket(std::string pattern, SocketHandler handler);
   // Headers that every answer carries.

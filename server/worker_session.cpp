@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log.h"
+#include "core/printable.h"
 #include "server/control_frame.h"
 #include "server/worker_state.h"
 
@@ -47,7 +48,46 @@ Response refusal_of(const SlotAnswer& answer, const SlotAsked& asked) {
   }
 }
 
+// What the user hears when a session cannot start: what they can do about it, and nothing of this
+// machine, whose log has the rest.
+Frame cannot_start(Code code, const std::string& avatar) {
+  const std::string id = printable(avatar.substr(0, 64));
+  switch (code) {
+    case Code::usage:
+      return error_frame(name(code), "'" + id + "' is no avatar's id");
+    case Code::not_found:
+      return error_frame(name(code), "there is no avatar " + id + " on this worker");
+    case Code::invalid:
+      return error_frame(name(code), "the avatar " + id + " cannot be used: it is broken");
+    default:
+      return error_frame(name(Code::failed), "this worker could not start the session");
+  }
+}
+
+// About what the client asked for, and nothing else.
+bool clients_fault(Code code) {
+  return code == Code::usage || code == Code::not_found || code == Code::invalid;
+}
+
 }  // namespace
+
+// A session's place in a worker. However the session ends, by an exception too: its slot is free
+// then, and nobody writes to its socket any more.
+class Worker::State::Seat {
+ public:
+  Seat(State& worker, SessionNumber number) : worker_(worker), number_(number) {}
+  ~Seat() {
+    worker_.sockets.erase(number_);
+    worker_.slots.close(number_);
+    if (worker_.sockets.empty()) worker_.drained.cancel();
+  }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+ private:
+  State& worker_;
+  SessionNumber number_;
+};
 
 asio::awaitable<std::optional<Response>> Worker::State::session(const Request& request,
                                                                 Upgrade& upgrade) {
@@ -67,25 +107,30 @@ asio::awaitable<std::optional<Response>> Worker::State::session(const Request& r
   SocketLimits limits;
   limits.silence = options.peer_silence;
   const NamedValues headers = {{"X-Navtalk-Protocol", std::to_string(k_protocol)}};
-  std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits, headers);
-  if (socket) {
-    log::info("session opened", {{"lease", asked.lease}});
-    sockets.emplace(answer.session, socket.get());
-    // Much may have happened while the handshake ran.
-    const auto& held = slots.slots()[static_cast<std::size_t>(answer.slot)].session;
-    if (held != answer.session) {
-      end_session(answer.session, "superseded", "a newer session took this slot");
-    } else if (!serving()) {
-      end_session(answer.session, "drained", "this worker takes no sessions any more");
+  std::unique_ptr<WebSocket> socket;  // outlives its seat
+  {
+    const Seat seat(*this, answer.session);
+    socket = co_await upgrade.accept(limits, headers);
+    if (socket) {
+      log::info("session opened", {{"lease", asked.lease}});
+      sockets.emplace(answer.session, socket.get());
+      end_if_late(answer);
+      co_await talk(*socket, answer.session);
+      log::info("session over", {{"lease", asked.lease}});
     }
-    co_await talk(*socket, answer.session);
-    sockets.erase(answer.session);
-    log::info("session over", {{"lease", asked.lease}});
   }
-  slots.close(answer.session);
-  if (sockets.empty()) drained.cancel();
   if (socket) co_await socket->finished();
   co_return std::nullopt;
+}
+
+// Much may have happened while the handshake ran.
+void Worker::State::end_if_late(const SlotAnswer& answer) {
+  const auto& held = slots.slots()[static_cast<std::size_t>(answer.slot)].session;
+  if (held != answer.session) {
+    end_session(answer.session, "superseded", "a newer session took this slot");
+  } else if (!serving()) {
+    end_session(answer.session, "drained", "this worker takes no sessions any more");
+  }
 }
 
 asio::awaitable<void> Worker::State::talk(WebSocket& socket, SessionNumber number) {
@@ -124,6 +169,8 @@ asio::awaitable<void> Worker::State::start_session(WebSocket& socket, SessionNum
   std::string avatar = options.avatar;
   if (const auto named = start.find("avatar"); named != start.end() && named->is_string())
     avatar = named->get<std::string>();
+  Code fault = Code::failed;
+  std::string why;
   try {
     const AvatarSize size = co_await loaded_avatar(avatar);
     const Json ready = {
@@ -132,10 +179,17 @@ asio::awaitable<void> Worker::State::start_session(WebSocket& socket, SessionNum
         {"avatar", avatar},
         {"video", {{"width", size.width}, {"height", size.height}, {"fps", size.fps}}}};
     co_await socket.send(control_frame(ready));
+    co_return;
   } catch (const Error& error) {
-    socket.offer(error_frame(navtalk::name(error.code()), error.message()));
-    socket.close(CloseCode::refused, "the session cannot start");
+    fault = error.code();
+    why = error.message();
+  } catch (const std::exception& error) {
+    why = error.what();  // of a library below, or of memory: this worker's own fault
   }
+  log::warn("a session cannot start", {{"avatar", avatar.substr(0, 64)}, {"error", why}});
+  socket.offer(cannot_start(fault, avatar));
+  socket.close(clients_fault(fault) ? CloseCode::refused : CloseCode::failed,
+               "the session cannot start");
 }
 
 void Worker::State::end_session(SessionNumber number, std::string_view code,

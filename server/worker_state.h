@@ -52,6 +52,8 @@ struct Worker::State {
   Awaitable<void> on_control(WebSocket& socket, SessionNumber number, const std::string& text);
   Awaitable<void> start_session(WebSocket& socket, SessionNumber number, const std::string& text);
   void end_session(SessionNumber number, std::string_view code, std::string_view message);
+  void end_if_late(const SlotAnswer& answer);
+  class Seat;
 
   WorkerOptions options;
   Engine engine;

@@ -99,6 +99,23 @@ TEST_CASE("what has no route, or not that method, is refused in JSON") {
   CHECK(ask("GET", serving.url() + "/socket").status == 426);
 }
 
+TEST_CASE("HEAD is answered as GET, without the body") {
+  const Serving serving;
+  const std::string get = ask("GET", serving.url() + "/things/a/parts/7").text;
+  RawClient client(serving.url());
+  client.send("HEAD /things/a/parts/7 HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string head = client.receive_until("\r\n\r\n");
+  CHECK_THAT(head, Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(head, Catch::Contains("Content-Length: " + std::to_string(get.size()) + "\r\n"));
+  // The connection goes on with the next answer, nothing between.
+  client.send("HEAD /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string missing = client.receive_all();
+  CHECK_THAT(missing, Catch::StartsWith("HTTP/1.1 404 "));
+  CHECK_THAT(missing, Catch::EndsWith("\r\n\r\n"));
+  CHECK(ask("POST", serving.url() + "/things/a/parts/7").headers.find("allow")->second ==
+        "GET, HEAD");
+}
+
 TEST_CASE("an error becomes its status, a bug a 500 that tells nothing") {
   const Serving serving;
   const Got error = ask("GET", serving.url() + "/error");

@@ -35,7 +35,11 @@ Engine engine_of(Script& script) {
           .prepare =
               [&script](const std::string& avatar, const Turn&) {
                 if (script.hold_prepare) script.go.acquire();
-                if (avatar == "nobody") throw Error(Code::not_found, "there is no avatar nobody");
+                if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
+                if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");
+                if (avatar == "../x") throw Error(Code::usage, "/srv/../x is no id");
+                if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
+                if (avatar == "bug") throw std::bad_alloc();
                 return AvatarSize{640, 480, 25};
               },
           .use = [] { return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40}; }};
@@ -168,6 +172,32 @@ TEST_CASE("a frame that is no control frame is told, and the session goes on") {
   client.send(R"({"type":"session.start","avatar":"nobody"})");
   CHECK(client.receive_json().at("code") == "not_found");
   CHECK(client.close_code() == 1008);
+}
+
+TEST_CASE("a session that cannot start is told whose fault it is, without the worker's paths") {
+  const auto [avatar, code, closed] = GENERATE(table<std::string, std::string, int>({
+      {"nobody", "not_found", 1008},
+      {"broken", "invalid", 1008},
+      {"../x", "usage", 1008},
+      {"costly", "failed", 1011},
+      {"bug", "failed", 1011},
+  }));
+  Script script;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  {
+    SocketClient client(worker.url(), session("a", 1));
+    client.send(R"({"type":"session.start","avatar":")" + avatar + R"("})");
+    const auto error = client.receive_json();
+    CHECK(error.at("code") == code);
+    CHECK_THAT(error.at("message").get<std::string>(), !Catch::Contains("/srv"));
+    CHECK(client.close_code() == closed);
+  }
+  // However it failed, the slot is free and the worker well.
+  REQUIRE(worker.becomes("idle"));
+  SocketClient next(worker.url(), session("b", 2));
+  next.send(R"({"type":"session.start"})");
+  CHECK(next.receive_json().at("type") == "session.ready");
 }
 
 TEST_CASE("an old epoch is refused, a newer one ends the session that holds the slot") {
