@@ -25,7 +25,7 @@ bool is_set(const ConfigReading& reading, std::string_view key) {
 
 std::unique_ptr<PoolStore> open_store(const Config& config) {
   if (!config.store.url.empty()) return PoolStore::open(config.store.url);
-  return PoolStore::open("sqlite:" + (state_directory() / "pool.db").native());
+  return PoolStore::open("sqlite:" + (made_state_directory() / "pool.db").native());
 }
 
 PoolIdentity identity_of(PoolStore& store, const Config& config) {
@@ -77,7 +77,7 @@ SupplyOptions supply_options(const PoolIdentity& identity, const Config& config,
 std::string worker_token_of(const Config& config) {
   const std::filesystem::path& file = config.pool.worker_token_file;
   if (!file.empty()) return pool_worker_token(file, false);
-  return pool_worker_token(state_directory() / "worker-token", true);
+  return pool_worker_token(made_state_directory() / "worker-token", true);
 }
 
 std::string operator_name() {

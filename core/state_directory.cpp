@@ -1,9 +1,14 @@
 #include "core/state_directory.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include "core/error.h"
+#include "core/printable.h"
 
 namespace navtalk {
 namespace {
@@ -23,6 +28,18 @@ std::filesystem::path state_directory() {
   const std::string home = variable("HOME");
   if (!home.empty()) return std::filesystem::path(home) / ".local/state/navtalk";
   throw Error(Code::invalid, "no place to keep the pool: set STATE_DIRECTORY or HOME");
+}
+
+std::filesystem::path made_state_directory() {
+  const std::filesystem::path directory = state_directory();
+  std::error_code fault;
+  std::filesystem::create_directories(directory.parent_path(), fault);
+  // An existing one keeps the rights that somebody gave it.
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw Error(Code::failed, "cannot make the state folder " + printable(directory.native()) +
+                                  ": " + std::system_category().message(errno));
+  }
+  return directory;
 }
 
 }  // namespace navtalk

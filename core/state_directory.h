@@ -10,4 +10,7 @@ namespace navtalk {
 // included.
 std::filesystem::path state_directory();
 
+// The same, made where it is missing: its owner's alone. Error{failed} when it cannot be.
+std::filesystem::path made_state_directory();
+
 }  // namespace navtalk

@@ -13,8 +13,17 @@
 namespace navtalk::runpod {
 namespace {
 
+// A configuration that names a file that is not there is a wrong configuration.
+std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
+  try {
+    return read_file(file);
+  } catch (const Error& error) {
+    throw Error(Code::invalid, "the Runpod API key's file " + error.message());
+  }
+}
+
 std::string first_line(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = bytes_of(file);
   std::string text(bytes.begin(), bytes.end());
   text.erase(std::min(text.find_first_of("\r\n"), text.size()));
   return text;
@@ -53,7 +62,7 @@ ApiKey read_api_key(const std::filesystem::path& file) {
     key = variable;
   }
   if (key.empty()) {
-    throw Error(Code::not_found,
+    throw Error(Code::invalid,
                 "no Runpod API key in " + place + ": set runpod.api_key_file or RUNPOD_API_KEY");
   }
   if (!printable_ascii(key)) {

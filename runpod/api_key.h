@@ -21,7 +21,7 @@ class ApiKey {
 };
 
 // The file's first line; without a file, RUNPOD_API_KEY. Warns of a file that others may read.
-// Error{not_found}, Error{invalid}: no key there, or one that no header can carry.
+// Error{invalid}: no key there, or one that no header can carry.
 ApiKey read_api_key(const std::filesystem::path& file);
 
 }  // namespace navtalk::runpod

@@ -50,7 +50,8 @@ std::string pool_worker_token(const std::filesystem::path& file, bool make) {
   if (make && !std::filesystem::exists(file)) make_token(file);
   struct stat status {};
   if (stat(file.c_str(), &status) != 0) {
-    throw Error(Code::not_found, "there is no worker token '" + printable(file.native()) + "'");
+    throw Error(Code::invalid, "there is no worker token '" + printable(file.native()) +
+                                   "': set pool.worker_token_file to a file that is there");
   }
   if ((status.st_mode & 077) != 0) {
     log::warn("others may read the worker token: chmod 600 it", {{"file", file.native()}});

@@ -119,7 +119,7 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
     return Error(Code::failed, fmt::format("cannot {} {}: {}", what, printable(file.native()),
                                            system_message(errno)));
   };
-  const UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) throw fail("open");
   while (flock(fd.value(), LOCK_EX) != 0) {
     if (errno != EINTR) throw fail("lock");

@@ -1,5 +1,6 @@
 #include "scheduler/store/sqlite_backend.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -8,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
+#include "core/unique_fd.h"
 #include "scheduler/store/boot_clock.h"
 
 namespace navtalk {
@@ -55,6 +57,13 @@ void apply(SqliteConnection& db, const Migration& migration) {
 std::filesystem::path with_suffix(std::filesystem::path file, const char* suffix) {
   file += suffix;
   return file;
+}
+
+// A store has the tenants' names, the addresses of workers and what was paid: a new one is its
+// owner's alone.
+// SQLite gives its other files the same rights; where this does not work, it says why.
+void make_private(const std::filesystem::path& file) {
+  const UniqueFd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
 const std::filesystem::path& with_folder(const std::filesystem::path& file) {
@@ -117,6 +126,7 @@ SqliteBackend::SqliteBackend(std::filesystem::path file, SqlitePatience patience
     : file_(std::move(file)), patience_(patience), turn_(with_suffix(with_folder(file_), "-turn")) {
   {
     const auto hold = turn_.take(patience_.turn);
+    make_private(file_);
     auto db = connect();
     migrate(*db, sqlite_migrations(), printable(file_.native()));
     idle_.push_back(std::move(db));

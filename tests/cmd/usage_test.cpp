@@ -39,6 +39,8 @@ TEST_CASE("a wrong command line is told with the nearest right one, and exit sta
       {"navtalk fix-filenames a b", "unexpected argument 'b'"},
       {"navtalk --log-level loud config show", "--log-level: loud not in"},
       {"navtalk --config", "--config"},
+      {"navtalk serve --slots 2", "--slots requires --worker; see 'navtalk serve --help'"},
+      {"navtalk serve --token-file t", "--token-file requires --worker"},
   }));
   const Ran ran = shell(row.line);
   INFO(row.line << "\n" << ran.err);
@@ -46,6 +48,23 @@ TEST_CASE("a wrong command line is told with the nearest right one, and exit sta
   CHECK(ran.out.empty());
   CHECK(ran.err.starts_with("navtalk: error: "));
   CHECK(contains(ran.err, row.said));
+}
+
+TEST_CASE("a secret's file that is missing is a wrong configuration: exit status 3") {
+  const auto line = GENERATE("navtalk serve --worker --token-file /nowhere",
+                             "NAVTALK_POOL_WORKER_TOKEN_FILE=/nowhere navtalk serve");
+  const Ran ran = shell(line);
+  INFO(ran.err);
+  CHECK(ran.status == 3);
+  CHECK(contains(ran.err, "/nowhere"));
+}
+
+TEST_CASE("what navtalk keeps is its owner's alone") {
+  const Ran ran = shell(
+      "umask 022; export XDG_STATE_HOME=$HOME/state; navtalk pool status > /dev/null && "
+      "stat -c '%a' $XDG_STATE_HOME/navtalk $XDG_STATE_HOME/navtalk/pool.db* | sort -u");
+  INFO(ran.err);
+  CHECK(ran.out == "600\n700\n");
 }
 
 TEST_CASE("with --json an error is an object on standard output, wherever --json stands") {

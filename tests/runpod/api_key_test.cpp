@@ -42,9 +42,9 @@ TEST_CASE("without a file the API key comes from RUNPOD_API_KEY") {
 TEST_CASE("a missing or broken API key is reported without its text") {
   const tests::TemporaryDirectory folder;
   ::unsetenv("RUNPOD_API_KEY");
-  expect_error(Code::not_found, {"RUNPOD_API_KEY"}, [] { read_api_key(""); });
-  expect_error(Code::not_found, {"nowhere"}, [&] { read_api_key(folder / "nowhere"); });
-  expect_error(Code::not_found, {"key"}, [&] { read_api_key(written(folder, "\nx")); });
+  expect_error(Code::invalid, {"RUNPOD_API_KEY"}, [] { read_api_key(""); });
+  expect_error(Code::invalid, {"nowhere"}, [&] { read_api_key(folder / "nowhere"); });
+  expect_error(Code::invalid, {"key"}, [&] { read_api_key(written(folder, "\nx")); });
   const Error error = test::error_of([&] { read_api_key(written(folder, "hidden hidden")); });
   CHECK(error.code() == Code::invalid);
   CHECK_THAT(error.message(), !Catch::Contains("hidden"));
