@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
+#include "cmd/config_rules.h"
 #include "cmd/context.h"
 #include "cmd/failure.h"
 #include "cmd/help.h"
@@ -77,6 +78,9 @@ int run_command(const Command& command, const Globals& globals, Context& context
              wants_colour(STDERR_FILENO, globals.no_color));
   for (const std::string& variable : context.config_reading.unknown_variables) {
     log::warn(about_unknown_variable(variable));
+  }
+  if (command.needs_config) {
+    for (const std::string& found : contradictions(context.config_reading)) log::warn(found);
   }
   ProgressBar bar(is_terminal(STDERR_FILENO));
   context.progress = bar.reporter();

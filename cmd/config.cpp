@@ -4,15 +4,25 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
+#include "cmd/config_rules.h"
 #include "core/config_keys.h"
+#include "core/error.h"
 #include "core/printable.h"
 
 namespace navtalk::cmd {
 namespace {
 
+void refuse_contradictions(const ConfigReading& reading) {
+  std::string message;
+  for (const std::string& found : contradictions(reading))
+    message += (message.empty() ? "" : "\n") + found;
+  if (!message.empty()) throw Error(Code::invalid, message);
+}
+
 int check(const std::optional<std::filesystem::path>& file, Context& context) {
   const ConfigReading reading = read_config(
       {.file = file ? file : context.config_option, .environment = process_environment()});
+  refuse_contradictions(reading);
   if (context.json) {
     nlohmann::ordered_json object = {{"ok", true}};
     if (reading.file) put_path(object, "file", *reading.file);

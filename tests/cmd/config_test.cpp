@@ -60,6 +60,50 @@ TEST_CASE("a configuration file that is named must be there") {
   CHECK(shell("navtalk config check /etc").status == 3);
 }
 
+TEST_CASE("config check refuses what cannot work together, with key, place and remedy") {
+  struct Row {
+    std::string file, said;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"[pool]\ncloud = 'on'\n[runpod]\ngpu_types = ['NVIDIA A40']",
+       "pool.cloud (n.toml:2) = \"on\" makes no pod without runpod.image"},
+      {"[pool]\ncloud = 'auto'\n[runpod]\nimage = 'i'",
+       "pool.cloud (n.toml:2) = \"auto\" makes no pod without runpod.gpu_types"},
+      {"[pool]\nmin_running_gpu = 3",
+       "pool.min_running_gpu (n.toml:2) = 3 keeps more slots free than pool.free_running_gpu "
+       "(default) = 2 lets stay"},
+      {"[pool]\npolicy = 'adaptive'\nmin_running_gpu = 3\nfree_running_gpu = 1",
+       "pool.free_running_gpu (n.toml:4) = 1"},
+      {"[local]\ndevices = ['gpu7']", "local.devices (n.toml:2): device 'gpu7' is none of"},
+      {"[local]\ndevices = ['cpu', 'none']", "device 'none' is none of"},
+      {"[local]\ndevices = ['cpu', 'cpu']", "names 'cpu' twice"},
+      {"[runpod]\nproxy_url = 'http://127.0.0.1'", "runpod.proxy_url (n.toml:2)"},
+  }));
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << row.file << "\n";
+  const Ran ran = shell("navtalk config check n.toml", top.path());
+  INFO(row.file << "\n" << ran.err);
+  CHECK(ran.status == 3);
+  CHECK(contains(ran.err, row.said));
+  // The others say so and go on.
+  const Ran other =
+      shell("NAVTALK_LOG_FORMAT=text navtalk --config n.toml config show", top.path());
+  CHECK(other.status == 0);
+  CHECK(contains(other.err, row.said));
+}
+
+TEST_CASE("what belongs together is good") {
+  const auto text =
+      GENERATE(as<std::string>(), "[local]\ndevices = ['none']", "[local]\ndevices = ['cpu']",
+               "[pool]\nmin_running_gpu = 2", "[pool]\npolicy = 'adaptive'\nmin_running_gpu = 5",
+               "[pool]\ncloud = 'on'\n[runpod]\nimage = 'i'\ngpu_types = ['t']");
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << text << "\n";
+  const Ran ran = shell("navtalk config check n.toml", top.path());
+  INFO(text << "\n" << ran.err);
+  CHECK(ran.status == 0);
+}
+
 TEST_CASE("config check mentions variables that name no key") {
   const Ran ran = shell("NAVTALK_LOG_LEVLE=info navtalk config check");
   CHECK(ran.status == 0);
