@@ -25,6 +25,7 @@ except ModuleNotFoundError:
 PROGRAM = sys.argv.pop(1)
 PATIENCE_S = 60
 START = json.dumps({"type": "session.start"})
+ADA = pathlib.Path(__file__).resolve().parents[2] / "assets/demo/avatars/ada"
 
 # A user as a process of its own, to be killed.
 CLIENT = """
@@ -209,7 +210,9 @@ class Gateway(unittest.TestCase):
 
 class Worker(unittest.TestCase):
     def setUp(self):
-        self.worker = Process("--worker", NAVTALK_WORKER_TOKEN="sesame")
+        self.avatars = tempfile.mkdtemp(prefix="navtalk-avatars-")
+        self.addCleanup(lambda: shutil.rmtree(self.avatars))
+        self.worker = Process("--worker", NAVTALK_WORKER_TOKEN="sesame", NAVTALK_AVATARS_PATH=self.avatars)
         self.addCleanup(lambda: shutil.rmtree(self.worker.folder))
         self.addCleanup(self.worker.end)
         self.bearer = {"Authorization": "Bearer sesame"}
@@ -237,6 +240,16 @@ class Worker(unittest.TestCase):
         body = {"avatar": "../../etc"}
         self.assertEqual(self.worker.ask("POST", "/v1/prepare", body, **self.bearer)[0], 400)
         self.assertEqual(self.worker.ask("POST", "/v1/prepare", {"avatar": "nobody"}, **self.bearer)[0], 404)
+
+    def test_a_broken_avatar_is_told_without_paths(self):
+        shutil.copytree(ADA, os.path.join(self.avatars, "broken"))
+        os.remove(os.path.join(self.avatars, "broken", "frames.mp4"))
+        socket = self.worker.connect("/v1/session?lease=a&epoch=1&slot=0", ["Authorization: Bearer sesame"])
+        socket.send(json.dumps({"type": "session.start", "avatar": "broken"}))
+        error = receive(socket, "error")
+        self.assertEqual(error["code"], "invalid")
+        self.assertIn("broken", error["message"])
+        self.assertNotIn("/", error["message"])
 
     def test_it_ends_with_143(self):
         self.assertEqual(self.worker.end(), 143)
