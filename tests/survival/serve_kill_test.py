@@ -262,6 +262,9 @@ class Kills(unittest.TestCase):
             print(f"seed {SEED}: {json.dumps(chaos.done)}, users {json.dumps(ends)}, in order after {took:.1f} s")
             self.assertEqual(made.unrecorded(), [])
             self.assertEqual(made.leased_twice(), [])
+            audit = made.json("pool", "audit")
+            self.assertEqual((audit["underrecorded"], audit["not_in_the_ledger"]), ([], []))
+            self.assertEqual(len(audit["rows"]), len(made.cloud.pods_ever()))
             self.assertEqual(ends.get("lease_lost", 0), 0)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import time
 
@@ -97,6 +98,14 @@ class World:
 
     def alive(self):
         return [gateway for gateway in self.gateways if gateway.alive() and gateway.started(0)]
+
+    def json(self, *words):
+        """What a command of navtalk prints; it has to succeed."""
+        command = [self.navtalk, "--config", str(self.config), "--json", *words]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        if done.returncode != 0:
+            raise AssertionError(f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+        return json.loads(done.stdout)
 
     # --- what is there
 
