@@ -3,6 +3,7 @@
 // in clear and is not read at all.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ struct Pod {
   double usd_per_hour = 0;
   bool locked = false;
   bool has_runtime = false;  // the container has been seen running
+  std::optional<std::chrono::system_clock::time_point> created_at{};  // by Runpod's clock
 };
 
 struct PodPage {

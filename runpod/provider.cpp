@@ -93,6 +93,10 @@ Instance Provider::instance(const Pod& pod) const {
   result.device = pod.gpu_type;
   result.usd_per_hour = pod.usd_per_hour;
   result.detail = pod.status_word;
+  if (pod.created_at) {
+    const auto age = std::chrono::system_clock::now() - *pod.created_at;
+    result.age = std::max(Duration{}, std::chrono::duration_cast<Duration>(age));
+  }
   for (const std::string& part : {pod.cloud, pod.data_center}) {
     if (!part.empty()) result.detail += " " + part;
   }

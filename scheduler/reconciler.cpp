@@ -11,6 +11,9 @@ namespace {
 constexpr Duration k_calm = std::chrono::seconds(60);
 constexpr Duration k_restless = std::chrono::seconds(10);
 constexpr int k_twice = 2;
+// An orphan is not believed to be older: clocks may be wrong, and no reconciler was away for
+// longer.
+constexpr Duration k_oldest = std::chrono::hours(24);
 
 bool ended(const Instance& instance) { return instance.status == Instance::Status::gone; }
 
@@ -186,7 +189,10 @@ void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::st
   gpu.device = instance.device;
   gpu.usd_per_hour = instance.usd_per_hour;
   gpu.host = options_.host;
-  store_.add({.gpu = gpu, .paid_since = twin != nullptr ? twin->created_at : sighting.first},
+  const TimePoint made = twin != nullptr
+                             ? twin->created_at
+                             : now_ - std::min(instance.age.value_or(Duration{}), k_oldest);
+  store_.add({.gpu = gpu, .paid_since = std::min(made, sighting.first)},
              {options_.who, twin != nullptr ? "a twin at the provider" : "an orphan there"});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
 }

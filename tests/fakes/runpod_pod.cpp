@@ -1,6 +1,8 @@
 #include "tests/fakes/runpod_pod.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 namespace navtalk::tests {
 namespace {
@@ -25,6 +27,17 @@ json ports_row(int inside, const json& outside, const char* type, const char* ip
 int tcp_port(const FakePod& pod, FakeTime now) {
   const bool stale = pod.starts > 1 && now - pod.started < pod.life.stale_ports;
   return 10'000 + pod.starts - (stale ? 1 : 0);
+}
+
+// So long ago, to the second, as Runpod writes it.
+std::string time_text(FakeTime ago) {
+  const auto then = std::chrono::system_clock::now() - ago;
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(then);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
 }
 
 json runtime_of(const FakePod& pod, FakeTime now) {
@@ -99,7 +112,7 @@ json FakePod::shown(FakeTime now) const {
               {"locked", false},
               {"globalNetworking", {{"enabled", false}}},
               {"runtime", nullptr},
-              {"createdAt", "2026-06-01T12:00:00Z"},
+              {"createdAt", time_text(now - created)},
               {"startedAt", nullptr},
               {"gpu", {{"id", order.at("gpu").at("id")}, {"count", 1}}}};
   if (order.contains("dataCenterIds")) pod["dataCenterId"] = order.at("dataCenterIds").at(0);

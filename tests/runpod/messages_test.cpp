@@ -137,3 +137,15 @@ TEST_CASE("an error answer is told from what something else wrote") {
   CHECK(parse_problem(json({{"detail", std::string(9000, 'x')}}).dump()).detail.size() == 600);
   CHECK(parse_problem(R"({"detail":"a\nb\u001b[31m"})").detail == "a\\nb\\x1b[31m");
 }
+
+TEST_CASE("when a pod was made is read where it stands in a known form") {
+  const auto made = [](const std::string& text) {
+    return parse_pod(json({{"id", "x"}, {"createdAt", text}}).dump())->created_at;
+  };
+  const auto june = std::chrono::sys_days(std::chrono::year(2026) / 6 / 1) + std::chrono::hours(12);
+  CHECK(made("2026-06-01T12:00:00Z") == june);
+  CHECK(made("2026-06-01T12:00:00.140Z") == june);
+  CHECK_FALSE(made("2026-06-01T12:00:00+02:00"));
+  CHECK_FALSE(made("yesterday"));
+  CHECK_FALSE(parse_pod(R"({"id":"x","createdAt":null})")->created_at);
+}
