@@ -3,7 +3,7 @@
 First at chosen moments, between every pair of steps of a GPU's and a session's life, then at random ones with users who come
 and go, workers that are killed and stopped, and a cloud that answers late, twice, wrongly or never. After every restart rows,
 pods, leases and the ledger agree again within 60 s. NAVTALK_SURVIVAL_SEED (default 1) chooses the random moments,
-NAVTALK_SURVIVAL_S (default 10) for how long.
+NAVTALK_SURVIVAL_S (default 6) for how long.
 """
 
 import concurrent.futures
@@ -32,9 +32,9 @@ from world import CREATE, IDLE, World
 
 PROGRAMS = [sys.argv.pop(1) for _ in range(3)]
 SEED = int(os.environ.get("NAVTALK_SURVIVAL_SEED", "1"))
-RANDOM_S = float(os.environ.get("NAVTALK_SURVIVAL_S", "10"))
+RANDOM_S = float(os.environ.get("NAVTALK_SURVIVAL_S", "6"))
 PATIENCE_S = 60
-AT_ONCE = 4  # worlds
+AT_ONCE = 5  # worlds
 
 
 @contextlib.contextmanager
