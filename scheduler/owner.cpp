@@ -34,8 +34,17 @@ std::string pid_namespace() {
   return open == std::string::npos ? text : text.substr(open + 1, text.size() - open - 2);
 }
 
-// What processes share that can look at each other.
-std::string neighbourhood() { return host_name() + "/" + pid_namespace(); }
+// Another one on every machine and after every start of it.
+std::string boot() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  in >> id;
+  return id.empty() ? "?" : id;
+}
+
+// What processes share that can look at each other. Neither the host's name nor the namespace alone
+// tells machines apart: cloned ones have one name, and the first namespace has one number on all.
+std::string neighbourhood() { return host_name() + "/" + boot() + "." + pid_namespace(); }
 
 }  // namespace
 
