@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "core/check.h"
 #include "core/error.h"
+#include "core/lenient_json.h"
 #include "core/log.h"
 
 namespace navtalk::local {
@@ -84,6 +86,25 @@ pid_t spawn(const ChildCommand& command, const Setup& setup) {
     throw Error(Code::failed, "cannot start " + words[0] + ": " + std::strerror(fault));
   }
   return pid;
+}
+
+struct Said {
+  std::string words;
+  bool quiet = false;
+};
+
+// A JSON line's message, then its fields as name=value; another line as it is.
+Said read_log_line(const std::string& line) {
+  const auto record = parse_json(line).value_or(nlohmann::json());
+  const std::optional<std::string> message = text_field(record, "message");
+  if (!message) return {.words = line};
+  const std::string level = text_field(record, "level").value_or("");
+  Said said{.words = *message, .quiet = level == "info" || level == "debug"};
+  for (const auto& [field, value] : record.items()) {
+    if (field == "time" || field == "level" || field == "message") continue;
+    said.words += " " + field + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return said;
 }
 
 std::string how_it_ended(int status, const std::string& last_line) {
@@ -212,17 +233,16 @@ bool Children::read_errors(Child& child) {
   return false;
 }
 
-// Its lines are log lines already, of the level that it was told; only their level is looked for.
+// Its lines are log lines already: what they say becomes a line of this log.
 void Children::pass_on(Child& child) {
   if (child.line.empty()) return;
-  child.last_line = std::exchange(child.line, {});
+  const Said said = read_log_line(std::exchange(child.line, {}));
+  child.last_line = said.words;
   const log::Fields fields = {{"worker", child.name}};
-  const bool quiet = child.last_line.find("\"level\":\"info\"") != std::string::npos ||
-                     child.last_line.find("\"level\":\"debug\"") != std::string::npos;
-  if (quiet) {
-    log::info(child.last_line, fields);
+  if (said.quiet) {
+    log::info(said.words, fields);
   } else {
-    log::warn(child.last_line, fields);
+    log::warn(said.words, fields);
   }
 }
 

@@ -7,9 +7,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <semaphore>
 
 #include "scheduler/worker_client.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -169,6 +171,22 @@ TEST_CASE("a killed worker is told at once and listed as failed, with how it end
   CHECK_THAT(instance->detail, Catch::Contains("signal 9"));
   CHECK(done(provider.destroy(gpu, {})));
   CHECK_FALSE(listed(provider, gpu.name));
+}
+
+TEST_CASE("what a worker logs is told in its words, not as JSON within text") {
+  const tests::TemporaryDirectory folder;
+  LocalProviderOptions logging = options();
+  logging.program = folder / "worker";
+  std::ofstream(logging.program) << "#!/bin/sh\n"
+                                    "echo '{\"time\":\"now\",\"level\":\"error\",\"message\":\"no "
+                                    "weights\",\"file\":\"unet\"}' >&2\n"
+                                    "exit 3\n";
+  std::filesystem::permissions(logging.program, std::filesystem::perms::owner_all);
+  LocalProvider provider(logging);
+  const Outcome outcome = provider.create(new_row(), {});
+  REQUIRE(std::holds_alternative<Failure>(outcome));
+  CHECK(std::get<Failure>(outcome).message ==
+        "the worker on cpu ended at its start with exit status 3: no weights file=unet");
 }
 
 TEST_CASE("a worker that does not heed SIGTERM is killed after its bound") {
