@@ -1,8 +1,10 @@
-// The providers that any process may use: registered workers, and the cloud where it is configured.
-// Local workers belong to `navtalk serve`.
+// The providers that any process may use: registered workers, and the cloud where it is configured
+// or an API key is at hand: pods that are there are destroyed also after the cloud was switched
+// off. Local workers belong to `navtalk serve`.
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ class PoolProviders {
   // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
   // this, tells what the cap on spending leaves.
   PoolProviders(const Config& config, const PoolIdentity& identity, const std::string& worker_token,
-                PoolStore& store);
+                PoolStore& store, const std::stop_token& stop);
 
   std::vector<Provider*> all() const;
   // What the next cloud GPU is expected to cost; 0 without a cloud.

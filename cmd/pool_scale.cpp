@@ -46,7 +46,8 @@ void tell(const Tick& tick, const Options& options, Context& context) {
   } else if (options.dry_run || (options.watch && tick.acted > 0)) {
     for (const std::string& line : tick.explanation) context.out.print("{}\n", line);
   }
-  if (!tick.held) log::info("another process is the scaler now; nothing was done");
+  if (!tick.held && !context.stop.stop_requested())
+    log::info("another process is the scaler now; nothing was done");
   context.out.flush();
 }
 
@@ -54,7 +55,9 @@ int scale(const Options& options, Context& context) {
   const auto store = open_store(context.config);
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
-  PoolProviders providers(context.config, identity, worker_token_of(context.config), *store);
+  PoolProviders providers(context.config, identity, worker_token_of(context.config), *store,
+                          context.stop);
+  throw_if_stopped(context.stop);
   SupplyOptions supplies = supply_options(identity, context.config, "scaler " + owner);
   supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
   Supply supply(*store, supplies);

@@ -84,7 +84,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   const PoolIdentity identity = identity_of(*store, config);
   const std::string owner = this_process(), token = worker_token_of(config);
 
-  PoolProviders others(config, identity, token, *store);
+  PoolProviders others(config, identity, token, *store, context.stop);
   LocalProvider local(local_options(context, *store, token, owner));
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);

@@ -72,4 +72,9 @@ ApiKey read_api_key(const std::filesystem::path& file) {
   return ApiKey(std::move(key));
 }
 
+bool has_api_key(const std::filesystem::path& file) {
+  const char* const variable = std::getenv("RUNPOD_API_KEY");
+  return !file.empty() || (variable != nullptr && *variable != '\0');
+}
+
 }  // namespace navtalk::runpod

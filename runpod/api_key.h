@@ -23,5 +23,7 @@ class ApiKey {
 // The file's first line; without a file, RUNPOD_API_KEY. Warns of a file that others may read.
 // Error{invalid}: no key there, or one that no header can carry.
 ApiKey read_api_key(const std::filesystem::path& file);
+// Is a file named, or the variable set?
+bool has_api_key(const std::filesystem::path& file);
 
 }  // namespace navtalk::runpod

@@ -27,9 +27,11 @@ void check(const ProviderOptions& options) {
   const auto demand = [](bool there, const char* key) {
     if (!there) throw Error(Code::invalid, std::string("runpod.") + key + " is not set");
   };
-  demand(!options.image.empty(), "image");
-  demand(!options.wishes.gpu_types.empty(), "gpu_types");
-  demand(!options.wishes.clouds.empty(), "clouds");
+  if (options.creates) {
+    demand(!options.image.empty(), "image");
+    demand(!options.wishes.gpu_types.empty(), "gpu_types");
+    demand(!options.wishes.clouds.empty(), "clouds");
+  }
   constexpr std::size_t k_most_variables = 50 - 10;  // Runpod's bound, less what we add
   if (options.env.size() > k_most_variables) {
     throw Error(Code::invalid, "a pod takes at most 40 further variables");
@@ -51,8 +53,7 @@ struct Provider::Walk {
 Provider::Provider(ProviderOptions options, ApiKey key)
     : options_(std::move(options)),
       api_(options_.api, std::move(key)),
-      learnt_(Learnt{.rests = CoolDowns(options_.cool_down, options_.longest_cool_down),
-                     .absence = Absence(options_.absence_grace)}) {
+      learnt_(Learnt{.rests = CoolDowns(options_.cool_down, options_.longest_cool_down)}) {
   check(options_);
   parse_http_url(url("1"));  // a pod id that fits as host and as port
 }
@@ -131,6 +132,7 @@ std::vector<Candidate> Provider::places(const std::stop_token& stop) {
 }
 
 Outcome Provider::create(const Gpu& gpu, const std::stop_token& stop) {
+  if (!options_.creates) return Refused{"the cloud is switched off, or not configured", false};
   const auto paused = learnt_.with([](const Learnt& learnt) {
     return std::chrono::ceil<milliseconds>(learnt.account_pause_until - Clock::now());
   });
@@ -169,10 +171,7 @@ std::optional<Outcome> Provider::try_place(const Gpu& gpu, const Candidate& plac
   ++walk.asked;
   const ApiResult<Pod> result = api_.create(order(gpu, place), stop);
   if (const auto* pod = std::get_if<Pod>(&result)) {
-    learnt_.with([&](Learnt& learnt) {
-      learnt.rests.accepted(place);
-      learnt.absence.seen(gpu.name);
-    });
+    learnt_.with([&](Learnt& learnt) { learnt.rests.accepted(place); });
     Instance made = instance(*pod);
     if (made.device.empty()) made.device = place.gpu_type;
     if (made.usd_per_hour == 0) {

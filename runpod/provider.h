@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/guarded.h"
-#include "runpod/absence.h"
 #include "runpod/api.h"
 #include "runpod/candidates.h"
 #include "scheduler/provider.h"
@@ -24,6 +23,9 @@ struct ProviderOptions {
   std::string list_prefix = "navtalk-";  // names that list() shows
   Wishes wishes{};
   std::string image{};
+  // False: create is refused, and image and wishes may be missing; pods that are there are looked
+  // after all the same.
+  bool creates = true;
   // {port}, {slots} and {silence_s} are filled in.
   std::string args =
       "serve --worker --listen 0.0.0.0:{port} --slots {slots} --gateway-silence-s {silence_s}";
@@ -40,8 +42,7 @@ struct ProviderOptions {
   std::chrono::milliseconds cool_down{60'000}, longest_cool_down{600'000};
   std::chrono::milliseconds account_pause{300'000};  // after 401, 402, 403, 410
   std::chrono::milliseconds catalog_age{60'000};
-  std::chrono::milliseconds absence_grace{120'000};  // how long a fresh pod may be missing
-  double fallback_usd_per_hour = 1;                  // while no price is known
+  double fallback_usd_per_hour = 1;  // while no price is known
   // What a pod for this row may cost per hour, so that a dearer place than the expected one does
   // not break the pool's cap; empty: anything.
   std::function<double(const Gpu&)> budget{};
@@ -49,7 +50,8 @@ struct ProviderOptions {
 
 class Provider : public navtalk::Provider {
  public:
-  // Error{invalid} when the image, the GPU types or the clouds are missing, or a URL is none.
+  // Error{invalid} when the image, the GPU types or the clouds are missing although it is to
+  // create, or a URL is none.
   Provider(ProviderOptions options, ApiKey key);
 
   Source source() const override { return Source::runpod; }
@@ -70,7 +72,6 @@ class Provider : public navtalk::Provider {
  private:
   struct Learnt {
     CoolDowns rests;
-    Absence absence;
     Catalog catalog{};
     std::optional<Clock::time_point> catalog_at{};
     Clock::time_point account_pause_until{};

@@ -10,9 +10,6 @@ namespace {
 
 using Kind = ApiFault::Kind;
 
-// A pod whose worker answered at this age has long been in every list.
-constexpr auto k_old = std::chrono::minutes(10);
-
 bool lives(const Pod& pod) { return pod.status != PodStatus::terminated; }
 
 bool on_its_way(PodStatus status) {
@@ -104,7 +101,7 @@ Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   return known ? Outcome(Done{}) : confirm_gone(gpu, stop);
 }
 
-// Runpod does not know the pod, which proves nothing while it is young.
+// Runpod does not know the pod; nor do its lists?
 Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   const PodList all = api_.list(stop);
   if (all.fault) {
@@ -114,17 +111,8 @@ Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   const bool listed = std::any_of(all.pods.begin(), all.pods.end(), [&](const Pod& pod) {
     return lives(pod) && (pod.id == gpu.provider_id || pod.name == gpu.name);
   });
-  // Both by the store's clock; this host's may have jumped.
-  const bool old = gpu.seen_at - gpu.created_at > k_old;
-  return learnt_.with([&](Learnt& learnt) -> Outcome {
-    if (!listed && (old || learnt.absence.confirmed(gpu.name, Clock::now()))) {
-      learnt.absence.seen(gpu.name);  // nothing to remember any more
-      return Done{};
-    }
-    if (listed) learnt.absence.seen(gpu.name);
-    return Unclear{gpu.name + (listed ? " is not known at Runpod, and yet listed"
-                                      : " is not known at Runpod: it may be too young for that")};
-  });
+  if (listed) return Unclear{gpu.name + " is not known at Runpod, and yet listed"};
+  return Done{.unknown = true};
 }
 
 Listing Provider::list(const std::stop_token& stop) {
@@ -141,6 +129,7 @@ Listing Provider::list(const std::stop_token& stop) {
 }
 
 int Provider::room(const std::vector<Gpu>& existing) const {
+  if (!options_.creates) return 0;
   const auto mine = std::count_if(existing.begin(), existing.end(),
                                   [](const Gpu& gpu) { return gpu.source == Source::runpod; });
   if (mine >= options_.max_pods || api_.quota_wait() > options_.api.retry.patience) return 0;

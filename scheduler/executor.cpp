@@ -14,12 +14,19 @@ namespace {
 constexpr std::size_t k_waiting = 1024;  // more due intents than this wait for the next step
 constexpr Duration k_first_pause = std::chrono::seconds(1);
 constexpr Duration k_longest_pause = std::chrono::seconds(30);
+// A place this old when its end was wanted has long been in every list.
+constexpr Duration k_old = std::chrono::minutes(10);
 
 // Before the next try of what did not work: 1 s, doubled each time, 30 s at most.
 Duration pause_after(int tries) {
   Duration pause = k_first_pause;
   for (int i = 1; i < tries && pause < k_longest_pause; ++i) pause *= 2;
   return std::min(pause, k_longest_pause);
+}
+
+// Its create was refused in so many words: see fail().
+bool nothing_was_made(const Gpu& gpu) {
+  return gpu.source == Source::runpod && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
 }
 
 bool holds(const Gpu& row, const Gpu& taken) {
@@ -67,11 +74,25 @@ void Executor::step() {
     const bool ours = under_way_.with([&](auto& ids) { return ids.contains(gpu.id); });
     if (ours) {
       renew(gpu, view.now);
+    } else if (gpu.source == Source::runpod && provider_of(gpu) == nullptr) {
+      complain(gpu);
     } else if (due(gpu, view.now) && work_.size() < k_waiting) {
       under_way_.with([&](auto& ids) { ids.insert(gpu.id); });
       work_.push(gpu.id);
     }
   }
+}
+
+// Each intent once. It waits until a process with a provider for it comes.
+void Executor::complain(const Gpu& gpu) {
+  if (gpu.intent.operation == Operation::none) return;
+  std::uint64_t& number = unserved_[gpu.id];
+  if (std::exchange(number, gpu.intent.number) == gpu.intent.number) return;
+  log::error("nobody here can do this at the provider; is its API key missing?",
+             {{"gpu", gpu.id.text},
+              {"operation", name(gpu.intent.operation)},
+              {"provider", name(gpu.source)},
+              {"provider_id", gpu.provider_id}});
 }
 
 bool Executor::wait_idle(Duration at_most, const std::stop_token& stop) {
@@ -162,7 +183,9 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
     if (operation == Operation::pause) change.event = Event::paused;
     if (done->instance) {
       if (!done->instance->url.empty()) change.url = done->instance->url;
-      change.usd_per_hour = done->instance->usd_per_hour;
+      // Paused it keeps the price that it will have when it is woken.
+      const double usd = done->instance->usd_per_hour;
+      if (operation == Operation::wake && usd > 0) change.usd_per_hour = usd;
     }
     amend(taken, change, std::string(name(operation)) + " done");
   } else if (const auto* none = std::get_if<NoCapacity>(&outcome)) {
@@ -193,8 +216,11 @@ void Executor::record_created(const Gpu& taken, const Instance& instance, TimePo
 
 void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {
   const Operation operation = taken.intent.operation;
-  amend(taken, {.event = Event::fail, .last_error = message, .intent = settled_intent(taken)},
-        std::string(name(operation)) + " failed: " + message);
+  GpuChange change{.event = Event::fail, .last_error = message, .intent = settled_intent(taken)};
+  // What was never made costs nothing.
+  const bool refused = result == Attempt::Result::no_capacity || result == Attempt::Result::refused;
+  if (operation == Operation::create && refused) change.usd_per_hour = 0;
+  amend(taken, change, std::string(name(operation)) + " failed: " + message);
   store_.record(Attempt{.at = store_.now(),
                         .gpu = taken.id,
                         .source = taken.source,
@@ -228,6 +254,11 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     if (const auto* unclear = std::get_if<Unclear>(&outcome))
       return let_go(taken, unclear->message);
     if (const auto* none = std::get_if<NoCapacity>(&outcome)) return let_go(taken, none->message);
+    if (std::get<Done>(outcome).unknown && !may_be_gone(taken)) {
+      return let_go(taken, "not known to its provider: it may be too young for that");
+    }
+  } else if (nothing_was_made(taken)) {
+    return remove(taken);
   }
   // Gone is what a whole list does not show any more; without an id it goes by the name.
   const Listing listing = provider.list(stop);
@@ -246,6 +277,17 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     if (found) destroy(*found, provider, stop);
     return;
   }
+  remove(taken);
+}
+
+// By the row alone, so that it holds for whoever tries next.
+bool Executor::may_be_gone(const Gpu& taken) const {
+  const TimePoint wanted = taken.intent.since;
+  const bool settled = taken.intent.tries > 1 && store_.now() - wanted >= options_.settle;
+  return settled || wanted - taken.created_at > k_old;
+}
+
+void Executor::remove(const Gpu& taken) {
   std::optional<Gpu> row = store_.find(taken.id);
   while (row && holds(*row, taken) &&
          !store_.remove(row->id, row->version, {options_.owner, "destroyed"})) {

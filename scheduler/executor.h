@@ -5,6 +5,7 @@
 //   create   done: provider id stored, the row starts         unclear: left for the reconciler
 //   pause    done: paused                                      else: failed
 //   destroy  done, and the provider's list lacks it: removed   else: tried again, for ever
+//            a young place that the provider does not know: once that has been so for a while
 //
 // A crash leaves the row with its intent; the next executor takes it over when the lease is over,
 // or at once when the owner was a process of this host that is gone. wake, pause and destroy are
@@ -29,6 +30,8 @@ struct ExecutorOptions {
   std::string owner;  // this_process()
   std::string host;   // rows that another host supervises are not ours
   Duration lease = std::chrono::seconds(45);
+  Duration settle =
+      std::chrono::seconds(90);  // so long a young place may be unknown to its provider
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
   int threads = 8;
 };
@@ -56,9 +59,12 @@ class Executor {
   // `asked`: when the provider was called.
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
+  void complain(const Gpu& gpu);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
   void let_go(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
+  bool may_be_gone(const Gpu& taken) const;
+  void remove(const Gpu& taken);
   std::optional<Gpu> amend(const Gpu& taken, GpuChange change, const std::string& why);
   Provider* provider_of(const Gpu& gpu) const;
 
@@ -66,6 +72,7 @@ class Executor {
   std::map<Source, Provider*> providers_;
   ExecutorOptions options_;
   std::function<void()> after_failure_;
+  std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were told
   Guarded<std::set<GpuId>> under_way_;
   std::condition_variable_any idle_;
   std::mutex idle_mutex_;

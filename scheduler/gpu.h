@@ -61,8 +61,10 @@ struct Gpu {
   std::string provider_id{};  // pod id, process id; empty: the provider has not answered yet
   double usd_per_hour = 0;
   TimePoint created_at{};
-  TimePoint since{};    // when it came into this state
-  TimePoint seen_at{};  // when its worker last answered a probe; zero: never
+  TimePoint since{};         // when it came into this state
+  TimePoint seen_at{};       // when its worker last answered a probe; zero: never
+  int misses = 0;            // probes since then that it did not answer well
+  TimePoint missed_since{};  // the first of them
   std::string last_error{};
   WaiterId reserved_for{};  // starting for this waiter: not surplus
   Intent intent{};

@@ -30,8 +30,8 @@ struct Cause {
 struct NewGpu {
   Gpu gpu;           // state, version, epoch and times are the store's to set where 0
   int max_gpus = 0;  // 0: no cap. Counts every row that is neither dedicated nor external
-  double max_usd_per_hour = 0;            // 0: no cap. Sum over rows, this one's price included
-  std::uint64_t fence = 0;                // of the scaler that adds it; 0: not a scaler
+  double max_usd_per_hour = 0;  // 0: no cap. Sum over rows not paused, this one's price included
+  std::uint64_t fence = 0;      // of the scaler that adds it; 0: not a scaler
   std::optional<TimePoint> paid_since{};  // see GpuChange
 };
 
@@ -50,6 +50,7 @@ struct GpuChange {
   // now.
   std::optional<TimePoint> paid_since{};
   std::uint64_t fence = 0;
+  double max_usd_per_hour = 0;  // of a wake; 0: no cap. As for NewGpu
 };
 
 struct PoolView {
@@ -88,8 +89,11 @@ class PoolStore {
   // Only from stopping or failed, or external, and without sessions. False when the version is
   // stale.
   virtual bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) = 0;
-  // The worker answered a probe. Not a change: no event, no new version.
+  // The worker answered a probe, or did not answer it well: one more miss, and why, as the row's
+  // last error unless it serves still. Not changes: no event, no new version. missed() gives the
+  // row afterwards; nullopt when it is gone.
   virtual void seen(const GpuId& id, TimePoint at) = 0;
+  virtual std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) = 0;
 
   // --- sessions and queue
   // A slot for the claimant, if one is free that nobody before it in the queue wants; takes it out

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
+#include "core/error.h"
 #include "core/log.h"
 
 namespace navtalk {
@@ -12,10 +14,10 @@ constexpr std::size_t k_waiting = 256;  // what finds no room is asked at the ne
 constexpr int k_proofs = 2;
 constexpr int k_misses = 3;
 
-// A worker that is starting says so itself; that is no fault.
-bool says_ready(const WorkerHealth& health) {
-  return health.state == "idle" || health.state == "running";
-}
+constexpr int k_quick_asks = 4;  // of one that starts, before it is asked less often
+constexpr int k_slowest = 4;     // times as seldom
+
+bool serves(const Gpu& gpu) { return gpu.state == State::idle || gpu.state == State::running; }
 
 bool same_state(const Gpu& a, const Gpu& b) {
   return a.state == b.state && a.intent.number == b.intent.number && a.url == b.url;
@@ -24,42 +26,35 @@ bool same_state(const Gpu& a, const Gpu& b) {
 }  // namespace
 
 Prober::Prober(PoolStore& store, ProberOptions options)
-    : store_(store), options_(std::move(options)), work_(k_waiting) {
+    : store_(store), options_(std::move(options)), serving_(k_waiting), others_(k_waiting) {
   for (int i = 0; i < options_.threads; ++i) {
-    threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
+    for (Channel<Gpu>* work : {&serving_, &others_}) {
+      threads_.emplace_back([this, work](const std::stop_token& stop) { run(*work, stop); });
+    }
   }
 }
 
 Prober::~Prober() {
   for (std::jthread& thread : threads_) thread.request_stop();
-  work_.close();
+  serving_.close();
+  others_.close();
 }
 
 bool Prober::due(const Gpu& gpu, bool leading, TimePoint now) const {
   if (gpu.url.empty()) return false;
   if (gpu.source == Source::local ? gpu.host != options_.host : !leading) return false;
-  Duration every{};
-  switch (gpu.state) {
-    case State::starting:
-      // While the provider is still at it, what answers may be the old worker.
-      if (gpu.intent.operation != Operation::none) return false;
-      every = options_.starting_every;
-      break;
-    case State::idle:
-    case State::running:
-      every = options_.running_every;
-      break;
-    case State::failed:
-      if (gpu.source != Source::external) return false;
-      every = options_.failed_every;
-      break;
-    case State::paused:
-    case State::stopping:
-      return false;
-  }
+  // While the provider is still at it, what answers may be the old worker.
+  const bool starts = gpu.state == State::starting && gpu.intent.operation == Operation::none;
+  const bool may_return = gpu.state == State::failed && gpu.source == Source::external;
+  if (!starts && !may_return && !serves(gpu)) return false;
   return records_.with([&](const auto& records) {
     const auto record = records.find(gpu.id);
     if (record == records.end()) return true;
+    Duration every = may_return ? options_.failed_every : options_.running_every;
+    if (starts) {
+      const int times = 1 + record->second.bad / k_quick_asks;
+      every = options_.starting_every * std::min(times, k_slowest);
+    }
     return !record->second.under_way && now - record->second.asked >= every;
   });
 }
@@ -67,26 +62,34 @@ bool Prober::due(const Gpu& gpu, bool leading, TimePoint now) const {
 void Prober::step(bool leading) {
   const PoolView view = store_.view();
   for (const Gpu& gpu : view.gpus) {
-    if (work_.size() >= k_waiting || !due(gpu, leading, view.now)) continue;
+    Channel<Gpu>& work = serves(gpu) ? serving_ : others_;
+    if (work.size() >= k_waiting || !due(gpu, leading, view.now)) continue;
     records_.with([&](auto& records) {
       Record& record = records[gpu.id];
       record.under_way = true;
       record.asked = view.now;
     });
-    work_.push(gpu);
+    work.push(gpu);
   }
+  forget_removed(view);
+}
+
+// Not before there are more records than rows, since it looks at all of both.
+void Prober::forget_removed(const PoolView& view) {
   records_.with([&](auto& records) {
+    if (records.size() <= view.gpus.size()) return;
+    std::set<GpuId> known;
+    for (const Gpu& gpu : view.gpus) known.insert(gpu.id);
     std::erase_if(records, [&](const auto& entry) {
-      const auto same = [&](const Gpu& gpu) { return gpu.id == entry.first; };
-      return !entry.second.under_way && std::none_of(view.gpus.begin(), view.gpus.end(), same);
+      return !entry.second.under_way && !known.contains(entry.first);
     });
   });
 }
 
-void Prober::run(const std::stop_token& stop) {
+void Prober::run(Channel<Gpu>& work, const std::stop_token& stop) {
   WorkerClient client(options_.token, options_.client);
   while (!stop.stop_requested()) {
-    const std::optional<Gpu> gpu = work_.pop(stop);
+    const std::optional<Gpu> gpu = work.pop(stop);
     if (!gpu) return;
     try {
       probe(*gpu, client, stop);
@@ -109,45 +112,50 @@ bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {
   });
 }
 
-void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {
-  const WorkerAnswer answer = client.health(gpu.url, stop);
-  if (stop.stop_requested()) return;
-  const auto* health = std::get_if<WorkerHealth>(&answer);
-  std::string why;
-  if (health == nullptr) {
-    why = std::get<WorkerFault>(answer).message;
-  } else if (!says_ready(*health)) {
-    why = "the worker says that it is " + health->state;
-  } else if (const auto unready = why_unready(*health, gpu.source == Source::runpod)) {
-    why = *unready;
+Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
+                            const std::stop_token& stop) const {
+  WorkerAnswer answer;
+  try {
+    answer = client.health(gpu.url, stop);
+  } catch (const Error& error) {
+    return {.why = error.message()};  // a URL that is none
   }
-  const TimePoint now = store_.now();
+  if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
+    return {.why = fault->message,
+            .refuses = fault->kind == WorkerFault::Kind::denied ||
+                       fault->kind == WorkerFault::Kind::protocol};
+  }
+  const auto& health = std::get<WorkerHealth>(answer);
+  return {.why = why_unready(health, gpu.source == Source::runpod).value_or(""),
+          .loads = health.state == "starting",
+          .slots = health.slots};
+}
+
+void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {
+  const Verdict verdict = ask(gpu, client, stop);
+  if (stop.stop_requested()) return;
+  const bool good = verdict.why.empty();
   const Record record = records_.with([&](auto& records) {
     Record& known = records[gpu.id];
-    if (why.empty()) {
-      ++known.good;
-      known.bad = 0;
-    } else {
-      known.good = 0;
-      if (known.bad++ == 0) known.first_bad = now;
-    }
+    known.good = good ? known.good + 1 : 0;
+    known.bad = good ? 0 : known.bad + 1;
     return known;
   });
-  if (why.empty()) {
-    well(gpu, *health, record.good, client, stop);
+  if (good) {
+    well(gpu, verdict.slots, record.good, client, stop);
   } else {
-    unwell(gpu, why, record);
+    unwell(gpu, verdict, record.bad);
   }
 }
 
-void Prober::well(const Gpu& gpu, const WorkerHealth& health, int in_row, WorkerClient& client,
+void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
                   const std::stop_token& stop) {
   const TimePoint now = store_.now();
   const bool proving = gpu.state == State::starting || gpu.state == State::failed;
   store_.seen(gpu.id, now);
   if (!proving || in_row < k_proofs) return;
   if (const auto fault = client.handshake(gpu.url, "probe", 0, stop)) {
-    return unwell(gpu, "no WebSocket reaches it: " + fault->message, {.bad = 1, .first_bad = now});
+    return unwell(gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1);
   }
   const std::optional<Gpu> row = store_.find(gpu.id);
   if (!row || !same_state(*row, gpu)) return;
@@ -156,7 +164,7 @@ void Prober::well(const Gpu& gpu, const WorkerHealth& health, int in_row, Worker
                    .event = Event::ready,
                    .last_error = "",
                    .reserved_for = WaiterId{}};
-  if (health.slots > 0 && health.slots < row->slots) change.slots = health.slots;
+  if (slots > 0 && slots < row->slots) change.slots = slots;
   if (!store_.change(change, {options_.who, "answers, and a WebSocket gets through"})) return;
   if (gpu.state != State::starting) return;
   store_.record(Attempt{.at = now,
@@ -168,18 +176,38 @@ void Prober::well(const Gpu& gpu, const WorkerHealth& health, int in_row, Worker
                         .detail = gpu.device});
 }
 
-void Prober::unwell(const Gpu& gpu, const std::string& why, const Record& record) {
-  // A start has its own deadline, which the scaler watches; a failed one is failed already.
-  if (gpu.state != State::idle && gpu.state != State::running) return;
-  if (record.bad < k_misses || store_.now() - record.first_bad < options_.grace) return;
-  const std::optional<Gpu> row = store_.find(gpu.id);
-  if (!row || (row->state != State::idle && row->state != State::running)) return;
-  const bool failed =
-      store_
-          .change({.id = row->id, .version = row->version, .event = Event::fail, .last_error = why},
-                  {options_.who, why})
-          .has_value();
-  if (failed) log::warn("a GPU failed", {{"gpu", gpu.id.text}, {"error", why}});
+void Prober::unwell(const Gpu& gpu, const Verdict& verdict, int in_row) {
+  const bool starts = gpu.state == State::starting;
+  const bool counts = serves(gpu) || (starts && gpu.source == Source::external && !verdict.loads);
+  if (!counts) {
+    // A start has its own deadline, which the scaler watches; a failed one is failed already.
+    std::optional<Gpu> row = gpu;
+    if (gpu.last_error != verdict.why) row = store_.missed(gpu.id, store_.now(), verdict.why);
+    const bool hopeless = starts && verdict.refuses && in_row >= k_proofs;
+    if (row && hopeless && same_state(*row, gpu)) fail(*row, verdict.why);
+    return;
+  }
+  const TimePoint now = store_.now();
+  const std::optional<Gpu> row = store_.missed(gpu.id, now, verdict.why);
+  if (!row || (!serves(*row) && !same_state(*row, gpu))) return;
+  const bool refused = starts && verdict.refuses && in_row >= k_proofs;
+  const bool silent = row->misses >= k_misses && now - row->missed_since >= options_.grace;
+  if (refused || silent) fail(*row, verdict.why);
+}
+
+void Prober::fail(const Gpu& row, const std::string& why) {
+  const GpuChange change{
+      .id = row.id, .version = row.version, .event = Event::fail, .last_error = why};
+  if (!store_.change(change, {options_.who, why})) return;
+  log::warn("a GPU failed", {{"gpu", row.id.text}, {"error", why}});
+  if (row.state != State::starting || row.source == Source::external) return;
+  store_.record(Attempt{.at = store_.now(),
+                        .gpu = row.id,
+                        .source = row.source,
+                        .operation = being_woken(row) ? Operation::wake : Operation::create,
+                        .result = Attempt::Result::failed,
+                        .took = store_.now() - row.since,
+                        .detail = why});
 }
 
 }  // namespace navtalk

@@ -1,8 +1,14 @@
 // Asks the workers whether they are well, and lets the rows say so:
 //
-//   starting          two answers in a row, and a WebSocket gets through: ready
-//   idle, running     silent for the grace time, three times in a row: failed
-//   failed, external  answers again: ready
+//   starting           two answers in a row, and a WebSocket gets through: ready
+//   starting           wants another token or protocol, twice: failed
+//   idle, running      silent for the grace time, three times in a row: failed
+//   starting, external the same: nobody starts it, so it is not about to come
+//   failed, external   answers again: ready
+//
+// Misses are counted in the row, so that whoever asks next goes on counting; the last answer of one
+// that starts is its last error. Those that serve and those that do not are asked by threads of
+// their own: a dozen dead pods must not hold up the news of a living one.
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.
@@ -31,7 +37,7 @@ struct ProberOptions {
   Duration failed_every = std::chrono::seconds(10);
   Duration grace = std::chrono::seconds(15);
   WorkerClientOptions client{};
-  int threads = 4;
+  int threads = 4;  // for those that serve, and as many for the others
 };
 
 class Prober {
@@ -50,22 +56,30 @@ class Prober {
     TimePoint asked{};
     bool under_way = false;
     int good = 0, bad = 0;  // in a row
-    TimePoint first_bad{};
+  };
+  struct Verdict {
+    std::string why{};     // empty: it is well
+    bool refuses = false;  // another token or protocol: waiting does not help
+    bool loads = false;    // says itself that it is starting
+    int slots = 0;
   };
 
   bool due(const Gpu& gpu, bool leading, TimePoint now) const;
-  void run(const std::stop_token& stop);
+  void forget_removed(const PoolView& view);
+  void run(Channel<Gpu>& work, const std::stop_token& stop);
+  Verdict ask(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) const;
   void probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
-  void well(const Gpu& gpu, const WorkerHealth& health, int in_row, WorkerClient& client,
+  void well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
             const std::stop_token& stop);
-  void unwell(const Gpu& gpu, const std::string& why, const Record& record);
+  void unwell(const Gpu& gpu, const Verdict& verdict, int in_row);
+  void fail(const Gpu& row, const std::string& why);
 
   PoolStore& store_;
   ProberOptions options_;
   Guarded<std::map<GpuId, Record>> records_;
   std::condition_variable_any idle_;
   std::mutex idle_mutex_;
-  Channel<Gpu> work_;
+  Channel<Gpu> serving_, others_;
   std::vector<std::jthread> threads_;
 };
 

@@ -29,6 +29,8 @@ struct Instance {
 
 struct Done {
   std::optional<Instance> instance{};  // as it is now, where the provider says it
+  // Destroy: the provider does not know the place, which proves nothing while it is young.
+  bool unknown = false;
 };
 // Nothing to be had now: try another source, or later.
 struct NoCapacity {

@@ -1,6 +1,8 @@
 #include "scheduler/reconciler.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/log.h"
 #include "scheduler/owner.h"
@@ -24,7 +26,10 @@ bool in_use(State state) {
 }  // namespace
 
 Reconciler::Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options)
-    : store_(store), provider_(provider), options_(std::move(options)) {}
+    : store_(store), provider_(provider), options_(std::move(options)) {
+  setting_ = "reconciler." + std::string(name(provider.source()));
+  if (!options_.host.empty()) setting_ += "." + options_.host;
+}
 
 Duration Reconciler::next_pass() const {
   return restless_ ? std::min(k_restless, options_.settle) : k_calm;
@@ -49,6 +54,9 @@ bool Reconciler::pass(const std::stop_token& stop) {
               {{"provider", name(provider_.source())}, {"error", listing.message}});
     return false;
   }
+  stored_ = store_.setting(setting_);
+  before_ = parse_sightings(stored_);
+  seen_ = {};
   std::map<std::string, const Gpu*> by_id, by_name;
   for (const Gpu& gpu : view.gpus) {
     if (gpu.source != provider_.source()) continue;
@@ -57,7 +65,6 @@ bool Reconciler::pass(const std::stop_token& stop) {
     if (!gpu.provider_id.empty()) by_id[gpu.provider_id] = &gpu;
   }
   std::set<GpuId> listed;
-  std::set<std::string> orphans;
   for (const Instance& instance : listing.instances) {
     if (ended(instance)) continue;
     const auto known = by_id.find(instance.provider_id);
@@ -69,18 +76,23 @@ bool Reconciler::pass(const std::stop_token& stop) {
     }
     if (row != nullptr) {
       listed.insert(row->id);
-      absences_.erase(row->id);
       match(*row, instance);
     } else {
-      orphans.insert(instance.provider_id);
       orphan(instance, named != by_name.end() ? named->second : nullptr, stop);
     }
   }
-  std::erase_if(orphans_, [&](const auto& known) { return !orphans.contains(known.first); });
   for (const auto& [unused, gpu] : by_name) {
     if (!listed.contains(gpu->id)) missing(*gpu);
   }
+  remember();
   return true;
+}
+
+// Only what was seen again is kept. If another process has looked meanwhile, its word stands.
+void Reconciler::remember() {
+  const bool nothing = !stored_ && seen_ == Sightings{};
+  if (nothing || seen_ == before_) return;
+  store_.swap_setting(setting_, stored_, as_text(seen_));
 }
 
 void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
@@ -144,11 +156,17 @@ void Reconciler::missing(const Gpu& gpu) {
     return;
   }
   if (gpu.provider_id.empty() || gpu.state == State::failed) return;
-  if (++absences_[gpu.id] < k_twice) {
+  if (now_ - gpu.created_at < options_.settle) {
+    restless_ = true;  // lists may be behind
+    return;
+  }
+  const auto before = before_.absences.find(gpu.id);
+  const int absent = before == before_.absences.end() ? 1 : before->second + 1;
+  if (absent < k_twice) {
+    seen_.absences[gpu.id] = absent;
     restless_ = true;
     return;
   }
-  absences_.erase(gpu.id);
   if (gpu.intent.operation == Operation::destroy) {
     store_.remove(gpu.id, gpu.version, {options_.who, "gone from the provider's list"});
   } else {
@@ -171,16 +189,22 @@ void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::st
   if (stop.stop_requested()) return;
   const PoolIdentity& identity = options_.identity;
   if (!instance.name.starts_with(identity.own_prefix())) {
-    if (instance.name.starts_with(identity.pool_prefix()) &&
-        reported_.insert(instance.name).second) {
+    if (!instance.name.starts_with(identity.pool_prefix())) return;
+    seen_.strangers.insert(instance.name);
+    if (!before_.strangers.contains(instance.name)) {
       log::warn("a GPU of another store under the same pool name; it is left alone",
                 {{"name", instance.name}, {"provider_id", instance.provider_id}});
     }
     return;
   }
-  Sighting& sighting = orphans_.try_emplace(instance.provider_id, Sighting{now_, 0}).first->second;
   restless_ = true;
-  if (++sighting.times < k_twice || now_ - sighting.first < options_.orphan_grace) return;
+  const auto before = before_.orphans.find(instance.provider_id);
+  Sightings::Sighting sighting =
+      before == before_.orphans.end() ? Sightings::Sighting{now_, 0} : before->second;
+  if (++sighting.times < k_twice || now_ - sighting.first < options_.orphan_grace) {
+    seen_.orphans[instance.provider_id] = sighting;
+    return;
+  }
   // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
   Gpu gpu = new_gpu(identity, provider_.source());
   if (twin == nullptr) gpu.name = instance.name;

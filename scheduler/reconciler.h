@@ -12,18 +12,19 @@
 //   listed with the pool's name, another id  another store's: reported, never touched
 //   not listed
 //     create not known                       after k_settle: failed, nothing was made
-//     row with an id                         twice: failed; removed if it was being destroyed
+//     row with an id                         older than k_settle, twice: failed; removed if it was
+//                                            being destroyed
 //
-// A failed or partial list changes nothing.
+// A failed or partial list changes nothing. What was seen once is remembered in the store, so that
+// every pass counts, whichever process makes it.
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
 
 #include "scheduler/identity.h"
 #include "scheduler/pool_store.h"
 #include "scheduler/provider.h"
+#include "scheduler/sightings.h"
 
 namespace navtalk {
 
@@ -45,11 +46,7 @@ class Reconciler {
   Duration next_pass() const;
 
  private:
-  struct Sighting {
-    TimePoint first{};
-    int times = 0;
-  };
-
+  void remember();
   void match(const Gpu& gpu, const Instance& instance);
   void adopt(const Gpu& gpu, const Instance& instance);
   void missing(const Gpu& gpu);
@@ -60,10 +57,10 @@ class Reconciler {
   PoolStore& store_;
   Provider& provider_;
   ReconcilerOptions options_;
-  std::map<std::string, Sighting> orphans_;  // by provider id
-  std::map<GpuId, int> absences_;
-  std::set<std::string> reported_;  // strangers' names
-  TimePoint now_{};                 // of this pass
+  std::string setting_;                // where the store keeps what was seen
+  std::optional<std::string> stored_;  // what it held before this pass
+  Sightings before_, seen_;            // what was seen until this pass, and in it
+  TimePoint now_{};                    // of this pass
   bool restless_ = true;
 };
 

@@ -111,16 +111,17 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
       return store_.change(change, cause).has_value();
     case Kind::fail: {
       change.event = Event::fail;
-      change.last_error = why;
+      change.last_error =
+          gpu.last_error.empty() ? why : why + "; its last answer: " + gpu.last_error;
       change.intent = settled_intent(gpu);
-      if (!store_.change(change, cause)) return false;
+      if (!store_.change(change, {cause.who, *change.last_error})) return false;
       store_.record(Attempt{.at = view.now,
                             .gpu = gpu.id,
                             .source = gpu.source,
                             .operation = being_woken(gpu) ? Operation::wake : Operation::create,
                             .result = Attempt::Result::timed_out,
                             .took = view.now - gpu.since,
-                            .detail = why});
+                            .detail = *change.last_error});
       return true;
     }
     case Kind::probe:  // the prober asks failed external GPUs all the time

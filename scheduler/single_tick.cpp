@@ -21,7 +21,7 @@ constexpr int k_rounds = 2;
 SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
                        std::vector<Provider*> providers, PoolServiceOptions options)
     : store_(store),
-      executor_(store, providers, {.owner = options.owner}, [] {}),
+      executor_(store, providers, {.owner = options.owner, .settle = options.settle}, [] {}),
       prober_(store, {.who = options.owner,
                       .token = options.worker_token,
                       .starting_every = {},
@@ -46,8 +46,9 @@ Tick SingleTick::run(const std::stop_token& stop) {
   end_silent_if_unwatched(store_);
   for (const auto& reconciler : reconcilers_) reconciler->pass(stop);
   ask_workers(stop);
+  if (stop.stop_requested()) return {};  // nothing new is begun
   Tick tick = scaler_.tick();
-  if (tick.held) carry_out(stop);
+  if (tick.held && !stop.stop_requested()) carry_out(stop);
   return tick;
 }
 

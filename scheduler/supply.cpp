@@ -62,6 +62,7 @@ void Supply::prepare_next() {
 Bringing Supply::bring(const PoolView& view, const std::string& why, const WaiterId& waiter,
                        std::uint64_t fence) {
   for (const Gpu& gpu : wakeable(view)) {
+    if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;
     if (wake(gpu, why, waiter, fence)) return {Operation::wake, gpu.id, gpu.source, why};
   }
   Bringing brought = create(view, Source::local, why, waiter, fence);
@@ -81,7 +82,8 @@ bool Supply::wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter
                .event = Event::wake,
                .intent = next_intent(gpu, Operation::wake, store_.now()),
                .reserved_for = waiter,
-               .fence = fence},
+               .fence = fence,
+               .max_usd_per_hour = options_.max_usd_per_hour},
               {options_.who, why})
       .has_value();
 }

@@ -46,7 +46,7 @@ class Supply {
   // missing.
   Bringing create(const PoolView& view, Source source, const std::string& why,
                   const WaiterId& waiter = {}, std::uint64_t fence = 0);
-  // Wakes that row. False: it is not paused any more.
+  // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.
   bool wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter = {},
             std::uint64_t fence = 0);
 

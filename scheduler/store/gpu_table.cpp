@@ -14,7 +14,7 @@ namespace {
   "id, name, source, state, draining, dedicated_to, slots, sessions, host, device, url, " \
   "provider_id, usd_per_hour, created_at, since, seen_at, last_error, reserved_for, "     \
   "operation, intent_number, intent_owner, intent_until, intent_called, intent_since, "   \
-  "intent_tries, epoch, version"
+  "intent_tries, epoch, version, misses, missed_since"
 
 Intent read_intent(DbRows& rows, int at) {
   return {.operation = column::number<Operation>(rows, at),
@@ -43,6 +43,8 @@ Gpu read_gpu(DbRows& rows) {
           .created_at = column::time(rows, 13),
           .since = column::time(rows, 14),
           .seen_at = column::time(rows, 15),
+          .misses = column::number<int>(rows, 27),
+          .missed_since = column::time(rows, 28),
           .last_error = column::text(rows, 16),
           .reserved_for = {column::text(rows, 17)},
           .intent = read_intent(rows, 18),
@@ -91,7 +93,7 @@ void insert_gpu(Transaction& transaction, const Gpu& gpu) {
   transaction.db.run(
       "INSERT INTO gpus (" NAVTALK_GPU_COLUMNS
       ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-      "$19, $20, $21, $22, $23, $24, $25, $26, $27)",
+      "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)",
       {gpu.id.text,
        gpu.name,
        of(gpu.source),
@@ -118,7 +120,9 @@ void insert_gpu(Transaction& transaction, const Gpu& gpu) {
        of(gpu.intent.since),
        of(gpu.intent.tries),
        of(gpu.epoch),
-       of(gpu.version)});
+       of(gpu.version),
+       of(gpu.misses),
+       of(gpu.missed_since)});
 }
 
 void update_gpu(Transaction& transaction, const Gpu& gpu) {

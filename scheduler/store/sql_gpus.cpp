@@ -25,11 +25,12 @@ bool fence_holds(Transaction& t, std::uint64_t fence) {
 
 bool counts(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != Source::external; }
 
+// A paused GPU carries the price that it will have when it is woken.
 bool caps_allow(Transaction& t, const NewGpu& wanted) {
   const auto rows = t.db.query(
       "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 THEN 1 END), "
-      "COALESCE(SUM(usd_per_hour), 0.0) FROM gpus",
-      {column::of(Source::external)});
+      "COALESCE(SUM(CASE WHEN state <> $2 THEN usd_per_hour END), 0.0) FROM gpus",
+      {column::of(Source::external), column::of(State::paused)});
   if (!rows->next()) return false;
   const bool few =
       wanted.max_gpus == 0 || !counts(wanted.gpu) || rows->integer(0) < wanted.max_gpus;
@@ -115,6 +116,10 @@ std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Caus
   if (!before || before->version != change.version || !fence_holds(t, change.fence)) {
     return std::nullopt;
   }
+  if (change.event == Event::wake &&
+      !caps_allow(t, {.gpu = *before, .max_usd_per_hour = change.max_usd_per_hour})) {
+    return std::nullopt;
+  }
   const Gpu after = changed(*before, change, t.now);
   update_gpu(t, after);
   if (change.event || before->draining != after.draining) {
@@ -180,8 +185,20 @@ bool SqlPoolStore::remove(const GpuId& id, std::uint64_t version, const Cause& c
 
 void SqlPoolStore::seen(const GpuId& id, TimePoint at) {
   in_write(*backend_, brief, [&](Transaction& t) {
-    t.db.run("UPDATE gpus SET seen_at = $2 WHERE id = $1 AND seen_at < $2",
-             {id.text, column::of(at)});
+    t.db.run(
+        "UPDATE gpus SET seen_at = $2, misses = 0, missed_since = 0 WHERE id = $1 AND seen_at < $2",
+        {id.text, column::of(at)});
+  });
+}
+
+std::optional<Gpu> SqlPoolStore::missed(const GpuId& id, TimePoint at, const std::string& why) {
+  return in_write(*backend_, brief, [&](Transaction& t) {
+    t.db.run(
+        "UPDATE gpus SET misses = misses + 1, "
+        "missed_since = CASE WHEN misses = 0 THEN $2 ELSE missed_since END, "
+        "last_error = CASE WHEN state < 2 THEN last_error ELSE $3 END WHERE id = $1",
+        {id.text, column::of(at), why});
+    return find_gpu(t, id);
   });
 }
 

@@ -21,6 +21,7 @@ class SqlPoolStore : public PoolStore {
   std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
   bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override;
   void seen(const GpuId& id, TimePoint at) override;
+  std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) override;
 
   std::optional<Lease> claim(const Claimant& claimant, Duration lease) override;
   std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,

@@ -7,117 +7,16 @@ paid for, and nothing is created twice.
 import contextlib
 import json
 import os
-import pathlib
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import urllib.request
+
+from cloud_pool import Pool, killed_after, paid_pods
 
 NAVTALK, FAKE_RUNPOD = sys.argv.pop(1), sys.argv.pop(1)
-SETTLE_S = 2
-PATIENCE_S = 60
-
-
-class Pool:
-    """A store, a fake Runpod, and the scaler as a process that can be killed."""
-
-    def __init__(self, folder, *fake_arguments):
-        self.folder = pathlib.Path(folder)
-        self.database = self.folder / "pool.db"
-        self.fake = subprocess.Popen(
-            [FAKE_RUNPOD, "--until-eof", "--workers", "fake", *fake_arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        place = json.loads(self.fake.stdout.readline())
-        self.fake_url = place["fake_url"]
-        (self.folder / "navtalk.toml").write_text(
-            f"""
-[store]
-url = "sqlite:{self.database}"
-[pool]
-min_running_gpu = 1
-free_running_gpu = 1
-cloud = "on"
-tick_s = 1
-failed_hold_s = 0
-[runpod]
-api_url = "{place["api_url"]}"
-proxy_url = "{place["proxy_url"]}"
-image = "registry.invalid/navtalk@sha256:0"
-gpu_types = ["RTX 4090"]
-settle_s = {SETTLE_S}
-"""
-        )
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": folder,
-            "STATE_DIRECTORY": folder,
-            "RUNPOD_API_KEY": "not-a-key",
-            "NAVTALK_WORKER_TOKEN": "a-token-of-this-test",
-        }
-
-    def close(self):
-        self.fake.stdin.close()
-        self.fake.wait(20)
-        self.fake.stdout.close()
-
-    def command(self, *arguments):
-        return [NAVTALK, "--config", str(self.folder / "navtalk.toml"), *arguments]
-
-    def json(self, *arguments):
-        done = subprocess.run(
-            self.command("--json", *arguments), env=self.environment, capture_output=True, text=True, timeout=120
-        )
-        if done.returncode != 0:
-            raise AssertionError(f"{arguments}: {done.returncode} {done.stdout} {done.stderr}")
-        return json.loads(done.stdout)
-
-    def script(self, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(self.fake_url + path, data, timeout=20) as answer:
-            text = answer.read()
-            return json.loads(text) if text else None
-
-    def pods(self):
-        return [pod for pod in self.script("/pods")["pods"] if pod["removed_ms"] is None]
-
-    def creates(self):
-        return [call for call in self.script("/requests")["requests"] if call["call"] == "create"]
-
-    def start(self):
-        return subprocess.Popen(
-            self.command("pool", "scale", "--watch"),
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def rows(self):
-        return self.json("pool", "status")["gpus"]
-
-    def wait(self, what, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            found = condition()
-            if found:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"{what} did not come: {self.rows()} {self.pods()}")
-
-
-@contextlib.contextmanager
-def killed_after(process):
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Kills(unittest.TestCase):
@@ -127,7 +26,7 @@ class Kills(unittest.TestCase):
         self.folder = folder.name
 
     def pool(self, *fake_arguments):
-        pool = Pool(self.folder, *fake_arguments)
+        pool = Pool(NAVTALK, FAKE_RUNPOD, self.folder, *fake_arguments)
         self.addCleanup(pool.close)
         return pool
 
@@ -147,10 +46,8 @@ class Kills(unittest.TestCase):
 
     def check_ledger(self, pool):
         """Every pod that ever was stands in the ledger."""
-        with contextlib.closing(sqlite3.connect(pool.database)) as database:
-            recorded = {row[0] for row in database.execute("SELECT provider_id FROM paid_spans")}
         ever = {pod["id"] for pod in pool.script("/pods")["pods"]}
-        self.assertEqual(ever - recorded, set())
+        self.assertEqual(ever - paid_pods(pool), set())
 
     def test_killed_while_the_create_is_on_its_way(self):
         pool = self.pool("--fault", json.dumps({"call": "create", "how": "hang"}))

@@ -280,35 +280,25 @@ TEST_CASE("a pod is destroyed, and destroying it again is done too") {
   const std::string id = scene.made("a");
   is<Done>(scene.provider.destroy(row("a", id), k_never));
   CHECK(scene.server.live_pods().empty());
-  Gpu old = row("a", id);
-  old.seen_at = old.created_at + 11min;
-  is<Done>(scene.provider.destroy(old, k_never));
+  CHECK(is<Done>(scene.provider.destroy(row("a", id), k_never)).unknown);
 }
 
-TEST_CASE("404 for a young pod is no proof that it is gone") {
+TEST_CASE("404 and a list without the pod say that it is not known, which is no proof") {
   Scene scene;
   scene.server.life({.hidden = 3600s});
   const std::string id = scene.made("a");
-  is<Unclear>(scene.provider.destroy(row("a", id), k_never));
+  CHECK(is<Done>(scene.provider.destroy(row("a", id), k_never)).unknown);
   CHECK(scene.server.live_pods().size() == 1);
   scene.server.advance(3601s);
-  is<Done>(scene.provider.destroy(row("a", id), k_never));
+  CHECK_FALSE(is<Done>(scene.provider.destroy(row("a", id), k_never)).unknown);
   CHECK(scene.server.live_pods().empty());
 }
 
-TEST_CASE("a young pod that stays missing is gone after the grace") {
+TEST_CASE("404 with a list that did not come is unclear") {
   Scene scene;
-  is<Unclear>(scene.provider.destroy(row("a", "never"), k_never));
-  is<Done>(scene.provider.destroy(row("a", "never"), k_never));
-}
-
-TEST_CASE("404 with a list that did not come proves nothing") {
-  Scene scene;
-  Gpu old = row("a", "never");
-  old.seen_at = old.created_at + 1h;
   scene.server.fault("list", "server-error", 5);
-  is<Unclear>(scene.provider.destroy(old, k_never));
-  is<Done>(scene.provider.destroy(old, k_never));
+  is<Unclear>(scene.provider.destroy(row("a", "never"), k_never));
+  CHECK(is<Done>(scene.provider.destroy(row("a", "never"), k_never)).unknown);
 }
 
 TEST_CASE("a row whose create was never answered is destroyed by its name, twins included") {
@@ -386,6 +376,22 @@ TEST_CASE("a stop request ends a create, and its outcome is unclear") {
   while (scene.server.count("create") == 0) std::this_thread::yield();
   scene.stop.request_stop();
   is<Unclear>(outcome.get());
+}
+
+TEST_CASE("a provider that is not to create still lists and destroys") {
+  Scene scene;
+  const std::string id = scene.made("a");
+  runpod::ProviderOptions options = quick_options(scene.server);
+  options.creates = false;
+  options.image.clear();
+  options.wishes = {};
+  runpod::Provider provider(options, runpod::ApiKey("not-a-key"));
+  CHECK_FALSE(is<Refused>(provider.create(row("b"), k_never)).account);
+  CHECK(scene.server.count("create") == 1);
+  CHECK(provider.room({}) == 0);
+  CHECK(provider.list(k_never).instances.size() == 1);
+  is<Done>(provider.destroy(row("a", id), k_never));
+  CHECK(scene.server.live_pods().empty());
 }
 
 TEST_CASE("a provider without image, GPU types, clouds or a pattern with the pod is refused") {

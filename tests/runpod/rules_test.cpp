@@ -1,7 +1,6 @@
-// The rules that need no network: retry, quota, faults, places, absence, the table of states.
+// The rules that need no network: retry, quota, faults, places, the table of states.
 #include <catch2/catch.hpp>
 
-#include "runpod/absence.h"
 #include "runpod/candidates.h"
 #include "runpod/fault.h"
 #include "runpod/rate_limit.h"
@@ -207,19 +206,6 @@ TEST_CASE("the first place to be free again is waited for") {
   rests.refused(b, now + 30s);
   CHECK(rests.wait({a, b}, now + 30s) == 30s);
   CHECK(rests.wait({}, now) == 0ms);
-}
-
-TEST_CASE("a young pod is gone only when it has been missing for the whole grace") {
-  Absence absence(120s);
-  const Clock::time_point now{};
-  CHECK_FALSE(absence.confirmed("a", now));
-  CHECK_FALSE(absence.confirmed("a", now + 119s));
-  CHECK(absence.confirmed("a", now + 120s));
-  absence.seen("a");
-  CHECK_FALSE(absence.confirmed("a", now + 121s));
-  Absence hasty(0s);
-  CHECK_FALSE(hasty.confirmed("a", now));
-  CHECK(hasty.confirmed("a", now));
 }
 
 TEST_CASE("Runpod's view, the probe and our wishes make one state") {

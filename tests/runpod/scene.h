@@ -27,7 +27,6 @@ inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
   options.wishes = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};
   options.image = "registry.invalid/navtalk@sha256:0";
   options.cool_down = 60s;
-  options.absence_grace = 0ms;  // confirmed by the second look
   return options;
 }
 

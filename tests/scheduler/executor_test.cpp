@@ -5,6 +5,7 @@
 #include <latch>
 #include <stdexcept>
 
+#include "scheduler/operator_actions.h"
 #include "scheduler/owner.h"
 #include "scheduler/supply.h"
 #include "tests/scheduler/scripted_provider.h"
@@ -106,6 +107,77 @@ TEST_CASE("a create or wake that comes to nothing fails the row, and is learnt f
   CHECK(attempts[0].result == tried.result);
 }
 
+TEST_CASE("a create that was refused costs nothing, and its row goes without a list") {
+  const Outcome refusal =
+      GENERATE(Outcome(NoCapacity{"none left"}), Outcome(Refused{"bad key", true}));
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.usd_per_hour = 1;
+  gpu = world.pool.wanting(Source::runpod, Operation::create, gpu);
+  world.cloud.answer(Operation::create, {refusal});
+  world.settle();
+  CHECK(world.pool.row(gpu).usd_per_hour == 0);
+  world.cloud.list_fails(true);
+  remove_gpu(*world.pool.store, gpu.id.text, "test");
+  world.settle();
+  CHECK_FALSE(world.pool.store->find(gpu.id));
+}
+
+TEST_CASE("a place that may exist keeps its price, and its row waits for a whole list") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.usd_per_hour = 1;
+  gpu = world.pool.wanting(Source::runpod, Operation::create, gpu);
+  world.cloud.answer(Operation::create, {Failure{"broke"}});
+  world.settle();
+  CHECK(world.pool.row(gpu).usd_per_hour == 1);
+  world.cloud.list_fails(true);
+  remove_gpu(*world.pool.store, gpu.id.text, "test");
+  world.settle();
+  CHECK(world.pool.store->find(gpu.id));
+}
+
+TEST_CASE("a young place that its provider does not know goes after the settling time") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.provider_id = "pod-a";
+  gpu.state = State::stopping;
+  const bool old = GENERATE(true, false);
+  gpu.created_at = world.pool.store->now() - std::chrono::minutes(old ? 11 : 5);
+  gpu = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  const auto try_once = [&](Duration settle) {
+    Executor fresh(*world.pool.store, {&world.cloud},
+                   {.owner = this_process(), .settle = settle, .threads = 1}, {});
+    world.cloud.answer(Operation::destroy, {Done{.unknown = true}});
+    fresh.step();
+    REQUIRE(fresh.wait_idle(k_long, {}));
+    const std::optional<Gpu> row = world.pool.store->find(gpu.id);
+    if (!row) return false;
+    Intent intent = row->intent;  // its pause is over
+    intent.until = {};
+    world.pool.store->change({.id = row->id, .version = row->version, .intent = intent},
+                             {"test", "now"});
+    return true;
+  };
+  CHECK(try_once(std::chrono::hours(1)) != old);
+  if (old) return;
+  CHECK(try_once(std::chrono::hours(1)));
+  CHECK_FALSE(try_once({}));
+}
+
+TEST_CASE("a paused pod keeps its price, for the cap when it is woken") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.state = State::stopping;
+  gpu.provider_id = "pod-a";
+  gpu.usd_per_hour = 0.5;
+  world.cloud.put({.provider_id = "pod-a", .name = gpu.name, .usd_per_hour = 0});
+  gpu = world.pool.wanting(Source::runpod, Operation::pause, gpu);
+  world.settle();
+  CHECK(world.pool.row(gpu).state == State::paused);
+  CHECK(world.pool.row(gpu).usd_per_hour == 0.5);
+}
+
 TEST_CASE("a refusal of the account pauses creation in the whole pool") {
   World world;
   world.pool.wanting(Source::runpod, Operation::create);
@@ -161,6 +233,7 @@ TEST_CASE("a row without an id is destroyed by its name, and what was there stan
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
   gpu.state = State::stopping;
+  gpu.usd_per_hour = 0.5;
   world.cloud.put({.provider_id = "pod-lost", .name = gpu.name, .usd_per_hour = 0.5});
   const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
   world.settle();

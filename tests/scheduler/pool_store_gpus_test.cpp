@@ -24,6 +24,8 @@ Gpu full_row() {
           .created_at = TimePoint(Duration(11)),
           .since = TimePoint(Duration(12)),
           .seen_at = TimePoint(Duration(13)),
+          .misses = 2,
+          .missed_since = TimePoint(Duration(16)),
           .last_error = "line\nbreak \"quoted\"",
           .reserved_for = {"waiter"},
           .intent = {.operation = Operation::create,
@@ -231,6 +233,25 @@ STORE_TEST("a probe's answer is no change") {
   expected.seen_at = TimePoint(Duration(20));
   CHECK(store->find({"a"}) == expected);
   CHECK(store->events({}).size() == 1);
+}
+
+STORE_TEST("misses are counted in the row until the worker answers, and are no change either") {
+  const TestType place;
+  const auto store = place.open();
+  const Gpu before = add(*store, gpu_row("a"));
+  store->missed({"a"}, TimePoint(Duration(20)), "silent");
+  CHECK(place.open()->missed({"a"}, TimePoint(Duration(30)), "silent")->misses == 2);
+  Gpu expected = before;
+  expected.misses = 2;
+  expected.missed_since = TimePoint(Duration(20));
+  CHECK(store->find({"a"}) == expected);
+  store->seen({"a"}, TimePoint(Duration(40)));
+  CHECK(store->find({"a"})->misses == 0);
+  CHECK(store->events({}).size() == 1);
+  CHECK_FALSE(store->missed({"gone"}, TimePoint(Duration(20)), "silent"));
+
+  add(*store, gpu_row("b", State::starting));
+  CHECK(store->missed({"b"}, TimePoint(Duration(20)), "HTTP 502")->last_error == "HTTP 502");
 }
 
 STORE_TEST("the count cap counts what is neither dedicated nor external") {

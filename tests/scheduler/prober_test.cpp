@@ -131,3 +131,83 @@ TEST_CASE("a dedicated GPU is asked like any other") {
   world.look(2);
   CHECK(world.pool.row(gpu).state == State::idle);
 }
+
+TEST_CASE("a starting GPU says what its worker answered last") {
+  World world;
+  const Gpu pod = world.put(Source::runpod, State::starting);
+  world.worker.set({.alive = false});
+  world.look();
+  CHECK_THAT(world.pool.row(pod).last_error, Catch::Contains("502"));
+  world.worker.set({.state = "starting"});
+  world.look();
+  CHECK_THAT(world.pool.row(pod).last_error, Catch::Contains("the worker is starting"));
+  CHECK(world.pool.row(pod).state == State::starting);
+  world.worker.set({});
+  world.look(2);
+  CHECK(world.pool.row(pod).last_error.empty());
+}
+
+TEST_CASE("a worker that wants another token fails its GPU at once, and is learnt from") {
+  World world;
+  world.worker.set({.token = "another"});
+  const Gpu pod = world.put(Source::runpod, State::starting);
+  const Gpu external = world.put(Source::external, State::starting);
+  world.look(2);
+  for (const Gpu& gpu : {pod, external}) {
+    CHECK(world.pool.row(gpu).state == State::failed);
+    CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("401"));
+  }
+  const auto attempts = world.pool.store->attempts({});
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].gpu == pod.id);
+  CHECK(attempts[0].result == Attempt::Result::failed);
+}
+
+TEST_CASE("a registered GPU that is not there fails soon, so that it is no supply that comes") {
+  World world;
+  world.worker.set({.alive = false});
+  const Gpu external = world.put(Source::external, State::starting);
+  world.look(3);
+  CHECK(world.pool.row(external).state == State::failed);
+
+  world.worker.set({.state = "starting"});
+  const Gpu loading = world.put(Source::external, State::starting);
+  world.look(4);
+  CHECK(world.pool.row(loading).state == State::starting);
+}
+
+TEST_CASE("a URL that is none is the row's error") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::external);
+  gpu.url = "nonsense";
+  gpu = world.pool.add(gpu);
+  world.look();
+  CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("nonsense"));
+}
+
+TEST_CASE("misses count on in the next process") {
+  World world;
+  const Gpu gpu = world.put(Source::runpod, State::idle);
+  world.worker.set({.alive = false});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(world.pool.row(gpu).state == State::idle);
+    Prober fresh(*world.pool.store, {.who = "test", .grace = {}, .threads = 1});
+    fresh.step(true);
+    REQUIRE(fresh.wait_idle(k_long, {}));
+  }
+  CHECK(world.pool.row(gpu).state == State::failed);
+}
+
+TEST_CASE("those that start and do not answer hold up nobody who serves") {
+  World world;
+  const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
+  for (int i = 0; i < 6; ++i) {
+    Gpu dead = new_gpu(world.pool.identity, Source::runpod);
+    dead.url = silent.url();
+    world.pool.add(dead);
+  }
+  const Gpu serving = world.put(Source::runpod, State::idle);
+  world.prober.step(true);
+  CHECK_FALSE(world.prober.wait_idle(std::chrono::seconds(1), {}));
+  CHECK(world.pool.row(serving).seen_at > TimePoint{});
+}

@@ -176,6 +176,33 @@ TEST_CASE("a recorded place that two whole lists lack is gone") {
   CHECK(world.pool.row(gpu).last_error == "gone from the provider's list");
 }
 
+TEST_CASE("what was seen once counts for the next process too") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  world.cloud.put({.provider_id = "pod-9",
+                   .name = world.pool.identity.own_prefix() + "lost",
+                   .status = Status::running,
+                   .usd_per_hour = 0.5});
+  const auto pass = [&](Duration grace) {
+    Reconciler fresh(*world.pool.store, world.cloud,
+                     {.identity = world.pool.identity, .who = "test", .orphan_grace = grace});
+    fresh.pass({});
+  };
+  pass({});
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.cloud.list_fails(true);
+  pass({});
+  CHECK(world.pool.row(gpu).state == State::idle);
+  world.cloud.list_fails(false);
+  pass(std::chrono::hours(1));
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK(world.pool.store->view().gpus.size() == 1);
+  pass({});
+  CHECK(world.pool.store->view().gpus.size() == 2);
+  // What is settled is forgotten.
+  CHECK(parse_sightings(world.pool.store->setting("reconciler.runpod")) == Sightings{});
+}
+
 TEST_CASE("one absence, then a presence, then one absence is no loss") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");

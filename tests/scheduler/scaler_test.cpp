@@ -133,6 +133,18 @@ TEST_CASE("a start past its deadline fails, and counts as timed out") {
   CHECK(attempts[0].operation == Operation::create);
 }
 
+TEST_CASE("a start past its deadline says what its worker answered last") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.provider_id = "pod-1";
+  gpu.created_at = gpu.since = world.pool.store->now() - std::chrono::hours(1);
+  gpu.last_error = "the worker sees no GPU";
+  gpu = world.pool.add(gpu);
+  world.scaler("one", counts(1, 1)).tick();
+  CHECK(world.pool.row(gpu).last_error ==
+        "its start took longer than the deadline; its last answer: the worker sees no GPU");
+}
+
 TEST_CASE("a wake past its deadline counts as a wake") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::runpod);

@@ -86,6 +86,25 @@ TEST_CASE("nothing is created while creation is paused, or above a cap") {
   CHECK(world.gpus().size() == 2);
 }
 
+TEST_CASE("a paused pod is woken within the cap on spending, and only where the cloud is wanted") {
+  World world;
+  world.pool.pod(State::idle, "pod-1", 0.5);
+  const Gpu paused = world.pool.pod(State::paused, "pod-2", 0.8);
+  Supply capped = world.supply({.cloud = CloudSwitch::on, .max_usd_per_hour = 1.2});
+  CHECK_FALSE(capped.wake(paused, "test"));
+  CHECK(world.pool.row(paused).state == State::paused);
+  // What is paused does not count against others.
+  Supply other =
+      world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.6, .max_usd_per_hour = 1.2});
+  CHECK(other.create(world.pool.store->view(), Source::runpod, "test").operation ==
+        Operation::create);
+  CHECK(
+      world.supply({.cloud = CloudSwitch::off}).bring(world.pool.store->view(), "test").operation ==
+      Operation::none);
+  Supply enough = world.supply({.cloud = CloudSwitch::on, .max_usd_per_hour = 2});
+  CHECK(enough.wake(paused, "test"));
+}
+
 TEST_CASE("as many GPUs are brought as waiters lack, starting ones counted") {
   World world;
   world.host({"cuda:0", "cuda:1", "cuda:2", "cuda:3"});

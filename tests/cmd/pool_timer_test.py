@@ -1,0 +1,157 @@
+"""usage: pool_timer_test.py NAVTALK FAKE_RUNPOD   the scaler as a timer runs it: a process for each tick
+
+What one tick has seen counts in the next one, and pods that were paid for end also after the cloud was switched off.
+"""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from cloud_pool import PATIENCE_S, SETTLE_S, Pool, paid_pods
+
+NAVTALK, FAKE_RUNPOD = sys.argv.pop(1), sys.argv.pop(1)
+
+
+class Ticks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.addCleanup(folder.cleanup)
+        self.pool = Pool(NAVTALK, FAKE_RUNPOD, folder.name)
+        self.addCleanup(self.pool.close)
+
+    def ticks_until(self, what, condition, at_most=1000):
+        deadline = time.monotonic() + PATIENCE_S
+        logged = []
+        for _ in range(at_most):
+            if condition() or time.monotonic() > deadline:
+                break
+            logged += self.pool.tick()
+        self.assertTrue(condition(), f"{what}: {self.pool.rows()} {self.pool.pods()} {logged}")
+
+    def idle(self, gpus=1):
+        rows = self.pool.rows()
+        return len(rows) == len(self.pool.pods()) == gpus and all(row["state"] == "idle" for row in rows)
+
+    def serving_pod(self):
+        """One pod, idle; its row."""
+        self.ticks_until("one idle pod", self.idle)
+        return self.pool.rows()[0]
+
+    def own_name(self, suffix):
+        return self.pool.rows()[0]["name"].rsplit("-", 1)[0] + "-" + suffix
+
+    def sql(self, statement):
+        with contextlib.closing(sqlite3.connect(self.pool.database)) as database, database:
+            database.execute(statement)
+
+    def test_a_pod_that_vanished_is_replaced(self):
+        row = self.serving_pod()
+        self.pool.script("/pods/" + row["provider_id"], {"removed": True})
+        self.ticks_until("another pod", lambda: self.idle() and self.pool.rows()[0]["id"] != row["id"])
+
+    def test_missed_probes_of_several_ticks_count_together(self):
+        gpu = self.pool.json("pool", "add", "--url", "http://127.0.0.1:1")["id"]
+        row = lambda: next(row for row in self.pool.rows() if row["id"] == gpu)
+        self.pool.tick()
+        self.assertEqual(row()["state"], "starting")
+        self.assertIn("127.0.0.1:1", row()["last_error"])
+        # As if that had been a minute ago.
+        self.sql("UPDATE gpus SET missed_since = missed_since - 60000000 WHERE misses > 0")
+        self.pool.tick()
+        self.assertEqual(row()["state"], "failed")
+
+    def test_an_orphan_is_recorded(self):
+        self.serving_pod()
+        orphan = self.pool.script("/add", {"name": self.own_name("lost")})["id"]
+        self.pool.tick()
+        self.assertEqual(len(self.pool.rows()), 1)
+        time.sleep(SETTLE_S)
+        self.ticks_until("the orphan's record", lambda: orphan in paid_pods(self.pool), at_most=2)
+
+    def test_another_stores_pod_is_left_alone_and_told_once(self):
+        self.serving_pod()
+        parts = self.pool.rows()[0]["name"].split("-")
+        stranger = "-".join([*parts[:2], "ffffffff", "theirs"])
+        self.pool.script("/add", {"name": stranger})
+        logged = [line for _ in range(4) for line in self.pool.tick()]
+        self.assertEqual(len([line for line in logged if line.get("name") == stranger]), 1, logged)
+        self.assertEqual(len(self.pool.pods()), 2)
+
+    def test_a_young_pod_that_runpod_does_not_know_goes_after_the_settling_time(self):
+        row = self.serving_pod()
+        self.pool.script("/pods/" + row["provider_id"], {"removed": True})
+        self.pool.json("pool", "remove", row["id"])
+        self.pool.tick()
+        self.assertIn(row["id"], [other["id"] for other in self.pool.rows()])
+        time.sleep(SETTLE_S)
+        self.ticks_until("its end", lambda: row["id"] not in [other["id"] for other in self.pool.rows()])
+
+    def test_pods_end_when_the_cloud_is_switched_off(self):
+        for without in ({"cloud": "off"}, {"image": ""}):
+            with self.subTest(without):
+                self.pool.configure()
+                self.serving_pod()
+                self.pool.configure(**without)
+                self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows())
+
+    def test_a_pod_is_removed_by_hand_when_the_cloud_is_switched_off(self):
+        row = self.serving_pod()
+        self.pool.configure(cloud="off")
+        self.pool.json("pool", "remove", row["id"])
+        self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows(), at_most=2)
+
+    def test_a_pod_that_nobody_can_end_is_told(self):
+        row = self.serving_pod()
+        self.pool.json("pool", "remove", row["id"])
+        self.pool.configure(cloud="off")
+        self.pool.environment["RUNPOD_API_KEY"] = ""
+        errors = [line for line in self.pool.tick() if line["level"] == "error"]
+        self.assertEqual([line.get("gpu") for line in errors if "gpu" in line], [row["id"]], errors)
+        self.assertTrue(all("API key" in line["message"] for line in errors), errors)
+
+    def interrupt(self, call, *arguments):
+        """Ctrl-C while Runpod is silent to that call; the exit status, and how long it took to end."""
+        self.pool.script("/faults", {"call": call, "how": "hang"})
+        before = len(self.calls(call))
+        process = subprocess.Popen(
+            self.pool.command("pool", "scale", *arguments),
+            env=self.pool.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(process.kill)
+        self.pool.wait("the call", lambda: len(self.calls(call)) > before)
+        process.send_signal(signal.SIGINT)
+        asked = time.monotonic()
+        return process.wait(60), time.monotonic() - asked
+
+    def calls(self, call):
+        return [one for one in self.pool.script("/requests")["requests"] if one["call"] == call]
+
+    def test_an_interrupted_tick_begins_nothing(self):
+        status, _ = self.interrupt("list")
+        self.assertEqual(status, 130)
+        self.assertEqual(self.pool.rows(), [])
+        self.assertEqual(self.calls("create"), [])
+
+    def test_an_interrupt_does_not_wait_for_the_catalog(self):
+        status, took = self.interrupt("catalog", "--dry-run")
+        self.assertEqual(status, 130)
+        self.assertLess(took, 5)  # the catalog has ten seconds
+
+    def test_a_refused_account_leaves_no_row_and_costs_nothing(self):
+        self.pool.script("/faults", {"call": "create", "name": "bad-key", "times": -1})
+        self.pool.tick()
+        self.assertEqual(self.pool.json("pool", "status")["totals"]["usd_per_hour"], 0)
+        self.pool.script("/faults", {"call": "list", "name": "bad-key", "times": -1})
+        self.ticks_until("no row", lambda: not self.pool.rows())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
