@@ -184,8 +184,9 @@ TEST_CASE("what was seen once counts for the next process too") {
                    .status = Status::running,
                    .usd_per_hour = 0.5});
   const auto pass = [&](Duration grace) {
-    Reconciler fresh(*world.pool.store, world.cloud,
-                     {.identity = world.pool.identity, .who = "test", .orphan_grace = grace});
+    Reconciler fresh(
+        *world.pool.store, world.cloud,
+        {.identity = world.pool.identity, .who = "test", .orphan_grace = grace, .settle = {}});
     fresh.pass({});
   };
   pass({});

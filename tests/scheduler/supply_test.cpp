@@ -37,7 +37,7 @@ TEST_CASE("a paused GPU is woken before one is created, local before cloud, chea
   const Gpu dear = world.put(Source::runpod, State::paused, 2);
   const Gpu cheap = world.put(Source::runpod, State::paused, 1);
   const Gpu local = world.put(Source::local, State::paused);
-  Supply supply = world.supply();
+  Supply supply = world.supply({.cloud = CloudSwitch::on});
   for (const Gpu& expected : {local, cheap, dear}) {
     const Bringing brought = supply.bring(world.pool.store->view(), "test");
     CHECK(brought.operation == Operation::wake);
