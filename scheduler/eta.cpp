@@ -75,11 +75,16 @@ class Slots {
 };
 
 // While there are waiters a slot that is left is taken at once and left again. Lengths of sessions
-// are taken as exponential, so that what is left of one does not depend on its age.
+// are taken as exponential, so that what is left of one does not depend on its age. Slots that
+// start are left again only by those who stand before their number.
 double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int taken,
                      double session_s) {
   double slot_seconds = taken * s;
-  for (const Start& start : starts) slot_seconds += start.slots() * start.ready_time(s);
+  std::size_t starting = 0;
+  for (const Start& start : starts) starting += static_cast<std::size_t>(start.slots());
+  for (const Start& start : starts) {
+    if (wanted > starting) slot_seconds += start.slots() * start.ready_time(s);
+  }
   Slots slots(wanted, slot_seconds / session_s);
   for (const Start& start : starts) slots.add(start.ready_within(s), start.slots());
   return slots.enough();

@@ -101,17 +101,19 @@ TEST_CASE("no policy ever takes a busy GPU away, and nothing leaks, whatever goe
                                             {K::buffer_hold, 4}, {K::utilisation, 0.5, 2},
                                             {K::sqrt_hold, 2.5}, {K::adaptive, 0.01}};
   for (const Strategy& strategy : strategies) {
+    std::size_t interrupted = 0;
     for (const int slots : {1, 3}) {
       options.slots = slots;
       const SimulatorResult result = simulate(trace, strategy, options);
       INFO("policy " << static_cast<int>(strategy.kind) << ", slots " << slots);
       CHECK(result.busy_reclaimed == 0);
       CHECK(result.leaked_gpu_hours == 0);
-      CHECK(result.interrupted > 0);
+      interrupted += result.interrupted;
       CHECK(result.starts > 100);
       CHECK(result.p_wait < 0.5);
       CHECK(result.busy_hours == Approx(facts(trace).busy_gpu_h).epsilon(0.1));
     }
+    CHECK(interrupted > 0);
   }
 }
 
