@@ -17,6 +17,7 @@ import framing
 import head_start
 import losses
 import self_attention
+import train_audio
 import train_unet
 from audio_encoder import frame_windows, positional_table
 from calibration import Calibration
@@ -148,6 +149,18 @@ class Losses(unittest.TestCase):
         right, lower = losses.gradients(picture)
         self.assertEqual((right[0, 0, 1, 0], right[0, 0, 1, 1]), (1, -1))
         self.assertEqual((lower[0, 0, 0, 1], lower[0, 0, 1, 1]), (1, -1))
+
+
+class Mouths(unittest.TestCase):
+    def test_a_tremble_costs_more_than_an_offset_of_its_size(self):
+        track = torch.zeros(1, 40, 8)
+        offset = torch.full_like(track, 0.1)
+        tremble = offset * torch.tensor([1.0, 1, -1, -1]).repeat(10)[None, :, None]
+        weights = torch.ones(8)
+        costs = [train_audio.losses(mouths, track, weights) for mouths in (track, offset, tremble)]
+        self.assertEqual([c["tremble"].item() for c in costs[:2]], [0, 0])
+        torch.testing.assert_close(costs[1]["mouth"], costs[2]["mouth"])
+        torch.testing.assert_close(costs[2]["tremble"].item() / train_audio.TREMBLE_WEIGHT, 0.16)
 
 
 class Trainings(unittest.TestCase):

@@ -21,6 +21,8 @@ RATE = 2e-3
 BATCH_TOKENS = 1500  # a step's: in one window of 30 s, or in several shorter ones
 WINDOWS = (1, 2, 4)  # in a step
 CHECK_CLIPS = 48
+TOKENS_A_FRAME = 2
+TREMBLE_WEIGHT = 0.3
 REPORT_EVERY, CHECK_EVERY = 250, 1000
 # Mean squared error weighs each parameter by 1 / variance x this.
 IMPORTANCE = torch.tensor([1.5, 1.2, 1.2, 1.2, 0.7, 0.7, 0.7, 1.0])
@@ -39,6 +41,23 @@ def batch(clips, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     windows = [compose(clips, BATCH_TOKENS // count, rng) for _ in range(count)]
     mel, track = (torch.stack([getattr(w, name) for w in windows]) for name in ("mel", "track"))
     return mel.to(DEVICE), track.to(DEVICE)
+
+
+def losses(mouths: torch.Tensor, track: torch.Tensor, weights: torch.Tensor):
+    """Squared errors of mouths [B, T, 8] and of how they bend in time, weighed by `weights` [8].
+
+    Without the second term mouths tremble: each token errs on its own.
+    """
+
+    def bend(series: torch.Tensor) -> torch.Tensor:
+        """Second differences from video frame to video frame."""
+        step = TOKENS_A_FRAME
+        return series[:, 2 * step :] - 2 * series[:, step:-step] + series[:, : -2 * step]
+
+    return {
+        "mouth": (weights * (mouths - track) ** 2).mean(),
+        "tremble": TREMBLE_WEIGHT * (weights * (bend(mouths) - bend(track)) ** 2).mean(),
+    }
 
 
 def correlations(predicted: np.ndarray, truth: np.ndarray) -> dict[str, float]:
@@ -81,8 +100,7 @@ def train(work: Path, steps: int) -> None:
     weights = (weights / weights.mean()).to(DEVICE)
     while run.step < steps:
         mel, track = batch(clips, run.generator())
-        error = (reader(mel) - track) ** 2
-        run.advance({"mouth": (error * weights).mean()}, steps)
+        run.advance(losses(reader(mel), track, weights), steps)
         if run.step % REPORT_EVERY == 0:
             run.report(steps)
             run.save()
