@@ -1,6 +1,7 @@
 #include "cmd/defaults.h"
 
 #include "avatars/avatar_id.h"
+#include "avatars/bundle_files.h"
 #include "avatars/library.h"
 #include "core/data_directory.h"
 #include "core/error.h"
@@ -31,9 +32,12 @@ std::vector<std::filesystem::path> avatar_libraries(const Context& context) {
 }
 
 std::filesystem::path avatar_directory(const std::string& name, const Context& context) {
-  if (std::error_code none; std::filesystem::is_directory(name, none) && !valid_avatar_id(name))
-    return find_avatar(name, {});
-  return find_avatar(name, avatar_libraries(context));
+  std::error_code none;
+  const bool no_id =
+      std::filesystem::is_regular_file(std::filesystem::path(name) / k_info_file, none) ||
+      !valid_avatar_id(name);
+  return find_avatar(name,
+                     no_id ? std::vector<std::filesystem::path>{} : avatar_libraries(context));
 }
 
 }  // namespace navtalk::cmd

@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
@@ -37,15 +36,11 @@ std::optional<TimePoint> ago(const std::string& text) {
   return wall_now() - from_seconds(number * seconds.at(unit));
 }
 
-// RFC 3339 in UTC, with or without the time of day.
+// RFC 3339 in UTC, also without its "Z" or the time of day.
 std::optional<TimePoint> moment(const std::string& text) {
-  for (const char* format : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"}) {
-    std::tm parts{};
-    const char* end = strptime(text.c_str(), format, &parts);
-    if (end != nullptr && *end == '\0') {
-      return std::chrono::time_point_cast<Duration>(
-          std::chrono::system_clock::from_time_t(timegm(&parts)));
-    }
+  for (const char* rest : {"", "Z", "T00:00:00Z"}) {
+    if (const auto time = parse_rfc3339(text + rest))
+      return std::chrono::time_point_cast<Duration>(*time);
   }
   return std::nullopt;
 }

@@ -1,11 +1,11 @@
 #include "runpod/messages.h"
 
 #include <algorithm>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "core/lenient_json.h"
 #include "core/printable.h"
+#include "core/rfc3339.h"
 
 namespace navtalk::runpod {
 namespace {
@@ -32,14 +32,6 @@ std::string text_or_empty(const json& object, const char* name) {
   return text_field(object, name).value_or("");
 }
 
-// "2026-06-01T12:00:00Z", to the second; nullopt for another form.
-std::optional<std::chrono::system_clock::time_point> time_of(const std::string& text) {
-  std::tm parts{};
-  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
-  if (end == nullptr || (*end != 'Z' && *end != '.') || !text.ends_with('Z')) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
-}
-
 std::optional<Pod> pod_of(const json& object) {
   const std::string id = text_or_empty(object, "id");
   if (id.empty()) return std::nullopt;
@@ -54,7 +46,7 @@ std::optional<Pod> pod_of(const json& object) {
   pod.data_center = text_or_empty(object, "dataCenterId");
   pod.usd_per_hour = std::max(0.0, number_field(object, "cost").value_or(0));
   pod.locked = bool_field(object, "locked").value_or(false);
-  pod.created_at = time_of(text_or_empty(object, "createdAt"));
+  pod.created_at = parse_rfc3339(text_or_empty(object, "createdAt"));
   pod.has_runtime = !object_field(object, "runtime").empty();
   return pod;
 }

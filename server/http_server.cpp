@@ -191,7 +191,7 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
                   .keep = message.keep_alive() && !stopping,
                   .head = message.method() == http::verb::head};
   const bool written = co_await write(connection, *response, form);
-  co_return written&& form.keep;
+  co_return form.keep ? written : false;
 }
 
 asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,

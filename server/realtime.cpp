@@ -1,7 +1,6 @@
 // GET /v1/realtime: one user's session, from session.start to goodbye.
 //
-//   client ── session.start ──► obtain_slot.cpp: a place in the queue, a slot, a worker that is
-//   ready
+//   client ── session.start ──► obtain_slot.cpp: a place in the queue, a slot, a ready worker
 //                                    │                     ▲
 //                                    │                     └── open_on_worker.cpp: one attempt
 //                                    ▼

@@ -131,18 +131,11 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
                 scores + t, keys);
   float part[k_rows];
   for (int r = 0; r < k_rows; ++r) part[r] = soften(scores + r * keys, task.keys);
-  auto* y = static_cast<float*>(task.y);
-  const std::int64_t stride = task.heads * task.width;
   for (std::int64_t c = 0; c < width; c += 4 * k_lanes) {
     alignas(64) float out[k_rows * 4 * k_lanes];
     product_any(vectors_left(c, width), scores, keys, values_of(task, packed) + c, width, task.keys,
                 out, 4 * k_lanes);
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t i = 0; i < 4 * k_lanes && c + i < task.width; i += k_lanes)
-        Fp32::store(
-            y + (image * task.queries + first + r) * stride + head * task.width + c + i,
-            _mm512_mul_ps(_mm512_load_ps(out + r * 4 * k_lanes + i), _mm512_set1_ps(part[r])),
-            mask_of(task.width - c - i));
+    store_scaled<Fp32>(task, image, head, first, rows, c, out, part);
   }
 }
 

@@ -48,6 +48,15 @@ TEST_CASE("infer never replaces the recording that it reads") {
   CHECK(shell("cmp a.wav b.wav", top.path()).status == 0);
 }
 
+TEST_CASE("an avatar's folder needs no demo beside it, whatever the folder is called") {
+  const TemporaryDirectory top;
+  const std::string copy = "cp -r '" NAVTALK_SOURCE "/assets/demo/avatars/ada' anna\n";
+  const std::string show = "NAVTALK_DATA_DIR=/nonexistent navtalk avatar show ";
+  CHECK(shell(copy + show + "anna", top.path()).status == 0);
+  CHECK(contains(shell(show + "./nobody", top.path()).err, "nobody"));
+  CHECK(contains(shell(show + "nobody", top.path()).err, "/nonexistent"));
+}
+
 TEST_CASE("infer names the temporary folder that is not there") {
   const TemporaryDirectory top;
   const Ran ran = shell(

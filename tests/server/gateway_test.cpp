@@ -171,7 +171,9 @@ TEST_CASE("whoever waits sees the position change, and gets the slot when it is 
   CHECK(update.contains("eta_s"));
   first.send(R"({"type":"session.end"})");
   CHECK(second.receive_type("session.ready").at("type") == "session.ready");
-  CHECK(third.receive_type("queue.update").at("position") == 1);
+  auto moved = third.receive_type("queue.update");
+  while (moved.at("position") == 2) moved = third.receive_type("queue.update");  // another ETA
+  CHECK(moved.at("position") == 1);
   // One who waits leaves by leaving.
   third.send(R"({"type":"session.end"})");
   CHECK(third.close_code() == 1000);

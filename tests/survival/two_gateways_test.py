@@ -3,21 +3,12 @@
 Users at both, one scaler, one of them killed or stopped, and a server that goes and comes.
 """
 
-import os
-import pathlib
 import signal
 import sys
 import time
 import unittest
 
-try:
-    import websocket  # noqa: F401
-except ModuleNotFoundError:
-    # Another Python than Debian's may stand first in PATH; the module comes with a Debian package.
-    if sys.executable != "/usr/bin/python3" and pathlib.Path("/usr/bin/python3").exists():
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
-    print("skipped: python3-websocket is not installed")
-    sys.exit(0)
+import needs_websocket  # noqa: F401
 
 from stores import Postgres
 from user import Session
