@@ -33,6 +33,16 @@ std::vector<std::string> worker_arguments(const Context& context) {
   return arguments;
 }
 
+// The configuration as this gateway has read it, whatever becomes of its file; and what a later
+// gateway sees that a worker was started with.
+std::vector<std::string> worker_environment(const Config& config) {
+  const auto variable = [](const char* name, const std::filesystem::path& path) {
+    return std::string(name) + "=" + (path.empty() ? "" : std::filesystem::absolute(path).native());
+  };
+  return {variable("NAVTALK_MODELS_PATH", config.models.path),
+          variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+}
+
 // The row of a worker that ended by itself is failed at once, not when probes have missed it.
 void fail_row(PoolStore& store, const std::string& name, const std::string& how,
               const std::string& who) {
@@ -55,7 +65,9 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
                                    const std::string& token, const std::string& owner) {
   return {.program = std::filesystem::read_symlink("/proc/self/exe"),
           .arguments = worker_arguments(context),
+          .environment = worker_environment(context.config),
           .devices = devices_of(context.config),
+          .slots = context.config.local.slots_per_device,
           .host = host_name(),
           .token = token,
           .on_crash = [&store, owner](const std::string& name, const std::string& how) {

@@ -23,6 +23,8 @@ struct Instance {
   std::string device{};
   double usd_per_hour = 0;
   std::string detail{};  // the provider's own word, for people
+  // Not empty: it was started in another way than it would be now, and how.
+  std::string outdated{};
   // Since it was made, where the provider says it; by two wall clocks, so only for the books.
   std::optional<Duration> age{};
 };

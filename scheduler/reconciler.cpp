@@ -23,6 +23,11 @@ bool in_use(State state) {
   return state == State::idle || state == State::running || state == State::starting;
 }
 
+bool changes(const Gpu& gpu) {
+  return gpu.state == State::starting || gpu.state == State::stopping ||
+         gpu.intent.operation != Operation::none;
+}
+
 }  // namespace
 
 Reconciler::Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options)
@@ -57,11 +62,13 @@ bool Reconciler::pass(const std::stop_token& stop) {
   stored_ = store_.setting(setting_);
   before_ = parse_sightings(stored_);
   seen_ = {};
+  changing_ = false;
   std::map<std::string, const Gpu*> by_id, by_name;
   for (const Gpu& gpu : view.gpus) {
     if (gpu.source != provider_.source()) continue;
     if (!options_.host.empty() && gpu.host != options_.host) continue;
     by_name[gpu.name] = &gpu;
+    changing_ = changing_ || changes(gpu) || before_.replaced.contains(gpu.id);
     if (!gpu.provider_id.empty()) by_id[gpu.provider_id] = &gpu;
   }
   std::set<GpuId> listed;
@@ -109,6 +116,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
 
 void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   using Status = Instance::Status;
+  if (before_.replaced.contains(gpu.id)) seen_.replaced.insert(gpu.id);
   const bool busy_elsewhere = gpu.intent.operation != Operation::none && gpu.intent.until > now_ &&
                               !surely_dead(gpu.intent.owner);
   if (busy_elsewhere) {
@@ -131,7 +139,42 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
              instance.usd_per_hour > 0) {
     store_.change({.id = gpu.id, .version = gpu.version, .usd_per_hour = instance.usd_per_hour},
                   {options_.who, "its price changed"});
+  } else if (!instance.outdated.empty()) {
+    replace(gpu, instance.outdated);
+  } else if (before_.replaced.contains(gpu.id)) {
+    keep(gpu);
   }
+}
+
+// Users come first: sessions end by themselves, and one place after the other goes. That it drains
+// for this reason is remembered before it drains.
+void Reconciler::replace(const Gpu& gpu, const std::string& why) {
+  const bool chosen = before_.replaced.contains(gpu.id);
+  if (!gpu.dedicated_to.empty() || !gpu.reserved_for.empty()) return;
+  if (gpu.draining && !chosen) return;  // an operator's: it stays as it is
+  restless_ = true;
+  if (changing_ && !chosen) return;
+  changing_ = true;
+  GpuChange change{.id = gpu.id, .version = gpu.version};
+  if (gpu.state == State::idle || gpu.state == State::paused) {
+    change.event = Event::destroy;
+    change.intent = next_intent(gpu, Operation::destroy, now_);
+  } else if (chosen && !gpu.draining) {
+    change.draining = true;
+  } else {
+    if (gpu.state == State::running) seen_.replaced.insert(gpu.id);
+    return;
+  }
+  if (!store_.change(change, {options_.who, "to be replaced: " + why})) return;
+  log::info("a GPU is to be replaced", {{"gpu", gpu.id.text}, {"reason", why}});
+}
+
+// It was to be replaced, and is as it should be again.
+void Reconciler::keep(const Gpu& gpu) {
+  seen_.replaced.erase(gpu.id);
+  if (!gpu.draining) return;
+  store_.change({.id = gpu.id, .version = gpu.version, .draining = false},
+                {options_.who, "as it would be started now: takes sessions again"});
 }
 
 void Reconciler::missing(const Gpu& gpu) {

@@ -7,6 +7,8 @@
 //     the row waits for its create           its id is stored                    (adopted)
 //     the row is paused, the place runs      the row starts again
 //     the row is in use, the place stopped or broke      failed
+//     it was started in another way than now one with sessions drains, then it is destroyed; one
+//                                            at a time, and none while another starts or ends
 //   listed with this store's prefix, no row  (an orphan, or the twin of a create answered twice)
 //     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
 //   listed with the pool's name, another id  another store's: reported, never touched
@@ -50,6 +52,8 @@ class Reconciler {
   void match(const Gpu& gpu, const Instance& instance);
   void adopt(const Gpu& gpu, const Instance& instance);
   void missing(const Gpu& gpu);
+  void replace(const Gpu& gpu, const std::string& why);
+  void keep(const Gpu& gpu);
   void orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop);
   void fail(const Gpu& gpu, const std::string& why);
   bool unsettled(const Gpu& gpu) const;
@@ -62,6 +66,7 @@ class Reconciler {
   Sightings before_, seen_;            // what was seen until this pass, and in it
   TimePoint now_{};                    // of this pass
   bool restless_ = true;
+  bool changing_ = false;  // a place starts or ends: no other one is replaced
 };
 
 }  // namespace navtalk

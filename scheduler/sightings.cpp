@@ -9,12 +9,14 @@ using nlohmann::json;
 std::string as_text(const Sightings& sightings) {
   json record = {{"orphans", json::object()},
                  {"absences", json::object()},
-                 {"strangers", sightings.strangers}};
+                 {"strangers", sightings.strangers},
+                 {"replaced", json::array()}};
   for (const auto& [id, seen] : sightings.orphans) {
     record["orphans"][id] = {{"first_us", seen.first.time_since_epoch().count()},
                              {"times", seen.times}};
   }
   for (const auto& [id, times] : sightings.absences) record["absences"][id.text] = times;
+  for (const GpuId& id : sightings.replaced) record["replaced"].push_back(id.text);
   // Names come from the provider and may be anything.
   return record.dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -32,6 +34,8 @@ Sightings parse_sightings(const std::optional<std::string>& text) {
       sightings.absences[{id}] = times.get<int>();
     }
     sightings.strangers = record.at("strangers").get<std::set<std::string>>();
+    for (const auto& id : record.value("replaced", std::set<std::string>()))
+      sightings.replaced.insert({id});
   } catch (const json::exception&) {
     return {};  // another version's: everything is seen for the first time
   }

@@ -20,6 +20,7 @@ struct Sightings {
   std::map<std::string, Sighting> orphans{};  // places without a row, by provider id
   std::map<GpuId, int> absences{};            // whole lists in a row that lacked the row's place
   std::set<std::string> strangers{};          // names of other stores' places that were told
+  std::set<GpuId> replaced{};                 // that drain because another is to take their place
 
   friend bool operator==(const Sightings&, const Sightings&) = default;
 };

@@ -43,6 +43,14 @@ Outcome outcome_of(const std::optional<WorkerFault>& fault) {
   return Failure{fault->message};
 }
 
+// A word of a command line with the option that it belongs to: "--slots 2"; "nothing" at its end.
+std::string phrase(const std::vector<std::string>& words,
+                   std::vector<std::string>::const_iterator at) {
+  if (at == words.end()) return "nothing";
+  const bool value = at != words.begin() && !at->starts_with("--") && at[-1].starts_with("--");
+  return value ? at[-1] + " " + *at : *at;
+}
+
 }  // namespace
 
 LocalProvider::LocalProvider(LocalProviderOptions options)
@@ -60,11 +68,17 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
       .environment = {}};
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(),
                            options_.arguments.end());
+  const auto passed_on = [&](std::string_view variable) {
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    return name != k_token && name != k_api_key &&
+           std::none_of(options_.environment.begin(), options_.environment.end(),
+                        [&](const std::string& ours) { return ours.starts_with(name); });
+  };
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text(*variable);
-    if (!text.starts_with(k_token) && !text.starts_with(k_api_key))
-      command.environment.emplace_back(text);
+    if (passed_on(*variable)) command.environment.emplace_back(*variable);
   }
+  command.environment.insert(command.environment.end(), options_.environment.begin(),
+                             options_.environment.end());
   if (!options_.token.empty()) command.environment.push_back(std::string(k_token) + options_.token);
   return command;
 }
@@ -178,13 +192,39 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   return Done{};
 }
 
+// How a worker of an earlier gateway differs from what would be started in its place; "" when it
+// does not. Our own cannot: a gateway reads its configuration once.
+std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
+  if (children_.has(process.id)) return "";
+  const auto& words = process.arguments;
+  const auto option = std::find(words.begin(), words.end(), "--device");
+  const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
+  const auto& devices = options_.devices;
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    return "its device '" + device + "' is none of this gateway's";
+  if (!local::runs(process.id, options_.program)) return "its program was replaced";
+  const auto wanted = command({.name = process.name, .slots = options_.slots}, device).arguments;
+  // The program may be called by another path.
+  const auto [was, is] =
+      std::mismatch(words.begin() + 1, words.end(), wanted.begin() + 1, wanted.end());
+  if (was != words.end() || is != wanted.end())
+    return "it was started with " + phrase(words, was) + ", now with " + phrase(wanted, is);
+  const auto variables = local::environment_of(process.id);
+  for (const std::string& variable : options_.environment) {
+    if (std::find(variables.begin(), variables.end(), variable) == variables.end())
+      return "it was started without " + variable;
+  }
+  return "";
+}
+
 Instance LocalProvider::instance_of(const local::WorkerProcess& process,
                                     const std::stop_token& stop) const {
   using Status = Instance::Status;
   Instance instance{.provider_id = text(process.id),
                     .name = process.name,
                     .status = Status::unknown,
-                    .url = local::listening_url(process.id)};
+                    .url = local::listening_url(process.id),
+                    .outdated = outdated(process)};
   if (instance.url.empty()) {
     instance.status = Status::starting;
     return instance;

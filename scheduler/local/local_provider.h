@@ -19,7 +19,10 @@ namespace navtalk {
 struct LocalProviderOptions {
   std::filesystem::path program;         // navtalk itself
   std::vector<std::string> arguments{};  // more for `serve --worker`: --models, --log-level
+  // NAME=value, over the environment of this process.
+  std::vector<std::string> environment{};
   std::vector<std::string> devices = {"cpu"};
+  int slots = 1;      // of each new worker
   std::string host;   // rows of other hosts are not ours
   std::string token;  // that workers ask for; passed through the environment
   // From the start of the process to the line with its address.
@@ -55,6 +58,7 @@ class LocalProvider : public Provider {
                      const local::Children::Started& child, const std::stop_token& stop);
   Outcome give_up(const local::Children::Started& child, const std::string& why);
   std::optional<local::ProcessId> process_of(const Gpu& gpu) const;
+  std::string outdated(const local::WorkerProcess& process) const;
   Instance instance_of(const local::WorkerProcess& process, const std::stop_token& stop) const;
   void on_end(const local::EndedChild& child);
 

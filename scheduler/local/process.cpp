@@ -54,17 +54,26 @@ bool ours(pid_t pid) {
          status.st_uid == ::geteuid();
 }
 
-// The value behind --name of a worker's command line; "" for other programs.
-std::string worker_name(pid_t pid) {
-  std::istringstream words(content(proc(pid, "cmdline")));
-  bool worker = false, next = false;
-  std::string name;
-  for (std::string word; std::getline(words, word, '\0');) {
-    if (next) name = word;
-    next = word == "--name";
-    worker = worker || word == "--worker";
-  }
-  return worker ? name : "";
+// What a file of /proc holds, each entry with a zero byte at its end.
+std::vector<std::string> entries(const std::string& path) {
+  std::istringstream text(content(path));
+  std::vector<std::string> found;
+  for (std::string entry; std::getline(text, entry, '\0');) found.push_back(entry);
+  return found;
+}
+
+// nullopt for programs that are no workers.
+std::optional<WorkerProcess> worker_process(pid_t pid) {
+  WorkerProcess process{.arguments = entries(proc(pid, "cmdline"))};
+  const auto& words = process.arguments;
+  const auto name = std::find(words.begin(), words.end(), "--name");
+  const bool worker = std::find(words.begin(), words.end(), "--worker") != words.end();
+  if (!worker || name == words.end() || name + 1 == words.end()) return std::nullopt;
+  process.name = *(name + 1);
+  const auto id = identify(pid);
+  if (!id || process.name.empty()) return std::nullopt;
+  process.id = *id;
+  return process;
 }
 
 // The inodes of the sockets that a process holds.
@@ -114,11 +123,19 @@ std::vector<WorkerProcess> worker_processes() {
   std::vector<WorkerProcess> found;
   for (const pid_t pid : numbers_in("/proc")) {
     if (!ours(pid)) continue;
-    const std::string name = worker_name(pid);
-    const auto id = name.empty() ? std::nullopt : identify(pid);
-    if (id) found.push_back({*id, name});
+    if (auto process = worker_process(pid)) found.push_back(std::move(*process));
   }
   return found;
+}
+
+std::vector<std::string> environment_of(const ProcessId& id) {
+  return entries(proc(id.pid, "environ"));
+}
+
+bool runs(const ProcessId& id, const std::filesystem::path& program) {
+  std::error_code fault;
+  const bool same = std::filesystem::equivalent(proc(id.pid, "exe"), program, fault);
+  return same || fault;  // what cannot be told is no difference
 }
 
 std::string listening_url(const ProcessId& id) {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -32,10 +33,16 @@ std::optional<ProcessId> identify(pid_t pid);
 
 struct WorkerProcess {
   ProcessId id;
-  std::string name;  // behind --name on its command line
+  std::string name;                    // behind --name on its command line
+  std::vector<std::string> arguments;  // that line, the program first
 };
 // This user's processes that run with --worker and --name.
 std::vector<WorkerProcess> worker_processes();
+
+// NAME=value, as it was started with.
+std::vector<std::string> environment_of(const ProcessId& id);
+// Is its program the file that is there now, and not one that was replaced since?
+bool runs(const ProcessId& id, const std::filesystem::path& program);
 
 // "http://127.0.0.1:40123" where it listens on loopback; "" when it listens nowhere (yet).
 std::string listening_url(const ProcessId& id);

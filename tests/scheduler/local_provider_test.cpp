@@ -54,6 +54,14 @@ std::optional<Instance> listed(LocalProvider& provider, const std::string& name)
   return std::nullopt;
 }
 
+// The same of a process that was only just started: for a moment its command line is empty.
+std::optional<Instance> appears(LocalProvider& provider, const std::string& name) {
+  const auto until = steady_clock::now() + 10s;
+  auto instance = listed(provider, name);
+  while (!instance && steady_clock::now() < until) instance = listed(provider, name);
+  return instance;
+}
+
 bool done(const Outcome& outcome) { return std::holds_alternative<Done>(outcome); }
 
 // Waits until the process is gone, reaped or not.
@@ -145,7 +153,7 @@ TEST_CASE("a stop during a start leaves the worker to be found by its name") {
     const Script script(R"({"no_address": true})");
     CHECK(std::holds_alternative<Unclear>(provider.create(gpu, stop.get_token())));
   }
-  const auto instance = listed(provider, gpu.name);
+  const auto instance = appears(provider, gpu.name);
   REQUIRE(instance);
   gpu.provider_id = instance->provider_id;
   CHECK(done(provider.destroy(gpu, {})));
@@ -245,4 +253,37 @@ TEST_CASE("there is room for one worker on each device that no row uses") {
   CHECK(provider.room({gpu}) == 1);
   gpu.host = "elsewhere";
   CHECK(provider.room({gpu}) == 2);
+}
+
+TEST_CASE("a worker of an earlier gateway tells how it would be started otherwise now") {
+  LocalProviderOptions before = options();
+  before.environment = {"NAVTALK_MODELS_PATH=/models/a"};
+  const Gpu gpu = [&] {
+    LocalProvider first(before);
+    const Gpu made = created(first, new_row());
+    CHECK(listed(first, made.name)->outdated.empty());
+    return made;
+  }();
+  const auto outdated = [&](const LocalProviderOptions& now) {
+    LocalProvider provider(now);
+    return listed(provider, gpu.name)->outdated;
+  };
+  CHECK(outdated(before).empty());
+  LocalProviderOptions now = before;
+  now.slots = 3;
+  CHECK(outdated(now) == "it was started with --slots 1, now with --slots 3");
+  now = before;
+  now.arguments = {"--log-level", "debug"};
+  CHECK(outdated(now) == "it was started with nothing, now with --log-level");
+  now = before;
+  now.environment = {"NAVTALK_MODELS_PATH=/models/b"};
+  CHECK(outdated(now) == "it was started without NAVTALK_MODELS_PATH=/models/b");
+  now = before;
+  now.devices = {"cuda:0"};
+  CHECK(outdated(now) == "its device 'cpu' is none of this gateway's");
+  now = before;
+  now.program = "/bin/sh";
+  CHECK(outdated(now) == "its program was replaced");
+  LocalProvider last(before);
+  CHECK(done(last.destroy(gpu, {})));
 }

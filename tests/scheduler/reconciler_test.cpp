@@ -250,3 +250,73 @@ TEST_CASE("a new price closes one paid span and opens the next") {
   REQUIRE(ledger.size() == 2);
   CHECK(ledger[0].to.has_value() != ledger[1].to.has_value());
 }
+
+TEST_CASE(
+    "places that were started in another way are replaced one by one, busy ones when they are "
+    "empty") {
+  World world;
+  const Gpu first = world.pool.pod(State::idle, "pod-1"),
+            second = world.pool.pod(State::idle, "pod-2");
+  for (const Gpu& gpu : {first, second}) {
+    Instance old = world.listed(gpu);
+    old.outdated = "it was started with --slots 1, now with --slots 2";
+    world.cloud.put(old);
+  }
+  const Lease lease = world.pool.claim("user").value();
+  const Gpu &busy = lease.gpu == first.id ? first : second,
+            &idle = lease.gpu == first.id ? second : first;
+  world.pass();
+  CHECK(world.pool.row(idle).intent.operation == Operation::destroy);
+  CHECK_FALSE(world.pool.row(busy).draining);
+  world.pass();  // the first one still ends
+  CHECK_FALSE(world.pool.row(busy).draining);
+  world.cloud.lose(idle.provider_id);
+  REQUIRE(world.pool.store->remove(idle.id, world.pool.row(idle).version, {"test", "gone"}));
+  world.pass();
+  CHECK_FALSE(world.pool.row(busy).draining);  // chosen, and remembered
+  world.pass();
+  CHECK(world.pool.row(busy).draining);
+  CHECK(world.pool.row(busy).intent.operation == Operation::none);
+  REQUIRE(world.pool.store->release(lease.id, lease.epoch));
+  world.pass();
+  CHECK(world.pool.row(busy).intent.operation == Operation::destroy);
+}
+
+TEST_CASE("whoever drains a place, and whose it is, is respected when it is outdated") {
+  World world;
+  Gpu drained = world.pool.pod(State::idle, "pod-1");
+  drained = world.pool.store
+                ->change({.id = drained.id, .version = drained.version, .draining = true},
+                         {"operator", "drain"})
+                .value();
+  Gpu own = new_gpu(world.pool.identity, Source::runpod);
+  own.state = State::idle;
+  own.provider_id = "pod-2";
+  own.dedicated_to = {"acme"};
+  own = world.pool.add(own);
+  for (const Gpu& gpu : {drained, own}) {
+    Instance old = world.listed(gpu);
+    old.outdated = "its program was replaced";
+    world.cloud.put(old);
+  }
+  world.pass();
+  world.pass();
+  CHECK(world.pool.row(drained).state == State::idle);
+  CHECK(world.pool.row(own).state == State::idle);
+}
+
+TEST_CASE("a place that drains to be replaced takes sessions again when it need not go") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  REQUIRE(world.pool.claim("user"));
+  Instance place = world.listed(gpu);
+  place.outdated = "its program was replaced";
+  world.cloud.put(place);
+  world.pass();
+  world.pass();
+  REQUIRE(world.pool.row(gpu).draining);
+  place.outdated.clear();
+  world.cloud.put(place);
+  world.pass();
+  CHECK_FALSE(world.pool.row(gpu).draining);
+}

@@ -54,6 +54,27 @@ class LocalKills(unittest.TestCase):
         self.assertEqual(self.made.local_workers(), [worker])
         self.made.settled()
 
+    def test_a_worker_of_another_configuration_is_replaced_when_its_session_has_ended(self):
+        gateway = self.made.start()
+        self.session(gateway).leave()
+        (worker,) = self.made.local_workers()
+        self.made.kill(gateway)
+        with self.made.config.open("a") as config:
+            config.write("[avatars]\npath = \"elsewhere\"\n")
+        gateway = self.made.start()
+        session = self.session(gateway)
+        until = time.monotonic() + PATIENCE_S
+        while not self.made.gpus()[0]["draining"]:
+            self.assertLess(time.monotonic(), until, self.made.story())
+            time.sleep(0.1)
+        self.assertEqual(self.made.local_workers(), [worker])
+        session.leave()
+        while self.made.local_workers() in ([], [worker]):
+            self.assertLess(time.monotonic(), until, self.made.story())
+            time.sleep(0.1)
+        self.session(gateway).leave()
+        self.made.settled()
+
     def test_a_worker_that_dies_with_its_gateway_is_replaced(self):
         gateway = self.made.start()
         session = self.session(gateway)
