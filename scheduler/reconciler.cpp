@@ -68,7 +68,7 @@ bool Reconciler::pass(const std::stop_token& stop) {
     if (gpu.source != provider_.source()) continue;
     if (!options_.host.empty() && gpu.host != options_.host) continue;
     by_name[gpu.name] = &gpu;
-    changing_ = changing_ || changes(gpu) || before_.replaced.contains(gpu.id);
+    changing_ = changing_ || changes(gpu);
     if (!gpu.provider_id.empty()) by_id[gpu.provider_id] = &gpu;
   }
   std::set<GpuId> listed;
@@ -146,23 +146,24 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   }
 }
 
-// Users come first: sessions end by themselves, and one place after the other goes. That it drains
-// for this reason is remembered before it drains.
+// Users come first: what nobody uses goes at once, one after the other; of the others one at a time
+// drains, and that it drains for this reason is remembered before.
 void Reconciler::replace(const Gpu& gpu, const std::string& why) {
   const bool chosen = before_.replaced.contains(gpu.id);
   if (!gpu.dedicated_to.empty() || !gpu.reserved_for.empty()) return;
   if (gpu.draining && !chosen) return;  // an operator's: it stays as it is
   restless_ = true;
-  if (changing_ && !chosen) return;
-  changing_ = true;
+  if (changing_) return;
   GpuChange change{.id = gpu.id, .version = gpu.version};
   if (gpu.state == State::idle || gpu.state == State::paused) {
     change.event = Event::destroy;
     change.intent = next_intent(gpu, Operation::destroy, now_);
-  } else if (chosen && !gpu.draining) {
+    changing_ = true;
+  } else if (gpu.state == State::running && chosen && !gpu.draining) {
     change.draining = true;
   } else {
-    if (gpu.state == State::running) seen_.replaced.insert(gpu.id);
+    if (gpu.state == State::running && seen_.replaced.empty() && before_.replaced.empty())
+      seen_.replaced.insert(gpu.id);
     return;
   }
   if (!store_.change(change, {options_.who, "to be replaced: " + why})) return;

@@ -7,7 +7,7 @@
 //     the row waits for its create           its id is stored                    (adopted)
 //     the row is paused, the place runs      the row starts again
 //     the row is in use, the place stopped or broke      failed
-//     it was started in another way than now one with sessions drains, then it is destroyed; one
+//     it was started in another way than now destroyed, or drained first when it has sessions; one
 //                                            at a time, and none while another starts or ends
 //   listed with this store's prefix, no row  (an orphan, or the twin of a create answered twice)
 //     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
