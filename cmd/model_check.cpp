@@ -127,9 +127,9 @@ ordered_json as_json(const ModelReport& report) {
 }
 
 int check(const Options& options, Context& context) {
-  const ModelReport report =
-      check_models(options.directory,
-                   {.hash = !options.no_hash, .progress = context.progress, .stop = context.stop});
+  const ModelReport report = check_models(
+      options.directory,
+      {.read_all = !options.no_hash, .progress = context.progress, .stop = context.stop});
   if (context.json)
     context.out.json(as_json(report));
   else
@@ -154,7 +154,7 @@ void add_model_check(Commands& commands) {
       ->required()
       ->type_name("DIR");
   command.add_flag("--no-hash", options->no_hash,
-                   "Leave out the SHA-256 sums, which take reading every byte");
+                   "Read no weights: no SHA-256 sums, no look for values that are no numbers");
   command.add_flag("--tensors", options->tensors, "List every tensor with its dtype and shape");
 }
 

@@ -146,7 +146,7 @@ complete -c navtalk -n '__navtalk_at bench scaler' -l mishaps -d 'GPUs fail, han
 complete -c navtalk -n '__navtalk_at bench scaler' -l no-reconcile -d 'Take a lost call for a failure: shows what would leak'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Say what a checkpoint folder holds and whether it fits'
 complete -c navtalk -n '__navtalk_at model' -a verify -d 'Compare every stage with what the Python reference computed'
-complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Leave out the SHA-256 sums, which take reading every byte'
+complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Read no weights: no SHA-256 sums, no look for values that are no numbers'
 complete -c navtalk -n '__navtalk_at model check' -l tensors -d 'List every tensor with its dtype and shape'
 complete -c navtalk -n '__navtalk_at model check' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at model verify' -l device -x -d 'Where the nets run: cpu, cuda or cuda:N'

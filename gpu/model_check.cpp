@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/error.h"
@@ -172,6 +173,32 @@ void hash(ModelReport& report, const ModelCheckOptions& options) {
   }
 }
 
+bool all_finite(const Checkpoint& checkpoint, const TensorInfo& tensor) {
+  using enum DType;
+  if (tensor.dtype != f64 && tensor.dtype != f32 && tensor.dtype != f16 && tensor.dtype != bf16)
+    return true;
+  const NdArray<float> values = checkpoint.read_f32(tensor.name);
+  return std::all_of(values.values.begin(), values.values.end(),
+                     [](float value) { return std::isfinite(value); });
+}
+
+// A training that went astray leaves weights that fit and render nothing.
+void check_values(const fs::path& root, FileReport& report, const std::stop_token& stop) {
+  if (report.state != FileState::fits || report.tensors.empty()) return;
+  const std::optional<Checkpoint> checkpoint = open(root, report);
+  if (!checkpoint) return;
+  std::vector<std::string> broken;
+  for (const TensorInfo& tensor : report.tensors) {
+    throw_if_stopped(stop);
+    try {
+      if (!all_finite(*checkpoint, tensor)) broken.push_back(tensor.name);
+    } catch (const Error& error) {
+      spoil(report, error.message());
+    }
+  }
+  describe(report, "with values that are infinite or no numbers", broken);
+}
+
 }  // namespace
 
 std::string_view name(FileState state) {
@@ -201,7 +228,9 @@ ModelReport check_models(const fs::path& root, const ModelCheckOptions& options)
   ModelReport report{.root = root, .files = check_nets(root)};
   report.files.push_back(check_preprocessor(root));
   for (FileReport& file : check_face_networks(root)) report.files.push_back(std::move(file));
-  if (options.hash) hash(report, options);
+  if (!options.read_all) return report;
+  hash(report, options);
+  for (FileReport& file : report.files) check_values(root, file, options.stop);
   return report;
 }
 

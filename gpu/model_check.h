@@ -42,7 +42,7 @@ struct ModelReport {
 };
 
 struct ModelCheckOptions {
-  bool hash = true;  // SHA-256 of every file, which reads all of it
+  bool read_all = true;  // SHA-256 of every file, and whether the nets' weights are finite numbers
   Progress progress{};
   std::stop_token stop{};
 };

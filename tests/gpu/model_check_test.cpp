@@ -25,7 +25,7 @@ class ModelFolder {
     std::filesystem::create_directories((root() / to).parent_path());
     std::filesystem::copy(fixture(from), root() / to);
   }
-  ModelReport check() const { return check_models(root(), {.hash = false}); }
+  ModelReport check() const { return check_models(root(), {.read_all = false}); }
 
  private:
   tests::TemporaryDirectory directory_;
@@ -146,4 +146,20 @@ TEST_CASE("a stop request ends the hashing") {
 
 TEST_CASE("a folder that is not there is not found") {
   CHECK(failure_of([] { check_models("/absent", {}); }) == Code::not_found);
+}
+
+TEST_CASE("weights that are no numbers do not fit, and the tensor is named") {
+  const ModelFolder folder;
+  const auto path = folder.root() / "musetalkV15/unet.safetensors";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-2, std::ios::end);
+  file.write("\x00\x7e", 2);  // NaN in half precision
+  file.close();
+  CHECK(folder.check().fits());  // which does not look at values
+  const ModelReport report = check_models(folder.root(), {});
+  const FileReport& unet = file_of(report, "UNet");
+  CHECK(unet.state == FileState::unfit);
+  REQUIRE(unet.problems.size() == 1);
+  CHECK_THAT(unet.problems[0], Catch::Contains("1 with values that are infinite or no numbers: "));
 }
