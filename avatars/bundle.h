@@ -1,7 +1,8 @@
 // An avatar bundle: a directory with everything that rendering needs, prepared once.
 // docs/avatar-format.md defines the files: avatar.json, frames.mp4, faces.json, masks.safetensors,
 // latents.safetensors. Nothing on disk changes once it stands; latents are made from the frames at
-// first use when the bundle has none for the model at hand. One thread at a time.
+// first use when the bundle has none for the model at hand. One thread at a time, but for
+// face(), mask() and latent(), which only read.
 #pragma once
 
 #include <cstdint>

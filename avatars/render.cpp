@@ -3,14 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "avatars/speech_windows.h"
+#include "core/channel.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 
 namespace navtalk {
 namespace {
+
+// Between the thread of the nets and the caller's, which shows what they made: one being shown, one
+// waiting, so that neither stands still.
+constexpr std::size_t k_chunks_ahead = 1;
 
 // Consecutive output frames [first, first + count), and their faces, one for each frame that has
 // one.
@@ -79,10 +88,26 @@ void render(Model& model, const Bundle& avatar, const Audio& audio, const Render
   }
   Renderer renderer(model, avatar, speech, options);
   const std::int64_t batch = options.batch > 0 ? options.batch : model.info().batch;
-  for (std::int64_t t = 0; t < speech.frame_count(); t += batch) {
+  Channel<Chunk> made(k_chunks_ahead);
+  std::exception_ptr failure;
+  std::jthread nets([&](const std::stop_token& unwanted) {
+    try {
+      for (std::int64_t t = 0; t < speech.frame_count(); t += batch) {
+        throw_if_stopped(stop);
+        Chunk chunk = renderer.infer(t, std::min(batch, speech.frame_count() - t));
+        if (!made.push(std::move(chunk), unwanted)) return;
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    made.close();
+  });
+  while (const std::optional<Chunk> chunk = made.pop()) {
     throw_if_stopped(stop);
-    renderer.show(renderer.infer(t, std::min(batch, speech.frame_count() - t)), sink);
+    renderer.show(*chunk, sink);
   }
+  nets.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace navtalk

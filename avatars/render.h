@@ -23,8 +23,9 @@ struct RenderOptions {
 // Frame t of `count`, BGR, in order; the picture is valid during the call.
 using FrameSink = std::function<void(std::int64_t t, std::int64_t count, ConstImageView bgr)>;
 
-// Renders frame_count(audio at 16 kHz, fps) frames. The same input gives the same pixels.
-// Error{invalid} for audio shorter than one frame.
+// Renders frame_count(audio at 16 kHz, fps) frames. The same input gives the same pixels. The sink
+// is called on the caller's thread; model and avatar.latent() are used on another one at the same
+// time. Error{invalid} for audio shorter than one frame.
 void render(Model& model, const Bundle& avatar, const Audio& audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop);
 

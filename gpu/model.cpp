@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "gpu/features/windows.h"
+#include "gpu/kernels/apart.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/nets/precision.h"
 #include "gpu/nets/unet.h"
@@ -21,6 +22,9 @@ namespace navtalk {
 namespace {
 
 constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 3;
+
+// Frames in one pass through a UNet where frames go apart: they share its operators' fixed cost.
+constexpr std::int64_t k_apart = 4;
 
 // Our memory as a tensor, for the time of one call.
 at::Tensor tensor(const NdArray<float>& array) {
@@ -142,19 +146,26 @@ void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) c
   }
 }
 
-// Small nets pay more for threads that wait for each other at every operator than for the work:
-// there each thread takes frames of its own.
+// Always the same parts, so that the number of threads changes no pixel.
 void Model::Impl::faces(const at::Tensor& latent, const at::Tensor& context,
                         std::uint8_t* faces) const {
   const std::int64_t frames = latent.size(0);
-  const std::int64_t each = info.frames_apart ? (frames + threads - 1) / threads : frames;
-  const auto part = [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t each = info.frames_apart ? k_apart : frames;
+  std::vector<at::Tensor> talking(static_cast<std::size_t>((frames + each - 1) / each));
+  const auto talk = [&](std::int64_t i) {
     const c10::InferenceMode inference;  // belongs to the thread
-    const at::Tensor made = (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end));
-    decode_bytes(made.to(at::kFloat), faces + begin * k_face_bytes);
+    const std::int64_t begin = i * each, end = std::min(frames, begin + each);
+    talking[static_cast<std::size_t>(i)] =
+        (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end)).to(at::kFloat);
   };
-  if (each == frames) return part(0, frames);
-  at::parallel_for(0, frames, each, part);
+  const auto decode = [&](std::int64_t i) {
+    const c10::InferenceMode inference;
+    decode_bytes(talking[static_cast<std::size_t>(i / each)].narrow(0, i % each, 1),
+                 faces + i * k_face_bytes);
+  };
+  const int apart = info.frames_apart ? threads : 1;
+  kernels::for_each_apart(static_cast<std::int64_t>(talking.size()), apart, talk);
+  kernels::for_each_apart(frames, apart, decode);
 }
 
 Model Model::load(const Options& options) {

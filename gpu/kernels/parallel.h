@@ -10,13 +10,13 @@
 namespace navtalk::kernels {
 
 // Calls body(begin, end) on disjoint ranges that cover [0, n). `work` is the number of elements
-// that one index touches: small loops stay on the calling thread.
+// that one index touches: small loops stay on the calling thread, as do all within for_each_apart.
 template <class Body>
 void parallel_for(std::int64_t n, std::int64_t work, const Body& body) {
   constexpr std::int64_t k_least_work = 8192;
   const std::int64_t threads =
       std::min<std::int64_t>({omp_get_max_threads(), n, n * work / k_least_work});
-  if (threads <= 1) {
+  if (threads <= 1 || omp_in_parallel() != 0) {
     if (n > 0) body(std::int64_t{0}, n);
     return;
   }

@@ -14,9 +14,9 @@ bool narrow(const std::vector<int>& widths, bool by_name) {
 // From this width on, reading a UNet's weights outweighs its operators' fixed cost.
 constexpr int k_wide_unet = 128;
 
-// A narrow UNet is bound by its operators' fixed cost, which frames share; a wide one by reading
-// its weights, which four frames share almost as well as eight.
-constexpr int k_narrow_batch = 8, k_wide_batch = 4;
+// Frames of a narrow UNet go apart: with more of them threads wait less for the last one. A wide
+// one is bound by reading its weights, which four frames share almost as well as eight.
+constexpr int k_narrow_batch = 16, k_wide_batch = 4;
 
 }  // namespace
 

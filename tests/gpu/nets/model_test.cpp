@@ -220,6 +220,21 @@ TEST_CASE("the number of threads does not change a face by more than one level")
   CHECK(largest_difference(faces(1), faces(2).values.data()) <= 1);
 }
 
+TEST_CASE("frames that threads take apart have the same pixels on one thread and on two") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto precision = GENERATE(std::optional<Precision>(), std::optional(Precision::fp32));
+  const NdArray<float> latent = random_array({6, 8, 32, 32}, 9);
+  const NdArray<float> windows = random_array({6, 30, 32}, 10);
+  const auto faces = [&](int threads) {
+    Model model = Model::load(
+        {.models = directory.path(), .device = {}, .precision = precision, .threads = threads});
+    CHECK(model.info().frames_apart);
+    return model.faces(latent, windows);
+  };
+  CHECK(faces(1) == faces(2));
+}
+
 TEST_CASE("encoding masks the lower half first, and only the masked latent forgets it") {
   const tests::TemporaryDirectory directory;
   tests::write_random_model(directory.path());
