@@ -55,17 +55,24 @@ template <int n>
 void product(bool first, const float* a, std::int64_t a_stride, const float* b,
              std::int64_t b_stride, std::int64_t depth, float* out, std::int64_t out_stride) {
   __m512 sum[k_rows][n];
+#pragma GCC unroll 16
   for (int r = 0; r < k_rows; ++r)
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) sum[r][j] = _mm512_setzero_ps();
   for (std::int64_t i = 0; i < depth; ++i) {
     __m512 x[n];
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) x[j] = _mm512_loadu_ps(b + i * b_stride + j * k_lanes);
+#pragma GCC unroll 16
     for (int r = 0; r < k_rows; ++r) {
       const __m512 y = _mm512_set1_ps(a[r * a_stride + i]);
+#pragma GCC unroll 16
       for (int j = 0; j < n; ++j) sum[r][j] = _mm512_fmadd_ps(y, x[j], sum[r][j]);
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < k_rows; ++r)
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) {
       float* to = out + r * out_stride + j * k_lanes;
       _mm512_storeu_ps(to, first ? sum[r][j] : _mm512_add_ps(_mm512_loadu_ps(to), sum[r][j]));

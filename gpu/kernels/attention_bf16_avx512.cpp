@@ -70,17 +70,24 @@ template <int n>
 void product(const Pair* a, std::int64_t a_stride, const Pair* b, std::int64_t b_stride,
              std::int64_t depth, float* out, std::int64_t out_stride) {
   __m512 sum[k_rows][n];
+#pragma GCC unroll 16
   for (int r = 0; r < k_rows; ++r)
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) sum[r][j] = _mm512_setzero_ps();
   for (std::int64_t i = 0; i < depth; ++i) {
     __m512bh x[n];
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) x[j] = pairs_in(_mm512_loadu_si512(b + i * b_stride + j * k_lanes));
+#pragma GCC unroll 16
     for (int r = 0; r < k_rows; ++r) {
       const __m512bh y = pairs_in(_mm512_set1_epi32(static_cast<int>(a[r * a_stride + i])));
+#pragma GCC unroll 16
       for (int j = 0; j < n; ++j) sum[r][j] = _mm512_dpbf16_ps(sum[r][j], y, x[j]);
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < k_rows; ++r)
+#pragma GCC unroll 16
     for (int j = 0; j < n; ++j) _mm512_storeu_ps(out + r * out_stride + j * k_lanes, sum[r][j]);
 }
 

@@ -1,5 +1,8 @@
 // What the AVX-512 kernels share. Only for *_avx512.cpp, which are compiled with those flags; all
 // of it has internal linkage, so that no copy made for AVX-512 is linked into other sources.
+//
+// Loops over arrays of vectors are unrolled by pragma. g++ unrolls them by itself too, but so late
+// that the arrays pass through memory before and after the loop that works on them.
 #pragma once
 
 #include <immintrin.h>

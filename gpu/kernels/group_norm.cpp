@@ -1,5 +1,6 @@
 #include "gpu/kernels/group_norm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -149,6 +150,15 @@ void group_norm(const GroupNorm& norm, Isa isa) {
   const RowKernels& kernels = row_kernels(isa, norm.format);
   for (std::int64_t image = 0; image < norm.images; ++image)
     apply(norm, image, affine(norm, image, kernels), kernels);
+}
+
+void group_norm_affine(const GroupNorm& norm, float* scale, float* shift, Isa isa) {
+  const RowKernels& kernels = row_kernels(isa, norm.format);
+  for (std::int64_t image = 0; image < norm.images; ++image) {
+    const Affine one = affine(norm, image, kernels);
+    scale = std::copy(one.scale.begin(), one.scale.end(), scale);
+    shift = std::copy(one.shift.begin(), one.shift.end(), shift);
+  }
 }
 
 }  // namespace navtalk::kernels

@@ -24,5 +24,8 @@ struct GroupNorm {
 // Statistics are sums over fixed runs of pixels (fp32 for bf16 maps, double for fp32 ones), joined
 // in double: the result does not depend on the number of threads nor on the batch.
 void group_norm(const GroupNorm& norm, Isa isa = best_isa());
+// The same as y = act(x * scale + shift), for who applies it himself: [images, channels +
+// skip_channels] each. norm.y and norm.silu mean nothing here.
+void group_norm_affine(const GroupNorm& norm, float* scale, float* shift, Isa isa = best_isa());
 
 }  // namespace navtalk::kernels

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include "core/check.h"
+#include "gpu/device.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/nets/layers.h"
 
@@ -57,6 +59,31 @@ std::int64_t parts(const at::Tensor& weight) {
   return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
 }
 
+// Tiles where they were measured to be faster. AMX multiplies faster than they save.
+std::optional<kernels::TileConv> tiles(kernels::TileKind kind, ConvKernel wanted,
+                                       const at::Tensor& weight, const at::Tensor& bias,
+                                       at::ScalarType type) {
+  constexpr std::int64_t k_step = 16, k_most = 64;
+  static const bool faster =
+      kernels::best_isa() == kernels::Isa::avx512 && widest_isa() != "amx_bf16";
+  const auto fits = [](std::int64_t channels) {
+    return channels % k_step == 0 && channels <= k_most;
+  };
+  if (wanted != ConvKernel::tiles || !faster || type != at::kBFloat16 || !fits(weight.size(0)) ||
+      !fits(weight.size(1)))
+    return std::nullopt;
+  return kernels::TileConv(kind, weight.contiguous().const_data_ptr<float>(),
+                           bias.contiguous().const_data_ptr<float>(), weight.size(1),
+                           weight.size(0));
+}
+
+std::uint16_t* halves(at::Tensor& map) {
+  return static_cast<std::uint16_t*>(map.mutable_data_ptr());
+}
+const std::uint16_t* halves(const at::Tensor& map) {
+  return static_cast<const std::uint16_t*>(map.const_data_ptr());
+}
+
 }  // namespace
 
 Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
@@ -109,18 +136,91 @@ void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
 }
 
 UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
-               at::ScalarType type)
+               at::ScalarType type, ConvKernel kernel)
     : channels_(weight.size(0)),
-      phases_(phase_weights(weight), bias.repeat({4}),
-              {.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}}, type) {}
+      tiles_(tiles(kernels::TileKind::doubled, kernel, weight, bias, type)) {
+  if (tiles_) return;
+  phases_.emplace(phase_weights(weight), bias.repeat({4}),
+                  Conv::Geometry{.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}},
+                  type);
+}
 
 at::Tensor UpConv::operator()(const at::Tensor& x) const {
-  const at::Tensor phases = phases_(x);
   at::Tensor y = at::empty({x.size(0), channels_, 2 * x.size(2), 2 * x.size(3)}, x.options(),
                            at::MemoryFormat::ChannelsLast);
+  if (tiles_) {
+    kernels::tile_conv(*tiles_, {.x = halves(x),
+                                 .y = halves(y),
+                                 .images = x.size(0),
+                                 .height = x.size(2),
+                                 .width = x.size(3)});
+    return y;
+  }
+  const at::Tensor phases = (*phases_)(x);
   kernels::interleave_phases(phases.const_data_ptr(), y.mutable_data_ptr(), format_of(x), x.size(0),
                              x.size(2), x.size(3), channels_);
   return y;
+}
+
+NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+                   const Options& options, at::ScalarType type)
+    : norm_(norm, options.groups, options.eps, true, options.norm) {
+  if (options.norm == NormKernel::own)
+    tiles_ = tiles(kernels::TileKind::same, options.conv, weight, bias, type);
+  if (!tiles_)
+    conv_.emplace(weight, bias, Conv::Geometry{.map_size = {options.map_size, options.map_size}},
+                  type);
+}
+
+void NormConv::by_tiles(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
+  const GroupNorm::Affine affine = norm_.affine(x);
+  kernels::tile_conv(*tiles_, {.x = halves(x),
+                               .y = halves(y),
+                               .add = add != nullptr ? halves(*add) : nullptr,
+                               .images = x.size(0),
+                               .height = x.size(2),
+                               .width = x.size(3),
+                               .scale = affine.scale.data(),
+                               .shift = affine.shift.data()});
+}
+
+at::Tensor NormConv::result_for(const at::Tensor& x) const {
+  return at::empty({x.size(0), tiles_->out, x.size(2), x.size(3)}, x.options(),
+                   at::MemoryFormat::ChannelsLast);
+}
+
+at::Tensor NormConv::operator()(const at::Tensor& x) const {
+  if (!tiles_) return (*conv_)(norm_(x));
+  at::Tensor y = result_for(x);
+  by_tiles(x, nullptr, y);
+  return y;
+}
+
+at::Tensor NormConv::operator()(const at::Tensor& x, const at::Tensor& skip) const {
+  NAVTALK_CHECK(conv_);
+  return (*conv_)(norm_(x, skip));
+}
+
+at::Tensor NormConv::consume(at::Tensor x) const {
+  if (tiles_) return (*this)(x);
+  norm_.in_place(x);
+  return (*conv_)(x);
+}
+
+at::Tensor NormConv::plus(at::Tensor x, const at::Tensor& other) const {
+  if (tiles_) {
+    at::Tensor y = result_for(x);
+    by_tiles(x, &other, y);
+    return y;
+  }
+  norm_.in_place(x);
+  return conv_->plus(x, other);
+}
+
+void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {
+  if (tiles_) return by_tiles(x, &sum, sum);
+  norm_.in_place(x);
+  conv_->add_to(sum, x);
 }
 
 }  // namespace navtalk::nets

@@ -66,20 +66,32 @@ at::Tensor GroupNorm::by_library(const at::Tensor& x) const {
   return silu_ ? at::silu(y) : y;
 }
 
+kernels::GroupNorm GroupNorm::task(const at::Tensor& x, const at::Tensor* skip) const {
+  return {.x = x.const_data_ptr(),
+          .skip = skip ? skip->const_data_ptr() : nullptr,
+          .format = format_of(x),
+          .images = x.size(0),
+          .pixels = x.size(2) * x.size(3),
+          .channels = x.size(1),
+          .skip_channels = skip ? skip->size(1) : 0,
+          .gamma = gamma_.const_data_ptr<float>(),
+          .beta = beta_.const_data_ptr<float>(),
+          .groups = groups_,
+          .eps = eps_,
+          .silu = silu_};
+}
+
 void GroupNorm::run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) const {
-  kernels::group_norm({.x = x.const_data_ptr(),
-                       .skip = skip ? skip->const_data_ptr() : nullptr,
-                       .y = y.mutable_data_ptr(),
-                       .format = format_of(x),
-                       .images = x.size(0),
-                       .pixels = x.size(2) * x.size(3),
-                       .channels = x.size(1),
-                       .skip_channels = skip ? skip->size(1) : 0,
-                       .gamma = gamma_.const_data_ptr<float>(),
-                       .beta = beta_.const_data_ptr<float>(),
-                       .groups = groups_,
-                       .eps = eps_,
-                       .silu = silu_});
+  kernels::GroupNorm norm = task(x, skip);
+  norm.y = y.mutable_data_ptr();
+  kernels::group_norm(norm);
+}
+
+GroupNorm::Affine GroupNorm::affine(const at::Tensor& x) const {
+  const auto size = static_cast<std::size_t>(x.size(0) * x.size(1));
+  Affine result{std::vector<float>(size), std::vector<float>(size)};
+  kernels::group_norm_affine(task(x, nullptr), result.scale.data(), result.shift.data());
+  return result;
 }
 
 at::Tensor GroupNorm::operator()(const at::Tensor& x) const {

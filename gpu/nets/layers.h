@@ -6,14 +6,21 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
+#include "gpu/kernels/group_norm.h"
 #include "gpu/kernels/isa.h"
+#include "gpu/kernels/tile_conv.h"
 #include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
 
 kernels::Format format_of(const at::Tensor& x);
+
+// Who computes a 3x3 convolution: oneDNN, or tiles (gpu/kernels/tile_conv.h) where they are faster,
+// which is bf16 on AVX-512 with 16 to 64 channels. Tiles round a little more than oneDNN does.
+enum class ConvKernel : std::uint8_t { library, tiles };
 
 class Conv {
  public:
@@ -51,12 +58,13 @@ class Conv {
 class UpConv {
  public:
   UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
-         at::ScalarType type);
+         at::ScalarType type, ConvKernel kernel = ConvKernel::library);
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
   std::int64_t channels_;
-  Conv phases_;
+  std::optional<Conv> phases_;
+  std::optional<kernels::TileConv> tiles_;  // instead of phases_
 };
 
 class Linear {
@@ -84,8 +92,14 @@ class GroupNorm {
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
   // Overwrites x.
   void in_place(at::Tensor& x) const;
+  // What it does to x before SiLU, as a factor and a summand for each image and channel.
+  struct Affine {
+    std::vector<float> scale, shift;  // [N,C]
+  };
+  Affine affine(const at::Tensor& x) const;
 
  private:
+  kernels::GroupNorm task(const at::Tensor& x, const at::Tensor* skip) const;
   void run(const at::Tensor& x, const at::Tensor* skip, at::Tensor& y) const;
   at::Tensor by_library(const at::Tensor& x) const;
   at::Tensor gamma_, beta_;
@@ -93,6 +107,34 @@ class GroupNorm {
   float eps_;
   bool silu_;
   NormKernel kernel_;
+};
+
+// GroupNorm, SiLU and a 3x3 convolution: with tiles the three are one pass over the map.
+class NormConv {
+ public:
+  struct Options {
+    std::int64_t map_size = 32, groups = 32;
+    float eps = 1e-5F;
+    NormKernel norm = NormKernel::own;
+    ConvKernel conv = ConvKernel::library;
+  };
+  NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+           const Options& options, at::ScalarType type);
+
+  at::Tensor operator()(const at::Tensor& x) const;
+  // Of the concatenation of two maps on the channel axis.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
+  // These may overwrite x.
+  at::Tensor consume(at::Tensor x) const;
+  at::Tensor plus(at::Tensor x, const at::Tensor& other) const;  // other + this(x)
+  void add_to(at::Tensor& sum, at::Tensor x) const;              // sum += this(x)
+
+ private:
+  void by_tiles(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const;
+  at::Tensor result_for(const at::Tensor& x) const;
+  GroupNorm norm_;
+  std::optional<Conv> conv_;
+  std::optional<kernels::TileConv> tiles_;  // instead of conv_
 };
 
 class LayerNorm {

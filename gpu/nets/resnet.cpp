@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 namespace navtalk::nets {
 namespace {
 
@@ -12,15 +14,21 @@ at::Tensor first_bias(const Weights& weights, const at::Tensor& time) {
   return bias + at::linear(time, weights("time_emb_proj.weight"), weights("time_emb_proj.bias"));
 }
 
+NormConv::Options options(const Resnet::Shape& shape) {
+  return {.map_size = shape.map_size,
+          .groups = shape.groups,
+          .eps = shape.eps,
+          .norm = shape.norms,
+          .conv = shape.convs};
+}
+
 }  // namespace
 
 Resnet::Resnet(const Weights& weights, const Shape& shape, at::ScalarType type)
-    : norm1_(weights.in("norm1"), shape.groups, shape.eps, true, shape.norms),
-      conv1_(weights("conv1.weight"), first_bias(weights, shape.time),
-             {.map_size = {shape.map_size, shape.map_size}}, type),
-      norm2_(weights.in("norm2"), shape.groups, shape.eps, true, shape.norms),
-      conv2_(weights("conv2.weight"), weights("conv2.bias"),
-             {.map_size = {shape.map_size, shape.map_size}}, type) {
+    : first_(weights.in("norm1"), weights("conv1.weight"), first_bias(weights, shape.time),
+             options(shape), type),
+      second_(weights.in("norm2"), weights("conv2.weight"), weights("conv2.bias"), options(shape),
+              type) {
   const at::Tensor w = weights("conv1.weight");
   if (w.size(0) == w.size(1)) return;
   const Conv::Geometry point{.padding = {0, 0}, .map_size = {shape.map_size, shape.map_size}};
@@ -32,31 +40,25 @@ Resnet::Resnet(const Weights& weights, const Shape& shape, at::ScalarType type)
                            point, type);
 }
 
-at::Tensor Resnet::inner(at::Tensor normed) const {
-  at::Tensor h = conv1_(normed);
-  norm2_.in_place(h);
-  return h;
-}
-
 at::Tensor Resnet::operator()(const at::Tensor& x) const {
-  const at::Tensor h = inner(norm1_(x));
-  if (!shortcut_) return conv2_.plus(h, x);
+  at::Tensor h = first_(x);
+  if (!shortcut_) return second_.plus(std::move(h), x);
   at::Tensor y = (*shortcut_)(x);
-  conv2_.add_to(y, h);
+  second_.add_to(y, std::move(h));
   return y;
 }
 
 at::Tensor Resnet::consume(at::Tensor x) const {
   if (shortcut_) return (*this)(x);
-  conv2_.add_to(x, inner(norm1_(x)));
+  second_.add_to(x, first_(x));
   return x;
 }
 
 at::Tensor Resnet::operator()(const at::Tensor& x, const at::Tensor& skip) const {
-  const at::Tensor h = inner(norm1_(x, skip));
+  at::Tensor h = first_(x, skip);
   at::Tensor y = (*shortcut_)(x);
   skip_shortcut_->add_to(y, skip);
-  conv2_.add_to(y, h);
+  second_.add_to(y, std::move(h));
   return y;
 }
 

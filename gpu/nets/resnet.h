@@ -15,6 +15,7 @@ class Resnet {
     float eps = 1e-5F;
     std::int64_t skip_channels = 0;  // of the second input, which is joined behind the first
     NormKernel norms = NormKernel::own;
+    ConvKernel convs = ConvKernel::library;  // tiles take no second input
     at::Tensor time = {};  // SiLU of the time embedding; undefined: the block has none
   };
   Resnet(const Weights& weights, const Shape& shape, at::ScalarType type);
@@ -25,11 +26,8 @@ class Resnet {
   at::Tensor consume(at::Tensor x) const;
 
  private:
-  at::Tensor inner(at::Tensor normed) const;
-  GroupNorm norm1_;
-  Conv conv1_;  // its bias holds the projected time embedding
-  GroupNorm norm2_;
-  Conv conv2_;
+  NormConv first_;  // its bias holds the projected time embedding
+  NormConv second_;
   std::optional<Conv> shortcut_, skip_shortcut_;
 };
 

@@ -15,24 +15,37 @@ Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_siz
       weights(name + ".weight"), weights(name + ".bias"), {.map_size = {map_size, map_size}}, type};
 }
 
-// The decoder's last convolution with zeros for further channels: stores of three are so slow that
-// sixteen take half the time.
-Conv picture_conv(const Weights& weights, at::ScalarType type) {
+// The decoder's convolutions may go by tiles: what they round more is a small part of its
+// tolerance, and there is no narrower limit that a picture of bytes would show.
+constexpr ConvKernel k_decoder_convs = ConvKernel::tiles;
+
+// The decoder's last norm and convolution with zeros for further channels: stores of three are so
+// slow that sixteen take half the time.
+NormConv picture(const Weights& weights, std::int64_t groups, at::ScalarType type,
+                 NormKernel norm) {
   constexpr std::int64_t k_stored = 16;
   const auto widened = [](at::Tensor x) {
     std::vector<std::int64_t> sizes = x.sizes().vec();
     sizes[0] = k_stored - sizes[0];
     return at::cat({x, at::zeros(sizes)}, 0);
   };
-  return {widened(weights("decoder.conv_out.weight")),
-          widened(weights("decoder.conv_out.bias")),
-          {.map_size = {k_face_size, k_face_size}},
+  return {weights.in("conv_norm_out"),
+          widened(weights("conv_out.weight")),
+          widened(weights("conv_out.bias")),
+          {.map_size = k_face_size,
+           .groups = groups,
+           .eps = k_eps,
+           .norm = norm,
+           .conv = k_decoder_convs},
           type};
 }
 
 Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-              at::ScalarType type, NormKernel norms = NormKernel::own) {
-  return {weights, {.map_size = map_size, .groups = groups, .eps = k_eps, .norms = norms}, type};
+              at::ScalarType type, NormKernel norms = NormKernel::own,
+              ConvKernel convs = ConvKernel::library) {
+  return {weights,
+          {.map_size = map_size, .groups = groups, .eps = k_eps, .norms = norms, .convs = convs},
+          type};
 }
 
 at::Tensor merged(const Weights& attention, const std::string& kind) {
@@ -43,14 +56,15 @@ at::Tensor merged(const Weights& attention, const std::string& kind) {
 }  // namespace
 
 VaeMiddle::VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-                     at::ScalarType type, NormKernel norms_behind_attention)
-    : first_(resnet(weights.in("resnets.0"), groups, map_size, type)),
+                     at::ScalarType type, NormKernel norms_behind_attention, ConvKernel convs)
+    : first_(resnet(weights.in("resnets.0"), groups, map_size, type, NormKernel::own, convs)),
       norm_(weights.in("attentions.0.group_norm"), groups, k_eps, false),
       qkv_(merged(weights.in("attentions.0"), "weight"), merged(weights.in("attentions.0"), "bias"),
            map_size * map_size, type),
       out_(weights("attentions.0.to_out.0.weight"), weights("attentions.0.to_out.0.bias"),
            map_size * map_size, type),
-      second_(resnet(weights.in("resnets.1"), groups, map_size, type, norms_behind_attention)) {}
+      second_(
+          resnet(weights.in("resnets.1"), groups, map_size, type, norms_behind_attention, convs)) {}
 
 at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
   const at::Tensor h = first_.consume(x);
@@ -65,20 +79,20 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::Scal
       post_quant_(weights("post_quant_conv.weight") / config.scaling_factor,
                   weights("post_quant_conv.bias"), {.padding = {0, 0}}, at::kFloat),
       conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
-      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms),
-      norm_out_(weights.in("decoder.conv_norm_out"), config.norm_num_groups, k_eps, true, norms),
-      conv_out_(picture_conv(weights, type)) {
+      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms,
+              k_decoder_convs),
+      picture_(picture(weights.in("decoder"), config.norm_num_groups, type, norms)) {
   std::int64_t size = k_latent_size;
   const std::size_t count = config.block_out_channels.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Weights stage = weights.in("decoder.up_blocks", static_cast<std::int64_t>(i));
     Block& block = blocks_.emplace_back();
     for (int j = 0; j <= config.layers_per_block; ++j)
-      block.resnets.push_back(
-          resnet(stage.in("resnets", j), config.norm_num_groups, size, type, norms));
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type,
+                                     norms, k_decoder_convs));
     if (i + 1 == count) break;
     block.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
-                            size, type);
+                            size, type, k_decoder_convs);
     size *= 2;
   }
 }
@@ -91,8 +105,7 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
     for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
     if (block.upsampler) h = (*block.upsampler)(h);
   }
-  norm_out_.in_place(h);
-  return conv_out_(h).narrow(1, 0, 3);
+  return picture_.consume(std::move(h)).narrow(1, 0, 3);
 }
 
 VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)

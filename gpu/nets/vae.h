@@ -11,7 +11,7 @@ namespace navtalk::nets {
 class VaeMiddle {
  public:
   VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size, at::ScalarType type,
-            NormKernel norms_behind_attention);
+            NormKernel norms_behind_attention, ConvKernel convs = ConvKernel::library);
   at::Tensor operator()(const at::Tensor& x) const;  // overwrites x
 
  private:
@@ -40,8 +40,7 @@ class VaeDecoder {
   Conv conv_in_;
   VaeMiddle middle_;
   std::vector<Block> blocks_;
-  GroupNorm norm_out_;
-  Conv conv_out_;
+  NormConv picture_;
 };
 
 class VaeEncoder {

@@ -1,0 +1,54 @@
+// 3x3 convolutions of bf16 maps tile by tile, with fewer multiplications than taps: Winograd's
+// F(2x2, 3x3) (Lavin and Gray, 2015), and the same idea for a convolution of a doubled map.
+//
+//   same     a 4x4 patch makes 2x2 pixels: 16 products instead of 36
+//   doubled  a 3x3 patch of the small map makes the 2x2 pixels that its middle becomes:
+//            9 products instead of 36 (16 in the sub-pixel form)
+//
+//   patch --B--> inputs [position][channel] --weights--> products [position][channel] --A--> pixels
+//
+// Sums and differences are fp32; inputs and weights of the products are rounded to bf16 after the
+// change of base, which costs a decoder a tenth of its exactness (docs/golden.md). GroupNorm and
+// SiLU of the input can be applied on the way in, and a map added on the way out, without a pass
+// through memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu/kernels/isa.h"
+
+namespace navtalk::kernels {
+
+enum class TileKind : std::uint8_t { same, doubled };
+inline int patch_side(TileKind kind) { return kind == TileKind::same ? 4 : 3; }
+
+struct TileConv {
+  // `weight` [out,in,3,3] and `bias` [out]; in and out are multiples of 16.
+  TileConv(TileKind of_kind, const float* weight, const float* of_bias, std::int64_t inputs,
+           std::int64_t outputs);
+
+  TileKind kind;
+  std::int64_t in, out;
+  // bf16 [position][out / 16][in / 2][16][2]: how the products read them.
+  std::vector<std::uint16_t> weights;
+  std::vector<float> bias;
+};
+
+// NHWC maps, bf16.
+struct TileConvMaps {
+  const std::uint16_t* x = nullptr;  // [images, height, width, in]
+  // y of size [images, height, width, out], or twice as high and wide for TileKind::doubled. `same`
+  // takes even heights and widths only.
+  std::uint16_t* y = nullptr;
+  const std::uint16_t* add = nullptr;  // as y and possibly y itself: added to the result; or null
+  std::int64_t images = 1, height = 0, width = 0;
+  // SiLU(x * scale + shift) takes the place of x, [images, in] each; or null.
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+};
+
+// On all threads; their number does not change the result.
+void tile_conv(const TileConv& conv, const TileConvMaps& maps, Isa isa = best_isa());
+
+}  // namespace navtalk::kernels
