@@ -1,6 +1,7 @@
 #include "core/state_directory.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,13 +19,23 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Is it this user's own, or this user root and a pool in it?
+bool may_serve(const std::filesystem::path& directory) {
+  struct stat found {};
+  if (::stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return false;
+  std::error_code none;
+  return ::geteuid() == 0 ? std::filesystem::exists(directory / "pool.db", none)
+                          : found.st_uid == ::geteuid();
+}
+
 }  // namespace
 
-std::filesystem::path state_directory() {
+std::filesystem::path state_directory(const std::filesystem::path& service) {
   const std::string systemd = variable("STATE_DIRECTORY");
   if (!systemd.empty()) return systemd.substr(0, systemd.find(':'));
   const std::string xdg = variable("XDG_STATE_HOME");
   if (!xdg.empty()) return std::filesystem::path(xdg) / "navtalk";
+  if (may_serve(service)) return service;
   const std::string home = variable("HOME");
   if (!home.empty()) return std::filesystem::path(home) / ".local/state/navtalk";
   throw Error(Code::invalid, "no place to keep the pool: set STATE_DIRECTORY or HOME");

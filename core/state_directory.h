@@ -5,10 +5,13 @@
 
 namespace navtalk {
 
-// $STATE_DIRECTORY (systemd; the first of several), else $XDG_STATE_HOME/navtalk, else
-// ~/.local/state/navtalk. Not made here. Error{invalid} when none of the variables is set, HOME
-// included.
-std::filesystem::path state_directory();
+inline constexpr const char* k_service_state = "/var/lib/navtalk";  // of navtalk.service
+
+// $STATE_DIRECTORY (systemd; the first of several), else $XDG_STATE_HOME/navtalk, else the
+// service's own for root and for its user, so that an operator's commands meet the pool that the
+// service runs, else ~/.local/state/navtalk. Not made here. Error{invalid} when none of the
+// variables is set, HOME included.
+std::filesystem::path state_directory(const std::filesystem::path& service = k_service_state);
 
 // The same, made where it is missing: its owner's alone. Error{failed} when it cannot be.
 std::filesystem::path made_state_directory();

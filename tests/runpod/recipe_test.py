@@ -14,6 +14,9 @@ import unittest
 PROGRAM, FAKE, ROOT = (pathlib.Path(word) for word in sys.argv[1:4])
 del sys.argv[1:4]
 PATIENCE_S = 120
+if pathlib.Path("/var/lib/navtalk/pool.db").exists():  # it would be root's, and is none of a test's business
+    print("skipped: the service has a pool on this machine")
+    sys.exit(0)
 
 
 class Recipe(unittest.TestCase):
