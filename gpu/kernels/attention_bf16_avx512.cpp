@@ -105,18 +105,40 @@ void product_any(std::int64_t vectors, const Pair* a, std::int64_t a_stride, con
   }
 }
 
+// The largest of a row's scores. Four at a time: one chain of maxima would wait for itself.
+float largest(const float* scores, std::int64_t keys) {
+  __m512 top[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) top[i] = _mm512_set1_ps(-3.4e38F);
+  std::int64_t t = 0;
+  for (; t + 4 * k_lanes <= keys; t += 4 * k_lanes)
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      top[i] = _mm512_max_ps(top[i], _mm512_loadu_ps(scores + t + i * k_lanes));
+  for (; t < keys; t += k_lanes)
+    top[0] = _mm512_mask_max_ps(top[0], mask_of(keys - t), top[0], _mm512_loadu_ps(scores + t));
+  return _mm512_reduce_max_ps(
+      _mm512_max_ps(_mm512_max_ps(top[0], top[1]), _mm512_max_ps(top[2], top[3])));
+}
+
 // A row of scores -> its weights 2^(scale * (score - max)) as bf16 in the same memory, and what to
 // multiply with to make their sum 1.
 float soften(float* scores, std::int64_t keys, float scale) {
-  __m512 top = _mm512_set1_ps(-3.4e38F), sum = _mm512_setzero_ps();
-  for (std::int64_t t = 0; t < keys; t += k_lanes)
-    top = _mm512_mask_max_ps(top, mask_of(keys - t), top, _mm512_loadu_ps(scores + t));
+  __m512 sum = _mm512_setzero_ps();
   const __m512 factor = _mm512_set1_ps(scale);
-  const __m512 highest = _mm512_set1_ps(_mm512_reduce_max_ps(top) * scale);
+  const __m512 highest = _mm512_set1_ps(largest(scores, keys) * scale);
   auto* const weights = reinterpret_cast<Half*>(scores);  // never ahead of what is read
-  for (std::int64_t t = 0; t < keys; t += k_lanes) {
-    const __m512 x = _mm512_fmsub_ps(_mm512_loadu_ps(scores + t), factor, highest);
-    const __m512 p = _mm512_maskz_mov_ps(mask_of(keys - t), exp2_of(x));
+  const auto weight = [&](std::int64_t t) {
+    return exp2_of(_mm512_fmsub_ps(_mm512_loadu_ps(scores + t), factor, highest));
+  };
+  std::int64_t t = 0;
+  for (; t + k_lanes <= keys; t += k_lanes) {
+    const __m512 p = weight(t);
+    sum = _mm512_add_ps(sum, p);
+    Bf16::store(weights + t, p);
+  }
+  if (t < keys) {
+    const __m512 p = _mm512_maskz_mov_ps(mask_of(keys - t), weight(t));
     sum = _mm512_add_ps(sum, p);
     Bf16::store(weights + t, p);
   }

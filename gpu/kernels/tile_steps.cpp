@@ -22,6 +22,11 @@ std::array<float, 2> to_pixels(TileKind kind, const Four& m) {
   return {m[0] + m[1], m[1] + m[2]};
 }
 
+// Where a position keeps channel c of tile t.
+std::int64_t input(const TileRun& run, std::int64_t t, std::int64_t c) {
+  return (c / 16 * run.room + t) * 16 + c % 16;
+}
+
 void transform(const TileRun& run) {
   const int side = patch_side(run.kind);
   const std::int64_t step = run.kind == TileKind::same ? 2 : 1;
@@ -41,7 +46,7 @@ void transform(const TileRun& run) {
             run.kind, {columns[0][at], columns[1][at], columns[2][at], columns[3][at]});
         for (int j = 0; j < side; ++j)
           store(v[static_cast<std::size_t>(j)],
-                run.inputs[((i * side + j) * run.room + t) * run.in + c]);
+                run.inputs[(i * side + j) * run.room * run.in + input(run, t, c)]);
       }
     }
 }
@@ -52,10 +57,10 @@ void multiply(const TileRun& run) {
     for (std::int64_t t = 0; t < run.tiles; ++t)
       for (std::int64_t o = 0; o < run.out; ++o) {
         const std::uint16_t* w = run.weights + (position * run.out + o / 16 * 16) * run.in;
-        const std::uint16_t* v = run.inputs + (position * run.room + t) * run.in;
+        const std::uint16_t* v = run.inputs + position * run.room * run.in;
         float sum = 0;
         for (std::int64_t i = 0; i < run.in; ++i)
-          sum += to_float(v[i]) * to_float(w[i / 2 * 32 + o % 16 * 2 + i % 2]);
+          sum += to_float(v[input(run, t, i)]) * to_float(w[i / 2 * 32 + o % 16 * 2 + i % 2]);
         run.products[(position * run.room + t) * run.out + o] = sum;
       }
 }

@@ -18,7 +18,7 @@ struct TileRun {
   std::int64_t width = 0;                  // of the map that is read
   std::int64_t first_tile = 0, tiles = 0;  // counted from the left
   std::int64_t room = 0;                   // tiles that a position has room for, a multiple of 8
-  std::uint16_t* inputs = nullptr;         // bf16 [position][room][in]
+  std::uint16_t* inputs = nullptr;         // bf16 [position][in / 16][room][16]
   float* products = nullptr;               // [position][room][out]
   // The result's two rows from column 0 on, and what is added to them, or null.
   std::uint16_t* y[2] = {};

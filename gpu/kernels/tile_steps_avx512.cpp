@@ -51,33 +51,38 @@ inline void column(const TileRun& run, std::int64_t x, std::int64_t c, __m512* v
   to_positions<kind>(d, v);
 }
 
-// Neighbouring patches share columns, which are made once.
+// Neighbouring patches share columns, which are made once. Two tiles go together, for that is how
+// many fill a register with bf16; the room is a multiple of two.
 template <TileKind kind>
 void transform_kind(const TileRun& run) {
   constexpr int k = k_side<kind>, step = kind == TileKind::same ? 2 : 1;
   const std::int64_t position = run.room * run.in;
   for (std::int64_t c = 0; c < run.in; c += k_lanes) {
-    __m512 columns[k][k];  // [column][row position]
+    __m512 columns[k + step][k];  // [column][row position]
     std::int64_t x = run.first_tile * step - 1;
 #pragma GCC unroll 16
     for (int j = 0; j + step < k; ++j, ++x) column<kind>(run, x, c, columns[j]);
-    for (std::int64_t t = 0; t < run.tiles; ++t) {
+    for (std::int64_t t = 0; t < run.tiles; t += 2) {
 #pragma GCC unroll 16
-      for (int j = k - step; j < k; ++j, ++x) column<kind>(run, x, c, columns[j]);
-      std::uint16_t* to = run.inputs + t * run.in + c;
+      for (int j = k - step; j < k + step; ++j, ++x) column<kind>(run, x, c, columns[j]);
+      std::uint16_t* to = run.inputs + c * run.room + t * k_lanes;
 #pragma GCC unroll 16
       for (int i = 0; i < k; ++i) {
-        __m512 d[k], v[k];
+        __m512 d[k + step], v[2][k];
 #pragma GCC unroll 16
-        for (int j = 0; j < k; ++j) d[j] = columns[j][i];
-        to_positions<kind>(d, v);
+        for (int j = 0; j < k + step; ++j) d[j] = columns[j][i];
+        to_positions<kind>(d, v[0]);
+        to_positions<kind>(d + step, v[1]);
 #pragma GCC unroll 16
-        for (int j = 0; j < k; ++j) Bf16::store(to + (i * k + j) * position, v[j]);
+        for (int j = 0; j < k; ++j) {
+          const __m512bh both = _mm512_cvtne2ps_pbh(v[1][j], v[0][j]);
+          __builtin_memcpy(to + (i * k + j) * position, &both, sizeof both);
+        }
       }
 #pragma GCC unroll 16
       for (int j = 0; j + step < k; ++j)
 #pragma GCC unroll 16
-        for (int i = 0; i < k; ++i) columns[j][i] = columns[j + step][i];
+        for (int i = 0; i < k; ++i) columns[j][i] = columns[j + 2 * step][i];
     }
   }
 }
@@ -91,43 +96,43 @@ void transform(const TileRun& run) {
 
 // `tiles` tiles by 16 * `groups` output channels of one position.
 template <int tiles, int groups>
-inline void block(const std::uint16_t* inputs, const std::uint16_t* weights, std::int64_t in,
-                  float* products, std::int64_t out) {
+inline void block(const TileRun& run, const std::uint16_t* inputs, const std::uint16_t* weights,
+                  float* products) {
   __m512 sums[tiles][groups];
 #pragma GCC unroll 16
   for (int t = 0; t < tiles; ++t)
 #pragma GCC unroll 16
     for (int g = 0; g < groups; ++g) sums[t][g] = _mm512_setzero_ps();
-  for (std::int64_t i = 0; i < in; i += 2) {
-    __m512bh w[groups];
+  const std::int64_t group = run.in * k_lanes;
+  for (std::int64_t c = 0; c < run.in; c += k_lanes, inputs += run.room * k_lanes)
+    for (std::int64_t i = 0; i < k_lanes; i += 2, weights += 2 * k_lanes) {
+      __m512bh w[groups];
 #pragma GCC unroll 16
-    for (int g = 0; g < groups; ++g)
-      __builtin_memcpy(&w[g], weights + (g * in + i) * k_lanes, sizeof w[g]);
+      for (int g = 0; g < groups; ++g) __builtin_memcpy(&w[g], weights + g * group, sizeof w[g]);
 #pragma GCC unroll 16
-    for (int t = 0; t < tiles; ++t) {
-      std::int32_t pair;
-      __builtin_memcpy(&pair, inputs + t * in + i, sizeof pair);
-      const __m512i both = _mm512_set1_epi32(pair);
-      __m512bh v;
-      __builtin_memcpy(&v, &both, sizeof v);
+      for (int t = 0; t < tiles; ++t) {
+        std::int32_t pair;
+        __builtin_memcpy(&pair, inputs + t * k_lanes + i, sizeof pair);
+        const __m512i both = _mm512_set1_epi32(pair);
+        __m512bh v;
+        __builtin_memcpy(&v, &both, sizeof v);
 #pragma GCC unroll 16
-      for (int g = 0; g < groups; ++g) sums[t][g] = _mm512_dpbf16_ps(sums[t][g], v, w[g]);
+        for (int g = 0; g < groups; ++g) sums[t][g] = _mm512_dpbf16_ps(sums[t][g], v, w[g]);
+      }
     }
-  }
 #pragma GCC unroll 16
   for (int t = 0; t < tiles; ++t)
 #pragma GCC unroll 16
-    for (int g = 0; g < groups; ++g) _mm512_storeu_ps(products + t * out + g * k_lanes, sums[t][g]);
+    for (int g = 0; g < groups; ++g)
+      _mm512_storeu_ps(products + t * run.out + g * k_lanes, sums[t][g]);
 }
 
 template <int tiles, int groups>
 void blocks(const TileRun& run, std::int64_t position, std::int64_t o) {
   const std::uint16_t* weights = run.weights + (position * run.out + o) * run.in;
-  for (std::int64_t t = 0; t < run.tiles; t += tiles) {
-    const std::int64_t at = position * run.room + t;
-    block<tiles, groups>(run.inputs + at * run.in, weights, run.in, run.products + at * run.out + o,
-                         run.out);
-  }
+  for (std::int64_t t = 0; t < run.tiles; t += tiles)
+    block<tiles, groups>(run, run.inputs + position * run.room * run.in + t * k_lanes, weights,
+                         run.products + (position * run.room + t) * run.out + o);
 }
 
 void multiply(const TileRun& run) {
