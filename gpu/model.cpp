@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <iterator>
 
 #include "core/check.h"
 #include "core/error.h"
@@ -93,7 +94,7 @@ struct Model::Impl {
     return (*decoder)(latents.narrow(0, i, 1));
   }
   void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
-  void faces(const at::Tensor& latent, const at::Tensor& context, std::uint8_t* faces) const;
+  at::Tensor talk(const at::Tensor& latent, const at::Tensor& context) const;
 };
 
 void Model::Impl::load(const Options& options) {
@@ -137,35 +138,30 @@ void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
   require_shape(context.shape, {latent.dim(0), -1, unet_config.cross_attention_dim}, "the context");
 }
 
+// Always the same parts, so that the number of threads changes no pixel.
+at::Tensor Model::Impl::talk(const at::Tensor& latent, const at::Tensor& context) const {
+  const std::int64_t frames = latent.size(0);
+  const std::int64_t each = info.frames_apart ? k_apart : frames;
+  std::vector<at::Tensor> parts(static_cast<std::size_t>((frames + each - 1) / each));
+  const auto part = [&](std::int64_t i) {
+    const c10::InferenceMode inference;  // belongs to the thread
+    const std::int64_t begin = i * each, end = std::min(frames, begin + each);
+    parts[static_cast<std::size_t>(i)] =
+        (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end)).to(at::kFloat);
+  };
+  kernels::for_each_apart(std::ssize(parts), info.frames_apart ? threads : 1, part);
+  return parts.size() == 1 ? parts.front() : at::cat(parts);
+}
+
 void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const {
-  for (std::int64_t i = 0; i < latents.size(0); ++i) {
+  const auto decode = [&](std::int64_t i) {
+    const c10::InferenceMode inference;
     const at::Tensor raw = decode_one(latents, i);
     NAVTALK_CHECK(raw.stride(1) == 1);
     kernels::to_bgr_bytes(raw.const_data_ptr(), raw.stride(3), nets::format_of(raw),
                           k_face_bytes / 3, faces + i * k_face_bytes);
-  }
-}
-
-// Always the same parts, so that the number of threads changes no pixel.
-void Model::Impl::faces(const at::Tensor& latent, const at::Tensor& context,
-                        std::uint8_t* faces) const {
-  const std::int64_t frames = latent.size(0);
-  const std::int64_t each = info.frames_apart ? k_apart : frames;
-  std::vector<at::Tensor> talking(static_cast<std::size_t>((frames + each - 1) / each));
-  const auto talk = [&](std::int64_t i) {
-    const c10::InferenceMode inference;  // belongs to the thread
-    const std::int64_t begin = i * each, end = std::min(frames, begin + each);
-    talking[static_cast<std::size_t>(i)] =
-        (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end)).to(at::kFloat);
   };
-  const auto decode = [&](std::int64_t i) {
-    const c10::InferenceMode inference;
-    decode_bytes(talking[static_cast<std::size_t>(i / each)].narrow(0, i % each, 1),
-                 faces + i * k_face_bytes);
-  };
-  const int apart = info.frames_apart ? threads : 1;
-  kernels::for_each_apart(static_cast<std::int64_t>(talking.size()), apart, talk);
-  kernels::for_each_apart(frames, apart, decode);
+  kernels::for_each_apart(latents.size(0), info.frames_apart ? threads : 1, decode);
 }
 
 Model Model::load(const Options& options) {
@@ -231,7 +227,7 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
 NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
   impl_->require_unet_shapes(latent, context);
   return run(impl_->threads, "the UNet",
-             [&] { return array((*impl_->unet)(tensor(latent), tensor(context))); });
+             [&] { return array(impl_->talk(tensor(latent), tensor(context))); });
 }
 
 NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
@@ -267,8 +263,9 @@ NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<f
   add_positions(context);
   impl_->require_unet_shapes(latent, context);
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
-  run(impl_->threads, "rendering faces",
-      [&] { impl_->faces(tensor(latent), tensor(context), faces.values.data()); });
+  run(impl_->threads, "rendering faces", [&] {
+    impl_->decode_bytes(impl_->talk(tensor(latent), tensor(context)), faces.values.data());
+  });
   return faces;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu/kernels/activated_rows.h"
 #include "gpu/kernels/bf16.h"
 #include "gpu/kernels/parallel.h"
-#include "gpu/kernels/rows.h"
 #include "gpu/kernels/tile_steps.h"
 
 namespace navtalk::kernels {
@@ -33,19 +33,21 @@ float position_weight(TileKind kind, int row, int column, const float* w) {
   return sum;
 }
 
-// What one thread needs while it goes down the rows of tiles. With a norm the rows of the patch are
-// kept activated in a ring, so that each is made once.
+// What one thread needs while it goes down the rows of tiles.
 class TileRows {
  public:
   TileRows(const TileConv& conv, const TileConvMaps& maps, Isa isa)
       : conv_(conv),
         maps_(maps),
-        rows_(row_kernels(isa, Format::bf16)),
+        rows_({.x = maps.x,
+               .height = maps.height,
+               .width = maps.width,
+               .channels = conv.in,
+               .scale = maps.scale,
+               .shift = maps.shift},
+              isa),
         steps_(isa == Isa::avx512 ? avx512_tile_steps() : portable_tile_steps()),
-        side_(patch_side(conv.kind)),
-        row_size_(maps.width * conv.in),
-        zeros_(static_cast<std::size_t>(row_size_)),
-        ring_(static_cast<std::size_t>(maps.scale != nullptr ? k_ring * row_size_ : 0)) {
+        side_(patch_side(conv.kind)) {
     // Both as many as a core's first cache holds together with the weights, if any number does.
     room_ = conv.in * conv.out <= 512 ? 8 : 16;
     inputs_.resize(static_cast<std::size_t>(side_ * side_ * room_ * conv.in));
@@ -63,7 +65,7 @@ class TileRows {
                 .room = room_,
                 .inputs = inputs_.data(),
                 .products = products_.data()};
-    for (int i = 0; i < side_; ++i) run.rows[i] = source(image, (same ? 2 * r : r) - 1 + i);
+    for (int i = 0; i < side_; ++i) run.rows[i] = rows_(image, (same ? 2 * r : r) - 1 + i);
     const std::int64_t y_height = same ? maps_.height : 2 * maps_.height;
     const std::int64_t y_row = (same ? maps_.width : 2 * maps_.width) * conv_.out;
     for (int i = 0; i < 2; ++i) {
@@ -81,32 +83,14 @@ class TileRows {
   }
 
  private:
-  static constexpr std::int64_t k_ring = 4;
-
-  // Row y of the image, activated where a norm is given.
-  const std::uint16_t* source(std::int64_t image, std::int64_t y) {
-    if (y < 0 || y >= maps_.height) return zeros_.data();
-    const std::uint16_t* x = maps_.x + (image * maps_.height + y) * row_size_;
-    if (maps_.scale == nullptr) return x;
-    std::uint16_t* kept = ring_.data() + y % k_ring * row_size_;
-    const std::int64_t line = image * maps_.height + y;
-    std::int64_t& there = lines_[static_cast<std::size_t>(y % k_ring)];
-    if (there != line)
-      rows_.scale_shift(x, conv_.in, kept, conv_.in, maps_.width, conv_.in,
-                        maps_.scale + image * conv_.in, maps_.shift + image * conv_.in, true);
-    there = line;
-    return kept;
-  }
-
   const TileConv& conv_;
   const TileConvMaps& maps_;
-  const RowKernels& rows_;
+  ActivatedRows rows_;
   const TileSteps& steps_;
   int side_;
-  std::int64_t row_size_, room_ = 0;
-  std::vector<std::uint16_t> zeros_, ring_, inputs_;
+  std::int64_t room_ = 0;
+  std::vector<std::uint16_t> inputs_;
   std::vector<float> products_;
-  std::array<std::int64_t, k_ring> lines_{-1, -1, -1, -1};  // that the ring holds
 };
 
 }  // namespace

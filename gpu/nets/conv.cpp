@@ -59,18 +59,20 @@ std::int64_t parts(const at::Tensor& weight) {
   return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
 }
 
-// Tiles where they were measured to be faster. AMX multiplies faster than they save.
-std::optional<kernels::TileConv> tiles(kernels::TileKind kind, ConvKernel wanted,
-                                       const at::Tensor& weight, const at::Tensor& bias,
-                                       at::ScalarType type) {
+// Whether our own kernels for narrow maps were measured to be faster. AMX multiplies faster than
+// they save.
+bool own_kernels(ConvKernel wanted, std::int64_t inputs, at::ScalarType type) {
   constexpr std::int64_t k_step = 16, k_most = 64;
   static const bool faster =
       kernels::best_isa() == kernels::Isa::avx512 && widest_isa() != "amx_bf16";
-  const auto fits = [](std::int64_t channels) {
-    return channels % k_step == 0 && channels <= k_most;
-  };
-  if (wanted != ConvKernel::tiles || !faster || type != at::kBFloat16 || !fits(weight.size(0)) ||
-      !fits(weight.size(1)))
+  return wanted == ConvKernel::tiles && faster && type == at::kBFloat16 && inputs % k_step == 0 &&
+         inputs <= k_most;
+}
+
+std::optional<kernels::TileConv> tiles(kernels::TileKind kind, ConvKernel wanted,
+                                       const at::Tensor& weight, const at::Tensor& bias,
+                                       at::ScalarType type) {
+  if (!own_kernels(wanted, weight.size(0), type) || !own_kernels(wanted, weight.size(1), type))
     return std::nullopt;
   return kernels::TileConv(kind, weight.contiguous().const_data_ptr<float>(),
                            bias.contiguous().const_data_ptr<float>(), weight.size(1),
@@ -82,6 +84,14 @@ std::uint16_t* halves(at::Tensor& map) {
 }
 const std::uint16_t* halves(const at::Tensor& map) {
   return static_cast<const std::uint16_t*>(map.const_data_ptr());
+}
+
+// With zeros for further channels: stores of three are so slow that sixteen take half the time.
+at::Tensor widened(const at::Tensor& x) {
+  constexpr std::int64_t k_stored = 16;
+  std::vector<std::int64_t> sizes = x.sizes().vec();
+  sizes[0] = k_stored - sizes[0];
+  return at::cat({x, at::zeros(sizes)}, 0);
 }
 
 }  // namespace
@@ -221,6 +231,36 @@ void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {
   if (tiles_) return by_tiles(x, &sum, sum);
   norm_.in_place(x);
   conv_->add_to(sum, x);
+}
+
+Picture::Picture(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+                 const NormConv::Options& options, at::ScalarType type)
+    : norm_(norm, options.groups, options.eps, true, options.norm) {
+  if (options.norm == NormKernel::own && own_kernels(options.conv, weight.size(1), type)) {
+    picture_.emplace(weight.contiguous().const_data_ptr<float>(),
+                     bias.contiguous().const_data_ptr<float>(), weight.size(1));
+  } else {
+    conv_.emplace(widened(weight), widened(bias),
+                  Conv::Geometry{.map_size = {options.map_size, options.map_size}}, type);
+  }
+}
+
+at::Tensor Picture::operator()(at::Tensor x) const {
+  if (conv_) {
+    norm_.in_place(x);
+    return (*conv_)(x).narrow(1, 0, 3);
+  }
+  const GroupNorm::Affine affine = norm_.affine(x);
+  at::Tensor y = at::empty({x.size(0), 4, x.size(2), x.size(3)}, x.options().dtype(at::kFloat),
+                           at::MemoryFormat::ChannelsLast);
+  kernels::picture_conv(*picture_, {.x = halves(x),
+                                    .y = y.mutable_data_ptr<float>(),
+                                    .images = x.size(0),
+                                    .height = x.size(2),
+                                    .width = x.size(3),
+                                    .scale = affine.scale.data(),
+                                    .shift = affine.shift.data()});
+  return y.narrow(1, 0, 3);
 }
 
 }  // namespace navtalk::nets

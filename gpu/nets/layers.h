@@ -11,6 +11,7 @@
 
 #include "gpu/kernels/group_norm.h"
 #include "gpu/kernels/isa.h"
+#include "gpu/kernels/picture_conv.h"
 #include "gpu/kernels/tile_conv.h"
 #include "gpu/nets/weights.h"
 
@@ -135,6 +136,20 @@ class NormConv {
   GroupNorm norm_;
   std::optional<Conv> conv_;
   std::optional<kernels::TileConv> tiles_;  // instead of conv_
+};
+
+// The decoder's last norm, SiLU and 3x3 convolution, to three channels.
+class Picture {
+ public:
+  Picture(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+          const NormConv::Options& options, at::ScalarType type);
+  // May overwrite x. [N,3,H,W] in fp32 or the net's type, with room between the pixels.
+  at::Tensor operator()(at::Tensor x) const;
+
+ private:
+  GroupNorm norm_;
+  std::optional<Conv> conv_;
+  std::optional<kernels::PictureConv> picture_;  // instead of conv_
 };
 
 class LayerNorm {

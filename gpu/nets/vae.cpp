@@ -19,27 +19,6 @@ Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_siz
 // tolerance, and there is no narrower limit that a picture of bytes would show.
 constexpr ConvKernel k_decoder_convs = ConvKernel::tiles;
 
-// The decoder's last norm and convolution with zeros for further channels: stores of three are so
-// slow that sixteen take half the time.
-NormConv picture(const Weights& weights, std::int64_t groups, at::ScalarType type,
-                 NormKernel norm) {
-  constexpr std::int64_t k_stored = 16;
-  const auto widened = [](at::Tensor x) {
-    std::vector<std::int64_t> sizes = x.sizes().vec();
-    sizes[0] = k_stored - sizes[0];
-    return at::cat({x, at::zeros(sizes)}, 0);
-  };
-  return {weights.in("conv_norm_out"),
-          widened(weights("conv_out.weight")),
-          widened(weights("conv_out.bias")),
-          {.map_size = k_face_size,
-           .groups = groups,
-           .eps = k_eps,
-           .norm = norm,
-           .conv = k_decoder_convs},
-          type};
-}
-
 Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
               at::ScalarType type, NormKernel norms = NormKernel::own,
               ConvKernel convs = ConvKernel::library) {
@@ -81,7 +60,14 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::Scal
       conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
       middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms,
               k_decoder_convs),
-      picture_(picture(weights.in("decoder"), config.norm_num_groups, type, norms)) {
+      picture_(weights.in("decoder.conv_norm_out"), weights("decoder.conv_out.weight"),
+               weights("decoder.conv_out.bias"),
+               {.map_size = k_face_size,
+                .groups = config.norm_num_groups,
+                .eps = k_eps,
+                .norm = norms,
+                .conv = k_decoder_convs},
+               type) {
   std::int64_t size = k_latent_size;
   const std::size_t count = config.block_out_channels.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -105,7 +91,7 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
     for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
     if (block.upsampler) h = (*block.upsampler)(h);
   }
-  return picture_.consume(std::move(h)).narrow(1, 0, 3);
+  return picture_(std::move(h));
 }
 
 VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)

@@ -27,7 +27,7 @@ class VaeDecoder {
   // decodes several latents at once, and only then: the library's kernel rounds as it does.
   VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type,
              NormKernel norms = NormKernel::own);
-  // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in the net's type.
+  // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in fp32 or the net's type.
   at::Tensor operator()(const at::Tensor& latent) const;
 
  private:
@@ -40,7 +40,7 @@ class VaeDecoder {
   Conv conv_in_;
   VaeMiddle middle_;
   std::vector<Block> blocks_;
-  NormConv picture_;
+  Picture picture_;
 };
 
 class VaeEncoder {

@@ -143,4 +143,54 @@ TEST_CASE("the doubling convolution by tiles equals oneDNN's sub-pixel form") {
   CHECK(difference(tiles(x), library(x)) < 2 * k_bf16);
 }
 
+TEST_CASE("the picture's convolution equals the formula, whoever convolves, at awkward widths") {
+  at::manual_seed(26);
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::tiles);
+  const std::int64_t in = GENERATE(16, 48), width = GENERATE(1, 8, 21);
+  const at::Tensor gamma = at::randn({in}) + 1, beta = at::randn({in});
+  const at::Tensor weight = at::randn({3, in, 3, 3}) / 15, bias = at::randn({3});
+  const nets::Weights norm(
+      [&](const std::string& name) { return name == "weight" ? gamma : beta; });
+  const nets::Picture layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
+                            at::kBFloat16);
+  const at::Tensor x = random_map({2, in, 6, width});
+  const at::Tensor expected =
+      at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),
+                                         beta.to(at::kDouble), 1e-5)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  const at::Tensor y = layer(x.clone());
+  CHECK(y.stride(1) == 1);
+  CHECK(difference(y, expected) < 2 * k_bf16);
+}
+
+TEST_CASE("the picture's convolution is the same portably") {
+  at::manual_seed(27);
+  const std::int64_t in = 32, width = 13, height = 5;
+  const at::Tensor weight = at::randn({3, in, 3, 3}) / 17, bias = at::randn({3});
+  const at::Tensor scale = at::randn({2, in}), shift = at::randn({2, in});
+  const at::Tensor x = random_map({2, in, height, width});
+  const kernels::PictureConv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in);
+  const auto run = [&](Isa isa) {
+    at::Tensor y = at::zeros({2, height, width, 4});
+    kernels::picture_conv(conv,
+                          {.x = static_cast<const std::uint16_t*>(x.const_data_ptr()),
+                           .y = y.mutable_data_ptr<float>(),
+                           .images = 2,
+                           .height = height,
+                           .width = width,
+                           .scale = scale.const_data_ptr<float>(),
+                           .shift = shift.const_data_ptr<float>()},
+                          isa);
+    return y.narrow(3, 0, 3);
+  };
+  const auto per_channel = [&](const at::Tensor& t) {
+    return t.to(at::kDouble).view({2, in, 1, 1});
+  };
+  const at::Tensor expected =
+      at::conv2d(at::silu(x.to(at::kDouble) * per_channel(scale) + per_channel(shift)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1)
+          .permute({0, 2, 3, 1});
+  for (const Isa isa : instruction_sets()) CHECK(difference(run(isa), expected) < 2 * k_bf16);
+}
+
 }  // namespace navtalk

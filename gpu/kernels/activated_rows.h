@@ -1,0 +1,61 @@
+// The rows of a bf16 map as a convolution reads them: normed and through SiLU where that is asked
+// for, zeros above and below. Rows are made when they are first asked for and the last few kept, so
+// that one who goes down the map makes each of them once. Of one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/kernels/isa.h"
+#include "gpu/kernels/rows.h"
+
+namespace navtalk::kernels {
+
+class ActivatedRows {
+ public:
+  struct Map {
+    const std::uint16_t* x = nullptr;  // [images, height, width, channels]
+    std::int64_t height = 0, width = 0, channels = 0;
+    // SiLU(x * scale + shift) takes the place of x, [images, channels] each; or null.
+    const float* scale = nullptr;
+    const float* shift = nullptr;
+  };
+  ActivatedRows(const Map& map, Isa isa)
+      : map_(map),
+        kernels_(row_kernels(isa, Format::bf16)),
+        size_(map.width * map.channels),
+        zeros_(static_cast<std::size_t>(size_)),
+        ring_(static_cast<std::size_t>(map.scale != nullptr ? k_kept * size_ : 0)) {
+    lines_.fill(-1);
+  }
+
+  // Row y of the image, which may be one of the rows beyond the map's edges. Good until three other
+  // rows have been asked for.
+  const std::uint16_t* operator()(std::int64_t image, std::int64_t y) {
+    if (y < 0 || y >= map_.height) return zeros_.data();
+    const std::int64_t line = image * map_.height + y, slot = y % k_kept;
+    const std::uint16_t* x = map_.x + line * size_;
+    if (map_.scale == nullptr) return x;
+    std::uint16_t* kept = ring_.data() + slot * size_;
+    std::int64_t& there = lines_[static_cast<std::size_t>(slot)];
+    if (there != line) {
+      const std::int64_t c = map_.channels;
+      kernels_.scale_shift(x, c, kept, c, map_.width, c, map_.scale + image * c,
+                           map_.shift + image * c, true);
+      there = line;
+    }
+    return kept;
+  }
+
+ private:
+  static constexpr std::int64_t k_kept = 4;
+
+  Map map_;
+  const RowKernels& kernels_;
+  std::int64_t size_;
+  std::vector<std::uint16_t> zeros_, ring_;
+  std::array<std::int64_t, k_kept> lines_;  // that the ring holds
+};
+
+}  // namespace navtalk::kernels
