@@ -26,6 +26,8 @@ struct Options {
   double seconds = 0.5;
 };
 
+constexpr std::int64_t k_live_samples = 2 * k_sample_rate_hz;  // that a step looks back on
+
 struct Row {
   std::string stage, unit;
   std::string precision;  // empty where no net takes part
@@ -93,7 +95,15 @@ class Bench {
     const std::string label = precision == "auto" ? auto_label(model.info()) : precision;
     time("whisper", "ms per 30 s", label, 1,
          [&, mel = noise({1, 80, 3000})] { model.whisper_states(mel); });
+    live_step(model, label);
     for (const int batch : options_.batches) frames(model, label, batch);
+  }
+
+  // What a live session would pay for sound whenever it goes on: whisper knows no window shorter
+  // than 30 s, so the last seconds and the silence behind them are encoded anew, all of it.
+  void live_step(Model& model, const std::string& label) {
+    time("audio, live step", "ms per step", label, 1,
+         [&, audio = noise({k_live_samples})] { model.whisper_states(log_mel(audio.values)); });
   }
 
   static std::string auto_label(const ModelInfo& info) {

@@ -58,13 +58,20 @@ std::vector<float> padded_segment(std::span<const float> samples) {
   return padded;
 }
 
+// Frames that hear any of `count` samples; behind them all is silence, whose spectrum is zeros.
+std::int64_t heard_frames(std::size_t count) {
+  const auto samples = static_cast<std::int64_t>(count);
+  const bool mirrored = samples > k_segment_samples - 1 - k_edge;
+  return mirrored ? k_frames : (k_edge + samples + k_hop - 1) / k_hop;
+}
+
 // One segment to [80,3000] at `out`.
 void segment_log_mel(std::span<const float> samples, const at::Tensor& filters,
                      const at::Tensor& window, float* out) {
   std::vector<float> padded = padded_segment(samples);
   const at::Tensor frames = at::from_blob(padded.data(), {k_frames, k_window}, {k_hop, 1});
-  at::Tensor mel = at::empty({k_frames, k_mels}, at::kFloat);
-  for (std::int64_t t = 0; t < k_frames; t += k_block) {
+  at::Tensor mel = at::zeros({k_frames, k_mels}, at::kFloat);
+  for (std::int64_t t = 0; t < heard_frames(samples.size()); t += k_block) {
     const at::Tensor spectrum = at::fft_rfft(frames.narrow(0, t, k_block) * window);
     at::Tensor block = mel.narrow(0, t, k_block);
     at::matmul_out(block, spectrum.abs().square_(), filters);

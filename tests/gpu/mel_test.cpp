@@ -83,3 +83,10 @@ TEST_CASE("nothing lies more than two below the loudest band of its segment") {
   const auto [low, high] = std::minmax_element(mel.values.begin(), mel.values.end());
   CHECK(*low == Approx(*high - 2.0F).margin(1e-6));
 }
+
+TEST_CASE("where the sound of a segment ends does not change what was heard before") {
+  std::vector<float> samples = noise(40000, 0.5F);
+  const NdArray<float> alone = log_mel(samples);
+  samples.resize(navtalk::k_segment_samples - 1);  // nothing is left out of this one
+  CHECK(log_mel(samples) == alone);
+}
