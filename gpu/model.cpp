@@ -184,15 +184,22 @@ Model::~Model() = default;
 const ModelInfo& Model::info() const { return impl_->info; }
 
 NdArray<float> Model::whisper_states(const NdArray<float>& mel) {
+  return whisper_states(mel, 0, impl_->whisper_config.max_source_positions);
+}
+
+NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t first,
+                                     std::int64_t count) {
   NAVTALK_CHECK(impl_->whisper);
   const WhisperConfig& config = impl_->whisper_config;
   const std::int64_t tokens = config.max_source_positions;
+  NAVTALK_CHECK(first >= 0 && count > 0 && first + count <= tokens);
   require_shape(mel.shape, {-1, config.num_mel_bins, 2 * tokens}, "the spectrogram");
   NdArray<float> states(
-      Shape{mel.dim(0), tokens, config.encoder_layers + 1, std::int64_t{config.d_model}});
+      Shape{mel.dim(0), count, config.encoder_layers + 1, std::int64_t{config.d_model}});
   run(impl_->threads, "whisper", [&] {
     for (std::int64_t i = 0; i < mel.dim(0); ++i) {
-      const at::Tensor one = (*impl_->whisper)(tensor(mel).narrow(0, i, 1)).contiguous();
+      const at::Tensor one =
+          (*impl_->whisper)(tensor(mel).narrow(0, i, 1), first, count).contiguous();
       std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
     }
   });

@@ -54,6 +54,9 @@ class Model {
 
   // [S,80,3000] -> stacked hidden states [S,1500,L+1,D], the last one normed.
   NdArray<float> whisper_states(const NdArray<float>& mel);
+  // The states of the tokens [first, first + count) only, [S,count,L+1,D], for less: all of them
+  // hear each other in every layer but the last.
+  NdArray<float> whisper_states(const NdArray<float>& mel, std::int64_t first, std::int64_t count);
   // K crops of 256x256 BGR -> latents [K,8,32,32]: masked then reference, distribution mean times
   // the scaling factor.
   NdArray<float> encode(std::span<const ConstImageView> crops);

@@ -42,17 +42,24 @@ Whisper::Whisper(const Weights& weights, const WhisperConfig& config, at::Scalar
     layers_.push_back(layer(weights.in("encoder.layers", i), config, type));
 }
 
-at::Tensor Whisper::operator()(const at::Tensor& mel) const {
+at::Tensor Whisper::operator()(const at::Tensor& mel, std::int64_t first,
+                               std::int64_t count) const {
+  const auto wanted = [&](const at::Tensor& tokens) { return tokens.narrow(1, first, count); };
   const at::Tensor x = mel.to(type_).unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast);
   at::Tensor h = to_tokens(gelu_of(conv2_(gelu_of(conv1_(x))))) + positions_;
-  std::vector<at::Tensor> states{h};
-  for (const Layer& layer : layers_) {
-    const std::vector<at::Tensor> qkv = layer.qkv(layer.attention_norm(h)).chunk(3, 2);
+  std::vector<at::Tensor> states{wanted(h)};
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    std::vector<at::Tensor> qkv = layer.qkv(layer.attention_norm(h)).chunk(3, 2);
+    const bool last = i + 1 == layers_.size();
+    if (last) {
+      qkv[0] = wanted(qkv[0]);
+      h = wanted(h).contiguous();
+    }
     h = layer.out.plus(attention(qkv[0], qkv[1], qkv[2], heads_), h);
     h = layer.fc2.plus(gelu_of(layer.fc1(layer.norm(h))), h);
-    states.push_back(h);
+    states.push_back(last ? norm_(h) : wanted(h));
   }
-  states.back() = norm_(h);
   return at::stack(states, 2).to(at::kFloat);
 }
 

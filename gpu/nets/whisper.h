@@ -9,9 +9,9 @@ namespace navtalk::nets {
 class Whisper {
  public:
   Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
-  // Log-mel [S,80,3000], fp32 -> [S,1500,L+1,D], fp32: the state before each layer, then the last
-  // one normed.
-  at::Tensor operator()(const at::Tensor& mel) const;
+  // Log-mel [S,80,3000], fp32 -> [S,count,L+1,D], fp32: the state before each layer, then the last
+  // one normed, of the tokens from `first` on. The last layer is computed for those only.
+  at::Tensor operator()(const at::Tensor& mel, std::int64_t first, std::int64_t count) const;
 
  private:
   struct Layer {

@@ -235,6 +235,25 @@ TEST_CASE("frames that threads take apart have the same pixels on one thread and
   CHECK(faces(1) == faces(2));
 }
 
+TEST_CASE("the states of a few tokens are what they are among all of them") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const std::int64_t first = GENERATE(0, 1477), count = 23;
+  Model model = Model::load(
+      {.models = directory.path(), .device = {}, .precision = Precision::fp32, .threads = 1});
+  const NdArray<float> mel = random_array({2, 80, 3000}, 11);
+  const NdArray<float> all = model.whisper_states(mel),
+                       few = model.whisper_states(mel, first, count);
+  REQUIRE(few.shape == Shape{2, count, all.dim(2), all.dim(3)});
+  const std::size_t token = all.stride0() / 1500;
+  float most = 0;
+  for (std::int64_t s = 0; s < 2; ++s)
+    for (std::size_t i = 0; i < few.stride0(); ++i)
+      most = std::max(
+          most, std::abs(few.row(s)[i] - all.row(s)[static_cast<std::size_t>(first) * token + i]));
+  CHECK(most < 1e-5F);
+}
+
 TEST_CASE("encoding masks the lower half first, and only the masked latent forgets it") {
   const tests::TemporaryDirectory directory;
   tests::write_random_model(directory.path());
