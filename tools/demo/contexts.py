@@ -26,7 +26,7 @@ from train_audio import MouthReader, new_reader
 WINDOWS = 64
 FRAMES_OF_A_WINDOW = 300  # of the 750 that 30 s hold
 SEED = 5
-BOLDNESS = 0.8
+BOLDNESS = 0.5  # more would stretch the encoder's trembling beyond that of true mouths
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from visemes import PARAMETERS
 
 RATE = 2e-3
 BATCH_TOKENS = 1500  # a step's: in one window of 30 s, or in several shorter ones
-WINDOWS = (1, 2, 4)  # in a step
+WINDOWS = (1, 2, 4, 4, 8)  # in a step: many short ones, since attention grows with their square
 CHECK_CLIPS = 48
 TOKENS_A_FRAME = 2
 TREMBLE_WEIGHT = 0.3
