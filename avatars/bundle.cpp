@@ -20,6 +20,17 @@ struct Bundle::Impl {
   Clip clip;
   std::optional<Latents> latents;
   std::string latents_checksum;  // of the model that made `latents`
+  std::filesystem::path frames_file;
+
+  std::vector<float> encoded(const FaceEncoder& encode, const Progress& progress,
+                             const std::stop_token& stop) {
+    std::vector<float> values;
+    const auto keep = [&](std::span<const float> batch) {
+      values.insert(values.end(), batch.begin(), batch.end());
+    };
+    encode_faces(clip, faces, encode, 0, keep, progress, stop);
+    return values;
+  }
 };
 
 namespace {
@@ -55,9 +66,9 @@ Bundle Bundle::open(const std::filesystem::path& directory) {
   std::optional<Latents> latents;
   if (!info.model_checksum.empty()) latents.emplace(directory / k_latents_file, info);
   std::string checksum = info.model_checksum;
-  return Bundle(
-      std::make_unique<Impl>(Impl{std::move(info), std::move(faces), std::move(masks),
-                                  std::move(clip), std::move(latents), std::move(checksum)}));
+  return Bundle(std::make_unique<Impl>(Impl{std::move(info), std::move(faces), std::move(masks),
+                                            std::move(clip), std::move(latents),
+                                            std::move(checksum), directory / k_frames_file}));
 }
 
 const AvatarInfo& Bundle::info() const { return impl_->info; }
@@ -75,16 +86,17 @@ ConstImageView Bundle::mask(std::int64_t index) const {
 
 Image Bundle::frame(std::int64_t index) const { return impl_->clip.frame(index); }
 
-void Bundle::ensure_latents(const FaceEncoder& encode, const std::string& model_checksum,
+void Bundle::ensure_latents(const LatentOptions& model, const LatentCache& cache,
                             const Progress& progress, const std::stop_token& stop) {
-  if (impl_->latents && impl_->latents_checksum == model_checksum) return;
-  std::vector<float> values;
-  const auto keep = [&](std::span<const float> batch) {
-    values.insert(values.end(), batch.begin(), batch.end());
-  };
-  encode_faces(impl_->clip, impl_->faces, encode, 0, keep, progress, stop);
-  impl_->latents.emplace(impl_->faces, std::move(values));
-  impl_->latents_checksum = model_checksum;
+  if (impl_->latents && impl_->latents_checksum == model.model_checksum) return;
+  const LatentKey key =
+      latent_key(impl_->frames_file, impl_->info, impl_->faces, model.model_checksum);
+  impl_->latents = cache.find(key);
+  if (!impl_->latents) {
+    impl_->latents.emplace(impl_->faces, impl_->encoded(model.open_model(), progress, stop));
+    cache.keep(key, *impl_->latents);
+  }
+  impl_->latents_checksum = model.model_checksum;
 }
 
 NdArray<float> Bundle::latent(std::int64_t index) const {

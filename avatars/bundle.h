@@ -1,8 +1,8 @@
 // An avatar bundle: a directory with everything that rendering needs, prepared once.
 // docs/avatar-format.md defines the files: avatar.json, frames.mp4, faces.json, masks.safetensors,
 // latents.safetensors. Nothing on disk changes once it stands; latents are made from the frames at
-// first use when the bundle has none for the model at hand. One thread at a time, but for
-// face(), mask() and latent(), which only read.
+// first use when the bundle has none for the model at hand, and kept in a cache. One thread at a
+// time, but for face(), mask() and latent(), which only read.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <string>
 
 #include "avatars/avatar_info.h"
 #include "avatars/faces.h"
+#include "avatars/latent_cache.h"
 #include "avatars/latents.h"
 #include "avatars/ping_pong.h"
 #include "core/image.h"
 #include "core/ndarray.h"
 #include "core/progress.h"
-#include "gpu/model.h"
 
 namespace navtalk {
 
@@ -40,15 +39,11 @@ class Bundle {
   // BGR, always the same bytes; cheap in ping-pong order. Error{invalid} for a damaged video.
   Image frame(std::int64_t index) const;
 
-  // Encodes the faces unless the bundle has latents of the model whose VAE file has this SHA-256;
-  // keeps them in memory. Afterwards latent() gives [1,8,32,32] for every frame with a face.
-  void ensure_latents(const FaceEncoder& encode, const std::string& model_checksum,
+  // Unless the bundle has latents of this model, takes them from the cache, or else opens the
+  // model, encodes the faces and keeps them there. Afterwards latent() gives [1,8,32,32] for every
+  // frame with a face.
+  void ensure_latents(const LatentOptions& model, const LatentCache& cache,
                       const Progress& progress = {}, const std::stop_token& stop = {});
-  void ensure_latents(Model& model, const std::string& model_checksum,
-                      const Progress& progress = {}, const std::stop_token& stop = {}) {
-    const auto encode = [&](std::span<const ConstImageView> crops) { return model.encode(crops); };
-    ensure_latents(FaceEncoder(encode), model_checksum, progress, stop);
-  }
   NdArray<float> latent(std::int64_t index) const;
 
  private:

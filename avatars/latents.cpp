@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "core/check.h"
 #include "core/checkpoint/safetensors_writer.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "gpu/image/resize.h"
+#include "gpu/model_files.h"
 
 namespace navtalk {
 namespace {
@@ -47,6 +49,19 @@ Image face_crop(ConstImageView frame, const Box& box) {
   Image crop(k_face_size, k_face_size);
   resize(frame.crop(box), crop.view(), Interpolation::lanczos4);
   return crop;
+}
+
+LatentOptions latents_of_model(const std::filesystem::path& models, int threads) {
+  const auto open_model = [models, threads]() -> FaceEncoder {
+    const auto model = std::make_shared<Model>(Model::load({.models = models,
+                                                            .precision = Precision::fp32,
+                                                            .threads = threads,
+                                                            .whisper = false,
+                                                            .unet = false,
+                                                            .vae_decoder = false}));
+    return [model](std::span<const ConstImageView> crops) { return model->encode(crops); };
+  };
+  return {sha256_file(find_model_files(models).vae), open_model};
 }
 
 void encode_faces(Clip& clip, const Faces& faces, const FaceEncoder& encode, std::size_t skip,
@@ -105,9 +120,11 @@ NdArray<float> Latents::at(std::int64_t frame) const {
   return latent;
 }
 
-void Latents::write(const std::filesystem::path& file, const std::string& model_checksum) const {
+void Latents::write(const std::filesystem::path& file, const std::string& model_checksum,
+                    const std::map<std::string, std::string>& metadata) const {
   const std::span<const float> all = values();
   SafetensorsWriter writer;
+  for (const auto& [key, value] : metadata) writer.add_metadata(key, value);
   writer.add_metadata(k_checksum_key, model_checksum);
   writer.add(k_tensor, DType::f32,
              shape_of(static_cast<std::int64_t>(all.size() / k_latent_values)), std::as_bytes(all));

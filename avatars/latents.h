@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -28,6 +29,15 @@ Image face_crop(ConstImageView frame, const Box& box);
 
 // Crops of 256x256 BGR to latents [K,8,32,32]: Model::encode of whatever model is at hand.
 using FaceEncoder = std::function<NdArray<float>(std::span<const ConstImageView> crops)>;
+// By whom latents are made. The model is opened when the faces are known, and only if it is needed.
+struct LatentOptions {
+  std::string model_checksum;  // SHA-256 of the VAE's weight file
+  std::function<FaceEncoder()> open_model;
+};
+// By the model of a checkpoint folder, in fp32: they are made once, so by the best numbers. Errors
+// of find_model_files; `threads` 0: every core.
+LatentOptions latents_of_model(const std::filesystem::path& models, int threads = 0);
+
 // Whole batches of latents, k_latent_values each, in frame order (the last one may be smaller).
 using LatentSink = std::function<void(std::span<const float> latents)>;
 // Encodes the faces of `clip`, leaving out the first `skip` of them (a multiple of
@@ -45,11 +55,12 @@ class Latents {
   Latents(const std::filesystem::path& file, const AvatarInfo& info);
 
   NdArray<float> at(std::int64_t frame) const;  // [1,8,32,32]; Error{invalid} if not finite
-  void write(const std::filesystem::path& file, const std::string& model_checksum) const;
+  std::span<const float> values() const;        // [frames,8,32,32]
+  // Further `metadata` goes into the file beside the checksum. Error{failed}.
+  void write(const std::filesystem::path& file, const std::string& model_checksum,
+             const std::map<std::string, std::string>& metadata = {}) const;
 
  private:
-  std::span<const float> values() const;
-
   std::variant<std::vector<float>, Checkpoint> store_;
 };
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -22,12 +21,6 @@
 #include "core/progress.h"
 
 namespace navtalk {
-
-// How latents are made. The model is opened when the faces are known, and only if it is needed.
-struct LatentOptions {
-  std::string model_checksum;  // SHA-256 of the VAE's weight file
-  std::function<FaceEncoder()> open_model;
-};
 
 struct PrepareOptions {
   ClipSource source;

@@ -10,10 +10,7 @@
 #include "cmd/avatar_report.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
-#include "core/checkpoint/checkpoint.h"
 #include "core/error.h"
-#include "gpu/model.h"
-#include "gpu/model_files.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -71,15 +68,7 @@ std::optional<LatentOptions> latents_of(const Options& options, const Context& c
     if (error.code() != Code::not_found) throw;
     return std::nullopt;  // no demo files: the avatar does without latents
   }
-  const auto open_model = [models]() -> FaceEncoder {
-    Model::Options load;
-    load.models = models;
-    load.precision = Precision::fp32;  // made once, so by the best numbers
-    load.whisper = load.unet = load.vae_decoder = false;
-    const auto model = std::make_shared<Model>(Model::load(load));
-    return [model](std::span<const ConstImageView> crops) { return model->encode(crops); };
-  };
-  return LatentOptions{sha256_file(find_model_files(models).vae), open_model};
+  return latents_of_model(models);
 }
 
 int prepare_avatar(const Options& options, Context& context) {
@@ -141,7 +130,7 @@ void add_avatar_prepare(Commands& commands) {
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,
-                   "Make no latents: they are made whenever the avatar is used");
+                   "Make no latents: they are made when the avatar is first used");
   command.add_flag("--force", options->force, "Replace an avatar that is there already");
 }
 

@@ -50,7 +50,7 @@ void print_avatar(Context& context, const AvatarInfo& info,
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
   out.print("latents   {}\n", info.model_checksum.empty()
-                                  ? "none, made when first used"
+                                  ? "none, made when first used and kept in the cache"
                                   : "of the model " + info.model_checksum.substr(0, 12));
 }
 

@@ -14,14 +14,12 @@
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
 #include "cmd/infer_output.h"
-#include "core/checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/media/audio.h"
 #include "core/media/speech.h"
 #include "core/partial_path.h"
 #include "gpu/model.h"
-#include "gpu/model_files.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -29,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct InferOptions {
-  std::string avatar, text, voice = "en-us+f3", device = "cpu", precision = "auto";
+  std::string avatar = "ada", text, voice = "en-us+f3", device = "cpu", precision = "auto";
   fs::path audio, output, frames, models;
   int threads = 0, batch = 0, fps = 25;
   std::optional<float> sharpen;
@@ -71,19 +69,6 @@ class SpokenText {
   }
   fs::path directory_;
 };
-
-// Latents belong to one VAE. What the bundle lacks is encoded here in fp32, as `avatar prepare`
-// does.
-void ensure_latents(Bundle& avatar, const fs::path& models, Context& context) {
-  const std::string checksum = sha256_file(find_model_files(models).vae);
-  if (avatar.info().model_checksum == checksum) return;
-  Model encoder = Model::load({.models = models,
-                               .precision = Precision::fp32,
-                               .whisper = false,
-                               .unet = false,
-                               .vae_decoder = false});
-  avatar.ensure_latents(encoder, checksum, context.progress, context.stop);
-}
 
 Model load_model(const InferOptions& options, const fs::path& models) {
   return Model::load({.models = models,
@@ -144,7 +129,8 @@ int infer(InferOptions& options, Context& context) {
   }
 
   const fs::path models = models_directory(options.models, context);
-  ensure_latents(avatar, models, context);
+  avatar.ensure_latents(latents_of_model(models), LatentCache::of_user(), context.progress,
+                        context.stop);
   Model model = load_model(options, models);
   output.start(avatar.info().width, avatar.info().height, options.fps, audio_file);
   render(
@@ -166,8 +152,10 @@ int infer(InferOptions& options, Context& context) {
 }
 
 void add_what(CLI::App& command, InferOptions& options) {
-  command.add_option("--avatar", options.avatar, "Avatar: its folder, or its id")
-      ->required()
+  command
+      .add_option("--avatar", options.avatar,
+                  "Avatar: its folder, or its id; the demo has ada, theo")
+      ->capture_default_str()
       ->type_name("DIR|ID");
   command.add_option("--audio", options.audio, "Speech: any audio file")->type_name("FILE");
   command.add_option("--text", options.text, "Speech: a text for espeak-ng to speak")
@@ -218,7 +206,8 @@ void add_infer(Commands& commands) {
   CLI::App& command = commands.add(
       {.name = "infer",
        .summary = "Render a talking avatar to a video",
-       .examples = "  navtalk infer --avatar ada --text \"Hello!\" --output hello.mp4\n"
+       .examples = "  navtalk infer --text \"Hello!\" --output hello.mp4\n"
+                   "  navtalk infer --avatar theo --audio speech.wav\n"
                    "  navtalk infer --avatar ./anna --audio speech.wav --output anna.mp4\n",
        .action = [options](Context& context) { return infer(*options, context); },
        .loads_nets = true});

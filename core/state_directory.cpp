@@ -4,20 +4,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/printable.h"
 
 namespace navtalk {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // Is it this user's own, or this user root and a pool in it?
 bool may_serve(const std::filesystem::path& directory) {
@@ -31,12 +26,12 @@ bool may_serve(const std::filesystem::path& directory) {
 }  // namespace
 
 std::filesystem::path state_directory(const std::filesystem::path& service) {
-  const std::string systemd = variable("STATE_DIRECTORY");
+  const std::string systemd = environment_value("STATE_DIRECTORY");
   if (!systemd.empty()) return systemd.substr(0, systemd.find(':'));
-  const std::string xdg = variable("XDG_STATE_HOME");
+  const std::string xdg = environment_value("XDG_STATE_HOME");
   if (!xdg.empty()) return std::filesystem::path(xdg) / "navtalk";
   if (may_serve(service)) return service;
-  const std::string home = variable("HOME");
+  const std::string home = environment_value("HOME");
   if (!home.empty()) return std::filesystem::path(home) / ".local/state/navtalk";
   throw Error(Code::invalid, "no place to keep the pool: set STATE_DIRECTORY or HOME");
 }

@@ -9,11 +9,9 @@
 
 #include "avatars/avatar_id.h"
 #include "avatars/bundle.h"
-#include "core/checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/printable.h"
 #include "gpu/model.h"
-#include "gpu/model_files.h"
 
 namespace navtalk::server {
 namespace {
@@ -53,7 +51,7 @@ class Renderer {
 
   void load() {
     // The file's hash is made once: avatars' latents belong to one VAE.
-    if (vae_checksum_.empty()) vae_checksum_ = sha256_file(find_model_files(options_.models).vae);
+    if (!latents_) latents_ = latents_of_model(options_.models, options_.threads);
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
                                 .precision = precision_,
@@ -89,15 +87,8 @@ class Renderer {
   Bundle opened(const std::string& id, const Turn& turn) const {
     const fs::path directory = directory_of(id);
     Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
-    if (avatar.info().model_checksum == vae_checksum_) return avatar;
     return as_fault(Code::failed, [&] {
-      Model encoder = Model::load({.models = options_.models,
-                                   .precision = Precision::fp32,
-                                   .threads = options_.threads,
-                                   .whisper = false,
-                                   .unet = false,
-                                   .vae_decoder = false});
-      avatar.ensure_latents(encoder, vae_checksum_,
+      avatar.ensure_latents(*latents_, LatentCache::of_user(),
                             [&](std::string_view, std::size_t, std::size_t) { turn(); });
       return std::move(avatar);
     });
@@ -106,7 +97,7 @@ class Renderer {
   const RenderEngineOptions options_;
   const Device device_;
   const std::optional<Precision> precision_;
-  std::string vae_checksum_;
+  std::optional<LatentOptions> latents_;
   std::optional<Model> model_;
   std::map<std::string, Bundle> avatars_;
 };

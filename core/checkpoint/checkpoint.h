@@ -75,5 +75,6 @@ class Checkpoint {
 
 // Lower-case hexadecimal SHA-256 of a file's content. Progress counts bytes.
 std::string sha256_file(const std::filesystem::path& path, const Progress& progress = {});
+std::string sha256(std::span<const std::byte> bytes, const Progress& progress = {});
 
 }  // namespace navtalk

@@ -17,8 +17,10 @@ constexpr std::size_t k_chunk = std::size_t{4} << 20;
 }  // namespace
 
 std::string sha256_file(const std::filesystem::path& path, const Progress& progress) {
-  const MappedFile file = MappedFile::open(path, UINT64_MAX);
-  const auto bytes = file.bytes();
+  return sha256(MappedFile::open(path, UINT64_MAX).bytes(), progress);
+}
+
+std::string sha256(std::span<const std::byte> bytes, const Progress& progress) {
   const CPtr<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   NAVTALK_CHECK(context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1);
   for (std::size_t done = 0; done < bytes.size();) {

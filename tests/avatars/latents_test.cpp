@@ -11,9 +11,11 @@
 #include "avatars/prepare.h"
 #include "core/error.h"
 #include "tests/avatars/drawn_face.h"
+#include "tests/avatars/fake_model.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
+using tests::FakeModel;
 using tests::TemporaryDirectory;
 namespace fs = std::filesystem;
 
@@ -22,40 +24,17 @@ namespace {
 const Box k_box{50, 30, 110, 100};
 const std::string k_checksum(64, 'c');
 
-// Every value of a crop's latent is the crop's mean grey.
-struct FakeModel {
-  int faces = 0;  // encoded so far
-  int batches = 0;
-
-  NdArray<float> operator()(std::span<const ConstImageView> crops) {
-    NdArray<float> latents({std::ssize(crops), 8, 32, 32});
-    for (std::size_t i = 0; i < crops.size(); ++i) {
-      double sum = 0;
-      for (int y = 0; y < 256; ++y)
-        for (int x = 0; x < 256 * 3; ++x) sum += crops[i].row(y)[x];
-      std::fill_n(latents.row(static_cast<std::int64_t>(i)), 8 * 32 * 32,
-                  static_cast<float>(sum / (256.0 * 256 * 3)));
-    }
-    faces += static_cast<int>(crops.size());
-    ++batches;
-    return latents;
-  }
-};
-
 // 20 frames, the box moving with the picture; frame 4 has no face.
 PrepareOptions options(const fs::path& base, FakeModel& model) {
   if (!fs::exists(base / "in.mp4")) tests::write_clip(base / "in.mp4", tests::moving_face(20));
   FaceBoxes boxes;
   for (int i = 0; i < 20; ++i) boxes.push_back(k_box.moved(i / 2, 0));
   boxes[4].reset();
-  const auto open_model = [&model]() -> FaceEncoder {
-    return [&model](std::span<const ConstImageView> crops) { return model(crops); };
-  };
   return {.source = base / "in.mp4",
           .output = base / "ada",
           .id = "ada",
           .faces = std::make_shared<GivenFaces>(boxes),
-          .latents = LatentOptions{k_checksum, open_model}};
+          .latents = model.named(k_checksum)};
 }
 
 std::string bytes_of(const fs::path& file) {
@@ -103,7 +82,7 @@ TEST_CASE("latents made later from the bundle are those that preparation makes")
   const Bundle with = Bundle::open(base / "ada");
   Bundle without = Bundle::open(base / "bare");
   CHECK(without.info().model_checksum.empty());
-  without.ensure_latents(std::ref(model), k_checksum);
+  without.ensure_latents(model.named(k_checksum), LatentCache());
   for (const std::int64_t i : {0, 3, 5, 19}) CHECK(without.latent(i) == with.latent(i));
 }
 
@@ -113,11 +92,11 @@ TEST_CASE("latents of the model at hand are not made again, those of another are
   prepare(options(base.path(), model), {}, {});
   Bundle bundle = Bundle::open(base / "ada");
   FakeModel later;
-  bundle.ensure_latents(std::ref(later), k_checksum);
+  bundle.ensure_latents(later.named(k_checksum), LatentCache());
   CHECK(later.faces == 0);
-  bundle.ensure_latents(std::ref(later), std::string(64, 'd'));
+  bundle.ensure_latents(later.named(std::string(64, 'd')), LatentCache());
   CHECK(later.faces == 19);
-  bundle.ensure_latents(std::ref(later), std::string(64, 'd'));
+  bundle.ensure_latents(later.named(std::string(64, 'd')), LatentCache());
   CHECK(later.faces == 19);
 }
 
