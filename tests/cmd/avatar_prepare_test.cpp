@@ -12,7 +12,7 @@ using navtalk::tests::TemporaryDirectory;
 
 namespace {
 
-const std::string k_picture = NAVTALK_SOURCE "/docs/images/hello.png";
+const std::string k_picture = NAVTALK_SOURCE "/docs/images/hello.jpg";
 const std::string k_prepare =
     "navtalk avatar prepare --image " + k_picture + " --face-box 60,60,120,120 --output ";
 
@@ -43,10 +43,11 @@ TEST_CASE("avatar prepare replaces a folder only with --force") {
 TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {
   const TemporaryDirectory top;
   const auto refused = [&](const std::string& options, int status, const std::string& message) {
-    const Ran ran = shell("echo no video > bad.mp4\nhead -c 20000 " NAVTALK_SOURCE
-                          "/assets/demo/avatar.mp4 > cut.mp4\nnavtalk avatar prepare --output a " +
-                              options,
-                          top.path());
+    const Ran ran =
+        shell("echo no video > bad.mp4\nhead -c 20000 " NAVTALK_SOURCE
+              "/assets/demo/avatars/ada/frames.mp4 > cut.mp4\nnavtalk avatar prepare --output a " +
+                  options,
+              top.path());
     CAPTURE(options, ran.err);
     CHECK(ran.status == status);
     CHECK(contains(ran.err, message));

@@ -30,7 +30,7 @@ PICTURE_WEIGHT = 4.0
 BATCH, DECODED = 16, 4
 NEIGHBOURS, NEIGHBOURHOOD = 8, 0.04  # other contexts that may stand for a rendered mouth
 PICTURE_EVERY = 2  # steps with the picture loss; every step once the self-attention is in use
-WITHOUT_SELF_ATTENTION = 0.8  # of the steps
+WITHOUT_SELF_ATTENTION = 0.88  # of the steps
 REPORT_EVERY, CHECK_EVERY = 100, 500
 TIMESTEP = torch.tensor([0], device=DEVICE)
 # The part of a latent [32, 32] that is decoded for the picture loss, its border left out of the loss.
