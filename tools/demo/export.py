@@ -3,8 +3,8 @@
 
     tools/demo/export.py TRAINED OUTPUT_FOLDER [--dtype f16|f32]
 
-TRAINED is the work folder of tools/demo/make, whose averaged weights in audio.pt, vae.pt and unet.pt
-are taken, or one file of the prototype: a tuple of
+TRAINED is the work folder of tools/demo/make, whose averaged weights in audio.pt, or calm.pt,
+vae.pt and unet.pt are taken, or one file of the prototype: a tuple of
   VAE config      (block_out_channels, layers_per_block, norm groups)
   VAE state dict
   UNet config     (block_out_channels, layers_per_block, context width, norm groups, heads)
@@ -22,10 +22,11 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import calm_audio  # noqa: E402
 import model_folder  # noqa: E402
 from sizes import DEMO  # noqa: E402
 
-WORK = ("audio", "vae", "unet")
+WORK = ("vae", "unet")
 DTYPES = {"f16": torch.float16, "f32": torch.float32}
 
 
@@ -54,7 +55,7 @@ def read_work(work):
     prefix = "encoder."
     states["audio"] = {
         key.removeprefix(prefix): value
-        for key, value in states["audio"].items()
+        for key, value in calm_audio.states_of(work)[0]["average"].items()
         if key.startswith(prefix)  # the head has done its work
     }
     nets = model_folder.build(

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import calm_audio
 import self_attention
 from audio_encoder import encode_speech, frame_windows, positional_table
-from contexts import trained_reader
 from device import DEVICE
 from files import load_state
 from latents import trained_vae
@@ -34,7 +34,8 @@ class Generator:
         unet = new_unet()
         unet.load_state_dict(state["average"])
         self_attention.use(unet)
-        return Generator(trained_reader(work)[0].encoder, unet.eval(), trained_vae(work)[0])
+        reader = calm_audio.reader_of(calm_audio.states_of(work)[0])
+        return Generator(reader.encoder, unet.eval(), trained_vae(work)[0])
 
     @torch.no_grad()
     def faces(self, samples: np.ndarray, resting: np.ndarray) -> np.ndarray:

@@ -35,12 +35,18 @@ def new_reader() -> MouthReader:
     return reader.to(DEVICE)
 
 
-def batch(clips, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+def batch(clips, rng: np.random.Generator, windows=WINDOWS) -> tuple[torch.Tensor, torch.Tensor]:
     """mel [B, 80, 2 T] and track [B, T, 8] with B T = 1500."""
-    count = int(rng.choice(WINDOWS))
-    windows = [compose(clips, BATCH_TOKENS // count, rng) for _ in range(count)]
-    mel, track = (torch.stack([getattr(w, name) for w in windows]) for name in ("mel", "track"))
+    count = int(rng.choice(windows))
+    made = [compose(clips, BATCH_TOKENS // count, rng) for _ in range(count)]
+    mel, track = (torch.stack([getattr(w, name) for w in made]) for name in ("mel", "track"))
     return mel.to(DEVICE), track.to(DEVICE)
+
+
+def loss_weights(clips) -> torch.Tensor:
+    """[8], of mean 1: a parameter's importance over how much it varies."""
+    weights = IMPORTANCE / torch.from_numpy(np.concatenate([track for _, track in clips]).var(0))
+    return (weights / weights.mean()).to(DEVICE)
 
 
 def losses(mouths: torch.Tensor, track: torch.Tensor, weights: torch.Tensor):
@@ -96,8 +102,7 @@ def train(work: Path, steps: int) -> None:
     clips = speech_data.load(work, "train")
     held_out = [speech_data.clip_of_set("check", k) for k in range(CHECK_CLIPS)]
     held_out = [(clip.samples, clip.track) for clip in held_out]
-    weights = IMPORTANCE / torch.from_numpy(np.concatenate([t for _, t in clips]).var(0))
-    weights = (weights / weights.mean()).to(DEVICE)
+    weights = loss_weights(clips)
     while run.step < steps:
         mel, track = batch(clips, run.generator())
         run.advance(losses(reader(mel), track, weights), steps)
