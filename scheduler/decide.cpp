@@ -312,6 +312,13 @@ void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan&
     other.law = *policy.shadow;
     into.shadow = wanted(snapshot, other, counted, now);
   }
+  // The shadow learns, too: it is to show what it would do.
+  const Wanted& adaptive = policy.law == Law::adaptive ? chosen : into.shadow.value_or(chosen);
+  if (adaptive.slowest.horizon_s > 0) {
+    into.memory.headroom.look(now, {.busy = counted.busy + snapshot.queued,
+                                    .fast_per_s = snapshot.demand.fast_per_s,
+                                    .outlook = adaptive.slowest});
+  }
 }
 
 Plan decide(const Snapshot& snapshot, const Policy& policy, TimePoint now) {

@@ -14,6 +14,7 @@
 namespace navtalk {
 
 inline constexpr std::size_t k_sources = 3;
+inline constexpr Duration k_fast_memory = std::chrono::minutes(2);  // of Demand::fast_per_s
 
 // From the intent to proven ready, of one operation at one source.
 struct LeadTime {
@@ -47,7 +48,7 @@ struct Demand {
 };
 
 struct DemandOptions {
-  Duration fast = std::chrono::minutes(2), slow = std::chrono::minutes(30);
+  Duration fast = k_fast_memory, slow = std::chrono::minutes(30);
   Duration session = std::chrono::minutes(5);        // believed until sessions have ended
   Duration stable_window = std::chrono::minutes(5);  // after it nothing needs to be loaded
   // Lead times believed until some were seen, by Source; p90 is 1.6 times these.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scheduler/demand.h"
+#include "scheduler/headroom.h"
 #include "scheduler/target_window.h"
 
 namespace navtalk {
@@ -20,10 +21,12 @@ struct ScalerMemory {
   int cloud_need_ticks = 0;     // in a row
   TimePoint cloud_needed_at{};  // the last tick that needed it
   TimePoint surge_until{};      // downs are frozen
+  Headroom headroom{};          // adaptive: what was learnt from users who came
 
   friend bool operator==(const ScalerMemory&, const ScalerMemory&) = default;
 };
-// One line for PoolStore::set_setting; parse gives nullopt for text of another form.
+// One line for PoolStore::set_setting, without the headroom, which has one of its own; parse gives
+// nullopt for text of another form.
 std::string as_text(const ScalerMemory& memory);
 std::optional<ScalerMemory> parse_scaler_memory(std::string_view text);
 

@@ -71,22 +71,25 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
   return tiers;
 }
 
-struct Forecast {
-  int slots = 0;
-  double mean = 0, deviation = 0;
-};
-
-// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps. Counts are
-// skewed: (z^2-1)/6 is Cornish and Fisher's correction for it.
-Forecast forecast(const Demand& demand, int busy, double horizon_s, double z) {
+// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps.
+Outlook outlook(const Demand& demand, int busy, double horizon_s) {
   const double stay = std::exp(-horizon_s / demand.session_s);
   const double fresh = demand.rate_per_s * demand.session_s * (1 - stay);
   const double mean = busy * stay + fresh;
   const double deviation = std::sqrt(busy * stay * (1 - stay) + demand.clumping * fresh);
-  const double slots = mean + z * deviation + (z * z - 1) / 6;
-  return {.slots = std::max(busy + 1, static_cast<int>(std::ceil(slots - 1e-9))),
-          .mean = mean,
-          .deviation = deviation};
+  return {.horizon_s = horizon_s, .mean = mean, .deviation = deviation};
+}
+
+// Half a slot: what comes in whole ones is never certain.
+double at_least_half(double deviation) { return std::hypot(deviation, 0.5); }
+
+// Above the mean: the normal quantile z, and (z^2-1)/6 for the skew of counts (Cornish and Fisher);
+// in its place, as far as it can be trusted, what was learnt.
+int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learnt& learnt) {
+  const double normal = z * expected.deviation + (z * z - 1) / 6;
+  const double known = learnt.deviations * at_least_half(expected.deviation);
+  const double slots = expected.mean + learnt.trust * known + (1 - learnt.trust) * normal;
+  return std::max(busy + 1, static_cast<int>(std::ceil(slots - 1e-9)));
 }
 
 // Hot slots have to last until the next way to more has delivered: for each way its own forecast,
@@ -97,13 +100,21 @@ void want_by_forecast(const Snapshot& snapshot, const Policy& policy, const Cens
   const double z = normal_quantile(1 - policy.wait_probability);
   Tiers ways = tiers(snapshot, policy, census);
   if (ways.count == 0) ways.add(in_seconds(demand.create_at(Source::local).p90), 1);
+  const int busy = census.busy + snapshot.queued;
+  const auto expected = [&](const Tier& way) {
+    return outlook(demand, busy, way.lead_s + in_seconds(policy.tick));
+  };
+  wanted.slowest = expected(ways.all[ways.count - 1]);
+  wanted.slowest.deviation = at_least_half(wanted.slowest.deviation);
+  wanted.learnt =
+      snapshot.memory.headroom.learnt(wanted.slowest.deviation, policy.wait_probability);
   int covered = 0;
   for (std::size_t i = 0; i < ways.count; ++i) {
-    const double horizon_s = ways.all[i].lead_s + in_seconds(policy.tick);
-    const Forecast here = forecast(demand, census.busy + snapshot.queued, horizon_s, z);
-    if (here.slots - covered > wanted.forecast) {
-      wanted.forecast = here.slots - covered;
-      wanted.horizon_s = horizon_s;
+    const Outlook here = expected(ways.all[i]);
+    const int slots = slots_for(here, busy, z, wanted.learnt);
+    if (slots - covered > wanted.forecast) {
+      wanted.forecast = slots - covered;
+      wanted.horizon_s = here.horizon_s;
       wanted.mean = here.mean;
       wanted.deviation = here.deviation;
     }
