@@ -44,8 +44,9 @@ TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {
   const TemporaryDirectory top;
   const auto refused = [&](const std::string& options, int status, const std::string& message) {
     const Ran ran =
-        shell("echo no video > bad.mp4\nhead -c 20000 " NAVTALK_SOURCE
-              "/assets/demo/avatars/ada/frames.mp4 > cut.mp4\nnavtalk avatar prepare --output a " +
+        shell("echo no video > bad.mp4\nffmpeg -loglevel error -y -i " NAVTALK_SOURCE
+              "/assets/demo/avatars/ada/frames.mp4 -c copy -movflags +faststart whole.mp4\n"
+              "head -c 20000 whole.mp4 > cut.mp4\nnavtalk avatar prepare --output a " +
                   options,
               top.path());
     CAPTURE(options, ran.err);

@@ -20,7 +20,7 @@ from device import DEVICE
 from files import load_state, save_state
 
 STEPS, RATE, WARM_UP_STEPS = 400, 6e-4, 30
-TREMBLE = 50.0  # times its weight in train_audio.py
+TREMBLE = 30.0  # times its weight in train_audio.py
 WINDOWS = (4, 8)
 SEED = 991
 REPORT_EVERY = 100
