@@ -8,9 +8,9 @@
 //   patch --B--> inputs [position][channel] --weights--> products [position][channel] --A--> pixels
 //
 // Sums and differences are fp32; inputs and weights of the products are rounded to bf16 after the
-// change of base, which costs a decoder a tenth of its exactness (docs/golden.md). GroupNorm and
-// SiLU of the input can be applied on the way in, and a map added on the way out, without a pass
-// through memory.
+// change of base, which costs a decoder a tenth of its exactness (docs/performance.md). GroupNorm
+// and SiLU of the input can be applied on the way in, and a map added on the way out, without a
+// pass through memory.
 #pragma once
 
 #include <cstdint>
