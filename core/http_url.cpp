@@ -16,7 +16,28 @@ std::string part(CURLU* url, CURLUPart which) {
   return text;
 }
 
+std::string base_or_text(const std::string& url) {
+  try {
+    return parse_http_url(url).base();
+  } catch (const Error&) {
+    return url;  // no place at all
+  }
+}
+
 }  // namespace
+
+std::string HttpUrl::base() const {
+  std::string text = secure ? "https://" : "http://";
+  for (const char c : host) text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (port != (secure ? 443 : 80)) text += ":" + std::to_string(port);
+  text += path;
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+bool same_base(const std::string& a, const std::string& b) {
+  return a == b || base_or_text(a) == base_or_text(b);
+}
 
 HttpUrl parse_http_url(const std::string& url) {
   const CPtr<CURLU, curl_url_cleanup> parsed(curl_url());

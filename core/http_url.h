@@ -13,10 +13,16 @@ struct HttpUrl {
 
   // For messages: what may be shown of any URL, whatever its query holds.
   std::string place() const { return host + ":" + std::to_string(port); }
+  // The one way to write it as the base of paths: names in lower case, no default port, no slash at
+  // the end.
+  std::string base() const;
 };
 
 // Error{invalid} for what is no http or https URL, and for one that carries a user or a password:
 // it would end up in logs.
 HttpUrl parse_http_url(const std::string& url);
+// Do both lead to the same place, however they are written? A name and its address are two. What is
+// no URL is the same as its own text.
+bool same_base(const std::string& a, const std::string& b);
 
 }  // namespace navtalk

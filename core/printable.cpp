@@ -83,6 +83,14 @@ bool is_utf8(std::string_view bytes) {
 }
 
 std::string printable(std::string_view bytes) { return escaped(bytes, "\\", ""); }
+
+std::string printable_start(std::string_view bytes, std::size_t longest) {
+  if (bytes.size() <= longest) return printable(bytes);
+  std::size_t end = longest;
+  while (end > 0 && continuation(bytes, end)) --end;  // not within a character
+  return printable(bytes.substr(0, end)) + "... (" + std::to_string(bytes.size()) + " bytes)";
+}
+
 std::string printable_text(std::string_view bytes) { return escaped(bytes, "", "\n"); }
 
 std::string hex(std::string_view bytes) {

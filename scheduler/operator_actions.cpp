@@ -11,6 +11,7 @@ namespace navtalk {
 namespace {
 
 constexpr int k_tries = 20;
+constexpr std::size_t k_longest_tenant = 64;
 
 Gpu find_one(PoolStore& store, const std::string& id) {
   if (const std::optional<Gpu> gpu = store.find({id})) return *gpu;
@@ -41,23 +42,36 @@ Gpu change_row(PoolStore& store, const std::string& id, const Cause& cause,
   throw Error(Code::failed, "'" + printable(id) + "' is changed all the time by others; try again");
 }
 
+// One way to write it, so that one place is one row.
+std::string base_of(const std::string& url) {
+  try {
+    return parse_http_url(url).base();
+  } catch (const Error& error) {
+    throw error.within("the worker's URL '" + printable(url) + "'");
+  }
+}
+
+// It is shown on terminals and in logs, and compared with names in a file.
+void check_tenant(const TenantId& tenant) {
+  const auto allowed = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  const std::string& text = tenant.text;
+  if (text.size() <= k_longest_tenant && std::all_of(text.begin(), text.end(), allowed)) return;
+  throw Error(Code::invalid, "'" + printable_start(text, k_longest_tenant) +
+                                 "' is no tenant to dedicate a GPU to: 1 to 64 letters, digits, "
+                                 "'.', '_' and '-'");
+}
+
 }  // namespace
 
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who) {
-  try {
-    parse_http_url(registration.url);
-  } catch (const Error& error) {
-    throw error.within("the worker's URL '" + printable(registration.url) + "'");
-  }
   if (registration.slots < 1) throw Error(Code::invalid, "a GPU has at least one slot");
-  for (const Gpu& gpu : store.view().gpus) {
-    if (gpu.url == registration.url) {
-      throw Error(Code::invalid, "'" + registration.url + "' is " + gpu.id.text + " already");
-    }
-  }
+  check_tenant(registration.dedicated_to);
   Gpu gpu = new_gpu(identity, Source::external);
-  gpu.url = registration.url;
+  gpu.url = base_of(registration.url);
   gpu.slots = registration.slots;
   gpu.dedicated_to = registration.dedicated_to;
   return store.add({.gpu = gpu}, {who, "registered"}).value();

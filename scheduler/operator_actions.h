@@ -17,7 +17,8 @@ struct Registration {
   TenantId dedicated_to{};
 };
 // A worker that somebody else runs. Starting until its answers prove it ready. Error{invalid} for a
-// URL that is none, or one that is registered already.
+// URL that is none or is a row's already, however it is written, and for a tenant's name with other
+// characters than letters, digits, '.', '_' and '-'.
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who);
 

@@ -81,7 +81,7 @@ class PoolStore {
   virtual PoolView view() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
   // nullopt when a cap or the fence forbids it, or a local device has its worker already;
-  // Error{invalid} when the id or name is taken.
+  // Error{invalid} when the id or name is taken, or an external worker's URL is another row's.
   virtual std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) = 0;
   // The row afterwards; nullopt when the version or the fence is stale, or the row is gone.
   // Error{failed} for an event that the state machine does not allow.

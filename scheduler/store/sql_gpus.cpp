@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "core/http_url.h"
 #include "scheduler/owner.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
@@ -55,6 +56,17 @@ void check_new(Transaction& t, const Gpu& gpu) {
                 fmt::format("GPU {} ({}) is in the pool already: remove it first, or "
                             "name the new one otherwise",
                             taken->text(0), taken->text(1)));
+  }
+}
+
+// A registered worker that is a row already would be given twice the sessions that it holds. By
+// what the URLs mean: rows may have been written otherwise.
+void check_place(Transaction& t, const Gpu& gpu) {
+  if (gpu.source != Source::external || gpu.url.empty()) return;
+  const auto others = t.db.query("SELECT id, url FROM gpus WHERE url <> ''", {});
+  while (others->next()) {
+    if (!same_base(column::text(*others, 1), gpu.url)) continue;
+    throw Error(Code::invalid, fmt::format("'{}' is {} already", gpu.url, others->text(0)));
   }
 }
 
@@ -163,6 +175,7 @@ std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
 std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
   return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<Gpu> {
     check_new(t, gpu.gpu);
+    check_place(t, gpu.gpu);
     if (!fence_holds(t, gpu.fence) || !device_is_free(t, gpu.gpu) || !caps_allow(t, gpu))
       return std::nullopt;
     const Gpu row = as_new(gpu.gpu, t.now);

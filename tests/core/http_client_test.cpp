@@ -310,3 +310,17 @@ TEST_CASE("the parts of an HTTP URL") {
   CHECK(parse_http_url("http://h").path == "/");
   CHECK(parse_http_url("https://h").secure);
 }
+
+TEST_CASE("a base URL is written in one way, whatever it was written in") {
+  for (const auto& [url, base] : {std::pair("HTTP://Example.ORG:80/", "http://example.org"),
+                                  {"https://h:443/a//", "https://h/a"},
+                                  {"http://h:443", "http://h:443"},
+                                  {"http://[::1]:2160/A", "http://[::1]:2160/A"}}) {
+    INFO(url);
+    CHECK(parse_http_url(url).base() == base);
+    CHECK(same_base(url, base));
+  }
+  CHECK_FALSE(same_base("http://h:1", "http://h:2"));
+  CHECK(same_base("nonsense", "nonsense"));
+  CHECK_FALSE(same_base("nonsense", "http://h"));
+}

@@ -31,8 +31,27 @@ TEST_CASE("a registered worker starts, and is registered once") {
   test::expect_error(Code::invalid, {"http://127.0.0.1:2160", gpu.id.text}, [&] {
     register_gpu(*pool.store, pool.identity, {"http://127.0.0.1:2160"}, k_who);
   });
+  for (const char* const same : {"http://127.0.0.1:2160/", "HTTP://127.0.0.1:2160//"}) {
+    INFO(same);
+    test::expect_error(Code::invalid, {"http://127.0.0.1:2160", gpu.id.text},
+                       [&] { register_gpu(*pool.store, pool.identity, {same}, k_who); });
+  }
   test::expect_error(Code::invalid, {"ftp"},
                      [&] { register_gpu(*pool.store, pool.identity, {"ftp://127.0.0.1"}, k_who); });
+}
+
+TEST_CASE("a GPU is dedicated to a name, not to any text") {
+  SmallPool pool;
+  for (const std::string& name : {std::string("a\nb\x1b[31m"), std::string("a b"), std::string("ä"),
+                                  std::string("a\0b", 3), std::string(65, 'a')}) {
+    test::expect_error(Code::invalid, {"no tenant", "letters"}, [&] {
+      register_gpu(*pool.store, pool.identity, {"http://127.0.0.1:2160", 1, {name}}, k_who);
+    });
+  }
+  CHECK(pool.store->view().gpus.empty());
+  const std::string fine = "Acme-2_b." + std::string(55, 'x');
+  CHECK(register_gpu(*pool.store, pool.identity, {"http://127.0.0.1:2160", 1, {fine}}, k_who)
+            .dedicated_to.text == fine);
 }
 
 TEST_CASE("a GPU is named by its id or a beginning that only it has") {

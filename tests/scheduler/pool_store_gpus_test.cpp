@@ -408,3 +408,32 @@ STORE_TEST("the ledger begins with the call that made a pod, not with the answer
     if (span.provider_id == "pod-2") CHECK(span.from == called);
   }
 }
+
+STORE_TEST("a registered worker's URL has one row, however it is written") {
+  const TestType place;
+  const auto store = place.open();
+  const auto external = [](const std::string& id, const std::string& url) {
+    Gpu gpu = gpu_row(id);
+    gpu.source = Source::external;
+    gpu.url = url;
+    return gpu;
+  };
+  const Gpu first = add(*store, external("first", "http://Example:80/a/"));
+  for (const char* const same :
+       {"http://Example:80/a/", "HTTP://example/a", "http://example:80/a"}) {
+    INFO(same);
+    test::expect_error(Code::invalid, {same, "first"},
+                       [&] { store->add({.gpu = external("second", same)}, k_test); });
+  }
+  CHECK(store->view().gpus.size() == 1);
+  add(*store, external("other", "http://example:81/a"));
+  // A pod's place is nobody else's either.
+  Gpu pod = gpu_row("pod");
+  pod.source = Source::runpod;
+  pod.url = "https://pod.example";
+  add(*store, pod);
+  CHECK_THROWS_AS(store->add({.gpu = external("alias", "https://pod.example:443/")}, k_test),
+                  Error);
+  REQUIRE(store->remove(first.id, first.version, k_test));
+  add(*store, external("again", "http://example/a"));
+}

@@ -231,3 +231,22 @@ STORE_TEST("claims that are killed anywhere lease no slot twice and lose none") 
   CHECK(granted == slots);
   check_file(place);
 }
+
+STORE_TEST("of many who register one worker at once, one does") {
+  const TestType place;
+  const auto store = place.open();
+  std::atomic<int> added = 0, refused = 0;
+  in_threads(8, [&](int i) {
+    Gpu gpu = gpu_row("g" + std::to_string(i));
+    gpu.source = Source::external;
+    gpu.url = i % 2 == 0 ? "http://127.0.0.1:2160" : "http://127.0.0.1:2160/";
+    try {
+      if (store->add({.gpu = gpu}, k_test)) ++added;
+    } catch (const Error&) {
+      ++refused;
+    }
+  });
+  CHECK(added == 1);
+  CHECK(refused == 7);
+  CHECK(store->view().gpus.size() == 1);
+}
