@@ -128,24 +128,36 @@ Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
   const auto& health = std::get<WorkerHealth>(answer);
   return {.why = why_unready(health, gpu.source == Source::runpod).value_or(""),
           .loads = health.state == "starting",
-          .slots = health.slots};
+          .slots = health.slots,
+          .instance = health.instance};
 }
 
 void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {
   const Verdict verdict = ask(gpu, client, stop);
   if (stop.stop_requested()) return;
   const bool good = verdict.why.empty();
-  const Record record = records_.with([&](auto& records) {
-    Record& known = records[gpu.id];
-    known.good = good ? known.good + 1 : 0;
-    known.bad = good ? 0 : known.bad + 1;
-    return known;
-  });
-  if (good) {
+  const Record record = note(gpu, verdict);
+  const std::optional<std::string> second = good ? why_second(gpu) : std::nullopt;
+  if (second) {
+    refuse_second(gpu, *second);
+  } else if (good) {
     well(gpu, verdict.slots, record.good, client, stop);
   } else {
     unwell(gpu, verdict, record.bad);
   }
+}
+
+Prober::Record Prober::note(const Gpu& gpu, const Verdict& verdict) {
+  return records_.with([&](auto& records) {
+    Record& known = records[gpu.id];
+    const bool good = verdict.why.empty();
+    // A worker that was started anew proves itself anew.
+    if (good && verdict.instance != known.instance) known.good = 0;
+    if (good) known.instance = verdict.instance;
+    known.good = good ? known.good + 1 : 0;
+    known.bad = good ? 0 : known.bad + 1;
+    return known;
+  });
 }
 
 void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
@@ -156,6 +168,15 @@ void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
   if (!proving || in_row < k_proofs) return;
   if (const auto fault = client.handshake(gpu.url, "probe", 0, stop)) {
     return unwell(gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1);
+  }
+  prove(gpu, slots, now);
+}
+
+void Prober::prove(const Gpu& gpu, int slots, TimePoint now) {
+  const std::lock_guard lock(proving_);
+  if (gpu.source == Source::external) {
+    if (!knows_all_who_serve()) return;
+    if (const auto second = why_second(gpu)) return refuse_second(gpu, *second);
   }
   const std::optional<Gpu> row = store_.find(gpu.id);
   if (!row || !same_state(*row, gpu)) return;

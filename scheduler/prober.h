@@ -6,6 +6,10 @@
 //   starting, external the same: nobody starts it, so it is not about to come
 //   failed, external   answers again: ready
 //
+// Two URLs may lead to one worker, which says so by its instance: the second row of it does not
+// become ready, or fails. A registered row is second to a local or cloud one, one that does not
+// serve to one that does, then the younger to the older.
+//
 // Misses are counted in the row, so that whoever asks next goes on counting; the last answer of one
 // that starts is its last error. Those that serve and those that do not are asked by threads of
 // their own: a dozen dead pods must not hold up the news of a living one.
@@ -55,13 +59,15 @@ class Prober {
   struct Record {
     TimePoint asked{};
     bool under_way = false;
-    int good = 0, bad = 0;  // in a row
+    int good = 0, bad = 0;   // in a row; good: of one instance
+    std::string instance{};  // the last that answered there
   };
   struct Verdict {
     std::string why{};     // empty: it is well
     bool refuses = false;  // another token or protocol: waiting does not help
     bool loads = false;    // says itself that it is starting
     int slots = 0;
+    std::string instance{};
   };
 
   bool due(const Gpu& gpu, bool leading, TimePoint now) const;
@@ -73,10 +79,17 @@ class Prober {
             const std::stop_token& stop);
   void unwell(const Gpu& gpu, const Verdict& verdict, int in_row);
   void fail(const Gpu& row, const std::string& why);
+  void prove(const Gpu& gpu, int slots, TimePoint now);
+  Record note(const Gpu& gpu, const Verdict& verdict);
+  // --- one worker, several rows: twins.cpp
+  std::optional<std::string> why_second(const Gpu& gpu) const;
+  bool knows_all_who_serve() const;
+  void refuse_second(const Gpu& gpu, const std::string& why);
 
   PoolStore& store_;
   ProberOptions options_;
   Guarded<std::map<GpuId, Record>> records_;
+  std::mutex proving_;  // one at a time: two rows of one worker must see each other
   std::condition_variable_any idle_;
   std::mutex idle_mutex_;
   Channel<Gpu> serving_, others_;

@@ -24,6 +24,7 @@ struct WorkerHealth {
     std::optional<double> util{};                 // 0..1
   };
   std::string version{};
+  std::string instance{};    // random, of the process; missing: it says none
   std::string state{};       // idle, running, starting, paused, failed, stopping
   std::string device{};      // "cpu", "cuda:0"
   std::optional<Gpu> gpu{};  // missing: it reports none

@@ -48,6 +48,7 @@ std::optional<WorkerHealth> parse_worker_health(const std::string& body) {
   if (!state || !slots) return std::nullopt;
   constexpr long long k_most = 1'000'000;  // more slots than any machine has: a slip
   return WorkerHealth{.version = text_field(*parsed, "version").value_or(""),
+                      .instance = text_field(*parsed, "instance").value_or("").substr(0, 128),
                       .state = *state,
                       .device = text_field(*parsed, "device").value_or(""),
                       .gpu = parse_gpu(*parsed),
@@ -66,6 +67,11 @@ std::optional<std::string> worker_error(const std::string& body) {
   if (!message) return std::nullopt;
   constexpr std::size_t k_longest = 500;  // bytes; it goes into logs and the pool's last_error
   return printable(message->substr(0, k_longest));
+}
+
+std::optional<std::string> worker_error_code(const std::string& body) {
+  const std::optional<json> parsed = parse_json(body);
+  return parsed ? text_field(object_field(*parsed, "error"), "code") : std::nullopt;
 }
 
 std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected) {

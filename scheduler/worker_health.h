@@ -1,4 +1,4 @@
-// What a worker's health answer says. Private to this folder.
+// What a worker's answers say. Stateless.
 #pragma once
 
 #include <optional>
@@ -12,5 +12,6 @@ namespace navtalk {
 std::optional<WorkerHealth> parse_worker_health(const std::string& body);
 // The message of {"error":{"code","message"}}; nullopt when the text is none.
 std::optional<std::string> worker_error(const std::string& body);
+std::optional<std::string> worker_error_code(const std::string& body);
 
 }  // namespace navtalk

@@ -98,6 +98,7 @@ Response Worker::State::healthz() const {
   const DeviceUse device = use.with([](const DeviceUse& latest) { return latest; });
   Json body = {{"version", options.version},
                {"protocol", k_protocol},
+               {"instance", instance},
                {"state", state},
                {"device", engine.device},
                {"gpu",

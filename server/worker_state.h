@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/guarded.h"
+#include "core/id.h"
 #include "server/http_server.h"
 #include "server/slot_table.h"
 #include "server/work_loop.h"
@@ -57,6 +58,7 @@ struct Worker::State {
 
   WorkerOptions options;
   Engine engine;
+  const std::string instance = random_id();  // of this process, whatever address leads to it
   Clock::time_point started = Clock::now(), last_contact{};
   WorkerPhase phase = WorkerPhase::starting;
   bool draining = false, stopping = false;

@@ -29,6 +29,7 @@ std::string health(const FakeWorker::Script& script) {
     body["gpu"] = {
         {"name", "Fake GPU"}, {"vram_total", 1 << 30}, {"vram_used", 1 << 20}, {"util", 0.5}};
   }
+  if (!script.instance.empty()) body["instance"] = script.instance;
   return body.dump();
 }
 

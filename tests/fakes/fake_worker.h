@@ -20,6 +20,7 @@ class FakeWorker {
     bool alive = true;           // false: 502 on every path, as a proxy without a pod answers
     bool stuck = false;          // healthz is 503
     std::string state = "idle";  // as healthz reports it
+    std::string instance{};      // the same; empty: it reports none
     bool gpu = true;             // reports a GPU
     int slots = 1;
     std::uint64_t epoch = 0;      // the highest seen

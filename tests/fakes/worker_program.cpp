@@ -14,7 +14,8 @@
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
 //    "start_error": "failed", sessions answer it with an error of that code, and close
-//    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "hold": true, "exit": 9,
+//    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "code": "failed", "hold": true, "exit":
+//    9,
 //                            "times": 2}}}
 //
 // hold: never answers; exit: ends with that status (137: kills itself) before answering; times:
@@ -36,6 +37,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/id.h"
 #include "server/bearer.h"
 #include "server/control_frame.h"
 #include "server/http_server.h"
@@ -128,7 +130,8 @@ class FakeWorker {
     if (act.contains("exit") && act["exit"] == 137) ::kill(::getpid(), SIGKILL);
     if (act.contains("exit")) ::_exit(act["exit"].get<int>());
     if (act.contains("status")) {
-      co_return error_response(act["status"].get<int>(), "failed", "the script says so");
+      const std::string code = act.value("code", "failed");
+      co_return error_response(act["status"].get<int>(), code, "the script says so");
     }
     co_return std::nullopt;
   }
@@ -168,6 +171,7 @@ class FakeWorker {
     const Json body = {
         {"version", "fake"},
         {"protocol", 1},
+        {"instance", instance_},
         {"state", state},
         {"device", "fake"},
         {"gpu", {{"name", "fake"}, {"vram_total", 1 << 30}, {"vram_used", 0}, {"util", 0}}},
@@ -277,6 +281,7 @@ class FakeWorker {
   Arguments arguments_;
   Json script_;
   std::string token_, name_ = name_of_this(), state_ = "idle";
+  const std::string instance_ = navtalk::random_id();
   Clock::time_point started_ = Clock::now(), last_contact_ = Clock::now();
   SlotTable slots_;
   std::set<WebSocket*> sockets_;

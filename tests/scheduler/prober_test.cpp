@@ -28,13 +28,18 @@ struct World {
                  .grace = {},
                  .threads = 2}};
 
-  Gpu put(Source source, State state) {
+  Gpu put(Source source, State state) { return put(source, state, server.url()); }
+  Gpu put(Source source, State state, const std::string& url) {
     Gpu gpu = new_gpu(pool.identity, source);
     gpu.state = state;
     gpu.host = "here";
     gpu.slots = 4;
-    gpu.url = server.url();
+    gpu.url = url;
     return pool.add(gpu);
+  }
+  // Another way to the same worker.
+  std::string alias() const {
+    return "http://localhost" + server.url().substr(server.url().rfind(':'));
   }
   void look(int times = 1, bool leading = true) {
     for (int i = 0; i < times; ++i) {
@@ -101,7 +106,7 @@ TEST_CASE("a GPU that stops answering fails after three misses, not after one") 
 TEST_CASE("a registered GPU that failed comes back when it answers; others do not") {
   World world;
   const Gpu external = world.put(Source::external, State::failed);
-  const Gpu pod = world.put(Source::runpod, State::failed);
+  const Gpu pod = world.put(Source::runpod, State::failed, world.alias());
   world.look(3);
   CHECK(world.pool.row(external).state == State::idle);
   CHECK(world.pool.row(pod).state == State::failed);
@@ -151,7 +156,7 @@ TEST_CASE("a worker that wants another token fails its GPU at once, and is learn
   World world;
   world.worker.set({.token = "another"});
   const Gpu pod = world.put(Source::runpod, State::starting);
-  const Gpu external = world.put(Source::external, State::starting);
+  const Gpu external = world.put(Source::external, State::starting, world.alias());
   world.look(2);
   for (const Gpu& gpu : {pod, external}) {
     CHECK(world.pool.row(gpu).state == State::failed);
@@ -171,7 +176,7 @@ TEST_CASE("a registered GPU that is not there fails soon, so that it is no suppl
   CHECK(world.pool.row(external).state == State::failed);
 
   world.worker.set({.state = "starting"});
-  const Gpu loading = world.put(Source::external, State::starting);
+  const Gpu loading = world.put(Source::external, State::starting, world.alias());
   world.look(4);
   CHECK(world.pool.row(loading).state == State::starting);
 }
@@ -210,4 +215,66 @@ TEST_CASE("those that start and do not answer hold up nobody who serves") {
   world.prober.step(true);
   CHECK_FALSE(world.prober.wait_idle(std::chrono::seconds(1), {}));
   CHECK(world.pool.row(serving).seen_at > TimePoint{});
+}
+
+TEST_CASE("a second row of one worker never becomes ready, and says whose worker it is") {
+  World world;
+  world.worker.set({.instance = "one"});
+  const Gpu first = world.put(Source::external, State::starting);
+  const bool later = GENERATE(true, false);
+  if (later) world.look(3);
+  const Gpu second = world.put(Source::external, State::starting, world.alias());
+  for (int i = 0; i < 5; ++i) {
+    world.look();
+    CHECK(world.pool.row(second).state != State::idle);
+  }
+  CHECK(world.pool.row(first).state == State::idle);
+  CHECK(world.pool.row(second).state == State::failed);
+  CHECK_THAT(world.pool.row(second).last_error, Catch::Contains(first.id.text));
+  // It is the only one once the other is gone.
+  const Gpu gone = world.pool.row(first);
+  REQUIRE(world.pool.store->remove(gone.id, gone.version, {"test", "removed"}));
+  world.look(3);
+  CHECK(world.pool.row(second).state == State::idle);
+  CHECK(world.pool.row(second).last_error.empty());
+}
+
+TEST_CASE("a registered row of a worker that is the pool's own is the second one") {
+  World world;
+  world.worker.set({.instance = "one"});
+  const Gpu external = world.put(Source::external, State::idle, world.alias());
+  const Gpu local = world.put(Source::local, State::starting);
+  world.look(4);
+  CHECK(world.pool.row(local).state == State::idle);
+  CHECK(world.pool.row(external).state == State::failed);
+  CHECK_THAT(world.pool.row(external).last_error, Catch::Contains(local.id.text));
+}
+
+TEST_CASE("two rows of one worker that both serve become one, the elder") {
+  World world;
+  world.worker.set({.instance = "one"});
+  const Gpu first = world.put(Source::external, State::idle);
+  const Gpu second = world.put(Source::external, State::idle, world.alias());
+  world.look(3);
+  CHECK(world.pool.row(first).state == State::idle);
+  CHECK(world.pool.row(second).state == State::failed);
+}
+
+TEST_CASE("a fresh process makes no second row ready before it has heard who serves") {
+  World world;
+  world.worker.set({.instance = "one"});
+  const Gpu silent = world.put(Source::external, State::starting);
+  world.look(2);
+  REQUIRE(world.pool.row(silent).state == State::idle);
+  const Gpu second = world.put(Source::external, State::starting, world.alias());
+  for (int i = 0; i < 4; ++i) {
+    Prober fresh(*world.pool.store,
+                 {.who = "test", .starting_every = {}, .running_every = {}, .threads = 1});
+    for (int j = 0; j < 2; ++j) {
+      fresh.step(true);
+      REQUIRE(fresh.wait_idle(k_long, {}));
+    }
+    CHECK(world.pool.row(second).state != State::idle);
+  }
+  CHECK(world.pool.row(silent).state == State::idle);
 }
