@@ -20,7 +20,8 @@
 namespace navtalk::local {
 namespace {
 
-constexpr std::size_t k_longest_line = 2000;  // bytes; the rest of a longer one is its next line
+// Bytes. The rest of a longer line is dropped: what a user sends may stand in it.
+constexpr std::size_t k_longest_line = 2000;
 
 struct Pipe {
   UniqueFd read, write;
@@ -231,8 +232,13 @@ bool Children::read_errors(Child& child) {
     if (size < 0) return errno == EAGAIN;
     if (size == 0) break;
     for (const char c : std::string_view(bytes.data(), static_cast<std::size_t>(size))) {
-      if (c != '\n') child.line += c;
-      if (c == '\n' || child.line.size() >= k_longest_line) pass_on(child);
+      if (c == '\n') {
+        pass_on(child);
+      } else if (child.line.size() < k_longest_line) {
+        child.line += c;
+      } else {
+        child.too_long = true;
+      }
     }
   }
   pass_on(child);
@@ -242,7 +248,9 @@ bool Children::read_errors(Child& child) {
 // Its lines are log lines already: what they say becomes a line of this log.
 void Children::pass_on(Child& child) {
   if (child.line.empty()) return;
-  const Said said = read_log_line(std::exchange(child.line, {}));
+  std::string line = std::exchange(child.line, {});
+  if (std::exchange(child.too_long, false)) line += "... (too long)";
+  const Said said = read_log_line(line);
   child.last_line = said.words;
   const log::Fields fields = {{"worker", child.name}};
   if (said.quiet) {

@@ -65,6 +65,7 @@ class Children {
     ProcessId id;
     UniqueFd watched, errors;
     std::string line, last_line;  // being read; the last whole one
+    bool too_long = false;        // more of it came than is kept
     TimePoint started{};
     bool expected = false;
   };

@@ -197,6 +197,25 @@ TEST_CASE("what a worker logs is told in its words, not as JSON within text") {
         "the worker on cpu ended at its start with exit status 3: no weights file=unet");
 }
 
+TEST_CASE("of a line without an end a worker's log keeps the beginning, once") {
+  const tests::TemporaryDirectory folder;
+  LocalProviderOptions logging = options();
+  logging.program = folder / "worker";
+  std::ofstream(logging.program) << "#!/bin/sh\n"
+                                    "printf 'no such avatar: ' >&2\n"
+                                    "head -c 60000 /dev/zero | tr '\\0' x >&2\n"
+                                    "echo >&2\n"
+                                    "exit 3\n";
+  std::filesystem::permissions(logging.program, std::filesystem::perms::owner_all);
+  LocalProvider provider(logging);
+  const Outcome outcome = provider.create(new_row(), {});
+  REQUIRE(std::holds_alternative<Failure>(outcome));
+  const std::string& message = std::get<Failure>(outcome).message;
+  CHECK_THAT(message, Catch::Contains("exit status 3: no such avatar: xxx"));
+  CHECK_THAT(message, Catch::EndsWith("x... (too long)"));
+  CHECK(message.size() < 2200);
+}
+
 TEST_CASE("a worker that does not heed SIGTERM is killed after its bound") {
   LocalProviderOptions impatient = options();
   impatient.stop_timeout = 200ms;
