@@ -87,7 +87,9 @@ std::string printable(std::string_view bytes) { return escaped(bytes, "\\", "");
 std::string printable_start(std::string_view bytes, std::size_t longest) {
   if (bytes.size() <= longest) return printable(bytes);
   std::size_t end = longest;
-  while (end > 0 && continuation(bytes, end)) --end;  // not within a character
+  // Not within a character, which has four bytes at most; stray ones may go on for ever.
+  while (end > 0 && end + 3 > longest && continuation(bytes, end)) --end;
+  if (continuation(bytes, end)) end = longest;
   return printable(bytes.substr(0, end)) + "... (" + std::to_string(bytes.size()) + " bytes)";
 }
 
