@@ -112,12 +112,13 @@ void print(const TraceFacts& facts, const std::vector<Sweep>& sweeps, const Opti
   constexpr auto k_right = Column::Align::right;
   context.out.print(
       "{} sessions in {:.1f} h, {:.0f} s on average, {:.0f} GPU hours busy; arrivals' variance "
-      "over "
-      "mean {:.1f} per minute, {:.1f} per ten\nlead time {:.0f} s (median), wanted P(wait) {:.2f} "
+      "over mean {:.1f} per minute, {:.1f} per ten\nlead time {:.0f} s (median), wanted P(wait) "
+      "{:.2f} "
       "%\n\n",
       facts.sessions, facts.span_h, facts.mean_s, facts.busy_gpu_h, facts.burst_1min,
       facts.burst_10min, options.simulator.lead_s, options.wait_probability * 100);
   std::vector<SweepRow> rows;
+  rows.reserve(sweeps.size());
   for (const Sweep& sweep : sweeps) rows.push_back(sweep.at_equal);
   const double best = best_of_others(rows);
   std::vector<std::vector<std::string>> cells;
