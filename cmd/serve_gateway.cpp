@@ -103,8 +103,9 @@ int serve_gateway(const ServeOptions& options, Context& context) {
 
   SupplyOptions supplies = supply_options(identity, config, "gateway " + owner);
   supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
-  Supply supply(*store, supplies);
   Learner learner(*store);
+  supplies.demand = [&learner] { return learner.demand({}); };
+  Supply supply(*store, supplies);
   Allocator allocator(*store, supply, learner, allocator_options(config, owner));
 
   std::optional<PoolService> pool;
@@ -126,7 +127,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                   .identity = identity,
                                   .host = Host{.name = host_name(),
                                                .devices = devices_of(config),
-                                               .slots_per_device = config.local.slots_per_device},
+                                               .slots_per_device = config.local.slots_per_device,
+                                               .owner = owner},
                                   .worker_token = token,
                                   .policy = policy_of(context.config_reading),
                                   .cloud_slots = config.runpod.slots,

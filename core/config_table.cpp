@@ -3,6 +3,7 @@
 
 namespace navtalk {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = {
       {.section = "store",

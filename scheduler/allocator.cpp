@@ -84,7 +84,9 @@ Allocation Allocator::waiting(const Claimant& claimant) {
     leave(claimant.id);
     return NoGpu{"no GPU became available in time", k_retry_after};
   }
-  const std::optional<Duration> wait = eta(*view, waiter->position);
+  std::optional<Duration> wait = eta(*view, waiter->position);
+  // Who is sent away before is told of no slot.
+  if (wait && view->now - waiter->arrived_at + *wait > options_.queue_timeout) wait.reset();
   promise(claimant, wait);
   return Waiting{waiter->position, wait};
 }

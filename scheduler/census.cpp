@@ -5,7 +5,9 @@
 namespace navtalk {
 namespace {
 
-bool capped(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != Source::external; }
+bool capped(const Gpu& gpu) {
+  return gpu.dedicated_to.empty() && gpu.source != Source::external && !nothing_was_made(gpu);
+}
 
 void count(const Gpu& gpu, bool cloud_usable, const Policy& policy, TimePoint now, Census& census) {
   census.busy += gpu.sessions;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "scheduler/cloud_switch.h"
+#include "scheduler/resting.h"
 
 namespace navtalk {
 namespace {
@@ -43,7 +44,6 @@ class Rules {
   const SourceState& state_of(Source source) const {
     return snapshot_.sources[static_cast<std::size_t>(source)];
   }
-  Hindrance resting(const LeadTime& lead) const;
   Hindrance cap(bool creates, double usd_per_hour) const;
   int wake_some(const Way& way, int missing);
   int create_some(const Way& way, int missing);
@@ -85,22 +85,6 @@ void Rules::mend() {
   }
 }
 
-// Why a source is left alone for a while after it failed; none: it may be asked.
-Hindrance Rules::resting(const LeadTime& lead) const {
-  if (lead.failures_in_row > 0) {
-    const int doublings = std::min(lead.failures_in_row - 1, 20);
-    const Duration rest =
-        std::min(Duration(policy_.back_off * (1LL << doublings)), policy_.back_off_most);
-    // Three in a row are no accident: people should hear of it, not of missing capacity.
-    if (now_ < lead.last_failure + rest) {
-      return lead.failures_in_row >= 3 ? Hindrance::crash_loop : Hindrance::failed_hold;
-    }
-  }
-  const bool full =
-      lead.no_capacity_in_row > 0 && now_ < lead.last_failure + policy_.no_capacity_wait;
-  return full ? Hindrance::no_capacity : Hindrance::none;
-}
-
 Hindrance Rules::cap(bool creates, double usd_per_hour) const {
   if (policy_.max_creates_per_tick > 0 && begun_ >= policy_.max_creates_per_tick) {
     return Hindrance::creates_per_tick;
@@ -116,7 +100,7 @@ Hindrance Rules::cap(bool creates, double usd_per_hour) const {
 }
 
 int Rules::wake_some(const Way& way, int missing) {
-  const Hindrance rests = resting(snapshot_.demand.wake_at(way.source));
+  const Hindrance rests = resting(snapshot_.demand.wake_at(way.source), policy_, now_);
   for (std::size_t i = 0; i < snapshot_.gpus.size() && missing > 0; ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool wakeable = gpu.state == State::paused && gpu.source == way.source && shared(gpu) &&
@@ -137,7 +121,7 @@ int Rules::wake_some(const Way& way, int missing) {
 
 int Rules::create_some(const Way& way, int missing) {
   const SourceState& from = state_of(way.source);
-  const Hindrance rests = resting(snapshot_.demand.create_at(way.source));
+  const Hindrance rests = resting(snapshot_.demand.create_at(way.source), policy_, now_);
   for (int made = 0; missing > 0; ++made) {
     Hindrance hindrance = rests;
     if (hindrance == Hindrance::none && (!from.available || made >= from.room))

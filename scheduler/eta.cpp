@@ -121,6 +121,9 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
     if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
     const bool woken = gpu.intent.operation == Operation::wake;
     const LeadTime& lead = woken ? demand.wake_at(gpu.source) : demand.create_at(gpu.source);
+    // Nobody knows yet whether it is refused as the last one was.
+    const bool asked = gpu.intent.operation != Operation::none;
+    if (asked && lead.no_capacity_in_row > 0) continue;
     starts.emplace_back(lead, std::max(0.0, in_seconds(now - gpu.since)), gpu.slots);
   }
   const std::size_t ahead = static_cast<std::size_t>(free);

@@ -24,11 +24,6 @@ Duration pause_after(int tries) {
   return std::min(pause, k_longest_pause);
 }
 
-// Its create was refused in so many words: see fail().
-bool nothing_was_made(const Gpu& gpu) {
-  return gpu.source == Source::runpod && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
-}
-
 bool holds(const Gpu& row, const Gpu& taken) {
   return row.intent.number == taken.intent.number && row.intent.owner == taken.intent.owner &&
          row.intent.operation == taken.intent.operation;

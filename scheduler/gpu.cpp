@@ -44,6 +44,11 @@ bool being_woken(const Gpu& gpu) {
   return gpu.state == State::starting && gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;
 }
 
+bool nothing_was_made(const Gpu& gpu) {
+  const bool over = gpu.state == State::failed || gpu.state == State::stopping;
+  return over && gpu.source == Source::runpod && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
+}
+
 bool claimable(const Gpu& gpu, const TenantId& tenant) {
   const bool answers = gpu.state == State::idle || gpu.state == State::running;
   const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;

@@ -82,6 +82,9 @@ Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now);
 Intent settled_intent(const Gpu& gpu);
 // Is its start a wake? A worker of it had answered before this start.
 bool being_woken(const Gpu& gpu);
+// Was its create refused in so many words (see Executor::fail)? Such a row only says why, until it
+// is cleared.
+bool nothing_was_made(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?
 bool shared(const Gpu& gpu);
 

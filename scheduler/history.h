@@ -54,8 +54,10 @@ std::string_view name(Attempt::Result result);
 struct Promise {
   WaiterId waiter{};
   TimePoint made_at{};
-  Duration promised{};               // from made_at, at the 90th percentile
-  std::optional<Duration> actual{};  // set by the claim; missing: left, or still waiting
+  Duration promised{};  // from made_at, at the 90th percentile
+  // Until the claim; of one who left unserved after the promised time, until then. Missing: left
+  // before, or still waiting.
+  std::optional<Duration> actual{};
 };
 
 // One decision of the scaler; shadow: computed and recorded, not acted on.

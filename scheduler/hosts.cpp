@@ -22,6 +22,7 @@ std::vector<Host> parse(const std::optional<std::string>& text) {
       hosts.push_back({.name = entry.at("name"),
                        .devices = entry.at("devices"),
                        .slots_per_device = entry.at("slots_per_device"),
+                       .owner = entry.value("owner", ""),
                        .until = TimePoint(Duration(entry.at("until_us").get<std::int64_t>()))});
     } catch (const json::exception&) {
       continue;  // another version's entry is not ours to use
@@ -36,6 +37,7 @@ std::string as_text(const std::vector<Host>& hosts) {
     list.push_back({{"name", host.name},
                     {"devices", host.devices},
                     {"slots_per_device", host.slots_per_device},
+                    {"owner", host.owner},
                     {"until_us", host.until.time_since_epoch().count()}});
   }
   return list.dump();
@@ -74,8 +76,12 @@ void sign_in(PoolStore& store, Host host, Duration alive) {
   });
 }
 
-void sign_out(PoolStore& store, const std::string& host) {
-  update(store, [&](std::vector<Host>& hosts) { drop(hosts, host); });
+void sign_out(PoolStore& store, const Host& host) {
+  update(store, [&](std::vector<Host>& hosts) {
+    std::erase_if(hosts, [&](const Host& other) {
+      return other.name == host.name && other.owner == host.owner;
+    });
+  });
 }
 
 std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus) {

@@ -14,7 +14,8 @@ struct Host {
   std::string name;
   std::vector<std::string> devices;  // "cpu", "cuda:0"
   int slots_per_device = 1;
-  TimePoint until{};  // its sign of life
+  std::string owner{};  // the process that signed in last: another may go on when one goes
+  TimePoint until{};    // its sign of life
 
   friend bool operator==(const Host&, const Host&) = default;
 };
@@ -33,7 +34,8 @@ std::vector<Host> live_hosts(PoolStore& store);
 // Lays the host's record into the store, until `alive` from now. Error{failed} when others change
 // the record faster than we can.
 void sign_in(PoolStore& store, Host host, Duration alive);
-void sign_out(PoolStore& store, const std::string& host);
+// Takes it out again, unless another process of that host has signed in since.
+void sign_out(PoolStore& store, const Host& host);
 
 // Devices that no row uses, in order. A failed row keeps its device until it is destroyed.
 std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus);

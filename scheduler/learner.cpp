@@ -8,6 +8,7 @@ namespace {
 constexpr Duration k_day = std::chrono::hours(24);
 // Buckets still grow while they are the newest; some are read again.
 constexpr Duration k_overlap = 6 * k_demand_bucket;
+constexpr Duration k_widened_every = std::chrono::seconds(5);  // a day of promises is many
 
 }  // namespace
 
@@ -19,6 +20,7 @@ Learner::Learner(PoolStore& store, DemandOptions options)
   attempts_until_ = now;
   looked_at_ = now;
   widening_ = navtalk::widening(store.promises(now - k_day));
+  widened_at_ = now;
 }
 
 Demand Learner::demand(Duration fresh) {
@@ -41,8 +43,10 @@ void Learner::look(TimePoint now) {
     estimator_.attempted(attempt);
     attempts_until_ = attempt.at;
   }
-  widening_ = navtalk::widening(store_.promises(now - k_day));
   looked_at_ = now;
+  if (now - widened_at_ < k_widened_every) return;
+  widening_ = navtalk::widening(store_.promises(now - k_day));
+  widened_at_ = now;
 }
 
 }  // namespace navtalk

@@ -28,6 +28,7 @@ class Learner {
   DemandEstimator estimator_;
   TimePoint looked_at_;
   TimePoint attempts_until_;  // attempts up to here were given to the estimator
+  TimePoint widened_at_;
   double widening_ = 1;
 };
 

@@ -62,7 +62,7 @@ PoolService::~PoolService() {
   for (const auto& loop : loops_) loop->thread.request_stop();
   loops_.clear();
   try {
-    if (options_.host) sign_out(store_, options_.host->name);
+    if (options_.host) sign_out(store_, *options_.host);
   } catch (const std::exception& error) {
     log::debug("the host's record runs out by itself", {{"error", error.what()}});
   }

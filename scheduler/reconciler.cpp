@@ -214,16 +214,17 @@ void Reconciler::missing(const Gpu& gpu) {
   if (gpu.intent.operation == Operation::destroy) {
     store_.remove(gpu.id, gpu.version, {options_.who, "gone from the provider's list"});
   } else {
-    fail(gpu, "gone from the provider's list");
+    fail(gpu, "gone from the provider's list", true);
   }
 }
 
-void Reconciler::fail(const Gpu& gpu, const std::string& why) {
+void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
   log::warn("a GPU failed", {{"gpu", gpu.id.text}, {"error", why}});
   store_.change({.id = gpu.id,
                  .version = gpu.version,
                  .event = Event::fail,
                  .last_error = why,
+                 .usd_per_hour = gone ? std::optional(0.0) : std::nullopt,
                  .intent = settled_intent(gpu)},
                 {options_.who, why});
 }

@@ -13,8 +13,8 @@
 //     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
 //   listed with the pool's name, another id  another store's: reported, never touched
 //   not listed
-//     create not known                       after k_settle: failed, nothing was made
-//     row with an id                         older than k_settle, twice: failed; removed if it was
+//     create not known                       after `settle`: failed, nothing was made
+//     row with an id                         older than `settle`, twice: failed; removed if it was
 //                                            being destroyed
 //
 // A failed or partial list changes nothing. What was seen once is remembered in the store, so that
@@ -55,7 +55,7 @@ class Reconciler {
   void replace(const Gpu& gpu, const std::string& why);
   void keep(const Gpu& gpu);
   void orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop);
-  void fail(const Gpu& gpu, const std::string& why);
+  void fail(const Gpu& gpu, const std::string& why, bool gone = false);  // gone: costs nothing
   bool unsettled(const Gpu& gpu) const;
 
   PoolStore& store_;

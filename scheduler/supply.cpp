@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log.h"
+#include "scheduler/resting.h"
 
 namespace navtalk {
 namespace {
@@ -59,19 +60,27 @@ void Supply::prepare_next() {
   if (coming_slots(view) < wanted) bring(view, "prepare the next");
 }
 
-Bringing Supply::bring(const PoolView& view, const std::string& why, const WaiterId& waiter,
-                       std::uint64_t fence) {
+Bringing Supply::bring(const PoolView& view, const std::string& why, const WaiterId& waiter) {
+  const Demand learnt = options_.demand ? options_.demand() : Demand{};
+  const auto may = [&](Source source, Operation operation) {
+    return may_be_asked(learnt, source, operation, view.gpus, view.now);
+  };
   for (const Gpu& gpu : wakeable(view)) {
     if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;
-    if (wake(gpu, why, waiter, fence)) return {Operation::wake, gpu.id, gpu.source, why};
+    if (!may(gpu.source, Operation::wake)) continue;
+    if (wake(gpu, why, waiter)) return {Operation::wake, gpu.id, gpu.source, why};
   }
-  Bringing brought = create(view, Source::local, why, waiter, fence);
+  Bringing brought = {.why = "local workers failed, and rest"};
+  if (may(Source::local, Operation::create)) brought = create(view, Source::local, why, waiter);
   if (brought.operation != Operation::none) return brought;
   if (options_.cloud == CloudSwitch::off) return brought;
   if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
     return {.why = brought.why + "; the cloud is switched off"};
   }
-  return create(view, Source::runpod, why, waiter, fence);
+  if (!may(Source::runpod, Operation::create)) {
+    return {.why = brought.why + "; the cloud refused or failed, and rests"};
+  }
+  return create(view, Source::runpod, why, waiter);
 }
 
 bool Supply::wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter,

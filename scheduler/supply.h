@@ -2,8 +2,10 @@
 // in the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "scheduler/demand.h"
 #include "scheduler/hosts.h"
 #include "scheduler/identity.h"
 #include "scheduler/policy.h"
@@ -20,6 +22,8 @@ struct SupplyOptions {
   double cloud_usd_per_hour = 0;  // what the next one is expected to cost
   int max_gpus = 0;               // caps; 0: none
   double max_usd_per_hour = 0;
+  // What was learnt of the sources; none: nothing was.
+  std::function<Demand()> demand{};
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
 
@@ -39,11 +43,10 @@ class Supply {
   void for_waiters();
   // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
   void prepare_next();
-  // One, whatever there is. `fence`: the scaler's; 0: nobody's.
-  Bringing bring(const PoolView& view, const std::string& why, const WaiterId& waiter = {},
-                 std::uint64_t fence = 0);
+  // One, whatever there is, but of no source that rests after failures.
+  Bringing bring(const PoolView& view, const std::string& why, const WaiterId& waiter = {});
   // Creates one of that source, if there is a place, a price and no pause; else says what is
-  // missing.
+  // missing. `fence`: the scaler's; 0: nobody's.
   Bringing create(const PoolView& view, Source source, const std::string& why,
                   const WaiterId& waiter = {}, std::uint64_t fence = 0);
   // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.

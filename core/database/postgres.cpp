@@ -49,7 +49,7 @@ std::string as_text(const DbValue& value) {
 
 class PostgresRows : public DbRows {
  public:
-  explicit PostgresRows(pqxx::result result) : result_(std::move(result)) {}
+  explicit PostgresRows(const pqxx::result& result) : result_(result) {}
 
   bool next() override { return ++row_ < static_cast<long>(result_.size()); }
   bool null(int column) override { return field(column).is_null(); }
@@ -80,6 +80,9 @@ class PostgresRows : public DbRows {
 }  // namespace
 
 struct PostgresConnection::State {
+  State(std::string place, const std::string& url)
+      : where(std::move(place)), connection(with_timeouts(url)) {}
+
   std::string where;
   pqxx::connection connection;
   std::map<std::string, std::string, std::less<>> prepared{};  // name by SQL
@@ -128,7 +131,7 @@ struct PostgresConnection::State {
 PostgresConnection::PostgresConnection(const std::string& url) {
   const std::string where = place(url);
   try {
-    state_.reset(new State{where, pqxx::connection(with_timeouts(url))});
+    state_ = std::make_unique<State>(where, url);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     // A silent reconnect would run the rest of a transaction outside it.

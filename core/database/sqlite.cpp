@@ -103,6 +103,11 @@ class SqliteRows : public DbRows {
 }  // namespace
 
 struct SqliteConnection::State {
+  State(const std::filesystem::path& file, std::chrono::milliseconds patience)
+      : path(file),
+        database(file.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                 static_cast<int>(patience.count())) {}
+
   std::filesystem::path path;
   SQLite::Database database;
   std::map<std::string, Prepared, std::less<>> prepared{};
@@ -113,9 +118,7 @@ struct SqliteConnection::State {
 SqliteConnection::SqliteConnection(const std::filesystem::path& path,
                                    std::chrono::milliseconds patience) {
   try {
-    state_.reset(new State{
-        path, SQLite::Database(path.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
-                               static_cast<int>(patience.count()))});
+    state_ = std::make_unique<State>(path, patience);
     // Replaces SQLite's own checkpoints, which a commit would wait for.
     sqlite3_wal_hook(
         state_->database.getHandle(),

@@ -151,12 +151,6 @@ Children::Started Children::start(const ChildCommand& command) {
   return {id, std::move(output.read)};
 }
 
-bool Children::has(const ProcessId& id) const {
-  const std::lock_guard lock(mutex_);
-  const auto child = children_.find(id.pid);
-  return child != children_.end() && child->second.id == id;
-}
-
 void Children::expect_end(const ProcessId& id) {
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id.pid);

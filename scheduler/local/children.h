@@ -47,8 +47,6 @@ class Children {
   // With its own process group, an empty signal mask and no descriptor of ours but three. Error
   // {failed} when the system cannot start it.
   Started start(const ChildCommand& command);
-  // Does it run, and was it started by us?
-  bool has(const ProcessId& id) const;
   // It is about to be ended by us.
   void expect_end(const ProcessId& id);
   // The clock of these times: since boot, not the day's, so that nobody sets it.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -23,8 +24,10 @@ constexpr std::size_t k_longest_address = 4096;  // bytes
 constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::milliseconds(500),
                                          .timeout = std::chrono::milliseconds(1000)};
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
-// Secrets that are none of a worker's business.
-constexpr std::string_view k_api_key = "RUNPOD_API_KEY=";
+constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
+// Ours to set, and what is none of a worker's business: the cloud's key, the way to the store.
+constexpr std::array<std::string_view, 5> k_kept_back = {k_token, k_owner, "RUNPOD_API_KEY=", "PG",
+                                                         "NAVTALK_STORE_URL="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";
@@ -57,28 +60,37 @@ LocalProvider::LocalProvider(LocalProviderOptions options)
     : options_(std::move(options)),
       children_([this](const local::EndedChild& child) { on_end(child); }) {}
 
+std::vector<std::string> LocalProvider::arguments(const Gpu& gpu, const std::string& device) const {
+  const std::string silence = std::to_string(options_.gateway_silence.count());
+  return {options_.program.native(), "serve", "--worker", "--listen", "127.0.0.1:0", "--name",
+          gpu.name, "--slots", std::to_string(gpu.slots), "--device", device, "--gateway-silence-s",
+          silence,
+          // Its gateway is there: it started it.
+          "--first-contact-s", silence};
+}
+
 local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& device) const {
   local::ChildCommand command{
-      .name = gpu.name,
-      .arguments = {options_.program.native(), "serve", "--worker", "--listen", "127.0.0.1:0",
-                    "--name", gpu.name, "--slots", std::to_string(gpu.slots), "--device", device,
-                    "--gateway-silence-s", std::to_string(options_.gateway_silence.count()),
-                    // Its gateway is there: it started it.
-                    "--first-contact-s", std::to_string(options_.gateway_silence.count())},
-      .environment = {}};
+      .name = gpu.name, .arguments = arguments(gpu, device), .environment = {}};
   command.arguments.insert(command.arguments.end(), options_.arguments.begin(),
                            options_.arguments.end());
+  const auto named = [](std::string_view variable) {
+    return [name = variable.substr(0, variable.find('=') + 1)](std::string_view other) {
+      return other.starts_with(name);
+    };
+  };
   const auto passed_on = [&](std::string_view variable) {
-    const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    return name != k_token && name != k_api_key &&
-           std::none_of(options_.environment.begin(), options_.environment.end(),
-                        [&](const std::string& ours) { return ours.starts_with(name); });
+    const auto& ours = options_.environment;
+    return std::none_of(k_kept_back.begin(), k_kept_back.end(),
+                        [&](std::string_view name) { return variable.starts_with(name); }) &&
+           std::none_of(ours.begin(), ours.end(), named(variable));
   };
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (passed_on(*variable)) command.environment.emplace_back(*variable);
   }
   command.environment.insert(command.environment.end(), options_.environment.begin(),
                              options_.environment.end());
+  command.environment.push_back(std::string(k_owner) + options_.owner);
   if (!options_.token.empty()) command.environment.push_back(std::string(k_token) + options_.token);
   return command;
 }
@@ -192,10 +204,15 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   return Done{};
 }
 
-// How a worker of an earlier gateway differs from what would be started in its place; "" when it
-// does not. Our own cannot: a gateway reads its configuration once.
+// How a worker of a gateway that is gone differs from what would be started in its place; "" when
+// it does not. A living gateway's is as that one wants it; ours too, since a configuration is read
+// once.
 std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
-  if (children_.has(process.id)) return "";
+  const auto variables = local::environment_of(process.id);
+  const auto owner =
+      std::find_if(variables.begin(), variables.end(),
+                   [](const std::string& variable) { return variable.starts_with(k_owner); });
+  if (owner != variables.end() && !surely_dead(owner->substr(k_owner.size()))) return "";
   const auto& words = process.arguments;
   const auto option = std::find(words.begin(), words.end(), "--device");
   const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
@@ -203,13 +220,12 @@ std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     return "its device '" + device + "' is none of this gateway's";
   if (!local::runs(process.id, options_.program)) return "its program was replaced";
-  const auto wanted = command({.name = process.name, .slots = options_.slots}, device).arguments;
-  // The program may be called by another path.
+  // The program may be called by another path; what follows is how it logs.
+  const auto wanted = arguments({.name = process.name, .slots = options_.slots}, device);
   const auto [was, is] =
       std::mismatch(words.begin() + 1, words.end(), wanted.begin() + 1, wanted.end());
-  if (was != words.end() || is != wanted.end())
+  if (is != wanted.end())
     return "it was started with " + phrase(words, was) + ", now with " + phrase(wanted, is);
-  const auto variables = local::environment_of(process.id);
   for (const std::string& variable : options_.environment) {
     if (std::find(variables.begin(), variables.end(), variable) == variables.end())
       return "it was started without " + variable;

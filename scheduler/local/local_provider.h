@@ -12,19 +12,22 @@
 #include "core/guarded.h"
 #include "scheduler/local/children.h"
 #include "scheduler/local/crash_history.h"
+#include "scheduler/owner.h"
 #include "scheduler/provider.h"
 
 namespace navtalk {
 
 struct LocalProviderOptions {
   std::filesystem::path program;         // navtalk itself
-  std::vector<std::string> arguments{};  // more for `serve --worker`: --models, --log-level
-  // NAME=value, over the environment of this process.
+  std::vector<std::string> arguments{};  // more for `serve --worker`: --config, --log-level
+  // NAME=value, over the environment of this process. Unlike the arguments above they tell a worker
+  // that was started otherwise.
   std::vector<std::string> environment{};
   std::vector<std::string> devices = {"cpu"};
-  int slots = 1;      // of each new worker
-  std::string host;   // rows of other hosts are not ours
-  std::string token;  // that workers ask for; passed through the environment
+  int slots = 1;                       // of each new worker
+  std::string host;                    // rows of other hosts are not ours
+  std::string token;                   // that workers ask for; passed through the environment
+  std::string owner = this_process();  // who starts them; what a living owner started is as it is
   // From the start of the process to the line with its address.
   std::chrono::milliseconds address_timeout{20'000};
   // From SIGTERM to SIGKILL.
@@ -53,6 +56,7 @@ class LocalProvider : public Provider {
   double expected_usd_per_hour() const override { return 0; }
 
  private:
+  std::vector<std::string> arguments(const Gpu& gpu, const std::string& device) const;
   local::ChildCommand command(const Gpu& gpu, const std::string& device) const;
   Outcome address_of(const Gpu& gpu, const std::string& device,
                      const local::Children::Started& child, const std::stop_token& stop);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/resting.h"
 #include "scheduler/simulator/fate.h"
 
 namespace navtalk {
@@ -40,8 +41,12 @@ void World::bring_for_waiters() {
 
 // As scheduler/supply.h does: wake, else create, local before cloud.
 void World::bring(bool for_waiter) {
+  const auto may = [&, learnt = estimator_.demand(now_)](Source source, Operation operation) {
+    return may_be_asked(learnt, source, operation, snapshot_.gpus, now_);
+  };
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (snapshot_.gpus[i].state == State::paused) {
+    const Gpu& gpu = snapshot_.gpus[i];
+    if (gpu.state == State::paused && may(gpu.source, Operation::wake)) {
       wake(i);
       if (for_waiter) snapshot_.gpus[i].reserved_for.text = "w";
       return;
@@ -50,9 +55,9 @@ void World::bring(bool for_waiter) {
   if (policy_.max_gpus > 0 && static_cast<int>(places_.size()) >= policy_.max_gpus) return;
   const bool cloud = policy_.cloud == CloudSwitch::on ||
                      (policy_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
-  if (room(Source::local) > 0) {
+  if (room(Source::local) > 0 && may(Source::local, Operation::create)) {
     create(Source::local, for_waiter);
-  } else if (cloud) {
+  } else if (cloud && may(Source::runpod, Operation::create)) {
     create(Source::runpod, for_waiter);
   }
 }

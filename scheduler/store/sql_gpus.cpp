@@ -26,12 +26,15 @@ bool fence_holds(Transaction& t, std::uint64_t fence) {
 
 bool counts(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != Source::external; }
 
-// A paused GPU carries the price that it will have when it is woken.
+// A paused GPU carries the price that it will have when it is woken. Of the rows that failed, those
+// count for which something was made: see nothing_was_made().
 bool caps_allow(Transaction& t, const NewGpu& wanted) {
   const auto rows = t.db.query(
-      "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 THEN 1 END), "
+      "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 AND NOT (source = $3 AND "
+      "provider_id = '' AND usd_per_hour <= 0 AND state IN ($4, $5)) THEN 1 END), "
       "COALESCE(SUM(CASE WHEN state <> $2 THEN usd_per_hour END), 0.0) FROM gpus",
-      {column::of(Source::external), column::of(State::paused)});
+      {column::of(Source::external), column::of(State::paused), column::of(Source::runpod),
+       column::of(State::failed), column::of(State::stopping)});
   if (!rows->next()) return false;
   const bool few =
       wanted.max_gpus == 0 || !counts(wanted.gpu) || rows->integer(0) < wanted.max_gpus;

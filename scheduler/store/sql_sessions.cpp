@@ -46,6 +46,14 @@ void score_promises(Transaction& t, const WaiterId& waiter) {
            {waiter.text, column::of(t.now)});
 }
 
+// For one who was not served: the promise broke, if its time is over, by at least what has passed.
+void score_broken_promises(Transaction& t, const WaiterId& waiter) {
+  t.db.run(
+      "UPDATE promises SET actual = $2 - made_at "
+      "WHERE waiter = $1 AND actual IS NULL AND promised < $2 - made_at",
+      {waiter.text, column::of(t.now)});
+}
+
 Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimePoint arrived_at,
                  Duration alive) {
   const Gpu after = open_session(t, gpu);
@@ -155,6 +163,7 @@ void SqlPoolStore::leave(const WaiterId& waiter) {
     const auto queued = find_waiter(t, waiter);
     if (!queued) return;
     remove_waiter(t, *queued, false);
+    score_broken_promises(t, waiter);
     t.news = true;
   });
 }
@@ -203,6 +212,7 @@ std::vector<Lease> SqlPoolStore::expire() {
     for (const Lease& lease : ended) expire_lease(t, lease);
     for (const QueuedWaiter& waiter : silent_waiters(t)) {
       remove_waiter(t, waiter, false);
+      score_broken_promises(t, waiter.waiter.claimant.id);
       t.news = true;
     }
     return ended;

@@ -178,6 +178,18 @@ TEST_CASE("promises of a wait are recorded and scored by the claim") {
   CHECK(world.pool.store->promises({})[0].actual);
 }
 
+TEST_CASE("no slot is promised for after the end of the wait") {
+  for (const auto& [timeout, promised] :
+       {std::pair(std::chrono::seconds(100), false), std::pair(std::chrono::seconds(7200), true)}) {
+    World world({.queue_timeout = timeout});
+    world.host({"cpu"});
+    const auto first = std::get<Waiting>(world.allocator.arrive(user("a")));
+    const auto second = std::get<Waiting>(world.allocator.arrive(user("b")));
+    CHECK(first.eta);
+    CHECK(second.eta.has_value() == promised);
+  }
+}
+
 TEST_CASE("two gateways on one store serve the queue in one order") {
   World world;
   Allocator other(*world.pool.store, world.supply, world.learner,

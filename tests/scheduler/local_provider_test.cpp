@@ -11,6 +11,7 @@
 #include <semaphore>
 
 #include "scheduler/worker_client.h"
+#include "tests/scheduler/small_pool.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -274,26 +275,26 @@ TEST_CASE("there is room for one worker on each device that no row uses") {
   CHECK(provider.room({gpu}) == 2);
 }
 
-TEST_CASE("a worker of an earlier gateway tells how it would be started otherwise now") {
+TEST_CASE("a worker of a gateway that is gone tells how it would be started otherwise now") {
   LocalProviderOptions before = options();
   before.environment = {"NAVTALK_MODELS_PATH=/models/a"};
+  before.owner = tests::dead_process();
   const Gpu gpu = [&] {
     LocalProvider first(before);
-    const Gpu made = created(first, new_row());
-    CHECK(listed(first, made.name)->outdated.empty());
-    return made;
+    return created(first, new_row());
   }();
   const auto outdated = [&](const LocalProviderOptions& now) {
     LocalProvider provider(now);
     return listed(provider, gpu.name)->outdated;
   };
+  before.owner = this_process();
   CHECK(outdated(before).empty());
   LocalProviderOptions now = before;
   now.slots = 3;
   CHECK(outdated(now) == "it was started with --slots 1, now with --slots 3");
   now = before;
   now.arguments = {"--log-level", "debug"};
-  CHECK(outdated(now) == "it was started with nothing, now with --log-level");
+  CHECK(outdated(now).empty());
   now = before;
   now.environment = {"NAVTALK_MODELS_PATH=/models/b"};
   CHECK(outdated(now) == "it was started without NAVTALK_MODELS_PATH=/models/b");
@@ -305,4 +306,29 @@ TEST_CASE("a worker of an earlier gateway tells how it would be started otherwis
   CHECK(outdated(now) == "its program was replaced");
   LocalProvider last(before);
   CHECK(done(last.destroy(gpu, {})));
+}
+
+TEST_CASE("what another living gateway started is as it wants it") {
+  LocalProvider first(options());
+  const Gpu gpu = created(first, new_row());
+  LocalProviderOptions other = options();
+  other.slots = 2;
+  LocalProvider second(other);
+  CHECK(listed(second, gpu.name)->outdated.empty());
+  CHECK(done(first.destroy(gpu, {})));
+}
+
+TEST_CASE("a worker knows neither the way to the store nor the cloud's key") {
+  ::setenv("PGPASSWORD", "not-a-password", 1);
+  ::setenv("NAVTALK_STORE_URL", "sqlite:/nonexistent", 1);
+  LocalProvider provider(options());
+  const Gpu gpu = created(provider, new_row());
+  ::unsetenv("PGPASSWORD");
+  ::unsetenv("NAVTALK_STORE_URL");
+  for (const std::string& variable :
+       local::environment_of(*local::parse_process_id(gpu.provider_id))) {
+    CHECK_FALSE(variable.starts_with("PG"));
+    CHECK_FALSE(variable.starts_with("NAVTALK_STORE_URL"));
+  }
+  CHECK(done(provider.destroy(gpu, {})));
 }

@@ -255,6 +255,22 @@ STORE_TEST("a promise is scored by the claim that ends the wait") {
   CHECK(store->promises(start).size() == 2);
 }
 
+STORE_TEST("a promise to one who left unserved after its time is broken, one before it is not") {
+  const TestType place;
+  const auto store = place.open();
+  const TimePoint start = store->now();
+  for (const char* name : {"patient", "hasty"}) enqueue(*store, user(name));
+  store->record(Promise{{"patient"}, start - k_minute, k_minute / 2});
+  store->record(Promise{{"hasty"}, start - k_minute, 10 * k_minute});
+  store->leave({"patient"});
+  store->leave({"hasty"});
+  const auto promises = store->promises(start - k_minute);
+  REQUIRE(promises.size() == 2);
+  CHECK(promises[0].waiter.text == "patient");
+  CHECK(promises[0].actual >= k_minute);
+  CHECK_FALSE(promises[1].actual);
+}
+
 STORE_TEST("nothing that a waiter wants to know is missed between two waits") {
   const TestType place;
   const auto store = place.open();

@@ -280,6 +280,18 @@ TEST_CASE(
   CHECK(world.pool.row(busy).intent.operation == Operation::destroy);
 }
 
+TEST_CASE("what is gone from the list costs nothing from then on") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  world.pass();
+  CHECK(world.pool.row(gpu).usd_per_hour == 0.5);
+  world.pass();
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK(world.pool.row(gpu).usd_per_hour == 0);
+  REQUIRE(world.pool.store->ledger({}).size() == 1);
+  CHECK(world.pool.store->ledger({})[0].to);
+}
+
 TEST_CASE("whoever drains a place, and whose it is, is respected when it is outdated") {
   World world;
   Gpu drained = world.pool.pod(State::idle, "pod-1");

@@ -215,7 +215,7 @@ TEST_CASE("after a boot the store's clock does not go back, and epochs start hig
   CHECK(place.open()->now() >= future);
 }
 
-TEST_CASE("ten thousand GPUs are read in well under the time of a tick") {
+TEST_CASE("a pool of ten thousand GPUs is read whole and claimed from") {
   const SqlitePlace place;
   const auto store = place.open();
   {
@@ -230,9 +230,6 @@ TEST_CASE("ten thousand GPUs are read in well under the time of a tick") {
         "'http://127.0.0.1:2160', 'pod-' || i, 0.4, i, i, i, '', '', 0, 0, '', 0, 0, 0, 0, 1, 1 "
         "FROM n");
   }
-  const auto start = std::chrono::steady_clock::now();
   CHECK(store->view().gpus.size() == 10'000);
-  const auto took = std::chrono::steady_clock::now() - start;
-  CHECK(took < std::chrono::seconds(1));  // far from the 50 ms of a quiet machine: see bench pool
   CHECK(claimed(*store, user("u")).gpu.text == "gpu-1");
 }

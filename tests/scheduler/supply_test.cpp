@@ -149,6 +149,18 @@ TEST_CASE("a host that fell silent offers no devices") {
   CHECK(live_hosts(*world.pool.store).empty());
 }
 
+TEST_CASE("a gateway that ends signs its host out only when no other one of it is there") {
+  World world;
+  const Host first = {.name = "here", .devices = {"cpu"}, .owner = "1"};
+  const Host second = {.name = "here", .devices = {"cpu"}, .owner = "2"};
+  sign_in(*world.pool.store, first, std::chrono::minutes(1));
+  sign_in(*world.pool.store, second, std::chrono::minutes(1));
+  sign_out(*world.pool.store, first);
+  CHECK(live_hosts(*world.pool.store).size() == 1);
+  sign_out(*world.pool.store, second);
+  CHECK(live_hosts(*world.pool.store).empty());
+}
+
 TEST_CASE("a pool's id is made once, and its GPUs carry it") {
   World world;
   const PoolIdentity again = pool_identity(*world.pool.store, "navtalk", "test");
@@ -156,4 +168,49 @@ TEST_CASE("a pool's id is made once, and its GPUs carry it") {
   CHECK(new_gpu(again, Source::local).name.starts_with("navtalk-test-" + again.id + "-"));
   const SmallPool other;
   CHECK(other.identity.id != again.id);
+}
+
+TEST_CASE("waiters make no storm of a source that refuses or fails") {
+  World world;
+  Demand learnt;
+  LeadTime& cloud = learnt.create[static_cast<std::size_t>(Source::runpod)];
+  Supply supply = world.supply({.cloud = CloudSwitch::on, .demand = [&] { return learnt; }});
+  world.pool.enqueue("a");
+  world.pool.enqueue("b");
+  const TimePoint now = world.pool.store->now();
+  const auto states = [&](State state) {
+    const auto gpus = world.gpus();
+    return std::count_if(gpus.begin(), gpus.end(),
+                         [&](const Gpu& gpu) { return gpu.state == state; });
+  };
+  SECTION("that has just refused is left alone, and then asked once") {
+    cloud.no_capacity_in_row = 1;
+    cloud.last_failure = now;
+    supply.for_waiters();
+    CHECK(world.gpus().empty());
+    cloud.last_failure = now - std::chrono::minutes(1);
+    for (int i = 0; i < 3; ++i) supply.for_waiters();
+    CHECK(states(State::starting) == 1);
+  }
+  SECTION("that failed is tried by one worker until it is ready") {
+    cloud.failures_in_row = 1;
+    cloud.last_failure = now - std::chrono::seconds(6);
+    for (int i = 0; i < 3; ++i) supply.for_waiters();
+    REQUIRE(states(State::starting) == 1);
+    cloud.failures_in_row = 0;
+    supply.for_waiters();
+    CHECK(states(State::starting) == 2);
+  }
+  SECTION("nothing is known: one for each waiter") {
+    supply.for_waiters();
+    CHECK(states(State::starting) == 2);
+  }
+}
+
+TEST_CASE("what was refused before it was made takes nobody's place under the cap") {
+  World world;
+  Gpu refused = world.put(Source::runpod, State::failed);
+  Supply supply = world.supply({.cloud = CloudSwitch::on, .max_gpus = 1});
+  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::none);
 }
