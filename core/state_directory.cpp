@@ -37,7 +37,7 @@ std::filesystem::path state_directory(const std::filesystem::path& service) {
 }
 
 std::filesystem::path made_state_directory() {
-  const std::filesystem::path directory = state_directory();
+  std::filesystem::path directory = state_directory();
   std::error_code fault;
   std::filesystem::create_directories(directory.parent_path(), fault);
   // An existing one keeps the rights that somebody gave it.
