@@ -12,6 +12,12 @@ std::optional<nlohmann::json> parse_control(const std::string& text) {
   return object;
 }
 
+std::optional<Frame> start_too_long(const std::string& text) {
+  if (text.size() <= k_longest_start) return std::nullopt;
+  return error_frame("invalid", "a session.start holds at most " + std::to_string(k_longest_start) +
+                                    " bytes, not " + std::to_string(text.size()));
+}
+
 std::string type_of(const std::string& text) {
   const auto object = parse_control(text);
   return object ? object->at("type").get<std::string>() : "";

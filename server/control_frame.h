@@ -10,6 +10,12 @@
 
 namespace navtalk::server {
 
+// What a session.start may hold: its members are names and numbers. It is kept while its user
+// waits, and parts of it are logged.
+inline constexpr std::size_t k_longest_start = 16 << 10;  // bytes
+// What is wrong with one that is longer; nullopt: it is not.
+std::optional<Frame> start_too_long(const std::string& text);
+
 // The object, when the text is one with a "type" that is a text.
 std::optional<nlohmann::json> parse_control(const std::string& text);
 // Its "type"; "" when it has none, or is no such object.

@@ -72,6 +72,7 @@ struct Gateway::State {
   Awaitable<Allocation> look_again(const LiveSession& session, const ShownPlace& shown);
   Awaitable<std::optional<Step>> try_worker(LiveSession& session);
   Awaitable<std::optional<Step>> blame_worker(LiveSession& session, const WorkerFailed& failed);
+  Awaitable<std::optional<Step>> give_up_lease(LiveSession& session);
   Awaitable<std::optional<Step>> wait_in_queue(LiveSession& session, const Waiting& place,
                                                ShownPlace& shown);
   // --- open_on_worker.cpp

@@ -27,12 +27,15 @@ namespace {
 
 constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 
+constexpr std::chrono::milliseconds k_reserve_waits{2'000};  // for its request
+
 struct Connection {
   explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
   bool idle = true;       // waits for a request
   bool upgraded = false;  // the stream went to a WebSocket
+  bool reserve = false;   // beyond the limit
 };
 
 std::string lower_case(beast::string_view text) {
@@ -50,6 +53,10 @@ Request request_of(const BeastRequest& message) {
     request.headers.emplace_back(lower_case(field.name_string()), field.value());
   }
   return request;
+}
+
+bool is_for_watchers(const Request& request) {
+  return request.path == "/healthz" || request.path == "/readyz";
 }
 
 // How an answer is put, for the request that it answers.
@@ -144,7 +151,8 @@ asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Res
 asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
   if (connection.buffer.size() > 0) co_return true;
   connection.idle = true;
-  connection.stream.expires_after(limits.idle);
+  connection.stream.expires_after(connection.reserve ? std::min(limits.idle, k_reserve_waits)
+                                                     : limits.idle);
   const auto [gone, size] =
       co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
   connection.idle = false;
@@ -182,13 +190,16 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
   const auto target = message.target();
   if (!parse_target({target.data(), target.size()}, request)) {
     response = error_response(400, "usage", "the request's path is malformed");
+  } else if (connection.reserve && !is_for_watchers(request)) {
+    response = error_response(503, "no_capacity", "this server has as many connections as it may");
+    response->headers.emplace_back("Retry-After", "10");
   } else {
     response = co_await router.answer(request, upgrade);
   }
   connection.upgraded = upgrade.accepted();
   if (!response) co_return false;
   const Form form{.version = message.version(),
-                  .keep = message.keep_alive() && !stopping,
+                  .keep = message.keep_alive() && !stopping && !connection.reserve,
                   .head = message.method() == http::verb::head};
   const bool written = co_await write(connection, *response, form);
   co_return form.keep ? written : false;
@@ -223,8 +234,10 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
       co_await pause.async_wait(k_tuple);
       continue;
     }
-    if (self->connections.size() >= self->limits.connections) continue;  // and it is closed
+    const std::size_t open = self->connections.size();
+    if (open >= self->limits.connections + self->limits.reserve) continue;  // and it is closed
     const auto place = self->connections.emplace(self->connections.end(), std::move(socket));
+    place->reserve = open >= self->limits.connections;
     asio::co_spawn(executor, serve(self, place), asio::detached);
   }
 }

@@ -24,15 +24,18 @@ struct Ready {};
 struct ClientLeft {};    // nobody's fault
 struct GatewayStops {};  // nor this
 struct LeaseGone {};     // the pool gave the slot to others: not the worker's fault
-struct ClientRefused {   // the client asked for what is not there
-  Frame error{};         // the worker's words for it
+struct Fenced {  // the worker has seen a newer lease on that slot: ours is over, by its book
+  std::string why{};
+};
+struct ClientRefused {  // the client asked for what is not there
+  Frame error{};        // the worker's words for it
 };
 struct WorkerFailed {
   std::string why{};      // never empty
   bool starting = false;  // reached, but it could not start this session
 };
 using Opening =
-    std::variant<Ready, ClientLeft, GatewayStops, LeaseGone, ClientRefused, WorkerFailed>;
+    std::variant<Ready, ClientLeft, GatewayStops, LeaseGone, Fenced, ClientRefused, WorkerFailed>;
 
 // The place in the queue that a client was shown last.
 struct ShownPlace {
@@ -57,6 +60,7 @@ struct LiveSession {
   std::string worker_lost{};  // why, when the lease's worker was lost in the session
   std::unique_ptr<WebSocket> worker{};
   int failed_starts = 0;  // workers that were reached and could not start it
+  int fenced = 0;         // leases that a worker took for old
   bool pool_changed = false, lease_lost = false, relaying = false;
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
 

@@ -3,7 +3,7 @@
 //   arrive ──► Waiting ── queue.update, until a slot is claimed ──► Lease ──► open_on_worker
 //      │          ▲                                                              │
 //      ▼          └──────── the worker failed: the GPU is failed ────────────────┤
-//    NoGpu: refused               the lease is gone: look again                  ▼
+//    NoGpu: refused        the lease is gone, or the worker fenced it off        ▼
 //                                                              Ready, or over for this client
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -24,6 +24,7 @@ constexpr double k_shown_anew_s = 2;  // an ETA that moved by so much is shown
 // One that so many workers cannot start may itself be what they cannot bear: it takes no more of
 // them down.
 constexpr int k_failed_starts = 3;
+constexpr int k_fenced = 3;
 
 Frame queue_update(const Waiting& place) {
   Json update = {{"type", "queue.update"}, {"position", place.position}, {"eta_s", nullptr}};
@@ -98,7 +99,27 @@ asio::awaitable<std::optional<Step>> Gateway::State::try_worker(LiveSession& ses
     session.lease.reset();
     co_return std::nullopt;
   }
+  if (auto* fenced = std::get_if<Fenced>(&opening)) {
+    // Once more would be the worker's fault: it takes for old what the pool gives out now.
+    if (++session.fenced < k_fenced) co_return co_await give_up_lease(session);
+    opening = WorkerFailed{.why = "the worker takes new leases for old: " + fenced->why,
+                           .starting = true};
+  }
   co_return co_await blame_worker(session, std::get<WorkerFailed>(opening));
+}
+
+// The GPU is well, and the slot free for whoever is next: with a higher epoch.
+asio::awaitable<std::optional<Step>> Gateway::State::give_up_lease(LiveSession& session) {
+  const Lease lease = *session.lease;
+  try {
+    co_await on_store([&] { store.unclaim(lease.id, lease.epoch); });
+    session.lease.reset();
+  } catch (const Error& error) {
+    // Still ours: the next look brings us here again.
+    log::warn("a lease could not be given up", {{"gpu", lease.gpu.text}, {"error", error.what()}});
+  }
+  if (session.client_left()) co_return Step::over;
+  co_return std::nullopt;
 }
 
 // The GPU is failed whether or not the client still waits: the next one would only find the same.

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/http_url.h"
+#include "core/printable.h"
+#include "scheduler/worker_health.h"
 #include "server/control_frame.h"
 #include "server/gateway_state.h"
 
@@ -40,6 +42,23 @@ std::string text_of(const nlohmann::json& frame, const char* member) {
   return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// The worker's own words; a proxy's answer has none that are worth keeping.
+std::string declined_words(const WebSocket::Declined& declined) {
+  if (declined.status == 0) return declined.message;
+  const std::string status = "HTTP " + std::to_string(declined.status);
+  const std::optional<std::string> words = worker_error(declined.message);
+  return words ? *words + " (" + status + ")" : "no worker's answer (" + status + ")";
+}
+
+// By name, since what is behind it may be newer than this gateway.
+bool fences(const std::string& code) { return code == "stale_epoch" || code == "superseded"; }
+
+Opening blamed(const WebSocket::Declined& declined) {
+  const std::string words = declined_words(declined);
+  if (fences(worker_error_code(declined.message).value_or(""))) return Fenced{words};
+  return WorkerFailed{.why = "the worker declined a session: " + words};
+}
+
 // A worker's error before session.ready. These three are about what the client asked for; any
 // other, one of tomorrow included, is the worker's own.
 Opening blamed(Frame frame) {
@@ -47,8 +66,9 @@ Opening blamed(Frame frame) {
   const std::string code = text_of(error, "code");
   if (code == "usage" || code == "not_found" || code == "invalid")
     return ClientRefused{std::move(frame)};
+  if (fences(code)) return Fenced{code + ": " + printable_start(text_of(error, "message"), 500)};
   return WorkerFailed{.why = "the worker could not start a session: " + code + ": " +
-                             text_of(error, "message").substr(0, 500),
+                             printable_start(text_of(error, "message"), 500),
                       .starting = true};
 }
 
@@ -68,8 +88,7 @@ asio::awaitable<Opening> Gateway::State::open_on_worker(LiveSession& session) {
   limits.silence = k_worker_silence;
   WebSocket::Declined declined;
   session.worker = co_await WebSocket::connect(*address, limits, declined);
-  if (!session.worker)
-    co_return WorkerFailed{.why = "the worker declined a session: " + declined.message};
+  if (!session.worker) co_return blamed(declined);
   session.worker->on_activity([&session] { session.signal.ring(); });
   Frame start;
   start.bytes = session.start;

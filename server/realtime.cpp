@@ -74,6 +74,11 @@ asio::awaitable<Step> Gateway::State::receive_start(LiveSession& session) {
   const auto until = Clock::now() + options.start_within;
   for (;;) {
     if (const std::optional<Frame> frame = session.client.poll()) {
+      if (const auto refusal = frame->text ? start_too_long(frame->bytes) : std::nullopt) {
+        session.client.offer(*refusal);
+        session.client.close(CloseCode::refused, "invalid");
+        co_return Step::over;
+      }
       if (frame->text && type_of(frame->bytes) == "session.start") {
         session.start = frame->bytes;
         co_return Step::on;

@@ -14,6 +14,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr std::size_t k_shown_bytes = 64;     // of what a client made up
+constexpr std::size_t k_logged_bytes = 1000;  // of an error, whatever it quotes
+
 template <class Number>
 Number number_parameter(const Request& request, std::string_view name) {
   const std::string text = request.parameter(name).value_or("");
@@ -51,7 +54,7 @@ Response refusal_of(const SlotAnswer& answer, const SlotAsked& asked) {
 // What the user hears when a session cannot start: what they can do about it, and nothing of this
 // machine, whose log has the rest.
 Frame cannot_start(Code code, const std::string& avatar) {
-  const std::string id = printable(avatar.substr(0, 64));
+  const std::string id = printable_start(avatar, k_shown_bytes);
   switch (code) {
     case Code::usage:
       return error_frame(name(code), "'" + id + "' is no avatar's id");
@@ -159,12 +162,18 @@ asio::awaitable<void> Worker::State::on_control(WebSocket& socket, SessionNumber
   } else if (type.empty()) {
     co_await socket.send(error_frame("usage", "a text frame is a JSON object with a \"type\""));
   } else if (type != "input.end" && type != "interrupt") {
-    co_await socket.send(error_frame("usage", "unknown type " + type));
+    co_await socket.send(
+        error_frame("usage", "unknown type " + printable_start(type, k_shown_bytes)));
   }
 }
 
 asio::awaitable<void> Worker::State::start_session(WebSocket& socket, SessionNumber number,
                                                    const std::string& text) {
+  if (std::optional<Frame> refusal = start_too_long(text)) {
+    socket.offer(std::move(*refusal));
+    socket.close(CloseCode::refused, "the session cannot start");
+    co_return;
+  }
   const nlohmann::json start = nlohmann::json::parse(text);
   std::string avatar = options.avatar;
   if (const auto named = start.find("avatar"); named != start.end() && named->is_string())
@@ -186,7 +195,8 @@ asio::awaitable<void> Worker::State::start_session(WebSocket& socket, SessionNum
   } catch (const std::exception& error) {
     why = error.what();  // of a library below, or of memory: this worker's own fault
   }
-  log::warn("a session cannot start", {{"avatar", avatar.substr(0, 64)}, {"error", why}});
+  log::warn("a session cannot start", {{"avatar", printable_start(avatar, k_shown_bytes)},
+                                       {"error", why.substr(0, k_logged_bytes)}});
   socket.offer(cannot_start(fault, avatar));
   socket.close(clients_fault(fault) ? CloseCode::refused : CloseCode::failed,
                "the session cannot start");

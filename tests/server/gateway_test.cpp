@@ -287,6 +287,42 @@ TEST_CASE("a worker's own faults before session.ready fail the GPU, never the cl
   CHECK_THAT(pool.last_error_of(gpu), Catch::Contains(code + ": the script says so"));
 }
 
+TEST_CASE("a worker that takes a lease for old is well: the user gets another lease") {
+  const Script script(
+      R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch", "times": 2}}})");
+  Pool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_type("session.ready").at("epoch") == 3);
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(pool.last_error_of(gpu).empty());
+  CHECK(pool.store().leases().size() == 1);
+}
+
+TEST_CASE("a worker that takes every lease for old is failed") {
+  const Script script(R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch"}}})");
+  Pool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(pool.state_of(gpu) == State::failed);
+  CHECK(pool.last_error_of(gpu) ==
+        "the worker takes new leases for old: the script says so (HTTP 409)");
+  CHECK(pool.store().leases().empty());
+}
+
+TEST_CASE("what a worker says when it declines is told in its words, not as JSON") {
+  const Script script(R"({"routes": {"/v1/session": {"status": 503}}})");
+  Pool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(pool.last_error_of(gpu) == "the worker declined a session: the script says so (HTTP 503)");
+}
+
 TEST_CASE("what the client asked for in vain is told, and the GPU stays well") {
   const std::string code = GENERATE("usage", "not_found", "invalid");
   const Script script((R"({"start_error": ")" + code + R"("})").c_str());
@@ -421,6 +457,12 @@ TEST_CASE("the first frame must be session.start, and in time") {
   }
   SocketClient silent = pool.connect();
   CHECK(silent.receive_json().at("code") == "usage");
+  SocketClient long_winded = pool.connect();
+  long_winded.send(R"({"type":"session.start","avatar":")" + std::string(17'000, 'x') + R"("})");
+  const auto error = long_winded.receive_json();
+  CHECK(error.at("code") == "invalid");
+  CHECK_THAT(error.at("message").get<std::string>(), Catch::Contains("16384 bytes"));
+  CHECK(long_winded.close_code() == 1008);
   SocketClient loud = pool.connect();
   loud.send(std::string((1 << 20) + 1, 'x'));
   CHECK(loud.close_code() == 1009);
@@ -480,6 +522,17 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
     CHECK(wrong.status == 400);
     CHECK_THAT(wrong.text, Catch::Contains("slots is a whole number from 1 to 1000"));
   }
+  for (const char* const url : {"http://127.0.0.1:9/", "HTTP://127.0.0.1:9"}) {
+    const Got again = ask("POST", pool.url() + "/v1/pool/gpus",
+                          R"({"url": ")" + std::string(url) + R"("})", k_json);
+    CHECK(again.status == 422);
+    CHECK_THAT(again.text, Catch::Contains(id));
+  }
+  const Got strange =
+      ask("POST", pool.url() + "/v1/pool/gpus",
+          R"({"url": "http://127.0.0.1:8", "dedicated_to": "a\nb\u001b[31m"})", k_json);
+  CHECK(strange.status == 422);
+  CHECK_THAT(strange.text, Catch::Contains("no tenant"));
   const Got drained = ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/drain");
   CHECK(drained.status == 202);
   CHECK(ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/wake").status == 409);

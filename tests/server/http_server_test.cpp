@@ -50,6 +50,9 @@ class Serving {
     router.on("GET", "/error", [](const Request&) -> asio::awaitable<Response> {
       throw Error(Code::no_capacity, "all taken");
     });
+    router.on("GET", "/healthz", [](const Request&) -> asio::awaitable<Response> {
+      co_return json_response(200, {{"well", true}});
+    });
     router.on("GET", "/bug", [](const Request&) -> asio::awaitable<Response> {
       throw std::logic_error("secret detail");
     });
@@ -176,13 +179,28 @@ TEST_CASE("an idle connection is closed in time") {
   CHECK(client.receive_all().empty());
 }
 
-TEST_CASE("no more connections are taken than allowed") {
-  const Serving serving({.connections = 1});
+TEST_CASE("no more connections are taken than allowed, but watchers are answered") {
+  const Serving serving({.connections = 1, .reserve = 1});
   RawClient first(serving.url());
   first.send(get("/things/1/parts/2"));
   first.receive_until("}");
-  RawClient second(serving.url());
-  CHECK(second.receive_all().empty());
+  for (const auto& [path, status] :
+       {std::pair("/things/1/parts/2", 503), {"/socket", 503}, {"/healthz", 200}}) {
+    INFO(path);
+    // The one before may hold the reserve for a moment longer.
+    std::string answer;
+    REQUIRE(eventually([&, path = path] {
+      RawClient second(serving.url());
+      if (second.send(get(path))) answer = second.receive_all();
+      return !answer.empty();
+    }));
+    CHECK(status_of(answer) == status);
+    CHECK_THAT(answer, Catch::Contains("Connection: close"));
+  }
+  RawClient idle(serving.url());
+  RawClient beyond(serving.url());
+  CHECK(beyond.receive_all().empty());
+  CHECK(idle.receive_all().empty());  // it does not keep the reserve from others
   first.send(get("/things/1/parts/2"));
   CHECK(status_of(first.receive_until("}")) == 200);
 }

@@ -200,6 +200,31 @@ TEST_CASE("a session that cannot start is told whose fault it is, without the wo
   CHECK(next.receive_json().at("type") == "session.ready");
 }
 
+TEST_CASE("whatever a client makes up is not sent back, nor taken, at length") {
+  Script script;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":")" + std::string(60'000, 'x') + R"("})");
+  CHECK(client.receive_json().at("message").get<std::string>().size() < 200);
+  client.send(R"({"type":"session.start","avatar":")" + std::string(17'000, 'x') + R"("})");
+  const auto error = client.receive_json();
+  CHECK(error.at("code") == "invalid");
+  CHECK_THAT(error.at("message").get<std::string>(), Catch::Contains("16384"));
+  CHECK(client.close_code() == 1008);
+}
+
+TEST_CASE("every worker has an instance of its own, and keeps it") {
+  Script script;
+  Running one(script), other(script);
+  const auto instance = [](const Running& worker) {
+    return ask("GET", worker.url() + "/healthz").body.at("instance").get<std::string>();
+  };
+  CHECK(instance(one).size() == 32);
+  CHECK(instance(one) == instance(one));
+  CHECK(instance(one) != instance(other));
+}
+
 TEST_CASE("an old epoch is refused, a newer one ends the session that holds the slot") {
   Script script;
   Running worker(script);
