@@ -15,6 +15,7 @@ struct World {
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test"}};
   Learner learner{*pool.store};
   Allocator allocator;
+  int port = 9;  // of the next idle GPU's worker
 
   explicit World(AllocatorOptions options = {})
       : allocator(*pool.store, supply, learner, named(std::move(options))) {}
@@ -29,7 +30,7 @@ struct World {
   Gpu idle(int slots = 1) {
     Gpu gpu = new_gpu(pool.identity, Source::external);
     gpu.state = State::idle;
-    gpu.url = "http://127.0.0.1:9";
+    gpu.url = "http://127.0.0.1:" + std::to_string(port++);
     gpu.slots = slots;
     return pool.add(gpu);
   }
