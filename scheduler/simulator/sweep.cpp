@@ -194,6 +194,7 @@ class Search {
 const std::vector<std::string>& policy_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(std::size(k_families));
     for (const Family& family : k_families) all.emplace_back(family.name);
     return all;
   }();
