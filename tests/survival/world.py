@@ -26,7 +26,7 @@ cloud = "on"
 max_gpus = {max_gpus}
 max_usd_per_hour = 0
 tick_s = 1
-failed_hold_s = 1
+failed_hold_s = {failed_hold_s}
 lease_s = {lease_s}
 [local]
 devices = {devices}
@@ -47,7 +47,18 @@ def process_of(owner):
 
 
 class World:
-    def __init__(self, programs, store=None, least=1, most=2, max_gpus=8, lease_s=3, settle_s=2, devices=("none",)):
+    def __init__(
+        self,
+        programs,
+        store=None,
+        least=1,
+        most=2,
+        max_gpus=8,
+        lease_s=3,
+        settle_s=2,
+        failed_hold_s=1,
+        devices=("none",),
+    ):
         """`programs`: navtalk, fake_runpod, fake_worker."""
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-world-", dir=place))
@@ -68,6 +79,7 @@ class World:
                 max_gpus=max_gpus,
                 lease_s=lease_s,
                 settle_s=settle_s,
+                failed_hold_s=failed_hold_s,
                 devices=json.dumps(list(devices)),
                 api_url=self.cloud.place["api_url"],
                 proxy_url=self.cloud.place["proxy_url"],
