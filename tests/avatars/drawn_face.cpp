@@ -58,6 +58,7 @@ void write_clip(const std::filesystem::path& file, const std::vector<Image>& fra
 
 std::vector<Image> moving_face(int count, int width, int height) {
   std::vector<Image> frames;
+  frames.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     frames.push_back(draw(width, height, {{width / 2.0 + i / 2.0, height / 2.0, height * 0.45}}));
   return frames;

@@ -129,6 +129,7 @@ TEST_CASE("a video that is fit for it is copied, not encoded again") {
 TEST_CASE("another frame rate is converted by time") {
   const TemporaryDirectory base;
   std::vector<Image> frames;
+  frames.reserve(60);
   for (int i = 0; i < 60; ++i) frames.push_back(draw(160, 120, {{80.0 + i, 60, 50}}));
   tests::write_clip(base / "in.mp4", frames, 30);
   CHECK(run(options(base / "in.mp4", base / "slow")).frames == 50);  // two seconds

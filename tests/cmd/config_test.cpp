@@ -30,7 +30,7 @@ TEST_CASE("flags stand over variables, variables over the file, the file over de
 TEST_CASE("config show --json names value and origin of every key") {
   const auto object =
       nlohmann::json::parse(shell("NAVTALK_MODELS_PATH=/m navtalk config show --json").out);
-  const auto keys = object.at("keys");
+  const auto& keys = object.at("keys");
   CHECK(std::find(keys.begin(), keys.end(),
                   nlohmann::json({{"key", "models.path"},
                                   {"value", "/m"},

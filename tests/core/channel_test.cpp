@@ -76,6 +76,7 @@ TEST_CASE("many producers and consumers lose and double nothing") {
   Guarded<std::vector<int>> received;
   {
     std::vector<std::jthread> consumers;
+    consumers.reserve(k_threads);
     for (int c = 0; c < k_threads; ++c) {
       consumers.emplace_back([&] {
         while (std::optional<int> value = channel.pop())
