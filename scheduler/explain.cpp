@@ -36,9 +36,8 @@ std::string target_line(const Wanted& wanted, const Demand& demand, const Policy
   if (law == Law::counts) return fmt::format("static wants {}", slots(wanted.least));
   return fmt::format(
       "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s), Erlang floor {}; "
-      "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}; headroom of {:.1f} "
-      "deviations learnt, "
-      "trusted to {:.0f} %",
+      "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}; "
+      "headroom of {:.1f} deviations learnt, trusted to {:.0f} %",
       slots(wanted.least), wanted.forecast, wanted.mean, wanted.deviation, wanted.horizon_s,
       wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
       policy.wait_probability, wanted.learnt.deviations, wanted.learnt.trust * 100);
