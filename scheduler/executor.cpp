@@ -160,7 +160,7 @@ std::optional<Gpu> Executor::amend(const Gpu& taken, GpuChange change, const std
   while (row && holds(*row, taken)) {
     change.id = row->id;
     change.version = row->version;
-    const std::optional<Gpu> changed = store_.change(change, {options_.owner, why});
+    std::optional<Gpu> changed = store_.change(change, {options_.owner, why});
     if (changed) return changed;
     row = store_.find(taken.id);
   }

@@ -102,7 +102,7 @@ Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who) {
 
 Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who) {
   for (int i = 0; i < k_tries; ++i) {
-    const Gpu gpu = find_one(store, id);
+    Gpu gpu = find_one(store, id);
     if (gpu.sessions > 0) {
       not_allowed(gpu, "it has " + std::to_string(gpu.sessions) +
                            " session(s); drain it and wait until they end");

@@ -252,7 +252,7 @@ asio::awaitable<Response> Gateway::State::add_gpu(const Request& request) {
 }
 
 asio::awaitable<Response> Gateway::State::act_on_gpu(const Request& request, std::string action) {
-  const std::string id = request.capture("id");
+  const std::string& id = request.capture("id");
   const auto act = [&] {
     if (action == "wake") return wake_gpu(store, id, k_operator);
     if (action == "pause") return pause_gpu(store, id, k_operator);

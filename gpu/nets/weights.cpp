@@ -1,5 +1,6 @@
 #include "gpu/nets/weights.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

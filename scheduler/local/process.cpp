@@ -178,6 +178,7 @@ Waited wait_readable(const std::vector<int>& fds, std::chrono::steady_clock::tim
   const UniqueFd stopped(::eventfd(0, EFD_CLOEXEC));
   const std::stop_callback tell(stop, [&stopped] { ::eventfd_write(stopped.value(), 1); });
   std::vector<pollfd> asked;
+  asked.reserve(fds.size() + 1);
   for (const int fd : fds) asked.push_back({fd, POLLIN, 0});
   asked.push_back({stopped.value(), POLLIN, 0});
   for (;;) {

@@ -60,16 +60,16 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
   if (after.state != gpu.state) {
     write_event(t, gpu.id, {claimant.gateway, "first session"}, gpu.state, after.state);
   }
-  const Lease lease{.id = {random_id()},
-                    .gpu = gpu.id,
-                    .slot = gpu.sessions == 0 ? 0 : lowest_free_slot(t, gpu.id),
-                    .epoch = after.epoch,
-                    .tenant = claimant.tenant,
-                    .gateway = claimant.gateway,
-                    .url = gpu.url,
-                    .arrived_at = arrived_at,
-                    .claimed_at = t.now,
-                    .until = t.now + alive};
+  Lease lease{.id = {random_id()},
+              .gpu = gpu.id,
+              .slot = gpu.sessions == 0 ? 0 : lowest_free_slot(t, gpu.id),
+              .epoch = after.epoch,
+              .tenant = claimant.tenant,
+              .gateway = claimant.gateway,
+              .url = gpu.url,
+              .arrived_at = arrived_at,
+              .claimed_at = t.now,
+              .until = t.now + alive};
   insert_lease(t, lease, claimant.id);
   return lease;
 }
@@ -208,7 +208,7 @@ std::vector<Lease> SqlPoolStore::expire() {
   });
   if (!any) return {};
   return in_write(*backend_, brief, [](Transaction& t) {
-    const auto ended = silent_leases(t);
+    std::vector<Lease> ended = silent_leases(t);
     for (const Lease& lease : ended) expire_lease(t, lease);
     for (const QueuedWaiter& waiter : silent_waiters(t)) {
       remove_waiter(t, waiter, false);

@@ -36,10 +36,7 @@ Code code_of(const std::string& name, const std::vector<fs::path>& libraries) {
 
 TEST_CASE("an avatar's id is short, plain, and never hidden or an option") {
   for (const char* good : {"ada", "A-1_b.c", "0", "ada..2"}) CHECK(valid_avatar_id(good));
-  for (const char* bad : {"", ".", "..", ".ada", "-ada", "a/b", "a b",
-                          "\xc3\xa4"
-                          "da",
-                          "a\n"})
+  for (const char* bad : {"", ".", "..", ".ada", "-ada", "a/b", "a b", "\303\244da", "a\n"})
     CHECK_FALSE(valid_avatar_id(bad));
   CHECK(valid_avatar_id(std::string(64, 'a')));
   CHECK_FALSE(valid_avatar_id(std::string(65, 'a')));

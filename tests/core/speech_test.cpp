@@ -18,7 +18,8 @@ namespace {
 // The PATH of this process, put back at the end.
 class Path {
  public:
-  explicit Path(const std::string& value) : old_(::getenv("PATH")) {
+  explicit Path(const std::string& value) {
+    if (const char* old = ::getenv("PATH")) old_ = old;
     ::setenv("PATH", value.c_str(), 1);
   }
   ~Path() { ::setenv("PATH", old_.c_str(), 1); }
