@@ -3,9 +3,10 @@
 import os
 import pathlib
 
+import tools_path  # noqa: F401
+from program import PYTHON
+
 HERE = pathlib.Path(__file__).resolve().parent
-CACHE = pathlib.Path(os.environ.get("NAVTALK_CACHE", pathlib.Path.home() / ".cache/navtalk"))
-PYTHON = CACHE / "python/bin/python"
 
 
 def main():

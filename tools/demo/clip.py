@@ -16,7 +16,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import renderer
+import program
+
+program.enter_environment()
+import renderer  # noqa: E402
 
 # Seeds of the motion, so that two characters side by side do not move alike.
 SEEDS = {"ada": 6, "theo": 9}
@@ -55,22 +58,19 @@ def main():
     )
     parser.add_argument("character")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--size", type=int, default=704, help="pixels, a multiple of 4")
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--size", type=program.count, default=704, help="pixels, a multiple of 4")
+    parser.add_argument("--seconds", type=program.seconds, default=10)
     parser.add_argument("--seed", type=int, help="of the motion; each character has its own")
     parser.add_argument("--crf", type=int, default=18, help="x264's quality; smaller is better")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=program.count, default=1)
     given = parser.parse_args()
 
+    box = renderer.face_box(given.character, given.size)
     given.folder.mkdir(parents=True, exist_ok=True)
     seed = SEEDS.get(given.character, 0) if given.seed is None else given.seed
     rows = renderer.idle_motion(given.seconds, seed)
-    try:
-        box = renderer.face_box(given.character, given.size)
-        clip = given.folder / "avatar.mp4"
-        write_clip(clip, given.character, rows, given.size, given.threads, given.crf)
-    except renderer.RenderError as error:
-        raise SystemExit(f"clip.py: {error}") from error
+    clip = given.folder / "avatar.mp4"
+    write_clip(clip, given.character, rows, given.size, given.threads, given.crf)
     about = {"clip": clip.name, "face_box": list(box)}
     partial = given.folder / "avatar.json.partial"
     partial.write_text(json.dumps(about, indent=2) + "\n")
@@ -79,4 +79,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with program.errors_in_one_line("clip.py"):
+        main()

@@ -19,7 +19,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import torch
+import program
+
+program.enter_environment()
+import torch  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import calm_audio  # noqa: E402
@@ -114,4 +117,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with program.errors_in_one_line("export.py"):
+        main()

@@ -13,8 +13,11 @@ import argparse
 import subprocess
 from pathlib import Path
 
-import numpy as np
-from PIL import Image
+import program
+
+program.enter_environment()
+import numpy as np  # noqa: E402
+from PIL import Image  # noqa: E402
 
 LIMIT_BYTES = 3_000_000
 
@@ -71,9 +74,9 @@ def main():
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULT.mp4")
     parser.add_argument("--output", type=Path, default=Path("docs/images"))
     parser.add_argument("--start", type=float, default=0, help="seconds")
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--side", type=int, default=400, help="pixels of each character")
-    parser.add_argument("--fps", type=float, default=25)
+    parser.add_argument("--seconds", type=program.seconds, default=4)
+    parser.add_argument("--side", type=program.count, default=400, help="pixels of each character")
+    parser.add_argument("--fps", type=program.count, default=25)
     parser.add_argument("--quality", type=int, default=72, help="of the animation, 0 to 100")
     given = parser.parse_args()
 
@@ -93,4 +96,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with program.errors_in_one_line("readme_picture.py"):
+        main()

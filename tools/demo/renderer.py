@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from program import Failure
+
 FIELDS = (
     *("jaw", "wide", "round", "press", "upper", "lower", "tongue", "tuck"),
     *("smile", "blink_left", "blink_right", "gaze_x", "gaze_y", "brow"),
@@ -37,7 +39,7 @@ SOURCES = Path(__file__).resolve().parent / "render"
 BUILD = Path(__file__).resolve().parents[2] / "build" / "render"
 
 
-class RenderError(Exception):
+class RenderError(Failure):
     """render_head refused its arguments or could not be built; the message says why."""
 
 
@@ -116,9 +118,16 @@ def _empty(size):
     return np.zeros((0, size, size, 3), np.uint8)
 
 
+def _character(name):
+    known = characters()
+    if name not in known:
+        raise RenderError(f"no character '{name}'; there are {', '.join(known)}")
+    return known[name]
+
+
 def face_view(character):
     """(x, y, half): the window of the resting face, from the fringe to just below the chin."""
-    return tuple(characters()[character]["face_view"])
+    return tuple(_character(character)["face_view"])
 
 
 def face_box(character, size):
@@ -127,7 +136,7 @@ def face_box(character, size):
     The same for every frame of a clip: it comes from the resting chin, so that its height says
     nothing about the mouth.
     """
-    x, y, half = characters()[character]["full_view"]
+    x, y, half = _character(character)["full_view"]
     face_x, face_y, face_half = face_view(character)
     scale = size / (2 * half)
     side = round(2 * face_half * scale)
