@@ -13,6 +13,7 @@ import texts
 import voices
 from calibration import Calibration
 from espeak import Phoneme, speak
+from program import Failure
 from tracks import FRAME_S, frame_times, mouth_track, token_times
 from visemes import PARAMETERS, SHAPES, shapes_of
 
@@ -116,7 +117,8 @@ class Shards(unittest.TestCase):
             path = speech_data.shard_path(work, "train", 0)
             path.parent.mkdir()
             path.with_name(path.name + ".partial").write_bytes(b"PK")
-            self.assertEqual(speech_data.load(work, "train"), [])
+            with self.assertRaisesRegex(Failure, "holds no speech: run the stage speech first"):
+                speech_data.load(work, "train")
             self.assertTrue(speech_data.make_shard(work, "train", 0, clips=1))
             self.assertEqual(len(speech_data.load(work, "train")), 1)
 

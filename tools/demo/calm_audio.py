@@ -1,13 +1,13 @@
 """Calms the trained audio encoder: its mouths shall tremble less than true ones.
 
-    DIR/calm.pt   averaged weights as in audio.pt, and the step of the audio.pt that they come from
+    DIR/calm.pt      averaged weights as in audio.pt, and the step of the audio.pt that they come from
+    DIR/calming.pt   while it lasts, what is needed to go on
 
 Calibration and the UNet each add to the trembling. Learning with a large weight against it from the
 start would make the mouth lazy; a few hundred small steps at the end take the tenth that is too much
 away. The head stays as it is, so a state keeps its meaning and the UNet needs no further training.
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,8 @@ import speech_data
 import train_audio
 from audio_encoder import MouthReader
 from device import DEVICE
-from files import load_state, save_state
+from files import load_state, required_state, save_state
+from training import Run
 
 STEPS, RATE, WARM_UP_STEPS = 400, 6e-4, 30
 TREMBLE = 30.0  # times its weight in train_audio.py
@@ -28,9 +29,8 @@ REPORT_EVERY = 100
 
 def states_of(work: Path) -> tuple[dict, bool]:
     """{"average", "step"} of the encoder to use, and whether it has been calmed."""
-    trained, calmed = load_state(work / "audio.pt"), load_state(work / "calm.pt")
-    if trained is None:
-        raise SystemExit(f"{work / 'audio.pt'} is missing: train the audio encoder first")
+    trained = required_state(work / "audio.pt", "audio")
+    calmed = load_state(work / "calm.pt")
     is_calm = calmed is not None and calmed["step"] == trained["step"]
     return (calmed if is_calm else trained), is_calm
 
@@ -42,8 +42,9 @@ def reader_of(state: dict) -> MouthReader:
     return reader.eval().requires_grad_(False).cpu()
 
 
-def rate(step: int) -> float:
-    return RATE * min(1.0, (step + 1) / WARM_UP_STEPS) * (1 - step / STEPS)
+def rate(step: int, steps: int, full: float) -> float:
+    """Warm-up, then a line down to 0."""
+    return full * min(1.0, (step + 1) / WARM_UP_STEPS) * (1 - step / steps)
 
 
 def calm(work: Path) -> None:
@@ -54,19 +55,16 @@ def calm(work: Path) -> None:
     reader = reader_of(state).to(DEVICE).train()
     reader.encoder.requires_grad_(True)
     reader.encoder.embed_positions.requires_grad_(False)
-    free = [weight for weight in reader.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(free, lr=RATE, betas=(0.9, 0.98))
+    run = Run(work / "calming.pt", reader, RATE, made_of={"audio": state["step"]}, schedule=rate)
     clips = speech_data.load(work, "train")
     weights = train_audio.loss_weights(clips)
-    for step in range(STEPS):
-        optimiser.param_groups[0]["lr"] = rate(step)
-        mel, track = train_audio.batch(clips, np.random.default_rng([SEED, step]), WINDOWS)
+    while run.step < STEPS:
+        rng = np.random.default_rng([SEED, run.step])
+        mel, track = train_audio.batch(clips, rng, WINDOWS)
         terms = train_audio.losses(reader(mel), track, weights)
-        optimiser.zero_grad(set_to_none=True)
-        (terms["mouth"] + TREMBLE * terms["tremble"]).backward()
-        torch.nn.utils.clip_grad_norm_(free, 1.0)
-        optimiser.step()
-        if (step + 1) % REPORT_EVERY == 0:
-            said = " ".join(f"{name} {value.item():.4f}" for name, value in terms.items())
-            print(f"calm: step {step + 1}/{STEPS} {said}", file=sys.stderr, flush=True)
+        run.advance(terms | {"tremble": TREMBLE * terms["tremble"]}, STEPS)
+        if run.step % REPORT_EVERY == 0:
+            run.report(STEPS)
+            run.save()
     save_state(work / "calm.pt", {"average": reader.state_dict(), "step": state["step"]})
+    run.path.unlink(missing_ok=True)

@@ -18,8 +18,9 @@ import torch
 import speech_data
 from audio_encoder import MIDDLE_TOKEN, TOKENS_BEFORE, frame_windows, hidden_states
 from calibration import Calibration
-from files import is_made_of, load_state, save_arrays
+from files import is_made_of, required_state, save_arrays
 from mel import SEGMENT_TOKENS
+from provenance import check_contexts
 from speech_windows import compose
 from train_audio import MouthReader, new_reader
 
@@ -39,9 +40,7 @@ class Contexts:
 
 def trained_reader(work: Path) -> tuple[MouthReader, int]:
     """The averaged encoder and head of DIR/audio.pt, for inference, and their step."""
-    state = load_state(work / "audio.pt")
-    if state is None:
-        raise SystemExit(f"{work / 'audio.pt'} is missing: train the audio encoder first")
+    state = required_state(work / "audio.pt", "audio")
     reader = new_reader()
     reader.load_state_dict(state["average"])
     return reader.eval().requires_grad_(False).cpu(), state["step"]
@@ -85,6 +84,8 @@ def make(work: Path, windows: int = WINDOWS) -> None:
 
 
 def load(work: Path) -> Contexts:
+    """Failure unless they belong to the encoder that is there."""
+    check_contexts(work)
     with np.load(work / "contexts.npz") as file:
         calibration = Calibration(*file["calibration"])
         return Contexts(file["contexts"], file["mouths"], calibration, int(file["made_of"]))

@@ -27,9 +27,10 @@ import torch  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import calm_audio  # noqa: E402
 import model_folder  # noqa: E402
+import provenance  # noqa: E402
+from files import required_state  # noqa: E402
 from sizes import DEMO  # noqa: E402
 
-WORK = ("vae", "unet")
 DTYPES = {"f16": torch.float16, "f32": torch.float32}
 
 
@@ -54,7 +55,10 @@ def sizes_of(vae, unet, whisper):
 
 def read_work(work):
     """(Nets, Sizes) of a work folder; loads strictly."""
-    states = {name: torch.load(work / f"{name}.pt", map_location="cpu", weights_only=True)["average"] for name in WORK}
+    states = {
+        "unet": provenance.check_unet(work)["average"],
+        "vae": required_state(work / "vae.pt", "vae")["average"],
+    }
     prefix = "encoder."
     states["audio"] = {
         key.removeprefix(prefix): value

@@ -20,6 +20,7 @@ import renderer
 from contexts import Contexts, rare_first
 from files import is_made_of, save_arrays
 from framing import FACE, PART, jittered, part_view
+from provenance import face_shards
 
 GROUPS, MOUTHS = 48, 3
 HELD_BACK = 24  # groups for checks
@@ -98,11 +99,9 @@ def split(groups: int) -> tuple[np.ndarray, np.ndarray]:
 def load_one(work: Path, name: str) -> np.ndarray:
     """One array of all shards of all characters, joined in the order of their file names."""
     pieces = []
-    for path in sorted((work / "faces").glob("*-[0-9]*.npz")):
+    for path in face_shards(work):
         with np.load(path) as file:
             pieces.append(file[name])
-    if not pieces:
-        raise SystemExit(f"{work / 'faces'} holds no shards: render the faces first")
     return np.concatenate(pieces)
 
 

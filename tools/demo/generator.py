@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 import calm_audio
+import provenance
 import self_attention
 from audio_encoder import encode_speech, frame_windows, positional_table
 from device import DEVICE
-from files import load_state
 from latents import trained_vae
 from train_unet import TIMESTEP, new_unet
 from vae import decode, latents_of, to_pixels
@@ -28,9 +28,7 @@ class Generator:
 
     @staticmethod
     def load(work: Path) -> "Generator":
-        state = load_state(work / "unet.pt")
-        if state is None:
-            raise SystemExit(f"{work / 'unet.pt'} is missing: train the UNet first")
+        state = provenance.check_unet(work)
         unet = new_unet()
         unet.load_state_dict(state["average"])
         self_attention.use(unet)

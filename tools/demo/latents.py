@@ -11,17 +11,16 @@ import numpy as np
 import torch
 
 from degrade import degraded
-from files import is_made_of, load_state, save_arrays
+from files import is_made_of, required_state, save_arrays
 from framing import with_part
+from provenance import face_shards, is_older
 from train_vae import new_vae
 from vae import latents_of
 
 
 def trained_vae(work: Path) -> tuple[torch.nn.Module, int]:
     """The averaged VAE of DIR/vae.pt, frozen, and the step that it was trained to."""
-    state = load_state(work / "vae.pt")
-    if state is None:
-        raise SystemExit(f"{work / 'vae.pt'} is missing: train the VAE first")
+    state = required_state(work / "vae.pt", "vae")
     vae = new_vae(None)
     vae.load_state_dict(state["average"])
     return vae.eval().requires_grad_(False), state["step"]
@@ -51,11 +50,10 @@ def encode_shard(vae: torch.nn.Module, faces: dict[str, np.ndarray], seed: int) 
 def make(work: Path) -> None:
     """Latents of every shard of faces that lacks them or has another VAE's."""
     vae, step = trained_vae(work)
-    paths = sorted((work / "faces").glob("*-[0-9]*.npz"))
+    paths = face_shards(work)
     for number, source in enumerate(paths):
         path = work / "latents" / source.name
-        renewed = path.exists() and path.stat().st_mtime < source.stat().st_mtime
-        if is_made_of(path, step) and not renewed:
+        if is_made_of(path, step) and not is_older(path, source):
             continue
         with np.load(source) as faces:
             shard = encode_shard(vae, dict(faces), number)
@@ -66,7 +64,7 @@ def make(work: Path) -> None:
 def load(work: Path) -> dict[str, np.ndarray]:
     """All shards joined, in the order of face_data.load."""
     shards = []
-    for source in sorted((work / "faces").glob("*-[0-9]*.npz")):
+    for source in face_shards(work):
         with np.load(work / "latents" / source.name) as file:
             shards.append({name: file[name] for name in ("masked", "reference", "target")})
     return {name: np.concatenate([shard[name] for shard in shards]) for name in shards[0]}

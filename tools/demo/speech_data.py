@@ -20,6 +20,7 @@ import voices
 from espeak import Phoneme, speak
 from files import save_arrays
 from mel import RATE_HZ, TOKEN_SAMPLES
+from program import Failure
 from tracks import mouth_track, token_times
 
 CLIPS_A_SHARD = 100
@@ -73,7 +74,7 @@ def clip_of_set(name: str, index: int) -> SpokenClip:
             return spoken_clip(texts.training_text(rng), voices.training_manner(rng), rng)
         except ValueError:
             continue
-    raise RuntimeError("espeak-ng refuses every voice: is the package espeak-ng-data installed?")
+    raise Failure("espeak-ng refuses every voice: is the package espeak-ng-data installed?")
 
 
 def shard_path(work: Path, name: str, shard: int) -> Path:
@@ -104,7 +105,10 @@ def make(work: Path, shards: int) -> None:
 
 
 def load(work: Path, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(samples [N] float32, track [T, 8] float32) of every clip of the set's shards, in order."""
+    """(samples [N] float32, track [T, 8] float32) of every clip of the set's shards, in order.
+
+    Failure where there are none.
+    """
     clips = []
     for path in sorted((work / "speech").glob(f"{name}-*.npz")):
         with np.load(path) as shard:
@@ -114,4 +118,6 @@ def load(work: Path, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
                 np.split(samples, shard["sample_ends"][:-1]),
                 np.split(track, shard["token_ends"][:-1]),
             )
+    if not clips:
+        raise Failure(f"{work / 'speech'} holds no speech: run the stage speech first")
     return clips

@@ -1,6 +1,7 @@
 """Trains the UNet: a resting face and an audio context to the speaking face.
 
-    DIR/unet.pt   weights, averaged weights, optimiser, step
+    DIR/unet.pt   weights, averaged weights, optimiser, step, made_of: the steps of the encoder and
+                  the VAE that it was trained with
 
 The reference is what inference gives: the same pose with the mouth at rest. So most of the picture is
 a copy, and all that is left to learn is the mouth, which the context determines (contexts.py). The
@@ -17,9 +18,11 @@ import contexts as context_store
 import face_data
 import head_start
 import latents as latent_store
+import provenance
 import self_attention
 from audio_encoder import positional_table
 from device import DEVICE, half_precision
+from files import load_state
 from losses import picture_losses
 from sizes import fresh_nets
 from training import Run
@@ -71,6 +74,7 @@ class Samples:
 
     @staticmethod
     def load(work: Path) -> "Samples":
+        provenance.check_data(work)
         store = context_store.load(work)
         chosen = face_data.load_one(work, "context")
         alike = neighbours(store, chosen.ravel()).reshape(*chosen.shape, NEIGHBOURS)
@@ -96,10 +100,18 @@ def new_unet() -> torch.nn.Module:
     return unet.to(DEVICE)
 
 
-def started_unet(work: Path, samples: Samples) -> torch.nn.Module:
-    """One that copies the reference and looks at the middle token (head_start.py)."""
+def started_unet(work: Path, samples: Samples, known: dict | None = None) -> torch.nn.Module:
+    """One that copies the reference and looks at the middle token (head_start.py).
+
+    `known`: the weights of a UNet that was trained with other nets. It draws well already, but must
+    learn anew what the context says; its self-attention rests meanwhile, as it does in a fresh one.
+    """
     unet = new_unet()
-    head_start.copy_reference(unet)
+    if known is None:
+        head_start.copy_reference(unet)
+    else:
+        unet.load_state_dict(known)
+        self_attention.silence(unet)
     contexts = torch.from_numpy(samples.contexts[::5]).float() + samples.table
     reader, _ = context_store.trained_reader(work)
     mouth = reader.head.weight
@@ -148,11 +160,20 @@ def check(run: Run, samples: Samples) -> None:
     run.say(f"held back: mouth latent error {error:.4f} (a copy of the reference: {copy:.4f})")
 
 
+def begun(work: Path, samples: Samples) -> Run:
+    """The training of DIR/unet.pt, where it is; at step 0 where that was trained with other nets."""
+    path, nets = work / "unet.pt", provenance.present_nets(work)
+    state = load_state(path, DEVICE)
+    if state is not None and provenance.knows(state, nets):
+        return Run(path, new_unet(), RATE, made_of=nets)
+    known = None if state is None else state["average"]
+    return Run(path, started_unet(work, samples, known), RATE, made_of=nets)
+
+
 def train(work: Path, steps: int) -> None:
     """Goes on to `steps`."""
     samples = Samples.load(work)
-    fresh = not (work / "unet.pt").exists()
-    run = Run(work / "unet.pt", started_unet(work, samples) if fresh else new_unet(), RATE)
+    run = begun(work, samples)
     if run.step >= steps:
         return
     vae, _ = latent_store.trained_vae(work)

@@ -7,12 +7,14 @@ with the step, so one that was killed goes on as if nothing had happened.
 import math
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from files import load_state, save_state
+from provenance import described, knows
 
 WARM_UP_STEPS = 200
 SETTLING = 0.35  # the last part of the steps, in which the learning rate falls
@@ -43,24 +45,44 @@ class Average:
 
 
 class Run:
-    """One training's module, optimiser and average, in DIR/NAME.pt."""
+    """One training's module, optimiser and average, in DIR/NAME.pt.
+
+    `made_of` are the nets that the training builds on, by name and step; a checkpoint that was made
+    with others is left alone until the first save, and the training begins with `module` as given.
+    """
 
     def __init__(
-        self, path: Path, module: torch.nn.Module, rate: float, decay: float = 0.999
+        self,
+        path: Path,
+        module: torch.nn.Module,
+        rate: float,
+        decay: float = 0.999,
+        made_of: dict[str, int] | None = None,
+        schedule: Callable[[int, int, float], float] = learning_rate,
     ) -> None:
-        self.path, self.module, self.rate = path, module, rate
+        self.path, self.module, self.rate, self.schedule = path, module, rate, schedule
+        self.made_of = made_of or {}
         weights = [p for p in module.parameters() if p.requires_grad]
         self.optimiser = torch.optim.AdamW(weights, lr=rate, betas=(0.9, 0.98), weight_decay=1e-3)
         self.weights, self.step, self.average = weights, 0, Average(module, decay)
         self.losses: dict[str, list[float]] = {}
         self.started_s = time.monotonic()
         state = load_state(path, next(module.parameters()).device)
-        if state is not None:
-            module.load_state_dict(state["module"])
-            self.optimiser.load_state_dict(state["optimiser"])
-            self.average.state = state["average"]
-            self.step = state["step"]
-            self.say(f"goes on from step {self.step}")
+        if state is not None and knows(state, self.made_of):
+            self._go_on(state)
+        elif state is not None:
+            knew, now = described(state["made_of"]), described(self.made_of)
+            self.say(f"was trained with {knew}; there are {now}: its steps begin anew")
+
+    def _go_on(self, state: dict) -> None:
+        self.module.load_state_dict(state["module"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.average.state = state["average"]
+        self.step = state["step"]
+        self.say(f"goes on from step {self.step}")
+        if self.made_of and "made_of" not in state:
+            self.say(f"does not say what it was trained with: taken for {described(self.made_of)}")
+            self.save()  # from now on it does
 
     def generator(self) -> np.random.Generator:
         """This step's own random numbers."""
@@ -69,7 +91,7 @@ class Run:
     def advance(self, losses: dict[str, torch.Tensor], steps: int) -> None:
         """One optimiser step down the sum of the losses."""
         for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate(self.step, steps, self.rate)
+            group["lr"] = self.schedule(self.step, steps, self.rate)
         self.optimiser.zero_grad(set_to_none=True)
         sum(losses.values()).backward()
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
@@ -87,7 +109,8 @@ class Run:
                 "average": self.average.state,
                 "optimiser": self.optimiser.state_dict(),
                 "step": self.step,
-            },
+            }
+            | ({"made_of": self.made_of} if self.made_of else {}),
         )
 
     def report(self, steps: int) -> None:
