@@ -76,7 +76,8 @@ void Gateway::State::watch_changes(const std::stop_token& stop) {
 
 asio::awaitable<void> Gateway::State::renew_leases() {
   const Duration every = allocator.options().lease / 3;
-  for (Duration pause = every; !stopping;) {
+  // While a stop lets sessions go on, too, however long that is against the leases.
+  for (Duration pause = every; !stopping || !sessions.empty();) {
     renewal.expires_after(pause);
     co_await renewal.async_wait(k_tuple);
     try {

@@ -490,6 +490,30 @@ TEST_CASE("a stop tells sessions, gives leases back, and ends") {
   CHECK(pool.state_of(gpu) == State::idle);
 }
 
+TEST_CASE("sessions keep their leases through a notice that is longer than these") {
+  GatewayOptions patient;
+  patient.stop_notice = 10min;
+  Pool pool({.lease = 600ms}, patient);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const Lease lease = pool.store().leases().at(0);
+  pool.stop();
+  REQUIRE(client.receive_json().at("type") == "session.draining");
+  const TimePoint until = pool.store().now() + 1500ms;
+  const auto lost = [&] { return !pool.store().expire().empty(); };
+  CHECK(eventually([&] { return lost() || pool.store().now() > until; }));
+  const auto leases = pool.store().leases();
+  REQUIRE(leases.size() == 1);
+  CHECK(leases[0].id == lease.id);
+  CHECK(pool.state_of(gpu) == State::running);
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);
+  CHECK(pool.ends());
+  CHECK(pool.store().leases().empty());
+}
+
 TEST_CASE("a stop does not wait for a client that answers nothing") {
   GatewayOptions brisk;
   brisk.stop_notice = 200ms;

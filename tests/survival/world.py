@@ -95,10 +95,10 @@ class World:
         self.store.close()
         shutil.rmtree(self.folder)
 
-    def start(self, wait=True):
-        """A gateway that has told its address, or is about to."""
+    def start(self, wait=True, drain_s=0.2):
+        """A gateway that has told its address, or is about to. `drain_s`: how long sessions outlive a SIGTERM."""
         command = [self.navtalk, "--config", str(self.config), "--json", "serve", "--listen", "127.0.0.1:0"]
-        gateway = Gateway([*command, "--drain-s", "0.2"], self.environment, self.folder / "log")
+        gateway = Gateway([*command, "--drain-s", str(drain_s)], self.environment, self.folder / "log")
         self.gateways.append(gateway)
         if wait:
             gateway.started()
