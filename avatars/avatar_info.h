@@ -1,6 +1,7 @@
 // avatar.json: what an avatar bundle is. docs/avatar-format.md describes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,11 +17,14 @@ struct AvatarInfo {
   std::int64_t faceless_frames = 0;
   std::string face_source;     // "cascade", "box"; the MuseTalk face networks add "musetalk"
   std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents
+  bool loop = false;           // the last frame leads to the first
+  std::string voice;           // espeak-ng's for its --text; empty: whoever speaks chooses
   bool operator==(const AvatarInfo&) const = default;
 };
 
 inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an hour at 25 a second
 inline constexpr int k_max_frame_size = 8192;                 // pixels a side
+inline constexpr std::size_t k_max_voice = 64;                // bytes
 
 // Error{not_found}, or Error{invalid} naming file and key. Unknown keys are left alone.
 AvatarInfo read_avatar_info(const std::filesystem::path& file);

@@ -15,7 +15,7 @@
 #include "avatars/faces.h"
 #include "avatars/latent_cache.h"
 #include "avatars/latents.h"
-#include "avatars/ping_pong.h"
+#include "avatars/playback.h"
 #include "core/image.h"
 #include "core/ndarray.h"
 #include "core/progress.h"
@@ -36,7 +36,8 @@ class Bundle {
   // nullopt for a frame without a face, which is shown untouched.
   const std::optional<AvatarFace>& face(std::int64_t index) const;
   ConstImageView mask(std::int64_t index) const;  // one channel, mask_region's size
-  // BGR, always the same bytes; cheap in ping-pong order. Error{invalid} for a damaged video.
+  // BGR, always the same bytes; cheap in the order of playback.h. Error{invalid} for a damaged
+  // video.
   Image frame(std::int64_t index) const;
 
   // Unless the bundle has latents of this model, takes them from the cache, or else opens the

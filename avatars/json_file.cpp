@@ -98,6 +98,11 @@ std::string JsonValue::text(std::size_t max_bytes) const {
   return result;
 }
 
+bool JsonValue::boolean() const {
+  if (!value_.is_boolean()) refuse("must be true or false");
+  return value_.get<bool>();
+}
+
 Box JsonValue::box() const {
   if (list_size() != 4) refuse("must be [x1, y1, x2, y2]");
   int corner[4];

@@ -32,6 +32,7 @@ class JsonValue {
   std::size_t list_size() const;          // Error{invalid} when this is no list
   std::int64_t integer(std::int64_t min, std::int64_t max) const;
   std::string text(std::size_t max_bytes) const;
+  bool boolean() const;
   Box box() const;  // [x1,y1,x2,y2], not empty
   [[noreturn]] void refuse(const std::string& why) const;
 

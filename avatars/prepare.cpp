@@ -120,7 +120,9 @@ AvatarInfo Preparation::run() {
                   .frames = clip.frame_count(),
                   .faceless_frames = 0,
                   .face_source = source_.name(),
-                  .model_checksum = options_.latents ? options_.latents->model_checksum : ""};
+                  .model_checksum = options_.latents ? options_.latents->model_checksum : "",
+                  .loop = options_.loop,
+                  .voice = options_.voice};
   const Faces faces = make_faces(clip, info);
   if (options_.latents) make_latents(clip, faces);
   state.remove();
@@ -142,6 +144,9 @@ PrepareOptions checked(PrepareOptions options) {
     throw Error(Code::invalid,
                 fmt::format("\"{}\" cannot be an avatar's id: it must be {}; name one with --id",
                             options.id, k_avatar_id_rule));
+  if (options.voice.size() > k_max_voice)
+    throw Error(Code::invalid,
+                fmt::format("the voice's name is longer than {} bytes", k_max_voice));
   if (!options.faces) options.faces = std::make_shared<CascadeFaces>();
   return options;
 }

@@ -28,6 +28,8 @@ struct PrepareOptions {
   std::string id;                     // empty: the output folder's name
   std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
   int fps = 25;
+  bool loop = false;   // the source's last frame leads to its first
+  std::string voice;   // espeak-ng's for this avatar; may be empty
   bool force = false;  // replaces an avatar that stands at `output`
   std::optional<LatentOptions> latents;
 };

@@ -68,7 +68,9 @@ class Renderer {
   }
 
  private:
-  std::int64_t slot(std::int64_t t) const { return ping_pong(t, avatar_.frame_count()); }
+  std::int64_t slot(std::int64_t t) const {
+    return shown_frame(t, avatar_.frame_count(), avatar_.info().loop);
+  }
 
   Model& model_;
   const Bundle& avatar_;

@@ -17,9 +17,9 @@ namespace {
 
 struct Options {
   std::filesystem::path video, image, images, output, face_boxes, models;
-  std::string id, face_box;
+  std::string id, face_box, voice;
   int fps = 25;
-  bool no_latents = false, force = false;
+  bool loop = false, no_latents = false, force = false;
 };
 
 ClipSource source_of(const Options& options) {
@@ -77,6 +77,8 @@ int prepare_avatar(const Options& options, Context& context) {
                             .id = options.id,
                             .faces = faces_of(options),
                             .fps = options.fps,
+                            .loop = options.loop,
+                            .voice = options.voice,
                             .force = options.force,
                             .latents = latents_of(options, context)};
   const AvatarInfo info = prepare(work, context.progress, context.stop);
@@ -127,6 +129,11 @@ void add_avatar_prepare(Commands& commands) {
       ->check(CLI::Range(1, 240))
       ->capture_default_str()
       ->type_name("N");
+  command.add_flag("--loop", options->loop,
+                   "The last frame leads to the first: play the clip round, not forth and back");
+  command
+      .add_option("--voice", options->voice, "espeak-ng's voice for what --text gives it to say")
+      ->type_name("NAME");
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,

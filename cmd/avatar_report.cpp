@@ -35,6 +35,9 @@ nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem
   json["face_source"] = info.face_source;
   json["model_checksum"] = nullptr;
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
+  json["loop"] = info.loop;
+  json["voice"] = nullptr;
+  if (!info.voice.empty()) json["voice"] = info.voice;
   json["bytes"] = bytes_in(directory);
   return json;
 }
@@ -46,9 +49,11 @@ void print_avatar(Context& context, const AvatarInfo& info,
   out.print("folder    {}, {:.1f} MB\n", printable(directory.native()),
             static_cast<double>(bytes_in(directory)) / 1e6);
   out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, info.fps);
-  out.print("length    {}, {:.2f} s\n", counted(info.frames, "frame"), duration_s(info));
+  out.print("length    {}, {:.2f} s{}\n", counted(info.frames, "frame"), duration_s(info),
+            info.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
+  if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
   out.print("latents   {}\n", info.model_checksum.empty()
                                   ? "none, made when first used and kept in the cache"
                                   : "of the model " + info.model_checksum.substr(0, 12));

@@ -26,8 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
+
 struct InferOptions {
-  std::string avatar = "ada", text, voice = "en-us+f3", device = "cpu", precision = "auto";
+  std::string avatar = "ada", text, voice, device = "cpu", precision = "auto";
   fs::path audio, output, frames, models;
   int threads = 0, batch = 0, fps = 25;
   std::optional<float> sharpen;
@@ -119,6 +121,8 @@ int infer(InferOptions& options, Context& context) {
   if (options.output.empty() && options.frames.empty()) options.output = avatar.info().id + ".mp4";
   InferOutput output({.file = options.output, .frames = options.frames, .force = options.force});
 
+  if (options.voice.empty())
+    options.voice = avatar.info().voice.empty() ? k_voice : avatar.info().voice;
   std::optional<SpokenText> spoken;
   if (!options.text.empty()) spoken.emplace(options, context.stop);
   const fs::path audio_file = spoken ? spoken->path() : options.audio;
@@ -160,8 +164,9 @@ void add_what(CLI::App& command, InferOptions& options) {
   command.add_option("--audio", options.audio, "Speech: any audio file")->type_name("FILE");
   command.add_option("--text", options.text, "Speech: a text for espeak-ng to speak")
       ->type_name("TEXT");
-  command.add_option("--voice", options.voice, "espeak-ng's voice for --text")
-      ->capture_default_str()
+  command
+      .add_option("--voice", options.voice,
+                  "espeak-ng's voice for --text (the avatar's if not given)")
       ->type_name("NAME");
   command
       .add_option("--output", options.output, "Video to write (MP4; the avatar's id if not given)")

@@ -160,6 +160,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --models")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -480,6 +484,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk avatar prepare --voice")
+      :
+      return
+      ;;
     "navtalk avatar prepare --models")
       _navtalk_paths -d
       return
@@ -695,7 +703,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output --id --face-box --face-boxes --fps --models --no-latents --force --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--video --image --images --output --id --face-box --face-boxes --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

@@ -2,7 +2,7 @@
 
 function __navtalk_at
     set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --voice --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -36,7 +36,7 @@ complete -c navtalk -n '__navtalk_at ' -a completions -d 'Print a script that co
 complete -c navtalk -n '__navtalk_at infer' -l avatar -x -a '(__fish_complete_directories)' -d 'Avatar: its folder, or its id; the demo has ada, theo'
 complete -c navtalk -n '__navtalk_at infer' -l audio -r -F -d 'Speech: any audio file'
 complete -c navtalk -n '__navtalk_at infer' -l text -x -d 'Speech: a text for espeak-ng to speak'
-complete -c navtalk -n '__navtalk_at infer' -l voice -x -d 'espeak-ng\'s voice for --text'
+complete -c navtalk -n '__navtalk_at infer' -l voice -x -d 'espeak-ng\'s voice for --text (the avatar\'s if not given)'
 complete -c navtalk -n '__navtalk_at infer' -l output -r -F -d 'Video to write (MP4; the avatar\'s id if not given)'
 complete -c navtalk -n '__navtalk_at infer' -l frames -x -a '(__fish_complete_directories)' -d 'Folder for every frame as PNG'
 complete -c navtalk -n '__navtalk_at infer' -l force -d 'Replace what is already there'
@@ -72,6 +72,8 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l id -x -d 'The avatar\'s 
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-box -x -d 'Where the face is in every frame, from the brow to just below the chin, instead of finding it'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-boxes -r -F -d 'The same frame by frame: {"boxes": [[x1,y1,x2,y2] or null, ...]}'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames a second of the avatar'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l loop -d 'The last frame leads to the first: play the clip round, not forth and back'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l voice -x -d 'espeak-ng\'s voice for what --text gives it to say'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, for the latents'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l no-latents -d 'Make no latents: they are made when the avatar is first used'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an avatar that is there already'

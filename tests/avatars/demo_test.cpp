@@ -35,10 +35,13 @@ TEST_CASE("the demo avatars are what preparation makes of their clips") {
              .output = base / id,
              .id = {},
              .faces = std::make_shared<GivenFaces>(bundle.face(0)->placement.box),
+             .loop = true,
+             .voice = bundle.info().voice,
              .latents = std::nullopt},
             {}, {});
     AvatarInfo shipped = read_avatar_info(avatars / id / "avatar.json");
     shipped.model_checksum.clear();  // made without latents here
+    CHECK(shipped.loop);
     CHECK(shipped == read_avatar_info(base / id / "avatar.json"));
     for (const char* file : {"frames.mp4", "faces.json", "masks.safetensors"}) {
       INFO(file);

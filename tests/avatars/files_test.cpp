@@ -19,7 +19,9 @@ AvatarInfo sample_info() {
           .frames = 3,
           .faceless_frames = 1,
           .face_source = "box",
-          .model_checksum = std::string(64, 'a')};
+          .model_checksum = std::string(64, 'a'),
+          .loop = true,
+          .voice = "en-us+m3"};
 }
 
 Faces sample_faces() {
@@ -84,6 +86,9 @@ TEST_CASE("every fault in avatar.json is refused with the key's name") {
       {"\"frames\": 3", "\"frames\": 0", "frames must be"},
       {"\"faceless_frames\": 1", "\"faceless_frames\": 4", "faceless_frames must be"},
       {"\"aaaa", "\"Aaaa", "model_checksum must be"},
+      {"\"loop\": true", "\"loop\": 1", "loop must be true or false"},
+      {"\"en-us+m3\"", "7", "voice must be a string"},
+      {"en-us+m3", std::string(65, 'v').c_str(), "voice longer than 64 bytes"},
       {"}", "", "not JSON"},
       {good, "[]", "not a JSON object"},
       {good, "{\"a\":[[[[[[[[1]]]]]]]]}", "nested too deeply"},

@@ -57,6 +57,43 @@ TEST_CASE("an avatar's folder needs no demo beside it, whatever the folder is ca
   CHECK(contains(shell(show + "nobody", top.path()).err, "/nonexistent"));
 }
 
+TEST_CASE("a clip that loops goes round in the video, every other forth and back") {
+  const TemporaryDirectory top;
+  // Three colours; only the first frame is said to have a face, so the others are shown untouched.
+  const std::string pictures =
+      "mkdir p\nfor c in red green blue; do ffmpeg -loglevel error -f lavfi -i color=$c:s=96x96 "
+      "-frames:v 1 p/$((++n)).png; done\n"
+      "echo '{\"boxes\": [[20,20,70,70], null, null]}' > boxes.json\n";
+  const auto shown = [](const std::string& id, const std::string& option) {
+    return "navtalk avatar prepare --images p --face-boxes boxes.json --no-latents --output " + id +
+           option + "\nnavtalk infer --avatar ./" + id + " --audio a.wav --fps 6 --frames f-" + id +
+           "\n";
+  };
+  const Ran ran =
+      shell(k_wav + pictures + shown("round", " --loop") + shown("back", ""), top.path());
+  CAPTURE(ran.err);
+  REQUIRE(ran.status == 0);
+  const auto same = [&](const std::string& one, const std::string& other) {
+    return shell("cmp $(ls -d " + one + ") $(ls -d " + other + ")", top.path()).status == 0;
+  };
+  CHECK(same("f-round/*2.png", "f-round/*5.png"));
+  CHECK(same("f-back/*2.png", "f-back/*3.png"));
+  CHECK_FALSE(same("f-back/*2.png", "f-back/*5.png"));
+}
+
+TEST_CASE("a text is spoken with the avatar's own voice unless another is named") {
+  const TemporaryDirectory top;
+  const std::string prepare =
+      k_wav +
+      "ffmpeg -loglevel error -f lavfi -i color=red:s=96x96 -frames:v 1 p.png\n"
+      "navtalk avatar prepare --image p.png --face-box 20,20,50,50 "
+      "--no-latents --voice nobody --output bob\n";
+  REQUIRE(shell(prepare, top.path()).status == 0);
+  const std::string say = "navtalk infer --avatar ./bob --text hi --fps 1 --output a.mp4";
+  CHECK(contains(shell(say, top.path()).err, "no voice \"nobody\""));
+  CHECK_FALSE(contains(shell(say + " --voice en-us", top.path()).err, "voice"));
+}
+
 TEST_CASE("infer names the temporary folder that is not there") {
   const TemporaryDirectory top;
   const Ran ran = shell(

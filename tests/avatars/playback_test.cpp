@@ -1,4 +1,4 @@
-#include "avatars/ping_pong.h"
+#include "avatars/playback.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
@@ -12,4 +12,14 @@ TEST_CASE("ping-pong runs to the end, back to the start, and shows both ends twi
 TEST_CASE("a still is shown for ever") {
   CHECK(navtalk::ping_pong(0, 1) == 0);
   CHECK(navtalk::ping_pong(12345678901, 1) == 0);
+}
+
+TEST_CASE("a clip that loops goes from its last frame to its first") {
+  std::vector<std::int64_t> round, forth_and_back;
+  for (std::int64_t t = 0; t < 7; ++t) {
+    round.push_back(navtalk::shown_frame(t, 3, true));
+    forth_and_back.push_back(navtalk::shown_frame(t, 3, false));
+  }
+  CHECK(round == std::vector<std::int64_t>{0, 1, 2, 0, 1, 2, 0});
+  CHECK(forth_and_back == std::vector<std::int64_t>{0, 1, 2, 2, 1, 0, 0});
 }

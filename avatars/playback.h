@@ -1,0 +1,21 @@
+// Which of an avatar's frames is shown when: a clip that was made to loop goes round, every other
+// plays forwards, backwards, and again, so that it never jumps.
+#pragma once
+
+#include <cstdint>
+
+namespace navtalk {
+
+// Index into n > 0 frames for output frame t >= 0: 0..n-1, n-1..0, and again; the ends show twice,
+// as in MuseTalk.
+constexpr std::int64_t ping_pong(std::int64_t t, std::int64_t n) {
+  const std::int64_t slot = t % (2 * n);
+  return slot < n ? slot : 2 * n - 1 - slot;
+}
+
+// The same for an avatar; loop: its last frame leads to its first.
+constexpr std::int64_t shown_frame(std::int64_t t, std::int64_t n, bool loop) {
+  return loop ? t % n : ping_pong(t, n);
+}
+
+}  // namespace navtalk
