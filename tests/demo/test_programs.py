@@ -1,7 +1,9 @@
 """The programs of tools/demo as a user runs them: in any Python, with wrong arguments, in folders that lack things."""
 
+import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,6 +12,8 @@ import unittest
 import tools_path  # noqa: F401
 
 import renderer
+import stages
+from program import Failure
 
 TOOLS = pathlib.Path(renderer.__file__).parent
 PROGRAMS = ("make", "clip.py", "readme_picture.py", "export.py")
@@ -66,6 +70,36 @@ class Arguments(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             self.refused(f"^make: {file.name}/w: Not a directory$", "make", "--work", f"{file.name}/w", "speech")
             self.refused(f"^clip.py: {file.name}/a: Not a directory$", "clip.py", "ada", f"{file.name}/a")
+
+    def test_a_missing_navtalk_is_said_before_anything_is_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            missing = "nowhere/navtalk is missing: build it .*, name another with --navtalk, or name stages"
+            self.refused(missing, "make", "--work", f"{folder}/w", "--navtalk", "nowhere/navtalk")
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_stage_without_what_it_needs_names_the_stage_that_makes_it(self):
+        with tempfile.TemporaryDirectory() as work:
+            given = argparse.Namespace(work=pathlib.Path(work), output=pathlib.Path(work) / "demo", threads=1)
+            given.audio_steps = given.vae_steps = given.clips = given.face_shards = 1
+            given.speech = given.warm_vae = None
+            for stage, missing in (
+                (stages.audio, "speech holds no speech: run the stage speech first"),
+                (stages.faces, "audio.pt is missing: run the stage audio first"),
+                (stages.vae, "faces holds no shards: run the stage faces first"),
+                (stages.calm, "audio.pt is missing: run the stage audio first"),
+                (stages.evaluate, "unet.pt is missing: run the stage unet first"),
+                (stages.export, "unet.pt is missing: run the stage unet first"),
+            ):
+                with self.assertRaisesRegex(Failure, f"^{work}/{missing}$", msg=stage.__name__):
+                    stage(given)
+            self.assertEqual(os.listdir(work), [])
+
+    def test_every_stage_that_make_names_is_there(self):
+        status, out, _ = ran("make", "--help")
+        named = re.findall(r"^  ([a-z]+) +[a-zA-Z`]", out.split("order:")[1].split("FOLDER is")[0], re.MULTILINE)
+        self.assertEqual(status, 0)
+        self.assertEqual(len(named), 13)
+        self.assertEqual([name for name in named if not callable(getattr(stages, name, None))], [])
 
 
 if __name__ == "__main__":

@@ -6,12 +6,15 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import tools_path  # noqa: F401
 import numpy as np
 
+import clip
 import readme_picture
 import renderer
+from program import Failure
 
 TOOLS = pathlib.Path(renderer.__file__).parent
 CHARACTERS = ("ada", "theo")
@@ -135,9 +138,49 @@ class Clip(unittest.TestCase):
             subprocess.run(command, check=True, capture_output=True)
             about = json.loads((pathlib.Path(folder) / "avatar.json").read_text())
             box = list(renderer.face_box("theo", 64))
-            self.assertEqual(about, {"clip": "avatar.mp4", "face_box": box})
+            self.assertEqual((about["clip"], about["face_box"]), ("avatar.mp4", box))
             frames = readme_picture.frames_of(pathlib.Path(folder) / "avatar.mp4", 64, 25, 0, 9)
             self.assertEqual(len(frames), 10)
+
+    def test_that_was_stopped_goes_on_where_it_was_and_becomes_the_same(self):
+        short = clip.Clip("ada", size=32, seconds=3)
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            one, two = pathlib.Path(one), pathlib.Path(two)
+            clip.make(one, short)
+            pieces = 0
+
+            def render(*arguments, **options):
+                nonlocal pieces
+                pieces += 1
+                if pieces == 3:
+                    raise KeyboardInterrupt
+                return render_all(*arguments, **options)
+
+            render_all = renderer.render
+            with mock.patch.object(renderer, "render", render):
+                with self.assertRaises(KeyboardInterrupt):
+                    clip.make(two, short)
+                self.assertFalse((two / "avatar.mp4").exists())
+                self.assertTrue(clip.make(two, short))
+                self.assertEqual(pieces, 4)  # the third again, and no other
+                self.assertFalse(clip.make(two, short))
+            self.assertEqual((one / "avatar.mp4").read_bytes(), (two / "avatar.mp4").read_bytes())
+            self.assertEqual(sorted(path.name for path in two.iterdir()), ["avatar.json", "avatar.mp4"])
+
+    def test_with_other_options_is_another_clip(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            self.assertTrue(clip.make(folder, clip.Clip("ada", size=32, seconds=0.2)))
+            self.assertTrue(clip.make(folder, clip.Clip("ada", size=32, seconds=0.2, seed=2)))
+            self.assertTrue(clip.make(folder, clip.Clip("theo", size=32, seconds=0.2, seed=2)))
+
+    def test_that_cannot_be_encoded_leaves_no_video(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "avatar.partial").mkdir()  # where the encoder writes
+            with self.assertRaisesRegex(Failure, "ffmpeg ended with status"):
+                clip.make(folder, clip.Clip("ada", size=32, seconds=0.2))
+            self.assertFalse((folder / "avatar.mp4").exists() or (folder / "avatar.json").exists())
 
 
 if __name__ == "__main__":

@@ -16,9 +16,13 @@ from framing import FACE, PART, part_view, with_part
 from tracks import FRAME_S
 
 
+def clip_path(work: Path, character: str, index: int) -> Path:
+    return work / "check" / f"{character}-{index:02d}.npz"
+
+
 def make_clip(work: Path, character: str, index: int) -> bool:
     """Renders one clip; False where it was there already."""
-    path = work / "check" / f"{character}-{index:02d}.npz"
+    path = clip_path(work, character, index)
     if path.exists():
         return False
     clip = speech_data.clip_of_set("check", index)
@@ -41,9 +45,10 @@ def make(work: Path, clips: int) -> None:
                 print(f"check: {character} {index + 1} of {clips}", file=sys.stderr, flush=True)
 
 
-def load(work: Path, character: str) -> list[dict[str, np.ndarray]]:
-    clips = []
-    for path in sorted((work / "check").glob(f"{character}-*.npz")):
-        with np.load(path) as file:
-            clips.append(dict(file))
-    return clips
+def load(work: Path, character: str, clips: int) -> list[dict[str, np.ndarray]]:
+    """The first `clips` of a character."""
+    loaded = []
+    for index in range(clips):
+        with np.load(clip_path(work, character, index)) as file:
+            loaded.append(dict(file))
+    return loaded

@@ -21,12 +21,13 @@ from framing import FACE
 from generator import Generator
 from mel import RATE_HZ
 from probe import Probe
+from program import Failure
 from tracks import FRAME_S
 from vae import decode, latents_of, to_pixels
 from visemes import PARAMETERS
 
-JAW = PARAMETERS.index("jaw")
-SHEET_FRAMES = 8
+JAW, WIDE, ROUND = (PARAMETERS.index(name) for name in ("jaw", "wide", "round"))
+SHEET_FRAMES, PROBE_SHARDS = 8, 12
 # (figure, least, most): what the model is asked for.
 WANTED = (
     ("jaw", 0.85, None), ("wide", 0.6, None), ("round", 0.5, None),
@@ -47,13 +48,19 @@ def figures_of(probe: Probe, clips: list[dict], made: list[np.ndarray]) -> dict[
     def flicker(mouths: np.ndarray) -> float:
         return np.mean([figures.second_difference(s[:, JAW]) for s in np.split(mouths, ends)])
 
+    def amplitude(parameter: int) -> float:
+        """Spread of what is read, to that of the truth: below 1 the mouth is lazy."""
+        return float(read[:, parameter].std() / real[:, parameter].std())
+
     found = {
         name: figures.correlation(read[:, k], track[:, k]) for k, name in enumerate(PARAMETERS)
     }
     return found | {
         "probe_on_truth_jaw": figures.correlation(real[:, JAW], track[:, JAW]),
         "flicker": float(flicker(read) / flicker(real)),
-        "liveliness": float(read[:, JAW].std() / real[:, JAW].std()),
+        "amplitude_jaw": amplitude(JAW),
+        "amplitude_wide": amplitude(WIDE),
+        "amplitude_round": amplitude(ROUND),
         "silent_jaw": float(read[silent, JAW].mean()) if silent.any() else 0.0,
         "silent_jaw_most": float(read[silent, JAW].max()) if silent.any() else 0.0,
         "gradient_energy": figures.gradient_energy(crops) / figures.gradient_energy(truth),
@@ -81,12 +88,15 @@ def contact_sheet(path: Path, rows: list[np.ndarray]) -> None:
     cv2.imwrite(str(path), sheet[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
 
 
-def shards_of(work: Path, character: str) -> list[dict[str, np.ndarray]]:
+def probe_of(work: Path, character: str) -> Probe:
+    """From the character's first shards of faces; Failure where there are none."""
     shards = []
-    for path in sorted((work / "faces").glob(f"{character}-*.npz"))[:12]:
+    for path in sorted((work / "faces").glob(f"{character}-*.npz"))[:PROBE_SHARDS]:
         with np.load(path) as file:
             shards.append(dict(file))
-    return shards
+    if not shards:
+        raise Failure(f"{work / 'faces'} holds no shard of {character}: run the stage faces first")
+    return Probe.of_shards(shards)
 
 
 def recorded_figures(probe: Probe, samples: np.ndarray, made: np.ndarray) -> dict[str, float]:
@@ -104,10 +114,17 @@ def recorded_figures(probe: Probe, samples: np.ndarray, made: np.ndarray) -> dic
     }
 
 
-def speak_recording(generator, probe: Probe, character: str, speech: Path, sheet: Path) -> dict:
-    """The character's idle motion, speaking at most ten seconds of an audio file."""
-    samples, rate_hz = soundfile.read(speech, dtype="float32", always_2d=True)
-    samples = soxr.resample(samples.mean(1), rate_hz, RATE_HZ)[: 10 * RATE_HZ].astype(np.float32)
+def recording(path: Path) -> np.ndarray:
+    """At most ten seconds of an audio file, [N] at 16 kHz; Failure where it is none."""
+    try:
+        samples, rate_hz = soundfile.read(path, dtype="float32", always_2d=True)
+    except soundfile.SoundFileError as error:
+        raise Failure(f"{path} is no recording that can be read: {error}") from error
+    return soxr.resample(samples.mean(1), rate_hz, RATE_HZ)[: 10 * RATE_HZ].astype(np.float32)
+
+
+def speak_recording(generator, probe: Probe, character: str, samples: np.ndarray, sheet: Path) -> dict:
+    """The character's idle motion, speaking samples [N] at 16 kHz."""
     count = int(len(samples) / RATE_HZ / FRAME_S)
     rows = renderer.idle_motion(count * FRAME_S, 7, loop=False)[:count:8]
     rows[:, renderer.VIEW] = renderer.face_view(character)
@@ -117,31 +134,41 @@ def speak_recording(generator, probe: Probe, character: str, speech: Path, sheet
     return recorded_figures(probe, samples, made)
 
 
-def evaluate(work: Path, clips: int, speech: Path | None = None) -> dict[str, dict[str, float]]:
-    """Figures of every character; prints them, and writes sheets and JSON."""
+def evaluate(work: Path, clips: int, speech: Path | None = None) -> list[str]:
+    """Prints the figures of every character, writes sheets and JSON; the figures that were missed."""
+    generator = Generator.load(work)  # what cannot be evaluated is said before anything is rendered
+    probes = {character: probe_of(work, character) for character in renderer.characters()}
+    samples = recording(speech) if speech is not None else None
     check_clips.make(work, clips)
-    generator = Generator.load(work)
     found = {}
-    for character in renderer.characters():
-        probe = Probe.of_shards(shards_of(work, character))
-        checks = check_clips.load(work, character)
+    for character, probe in probes.items():
+        checks = check_clips.load(work, character, clips)
         made = [generator.faces(clip["samples"], clip["resting"]) for clip in checks]
         found[character] = figures_of(probe, checks, made)
         found[character] |= vae_figures(generator, checks[0]["truth"][::4])
         contact_sheet(work / f"evaluation/{character}.jpg", [checks[0]["truth"], made[0]])
-        if speech is not None:
+        if samples is not None:
             sheet = work / f"evaluation/{character}-speech.jpg"
-            found[character] |= speak_recording(generator, probe, character, speech, sheet)
+            found[character] |= speak_recording(generator, probe, character, samples, sheet)
         _print(character, found[character])
     (work / "evaluation/figures.json").write_text(json.dumps(found, indent=2) + "\n")
-    return found
+    return [f"{who}'s {name}" for who, values in found.items() for name in missed(values)]
+
+
+def missed(found: dict[str, float]) -> list[str]:
+    """The figures that are not what the model is asked for."""
+    return [
+        name
+        for name, least, most in WANTED
+        if (least is not None and found[name] < least) or (most is not None and found[name] > most)
+    ]
 
 
 def _print(character: str, found: dict[str, float]) -> None:
     print(f"{character}:")
     wanted = {name: (least, most) for name, least, most in WANTED}
+    failed = missed(found)
     for name, value in found.items():
         least, most = wanted.get(name, (None, None))
         bound = f"at least {least}" if least is not None else f"at most {most}" if most else ""
-        missed = (least is not None and value < least) or (most is not None and value > most)
-        print(f"  {name:22s} {value:8.3f}  {bound}{'  MISSED' if missed else ''}".rstrip())
+        print(f"  {name:22s} {value:8.3f}  {bound}{'  MISSED' if name in failed else ''}".rstrip())

@@ -12,10 +12,11 @@ vae.pt and unet.pt are taken, or one file of the prototype: a tuple of
   whisper config  (d_model, layers, heads); the feed-forward width is 4 * d_model
   encoder state dict
 
-The folder is read back afterwards and must hold the same nets.
+The folder is read back and must hold the same nets before it takes its place, for an older one of its kind.
 """
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,9 +29,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import calm_audio  # noqa: E402
 import model_folder  # noqa: E402
 import provenance  # noqa: E402
-from files import required_state  # noqa: E402
+from files import replace_folder, required_state  # noqa: E402
 from sizes import DEMO  # noqa: E402
 
+MODEL_FOLDERS = {"musetalkV15", "sd-vae", "whisper"}
 DTYPES = {"f16": torch.float16, "f32": torch.float32}
 
 
@@ -101,10 +103,13 @@ def check_same(saved, loaded, dtype):
 
 
 def export(trained, output, dtype=torch.float16):
-    """Writes the folder, reads it back, and says how large it is."""
+    """Writes the folder beside its place, reads it back, puts it there, and says how large it is."""
     nets, sizes = read_work(trained) if trained.is_dir() else read_prototype(trained)
-    model_folder.save(output, nets, sizes, dtype=dtype)
-    check_same(nets, model_folder.load(output)[0], dtype)
+    partial = output.with_name(output.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    model_folder.save(partial, nets, sizes, dtype=dtype)
+    check_same(nets, model_folder.load(partial)[0], dtype)
+    replace_folder(partial, output, MODEL_FOLDERS)
     total = sum(f.stat().st_size for f in output.rglob("*") if f.is_file())
     print(f"{output}: {total / 1e6:.1f} MB")
 

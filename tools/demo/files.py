@@ -1,6 +1,8 @@
 """Files that survive being killed: whole or absent, never half written."""
 
+import ctypes
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -50,3 +52,31 @@ def required_state(path: Path, stage: str) -> dict:
     if state is None:
         raise Failure(f"{path} is missing: run the stage {stage} first")
     return state
+
+
+def replace_folder(made: Path, target: Path, may_hold: set[str]) -> None:
+    """The whole folder `made` becomes `target` in one step; what was there is removed.
+
+    Failure where `target` holds anything but `may_hold`: then it is another folder than one thinks.
+    """
+    if not target.exists():
+        os.rename(made, target)
+        return
+    foreign = sorted(path.name for path in target.iterdir() if path.name not in may_hold)
+    if foreign:
+        raise Failure(f"{target} holds {foreign[0]}, which would be lost: name another folder")
+    _exchange(made, target)
+    shutil.rmtree(made)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Linux's renameat2 with RENAME_EXCHANGE: both names exist at every moment."""
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+        return
+    # A file system that cannot: whole at every moment still, but for one absent.
+    aside = other.with_name(other.name + ".old")
+    os.rename(other, aside)
+    os.rename(one, other)
+    os.rename(aside, one)

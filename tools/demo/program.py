@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import importlib.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,17 @@ def enter_environment() -> None:
     if missing:
         name = Path(sys.argv[0]).name
         raise SystemExit(f"{name}: the Python package {missing[0]} is missing: run scripts/python-env")
+
+
+def find_navtalk(navtalk: Path) -> str:
+    """The navtalk to call; Failure where it is not there."""
+    found = shutil.which(navtalk)
+    if found is None:
+        raise Failure(
+            f"{navtalk} is missing: build it (cmake --preset cpu && cmake --build --preset cpu --target "
+            "navtalk), name another with --navtalk, or name stages that do without"
+        )
+    return found
 
 
 @contextlib.contextmanager

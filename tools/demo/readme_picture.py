@@ -29,7 +29,7 @@ def frames_of(path: Path, side: int, fps: float, start: float, seconds: float) -
     command = ["ffmpeg", "-loglevel", "error", *picked, *shape, "-f", "rawvideo", "-"]
     result = subprocess.run(command, capture_output=True)
     if result.returncode:
-        raise SystemExit(f"{path}: {result.stderr.decode().strip()}")
+        raise program.Failure(f"{path}: {result.stderr.decode().strip()}")
     return np.frombuffer(result.stdout, np.uint8).reshape(-1, side, side, 3)
 
 
@@ -67,6 +67,33 @@ def save_animation(path: Path, frames: np.ndarray, fps: float, quality: int) -> 
     pictures[0].save(path, quality=quality, method=6, **times)
 
 
+def make(
+    results: list[Path],
+    output: Path,
+    start: float = 0,
+    seconds: float = 4,
+    side: int = 400,
+    fps: float = 25,
+    quality: int = 72,
+) -> str:
+    """Writes both pictures; a line with their sizes. Raises program.Failure."""
+    span = start, seconds
+    small = [frames_of(path, side, fps, *span) for path in results]
+    large = [frames_of(path, 2 * side, fps, *span) for path in results]
+    if not all(len(video) for video in small):
+        raise program.Failure("nothing in the picked seconds; see --start and --seconds")
+    output.mkdir(parents=True, exist_ok=True)
+    still, animation = output / "hello.jpg", output / "hello.webp"
+    save_still(still, side_by_side(large)[good_moment(small)])
+    save_animation(animation, side_by_side(small), fps, quality)
+    sizes = [path.stat().st_size for path in (still, animation)]
+    if sum(sizes) > LIMIT_BYTES:
+        raise program.Failure(
+            f"{output}: the pictures take {sum(sizes)} bytes, more than {LIMIT_BYTES}; lower --seconds, --side or --quality"
+        )
+    return f"{still}: {sizes[0]} bytes; {animation}: {sizes[1]} bytes"
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -81,18 +108,7 @@ def main():
     given = parser.parse_args()
 
     span = given.start, given.seconds
-    small = [frames_of(path, given.side, given.fps, *span) for path in given.results]
-    large = [frames_of(path, 2 * given.side, given.fps, *span) for path in given.results]
-    if not all(len(video) for video in small):
-        raise SystemExit("nothing in the picked seconds; see --start and --seconds")
-    given.output.mkdir(parents=True, exist_ok=True)
-    still, animation = given.output / "hello.jpg", given.output / "hello.webp"
-    save_still(still, side_by_side(large)[good_moment(small)])
-    save_animation(animation, side_by_side(small), given.fps, given.quality)
-    sizes = [path.stat().st_size for path in (still, animation)]
-    print(f"{still}: {sizes[0]} bytes; {animation}: {sizes[1]} bytes")
-    if sum(sizes) > LIMIT_BYTES:
-        raise SystemExit(f"together more than {LIMIT_BYTES} bytes; lower --seconds, --side or --quality")
+    print(make(given.results, given.output, *span, given.side, given.fps, given.quality))
 
 
 if __name__ == "__main__":
