@@ -1,51 +1,12 @@
-// The scaler's decision, rule by rule.
-#include "scheduler/decide.h"
-
+// The scaler's decision, rule by rule: what is brought, when, and when not.
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "tests/scheduler/decide_pool.h"
+
 using namespace navtalk;
+using namespace navtalk::tests;
 using namespace std::chrono_literals;
-
-namespace {
-
-constexpr TimePoint k_now{std::chrono::hours(500000)};
-using Kind = Action::Kind;
-
-// A pool in the making; the defaults of a quiet one that nothing has to be done to.
-struct Pool {
-  Snapshot snapshot;
-  Policy policy;
-
-  Pool() {
-    snapshot.demand.history_ready = true;
-    for (std::size_t i = 0; i < k_sources; ++i) {
-      snapshot.demand.create[i] = {.p50 = 60s, .p90 = 90s};
-      snapshot.demand.wake[i] = {.p50 = 5s, .p90 = 8s};
-    }
-    source(Source::local) = {.available = true, .room = 0};
-    source(Source::runpod) = {.available = true, .room = 100, .usd_per_hour = 0.5};
-    policy.cloud = CloudSwitch::on;
-    policy.min_free = 0;
-    policy.max_free = 100;
-  }
-  SourceState& source(Source source) { return snapshot.sources[static_cast<std::size_t>(source)]; }
-
-  Gpu& add(Source source, State state, int sessions = 0) {
-    snapshot.gpus.push_back({.id = GpuId{"g" + std::to_string(snapshot.gpus.size())},
-                             .source = source,
-                             .state = state,
-                             .sessions = sessions,
-                             .usd_per_hour = source == Source::runpod ? 0.5 : 0,
-                             .created_at = k_now - 1h,
-                             .since = k_now - 20s});
-    return snapshot.gpus.back();
-  }
-  Plan plan() const { return decide(snapshot, policy, k_now); }
-  std::string did() const { return summary(plan()); }
-};
-
-}  // namespace
 
 TEST_CASE("static keeps MIN free slots, starting ones included") {
   Pool pool;
@@ -118,97 +79,11 @@ TEST_CASE("where waking mostly fails, creating comes first") {
   CHECK(pool.did().starts_with("create runpod"));
 }
 
-TEST_CASE("the cloud is given back first, the most expensive first, then the newest") {
-  Pool pool;
-  pool.policy.max_free = 2;
-  pool.add(Source::local, State::idle);
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.4;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.9;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.4;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.3;
-  CHECK(pool.did() == "destroy g2; destroy g3; destroy g1");
-  pool.policy.max_free = 0;
-  CHECK(pool.did() == "destroy g2; destroy g3; destroy g1; destroy g4; pause g0");
-}
-
-TEST_CASE("of equals, one that was in trouble goes first") {
-  Pool pool;
-  pool.policy.max_free = 1;
-  pool.add(Source::runpod, State::idle).last_error = "answered late";
-  pool.add(Source::runpod, State::idle);
-  CHECK(pool.did() == "destroy g0");
-}
-
-TEST_CASE("what must not be touched is not touched, whatever there is too much of") {
-  Pool pool;
-  pool.policy.max_free = 0;
-  pool.add(Source::runpod, State::running, 1);
-  pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
-  pool.add(Source::external, State::idle);
-  auto& draining = pool.add(Source::runpod, State::running, 1);
-  draining.draining = true;
-  pool.add(Source::runpod, State::starting);
-  pool.add(Source::runpod, State::starting).reserved_for = WaiterId{"w"};
-  pool.add(Source::runpod, State::idle).reserved_for = WaiterId{"w"};
-  pool.add(Source::runpod, State::idle).intent.operation = Operation::pause;
-  pool.add(Source::runpod, State::stopping);
-  auto& late = pool.add(Source::runpod, State::starting);
-  late.dedicated_to = TenantId{"acme"};
-  late.since = k_now - 1h;
-  auto& broken = pool.add(Source::runpod, State::failed);
-  broken.dedicated_to = TenantId{"acme"};
-  broken.since = k_now - 1h;
-  CHECK(pool.did() == "");
-}
-
-TEST_CASE("a reservation does not hold an idle GPU for ever") {
-  Pool pool;
-  pool.policy.max_free = 0;
-  auto& gpu = pool.add(Source::runpod, State::idle);
-  gpu.reserved_for = WaiterId{"gone"};
-  gpu.since = k_now - 29s;
-  CHECK(pool.did() == "");
-  gpu.since = k_now - 30s;
-  CHECK(pool.did() == "destroy g0");
-}
-
 TEST_CASE("dedicated GPUs are no supply") {
   Pool pool;
   pool.policy.min_free = 1;
   pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
   CHECK(pool.did() == "create runpod");
-}
-
-TEST_CASE("a drained pod ends with its last session; a drained local GPU stays as it is") {
-  Pool pool;
-  pool.policy.min_free = 0;
-  pool.add(Source::runpod, State::idle).draining = true;
-  pool.add(Source::local, State::idle).draining = true;
-  CHECK(pool.did() == "destroy g0");
-}
-
-TEST_CASE("pods past their age drain one after the other, and others come for them") {
-  Pool pool;
-  pool.policy.min_free = 1;
-  for (const int sessions : {1, 0, 0}) {
-    pool.add(Source::runpod, sessions > 0 ? State::running : State::idle, sessions).created_at =
-        k_now - 3h;
-  }
-  pool.add(Source::local, State::idle).created_at = k_now - 3h;
-  pool.add(Source::runpod, State::running, 1);  // an hour old
-  auto& dedicated = pool.add(Source::runpod, State::idle);
-  dedicated.created_at = k_now - 3h;
-  dedicated.dedicated_to = TenantId{"acme"};
-  CHECK(pool.did() == "");  // no bound
-  pool.policy.max_pod_age = 2h;
-  CHECK(pool.did() == "drain g0");
-  pool.snapshot.gpus[0].draining = true;  // with its session
-  CHECK(pool.did() == "drain g1");
-  pool.snapshot.gpus[1].draining = true;
-  pool.policy.min_free = 3;
-  CHECK(pool.did() == "create runpod; destroy g1; drain g2");
-  pool.add(Source::runpod, State::starting);
-  CHECK(pool.did() == "destroy g1");
 }
 
 TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and replaced") {
@@ -318,43 +193,6 @@ TEST_CASE("while the account is refused nothing is created, but waking goes on")
   CHECK(pool.did() == "wake g0; create runpod");
 }
 
-TEST_CASE("until the history is known nothing is taken away, and more is still brought") {
-  Pool pool;
-  pool.policy.max_free = 0;
-  pool.snapshot.demand.history_ready = false;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::paused);
-  pool.add(Source::runpod, State::idle).draining = true;
-  CHECK(pool.did() == "");
-  pool.policy.min_free = 3;
-  CHECK(pool.did() == "wake g1; create runpod");
-}
-
-TEST_CASE("pods are paused only while that is worth their disk and waking works") {
-  Pool pool;
-  pool.policy.max_free = 0;
-  pool.policy.max_paused_cloud = 2;
-  pool.add(Source::runpod, State::paused);
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::idle);
-  CHECK(pool.did() == "pause g2; destroy g1");
-  pool.snapshot.demand.wake[2].odds = 0.8;
-  CHECK(pool.did() == "destroy g2; destroy g1");
-  pool.policy.max_paused_cloud = 0;
-  CHECK(pool.did() == "destroy g2; destroy g1; destroy g0");
-}
-
-TEST_CASE("cloud off: idle pods end, busy ones finish, nothing is made there") {
-  Pool pool;
-  pool.policy.cloud = CloudSwitch::off;
-  pool.policy.min_free = 2;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::running, 1);
-  pool.add(Source::runpod, State::paused);
-  CHECK(pool.did() == "destroy g0; destroy g2");
-  CHECK_FALSE(pool.plan().cloud);
-}
-
 TEST_CASE("cloud auto: on after two ticks of need, off after a quiet hold") {
   Pool pool;
   pool.policy.cloud = CloudSwitch::automatic;
@@ -390,164 +228,6 @@ TEST_CASE("cloud auto: a refusal for want of capacity does not switch it off") {
   pool.snapshot.demand.create[2].last_failure = k_now - 1s;
   CHECK(pool.plan().cloud);
   CHECK(pool.did() == "");
-}
-
-namespace {
-
-Pool busy_pool(int busy, double users_per_min) {
-  Pool pool;
-  pool.policy.law = Law::adaptive;
-  pool.policy.max_free = std::nullopt;
-  pool.policy.max_creates_per_tick = 0;
-  pool.snapshot.demand.fast_per_s = pool.snapshot.demand.slow_per_s =
-      pool.snapshot.demand.rate_per_s = users_per_min / 60;
-  pool.snapshot.demand.session_s = 300;
-  for (int i = 0; i < busy; ++i) pool.add(Source::runpod, State::running, 1);
-  return pool;
-}
-
-}  // namespace
-
-TEST_CASE("adaptive: the forecast is that of the formula") {
-  // H = 95 s, exp(-95/300) = 0.7286; mean 20 x 0.7286 + 4/60 x 300 x 0.2714 = 20.0;
-  // variance 20 x 0.7286 x 0.2714 + 5.428 = 9.383; z(1 %) = 2.3263; skew 0.735: 27.86.
-  const Plan plan = busy_pool(20, 4).plan();
-  CHECK(plan.wanted.horizon_s == Approx(95));
-  CHECK(plan.wanted.mean == Approx(20.0).margin(0.01));
-  CHECK(plan.wanted.deviation == Approx(3.063).margin(0.01));
-  CHECK(plan.target() == 28);
-}
-
-TEST_CASE("adaptive: more waits, clumps or a stricter wish ask for more") {
-  const int plain = busy_pool(20, 4).plan().target();
-  Pool clumped = busy_pool(20, 4);
-  clumped.snapshot.demand.clumping = 4;
-  CHECK(clumped.plan().target() > plain);
-  Pool strict = busy_pool(20, 4);
-  strict.policy.wait_probability = 0.0001;
-  CHECK(strict.plan().target() > plain);
-  Pool slow = busy_pool(20, 8);
-  slow.snapshot.demand.create[2].p90 = 600s;
-  CHECK(slow.plan().target() > busy_pool(20, 8).plan().target());
-  Pool queue = busy_pool(20, 4);
-  queue.snapshot.queued = 5;
-  CHECK(queue.plan().target() >= plain + 3);
-}
-
-TEST_CASE("adaptive: one slot is free for the next user even when nobody is foreseen") {
-  CHECK(busy_pool(0, 0).plan().target() == 1);
-  CHECK(busy_pool(3, 0).plan().target() >= 4);
-}
-
-TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as it is trusted") {
-  Pool pool = busy_pool(20, 4);
-  Headroom& headroom = pool.snapshot.memory.headroom;
-  for (auto& steps : headroom.beyond) steps[20] = 1000;  // 9.6 to 11.5 deviations
-  headroom.sizes = {10, 5, 1};
-  headroom.users = 1000;
-  CHECK(pool.plan().target() == 28);
-  headroom.rushes = 20;
-  const int half = pool.plan().target();
-  headroom.rushes = 1e9;
-  const int whole = pool.plan().target();
-  // 20 busy, and 11.5 deviations of sqrt(9.383 + 0.25).
-  CHECK(whole == Approx(20 + 11.5 * 3.104).margin(1));
-  CHECK(half == Approx((28 + whole) / 2.0).margin(1));
-}
-
-TEST_CASE("adaptive: every tick learns, in the shadow too, and static alone does not") {
-  Pool pool = busy_pool(20, 4);
-  CHECK(pool.plan().memory.headroom.at == k_now);
-  CHECK(pool.plan().memory.headroom.busy == 20);
-  pool.policy.law = Law::counts;
-  CHECK(pool.plan().memory.headroom == Headroom{});
-  pool.policy.shadow = Law::adaptive;
-  CHECK(pool.plan().memory.headroom.at == k_now);
-}
-
-TEST_CASE("adaptive: never below Erlang's floor of the steady rate") {
-  const Plan plan = busy_pool(0, 8).plan();  // 40 busy slots are to be expected, none is
-  CHECK(plan.wanted.floor == 48);
-  CHECK(plan.target() == 48);
-}
-
-TEST_CASE("adaptive: what fast ways can bring need not be kept hot") {
-  Pool pool = busy_pool(20, 4);
-  const int cold = pool.plan().target();
-  for (int i = 0; i < 3; ++i) pool.add(Source::local, State::paused);
-  const Plan plan = pool.plan();
-  CHECK(plan.target() < cold);
-  CHECK(plan.target() + 3 >= cold);  // hot and paused together cover the slow way
-}
-
-TEST_CASE("adaptive: MIN is a floor, FREE a ceiling only where it is set") {
-  Pool pool = busy_pool(20, 4);
-  pool.policy.min_free = 30;
-  CHECK(pool.plan().target() == 50);
-  pool.policy.min_free = 0;
-  pool.policy.max_free = 2;
-  CHECK(pool.plan().target() == 22);
-}
-
-TEST_CASE("adaptive: down only to the highest target of the hold") {
-  Pool pool = busy_pool(0, 0);
-  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
-  const std::vector<TimedTarget> recent = {{k_now - 61s, 9}, {k_now - 60s, 7}, {k_now - 5s, 3}};
-  pool.snapshot.recent = recent;
-  const Plan plan = pool.plan();
-  CHECK(plan.wanted.held);
-  CHECK(plan.actions.size() == 3);
-  CHECK(plan.wanted.most == 7);
-  pool.snapshot.recent = {};
-  CHECK(pool.plan().actions.size() == 9);
-}
-
-TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
-  Pool pool = busy_pool(0, 0);
-  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
-  SECTION("a minute of more than twice the usual") {
-    pool.snapshot.demand.slow_per_s = 2.0 / 60;
-    pool.snapshot.demand.session_s = 30;
-    pool.snapshot.demand.last_minute = 5;
-    const Plan plan = pool.plan();
-    CHECK(plan.wanted.surge);
-    CHECK(plan.actions.empty());
-    CHECK(plan.memory.surge_until == k_now + pool.policy.surge_hold);
-    pool.snapshot.demand.last_minute = 4;
-    CHECK_FALSE(pool.plan().actions.empty());
-  }
-  SECTION("a waiting user") {
-    pool.snapshot.queued = 1;
-    CHECK(pool.plan().actions.empty());
-  }
-  SECTION("until it is over") {
-    pool.snapshot.memory.surge_until = k_now + 1s;
-    CHECK(pool.plan().actions.empty());
-    CHECK(pool.plan().memory.surge_until == k_now + 1s);
-    pool.snapshot.memory.surge_until = k_now;
-    CHECK_FALSE(pool.plan().actions.empty());
-  }
-}
-
-TEST_CASE("no thrash: the plan of a pool that was given what it wanted is empty") {
-  Pool pool = busy_pool(20, 4);
-  for (const Action& action : pool.plan().actions) pool.add(action.source, State::starting);
-  CHECK(pool.did() == "");
-}
-
-TEST_CASE("shadow: the other law is computed and shown, and changes nothing") {
-  Pool pool = busy_pool(20, 4);
-  pool.policy.law = Law::counts;
-  pool.policy.min_free = 1;
-  pool.policy.max_free = 2;
-  const Plan without = pool.plan();
-  pool.policy.shadow = Law::adaptive;
-  const Plan with = pool.plan();
-  REQUIRE(with.shadow);
-  CHECK(with.shadow->forecast == 28);
-  CHECK(with.shadow->least == 22);  // FREE holds for it too
-  CHECK(with.actions == without.actions);
-  CHECK(as_text(with.memory) == as_text(without.memory));  // but it learns its headroom
 }
 
 TEST_CASE("a plan is explained: the target and its figures, every action, what is missing") {
