@@ -53,13 +53,20 @@ Provider* Executor::provider_of(const Gpu& gpu) const {
   return found == providers_.end() ? nullptr : found->second;
 }
 
+// A device that another gateway of this host offered is not ours to start workers on.
+bool Executor::may_use(const Gpu& gpu) const {
+  if (gpu.source != Source::local || !options_.devices || gpu.device.empty()) return true;
+  const auto& devices = *options_.devices;
+  return std::find(devices.begin(), devices.end(), gpu.device) != devices.end();
+}
+
 // An intent that is free, whose owner is dead or silent, and that is not resting after a failure. A
 // create that may have been called is the reconciler's.
 bool Executor::due(const Gpu& gpu, TimePoint now) const {
   const Intent& intent = gpu.intent;
   if (intent.operation == Operation::none || provider_of(gpu) == nullptr) return false;
   if (gpu.source == Source::local && gpu.host != options_.host) return false;
-  if (intent.operation == Operation::create && intent.called) return false;
+  if (intent.operation == Operation::create && (intent.called || !may_use(gpu))) return false;
   return intent.until <= now || (!intent.owner.empty() && surely_dead(intent.owner));
 }
 

@@ -29,6 +29,8 @@ namespace navtalk {
 struct ExecutorOptions {
   std::string owner;  // this_process()
   std::string host;   // rows that another host supervises are not ours
+  // Local workers are made on these only; nullopt: on every device of the host.
+  std::optional<std::vector<std::string>> devices{};
   Duration lease = std::chrono::seconds(45);
   Duration settle =
       std::chrono::seconds(90);  // so long a young place may be unknown to its provider
@@ -53,6 +55,7 @@ class Executor {
  private:
   void run(const std::stop_token& stop);
   void carry_out(const GpuId& id, const std::stop_token& stop);
+  bool may_use(const Gpu& gpu) const;
   bool due(const Gpu& gpu, TimePoint now) const;
   std::optional<Gpu> take(const Gpu& gpu);
   void renew(const Gpu& gpu, TimePoint now);

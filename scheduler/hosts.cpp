@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "scheduler/owner.h"
 
 namespace navtalk {
 namespace {
@@ -55,32 +56,38 @@ void update(PoolStore& store, const Change& change) {
   throw Error(Code::failed, "the list of hosts in the store is changed all the time by others");
 }
 
-void drop(std::vector<Host>& hosts, const std::string& name) {
-  std::erase_if(hosts, [&](const Host& host) { return host.name == name; });
+bool same_process(const Host& a, const Host& b) { return a.name == b.name && a.owner == b.owner; }
+
+void drop_dead(std::vector<Host>& hosts, TimePoint now) {
+  std::erase_if(hosts,
+                [&](const Host& host) { return host.until <= now || surely_dead(host.owner); });
 }
 
 }  // namespace
 
 std::vector<Host> live_hosts(PoolStore& store) {
   std::vector<Host> hosts = parse(store.setting(k_setting));
-  const TimePoint now = store.now();
-  std::erase_if(hosts, [&](const Host& host) { return host.until <= now; });
+  drop_dead(hosts, store.now());
   return hosts;
 }
 
 void sign_in(PoolStore& store, Host host, Duration alive) {
-  host.until = store.now() + alive;
+  const TimePoint now = store.now();
+  host.until = now + alive;
   update(store, [&](std::vector<Host>& hosts) {
-    drop(hosts, host.name);
-    hosts.push_back(host);
+    const auto own = std::find_if(hosts.begin(), hosts.end(),
+                                  [&](const Host& other) { return same_process(host, other); });
+    if (own == hosts.end())
+      hosts.push_back(host);
+    else
+      *own = host;
+    drop_dead(hosts, now);
   });
 }
 
 void sign_out(PoolStore& store, const Host& host) {
   update(store, [&](std::vector<Host>& hosts) {
-    std::erase_if(hosts, [&](const Host& other) {
-      return other.name == host.name && other.owner == host.owner;
-    });
+    std::erase_if(hosts, [&](const Host& other) { return same_process(host, other); });
   });
 }
 
@@ -92,7 +99,7 @@ std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::v
   std::vector<LocalPlace> places;
   for (const Host& host : hosts) {
     for (const std::string& device : host.devices) {
-      if (!taken.contains({host.name, device})) {
+      if (taken.emplace(host.name, device).second) {
         places.push_back({host.name, device, host.slots_per_device});
       }
     }

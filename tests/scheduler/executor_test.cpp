@@ -310,6 +310,30 @@ TEST_CASE("an outcome that comes after the row was given to others changes nothi
     const Gpu row = world.pool.row(gpu);
     Intent intent = row.intent;
     intent.owner = "another";
+TEST_CASE(
+    "workers are made on the devices of one's own settings only, and ended on all of the host") {
+  SmallPool pool;
+  ScriptedProvider local(Source::local);
+  Executor executor(
+      *pool.store, {&local},
+      {.owner = this_process(), .host = "here", .devices = std::vector<std::string>{"cpu"}}, [] {});
+  const auto on = [&](const std::string& device, Operation operation) {
+    Gpu gpu = new_gpu(pool.identity, Source::local);
+    gpu.host = "here";
+    gpu.device = device;
+    if (operation == Operation::destroy) gpu.state = State::stopping;
+    return pool.wanting(Source::local, operation, gpu);
+  };
+  const Gpu ours = on("cpu", Operation::create);
+  const Gpu others = on("cuda:0", Operation::create);
+  Gpu ending = on("cuda:1", Operation::destroy);
+  executor.step();
+  REQUIRE(executor.wait_idle(k_long, {}));
+  CHECK_FALSE(pool.row(ours).provider_id.empty());
+  CHECK(pool.row(others).provider_id.empty());
+  CHECK_FALSE(pool.store->find(ending.id));
+}
+
     world.pool.store->change({.id = row.id, .version = row.version, .intent = intent},
                              {"another", "took over"});
   });

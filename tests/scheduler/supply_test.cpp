@@ -161,6 +161,29 @@ TEST_CASE("a gateway that ends signs its host out only when no other one of it i
   CHECK(live_hosts(*world.pool.store).empty());
 }
 
+TEST_CASE("gateways of one host that differ offer what each has, and the first says how large") {
+  World world;
+  PoolStore& store = *world.pool.store;
+  const Host first = {.name = "here", .devices = {"cpu"}, .slots_per_device = 3, .owner = "1"};
+  const Host second = {
+      .name = "here", .devices = {"cpu", "cuda:0"}, .slots_per_device = 2, .owner = "2"};
+  const Host none = {.name = "here", .devices = {}, .owner = "3"};
+  for (int i = 0; i < 2; ++i) {
+    for (const Host& host : {first, second, none}) sign_in(store, host, std::chrono::minutes(1));
+  }
+  using Places = std::vector<LocalPlace>;
+  CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 3}, {"here", "cuda:0", 2}});
+  sign_out(store, first);
+  CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 2}, {"here", "cuda:0", 2}});
+}
+
+TEST_CASE("a gateway that was killed offers no device any more") {
+  World world;
+  sign_in(*world.pool.store, {.name = "here", .devices = {"cpu"}, .owner = dead_process()},
+          std::chrono::minutes(1));
+  CHECK(live_hosts(*world.pool.store).empty());
+}
+
 TEST_CASE("a pool's id is made once, and its GPUs carry it") {
   World world;
   const PoolIdentity again = pool_identity(*world.pool.store, "navtalk", "test");

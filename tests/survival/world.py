@@ -95,10 +95,13 @@ class World:
         self.store.close()
         shutil.rmtree(self.folder)
 
-    def start(self, wait=True, drain_s=0.2):
-        """A gateway that has told its address, or is about to. `drain_s`: how long sessions outlive a SIGTERM."""
+    def start(self, wait=True, drain_s=0.2, **settings):
+        """A gateway that has told its address, or is about to. `drain_s`: how long sessions outlive a SIGTERM; `settings`:
+        LOCAL_SLOTS_PER_DEVICE="2" and the like.
+        """
         command = [self.navtalk, "--config", str(self.config), "--json", "serve", "--listen", "127.0.0.1:0"]
-        gateway = Gateway([*command, "--drain-s", str(drain_s)], self.environment, self.folder / "log")
+        environment = {**self.environment, **{f"NAVTALK_{name}": value for name, value in settings.items()}}
+        gateway = Gateway([*command, "--drain-s", str(drain_s)], environment, self.folder / "log")
         self.gateways.append(gateway)
         if wait:
             gateway.started()
