@@ -80,6 +80,13 @@ void print(const PoolReport& report, Context& context) {
   } else {
     context.out.print("scaler: no tick within the last ten minutes\n");
   }
+  if (totals.headroom && totals.headroom->users > 0) {
+    const Headroom& headroom = *totals.headroom;
+    context.out.print(
+        "headroom learnt from {:.0f} users and {:.0f} rushes: {:.1f} deviations, trusted to "
+        "{:.0f} %\n",
+        headroom.users, headroom.rushes, headroom.used.deviations, headroom.used.trust * 100);
+  }
   if (!totals.creation_paused.empty()) {
     context.out.print("creation in the cloud is paused: {}\n", printable(totals.creation_paused));
   }

@@ -312,3 +312,4 @@ Plan decide(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
 }
 
 }  // namespace navtalk
+    into.memory.headroom.used = adaptive.learnt;

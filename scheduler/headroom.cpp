@@ -156,7 +156,12 @@ void each_number(Value& headroom, const Visitor& visit) {
     visit(made.outlook.deviation);
   }
   visit(headroom.newest);
+  visit(headroom.used.deviations);
+  visit(headroom.used.trust);
+  visit(headroom.used.shape);
 }
+
+constexpr const char* k_unused = " 0 0 1";  // Learnt{}
 
 struct Writer {
   std::string& text;
@@ -193,13 +198,16 @@ struct Reader {
 }  // namespace
 
 std::string as_text(const Headroom& headroom) {
-  std::string text = "1";
+  std::string text = "2";
   each_number(headroom, Writer{text});
   return text;
 }
 
 std::optional<Headroom> parse_headroom(std::string_view text) {
-  if (!text.starts_with('1')) return std::nullopt;
+  const std::string older =
+      text.starts_with('1') ? "2" + std::string(text.substr(1)) + k_unused : "";
+  if (!older.empty()) text = older;
+  if (!text.starts_with('2')) return std::nullopt;
   text.remove_prefix(1);
   Headroom headroom;
   bool fits = true;

@@ -59,6 +59,7 @@ struct Headroom {
   double fast_per_s = 0;
   std::array<Made, k_outlooks> made{};  // a ring, the newest at `newest`
   std::size_t newest = 0;
+  Learnt used{};  // by the last tick, for people who look
 
   // After a gap of minutes in which nobody looked, nothing is learnt from it.
   void look(TimePoint now, const Sighting& sighting);
@@ -68,7 +69,10 @@ struct Headroom {
   friend bool operator==(const Headroom&, const Headroom&) = default;
 };
 
-// Numbers separated by blanks; parse gives nullopt for text of another form.
+// Where the store keeps it.
+inline constexpr std::string_view k_headroom_setting = "scaler.headroom";
+// Numbers separated by blanks, after the form's own; parse reads the older form without `used`,
+// too, and gives nullopt for text of another one.
 std::string as_text(const Headroom& headroom);
 std::optional<Headroom> parse_headroom(std::string_view text);
 

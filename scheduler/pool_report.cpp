@@ -11,6 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr Duration k_recent_ticks = std::chrono::minutes(10);
 constexpr Duration k_day = std::chrono::hours(24);
 
 // What the spans cost within the last day.
@@ -24,6 +25,12 @@ double spent(const std::vector<PaidSpan>& ledger, TimePoint now) {
   return usd;
 }
 
+std::optional<Headroom> recent_headroom(PoolStore& store, TimePoint now) {
+  const std::optional<std::string> text = store.setting(k_headroom_setting);
+  const std::optional<Headroom> known = text ? parse_headroom(*text) : std::nullopt;
+  return known && now - known->at < k_recent_ticks ? known : std::nullopt;
+}
+
 PoolTotals count(PoolStore& store, const PoolView& view) {
   PoolTotals totals{.gpus = static_cast<int>(view.gpus.size()),
                     .waiting = static_cast<int>(view.waiters.size())};
@@ -35,9 +42,10 @@ PoolTotals count(PoolStore& store, const PoolView& view) {
     if (gpu.state != State::paused) totals.usd_per_hour += gpu.usd_per_hour;
   }
   totals.usd_last_day = spent(store.ledger(view.now - k_day), view.now);
-  for (const Decision& decision : store.decisions(view.now - std::chrono::minutes(10))) {
+  for (const Decision& decision : store.decisions(view.now - k_recent_ticks)) {
     if (!decision.shadow) totals.decision = decision;
   }
+  totals.headroom = recent_headroom(store, view.now);
   totals.cloud = cloud_switched_on(store);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
   return totals;
@@ -49,6 +57,14 @@ std::string time_text(TimePoint time) {
 
 ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+ordered_json as_json(const Headroom& headroom) {
+  return {{"deviations", headroom.used.deviations},
+          {"shape", headroom.used.shape},
+          {"trust", headroom.used.trust},
+          {"users", headroom.users},
+          {"rushes", headroom.rushes}};
 }
 
 ordered_json as_json(const PoolTotals& totals) {
@@ -70,6 +86,7 @@ ordered_json as_json(const PoolTotals& totals) {
     object["policy"] = totals.decision->policy;
     object["target"] = totals.decision->target;
   }
+  object["headroom"] = totals.headroom ? as_json(*totals.headroom) : ordered_json();
   object["creation_paused"] = text_or_null(totals.creation_paused);
   return object;
 }

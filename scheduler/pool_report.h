@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "scheduler/headroom.h"
 #include "scheduler/pool_store.h"
 
 namespace navtalk {
@@ -14,6 +15,8 @@ struct PoolTotals {
   double usd_per_hour = 0;             // of everything that is paid for now
   double usd_last_day = 0;             // from the ledger
   std::optional<Decision> decision{};  // the scaler's last one
+  // What the adaptive law has learnt, also in the shadow; none without one or without recent ticks.
+  std::optional<Headroom> headroom{};
   bool cloud = false;
   std::string creation_paused{};  // why, while creation in the cloud is paused
 };

@@ -7,7 +7,7 @@
 namespace navtalk {
 namespace {
 
-constexpr std::string_view k_memory = "scaler.memory", k_headroom = "scaler.headroom";
+constexpr std::string_view k_memory = "scaler.memory";
 constexpr Duration k_forget_every = std::chrono::hours(1);
 
 }  // namespace
@@ -51,7 +51,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   snapshot.recent = recent_;
   const std::optional<std::string> memory = store_.setting(k_memory);
   if (memory) snapshot.memory = parse_scaler_memory(*memory).value_or(ScalerMemory{});
-  const std::optional<std::string> headroom = store_.setting(k_headroom);
+  const std::optional<std::string> headroom = store_.setting(k_headroom_setting);
   if (headroom) snapshot.memory.headroom = parse_headroom(*headroom).value_or(Headroom{});
   const auto pause = creation_pause(store_);
   if (pause) snapshot.creation_paused_until = pause->until;
@@ -137,7 +137,7 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
   const std::string memory = as_text(plan.memory);
   if (store_.setting(k_memory) != memory) store_.set_setting(k_memory, memory);
   if (plan.memory.headroom.at > TimePoint{}) {
-    store_.set_setting(k_headroom, as_text(plan.memory.headroom));
+    store_.set_setting(k_headroom_setting, as_text(plan.memory.headroom));
   }
   Decision decision{.at = view.now,
                     .policy = std::string(name(options_.policy.law)),

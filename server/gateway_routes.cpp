@@ -75,6 +75,18 @@ PoolFacts facts_of(PoolStore& store) {
   return {report_pool(store), store.attempts(since), store.promises(since)};
 }
 
+void put_headroom(MetricsPage& page, const Headroom& headroom) {
+  page.gauge("navtalk_scaler_headroom_deviations",
+             "Learnt headroom above the forecast, in the forecast's own deviations",
+             headroom.used.deviations);
+  page.gauge("navtalk_scaler_headroom_trust_ratio",
+             "How much of it is used in place of the normal quantile", headroom.used.trust);
+  page.gauge("navtalk_scaler_headroom_users", "Users of the last month it was learnt from",
+             headroom.users);
+  page.gauge("navtalk_scaler_headroom_rushes", "Rushes of the last month that nothing foretold",
+             headroom.rushes);
+}
+
 void put_pool(MetricsPage& page, const PoolReport& report) {
   std::map<std::pair<Source, State>, int> gpus;
   for (const Source source : {Source::local, Source::external, Source::runpod}) {
@@ -94,6 +106,7 @@ void put_pool(MetricsPage& page, const PoolReport& report) {
   page.gauge("navtalk_pool_usd_per_hour", "Price of everything that is paid for now",
              totals.usd_per_hour);
   page.gauge("navtalk_pool_usd_last_day", "Paid within 24 hours", totals.usd_last_day);
+  if (totals.headroom) put_headroom(page, *totals.headroom);
   page.gauge("navtalk_scaler_cloud_on", "1 while the cloud is switched on", totals.cloud ? 1 : 0);
   if (!totals.decision) return;
   page.gauge("navtalk_scaler_target_slots", "Slots that the scaler wants", totals.decision->target);

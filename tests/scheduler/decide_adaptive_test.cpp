@@ -52,6 +52,9 @@ TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as 
   // 20 busy, and 11.5 deviations of sqrt(9.383 + 0.25).
   CHECK(whole == Approx(20 + 11.5 * 3.104).margin(1));
   CHECK(half == Approx((28 + whole) / 2.0).margin(1));
+  const Plan plan = pool.plan();
+  CHECK(plan.memory.headroom.used == plan.wanted.learnt);  // what people are shown
+  CHECK(plan.memory.headroom.used.trust == Approx(1));
 }
 
 TEST_CASE("adaptive: every tick learns, in the shadow too, and static alone does not") {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
+#include "scheduler/headroom.h"
 #include "tests/server/gateway_pool.h"
 
 using namespace navtalk;
@@ -69,6 +70,28 @@ TEST_CASE("health, readiness and metrics tell the truth") {
   CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
+}
+
+TEST_CASE("what the adaptive law has learnt is shown while it is looked after") {
+  GatewayPool pool;
+  PoolStore& store = pool.store();
+  const auto shown = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]["headroom"]; };
+  const auto scraped = [&] { return ask("GET", pool.url() + "/metrics").text; };
+  CHECK(shown().is_null());
+  CHECK_THAT(scraped(), !Catch::Contains("navtalk_scaler_headroom"));
+  Headroom headroom{.users = 1200, .rushes = 5, .at = store.now()};
+  headroom.used = {.deviations = 3.5, .trust = 0.2, .shape = 0.5};
+  store.set_setting(k_headroom_setting, as_text(headroom));
+  CHECK(shown() == nlohmann::json::parse(R"({"deviations": 3.5, "shape": 0.5, "trust": 0.2,
+                                             "users": 1200.0, "rushes": 5.0})"));
+  for (const char* const line :
+       {"navtalk_scaler_headroom_deviations 3.5\n", "navtalk_scaler_headroom_trust_ratio 0.2\n",
+        "navtalk_scaler_headroom_users 1200\n", "navtalk_scaler_headroom_rushes 5\n"}) {
+    CHECK_THAT(scraped(), Catch::Contains(line));
+  }
+  headroom.at = store.now() - 11min;  // static now, or no scaler any more
+  store.set_setting(k_headroom_setting, as_text(headroom));
+  CHECK(shown().is_null());
 }
 
 TEST_CASE("until there are keys, only this machine is served") {
