@@ -21,6 +21,7 @@ class Rules {
 
   void mend();
   void grow();
+  void give_back();
   void shrink();
   void retire();
 
@@ -183,8 +184,8 @@ bool Rules::removable(const Gpu& gpu) const {
 // A local GPU is kept paused, which costs nothing; a pod only while that is worth its disk.
 void Rules::remove(std::size_t index, std::string_view why) {
   const Gpu& gpu = snapshot_.gpus[index];
-  bool keep = gpu.source == Source::local && !gpu.draining;
-  if (gpu.source == Source::runpod && plan_.cloud && !gpu.draining) {
+  bool keep = gpu.source == Source::local;
+  if (gpu.source == Source::runpod && plan_.cloud) {
     const bool wakes = snapshot_.demand.wake_at(Source::runpod).odds >= policy_.min_wake_odds;
     keep = wakes && kept_pods_ < policy_.max_paused_cloud;
     if (keep) ++kept_pods_;
@@ -204,6 +205,23 @@ void Rules::sort_for_removal(std::vector<std::size_t>& indices) const {
   });
 }
 
+// Whoever drains a pod wants it gone, and pays for it until it is. A drained local GPU keeps its
+// row, and with it its device, on which otherwise another worker would be started; but it frees the
+// device's memory. None of them was supply, so this takes nothing away.
+void Rules::give_back() {
+  for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
+    const Gpu& gpu = snapshot_.gpus[i];
+    if (!gpu.draining) continue;
+    const bool stopped = gpu.state == State::paused && gpu.dedicated_to.empty() &&
+                         gpu.intent.operation == Operation::none;
+    if (gpu.source == Source::runpod && (stopped || removable(gpu))) {
+      add(Kind::destroy, i, "drained, and without sessions");
+    } else if (gpu.source == Source::local && removable(gpu)) {
+      add(Kind::pause, i, "drained, and without sessions: its device is free");
+    }
+  }
+}
+
 void Rules::shrink() {
   if (!snapshot_.demand.history_ready) return;
   int surplus = plan_.census.supply() - plan_.wanted.most;
@@ -214,12 +232,10 @@ void Rules::shrink() {
         gpu.intent.operation == Operation::none) {
       paused_pods.push_back(i);
     }
-    if (!removable(gpu)) continue;
-    if (gpu.source == Source::runpod && gpu.draining) {
-      add(Kind::destroy, i, "drained, and its last session has ended");
-    } else if (gpu.source == Source::runpod && !plan_.cloud) {
+    if (gpu.draining || !removable(gpu)) continue;
+    if (gpu.source == Source::runpod && !plan_.cloud) {
       add(Kind::destroy, i, "the cloud is switched off");
-    } else if (surplus > 0 && !gpu.draining) {
+    } else if (surplus > 0) {
       idle.push_back(i);
     }
   }
@@ -280,6 +296,7 @@ void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, 
   Rules rules(snapshot, policy, now, plan);
   rules.mend();
   rules.grow();
+  rules.give_back();
   rules.shrink();
   rules.retire();
 }
@@ -299,6 +316,7 @@ void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan&
   // The shadow learns, too: it is to show what it would do.
   const Wanted& adaptive = policy.law == Law::adaptive ? chosen : into.shadow.value_or(chosen);
   if (adaptive.slowest.horizon_s > 0) {
+    into.memory.headroom.used = adaptive.learnt;
     into.memory.headroom.look(now, {.busy = counted.busy + snapshot.queued,
                                     .fast_per_s = snapshot.demand.fast_per_s,
                                     .outlook = adaptive.slowest});
@@ -312,4 +330,3 @@ Plan decide(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
 }
 
 }  // namespace navtalk
-    into.memory.headroom.used = adaptive.learnt;

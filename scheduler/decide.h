@@ -6,7 +6,8 @@
 // The rules hold for every law: starting slots are supply; only idle GPUs of the shared pool are
 // taken away, cloud first and the most expensive first; failed rows keep their place for a while;
 // caps, back-off and start deadlines are kept. A pod past its age drains: it is supply no more, so
-// another comes, and it is destroyed when its last session has ended.
+// another comes. Drained and without sessions a pod is destroyed, a local GPU paused, and it stays
+// so until the drain is undone.
 #pragma once
 
 #include <string>

@@ -85,6 +85,8 @@ Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::str
 Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who) {
   return change_row(store, id, {who, "wake"}, [&](const Gpu& gpu) {
     if (gpu.state != State::paused) not_allowed(gpu, "only a paused GPU can be woken");
+    if (gpu.draining && gpu.dedicated_to.empty())
+      not_allowed(gpu, "it is drained, and would be paused again; undo that first");
     return GpuChange{.event = Event::wake,
                      .intent = next_intent(gpu, Operation::wake, store.now())};
   });

@@ -1,5 +1,7 @@
 // The scaler's decision: what is given back, paused or drained, and what never is.
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/scheduler/decide_pool.h"
 
@@ -61,12 +63,48 @@ TEST_CASE("a reservation does not hold an idle GPU for ever") {
   CHECK(pool.did() == "destroy g0");
 }
 
-TEST_CASE("a drained pod ends with its last session; a drained local GPU stays as it is") {
+TEST_CASE("drained and without sessions a pod ends, a local GPU is paused, others stay") {
+  struct Row {
+    Source source;
+    State state;
+    int sessions;
+    std::string did;
+  };
+  for (const Row& row : std::vector<Row>{{Source::runpod, State::idle, 0, "destroy g0"},
+                                         {Source::runpod, State::running, 1, ""},
+                                         {Source::runpod, State::starting, 0, ""},
+                                         {Source::runpod, State::paused, 0, "destroy g0"},
+                                         {Source::runpod, State::stopping, 0, ""},
+                                         {Source::local, State::idle, 0, "pause g0"},
+                                         {Source::local, State::running, 1, ""},
+                                         {Source::local, State::starting, 0, ""},
+                                         {Source::local, State::paused, 0, ""},
+                                         {Source::external, State::idle, 0, ""},
+                                         {Source::external, State::running, 1, ""}}) {
+    INFO(name(row.source) << " " << name(row.state));
+    Pool pool;
+    pool.policy.max_paused_cloud = 1;
+    Gpu& gpu = pool.add(row.source, row.state, row.sessions);
+    CHECK(pool.did() == "");
+    gpu.draining = true;
+    CHECK(pool.did() == row.did);
+    pool.policy.cloud = CloudSwitch::off;
+    CHECK(pool.did() == row.did);
+    gpu.intent.operation = Operation::pause;
+    CHECK(pool.did() == "");
+    gpu.intent.operation = Operation::none;
+    gpu.dedicated_to = TenantId{"acme"};
+    CHECK(pool.did() == "");
+  }
+}
+
+TEST_CASE("a drained local GPU holds its device: others come, it does not, until that is undone") {
   Pool pool;
-  pool.policy.min_free = 0;
-  pool.add(Source::runpod, State::idle).draining = true;
-  pool.add(Source::local, State::idle).draining = true;
-  CHECK(pool.did() == "destroy g0");
+  pool.policy.min_free = 1;
+  Gpu& gpu = pool.add(Source::local, State::paused);
+  CHECK(pool.did() == "wake g0");
+  gpu.draining = true;
+  CHECK(pool.did() == "create runpod");
 }
 
 TEST_CASE("pods past their age drain one after the other, and others come for them") {
@@ -99,10 +137,12 @@ TEST_CASE("until the history is known nothing is taken away, and more is still b
   pool.snapshot.demand.history_ready = false;
   pool.add(Source::runpod, State::idle);
   pool.add(Source::runpod, State::paused);
-  pool.add(Source::runpod, State::idle).draining = true;
   CHECK(pool.did() == "");
   pool.policy.min_free = 3;
   CHECK(pool.did() == "wake g1; create runpod");
+  // A drained one is none of what is kept for users.
+  pool.add(Source::runpod, State::idle).draining = true;
+  CHECK(pool.did() == "wake g1; create runpod; destroy g2");
 }
 
 TEST_CASE("pods are paused only while that is worth their disk and waking works") {

@@ -75,6 +75,16 @@ TEST_CASE("a drained GPU takes no new sessions until that is undone") {
   CHECK(pool.claim("a"));
 }
 
+TEST_CASE("a drained GPU is woken only when the drain is undone") {
+  SmallPool pool;
+  const Gpu gpu = put(pool, Source::local, State::paused);
+  drain_gpu(*pool.store, gpu.id.text, false, k_who);
+  test::expect_error(Code::failed, {gpu.id.text, "drained", "undo"},
+                     [&] { wake_gpu(*pool.store, gpu.id.text, k_who); });
+  drain_gpu(*pool.store, gpu.id.text, true, k_who);
+  CHECK(wake_gpu(*pool.store, gpu.id.text, k_who).state == State::starting);
+}
+
 TEST_CASE("pausing, waking and removing write the intent where the state allows it") {
   SmallPool pool;
   const Gpu idle = put(pool, Source::local, State::idle);

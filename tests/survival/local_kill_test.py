@@ -14,7 +14,7 @@ import unittest
 import needs_websocket  # noqa: F401
 
 from user import Session
-from world import World
+from world import PAUSED, RUNNING, World
 
 PROGRAMS = [sys.argv.pop(1) for _ in range(3)]
 PATIENCE_S = 60
@@ -51,6 +51,25 @@ class LocalKills(unittest.TestCase):
         gateway = self.made.start()
         print(f"in order after {self.made.reconciled():.1f} s")
         self.session(gateway).leave()
+        self.assertEqual(self.made.local_workers(), [worker])
+        self.made.settled()
+
+    def test_a_drained_worker_gives_its_device_free_until_that_is_undone(self):
+        gateway = self.made.start(POOL_CLOUD="off")
+        session = self.session(gateway)
+        (row,), (worker,) = self.made.gpus(), self.made.local_workers()
+        self.made.json("pool", "drain", row["id"])
+        self.assertIsNone(session.receive(2))  # two ticks
+        self.assertEqual(self.made.gpus()[0]["state"], RUNNING)
+        session.leave()
+        self.made.wait("it is paused", lambda: self.made.gpus()[0]["state"] == PAUSED)
+        waiting = Session(gateway.url)
+        self.assertFalse(waiting.wait_ready(2))
+        self.assertEqual(self.made.gpus()[0]["state"], PAUSED)
+        self.assertEqual(self.made.local_workers(), [worker])
+        self.made.json("pool", "drain", "--undo", row["id"])
+        self.assertTrue(waiting.wait_ready(PATIENCE_S), self.made.story())
+        waiting.leave()
         self.assertEqual(self.made.local_workers(), [worker])
         self.made.settled()
 
