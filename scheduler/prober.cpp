@@ -133,10 +133,11 @@ Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
 }
 
 void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {
+  const TimePoint asked = store_.now();
   const Verdict verdict = ask(gpu, client, stop);
   if (stop.stop_requested()) return;
   const bool good = verdict.why.empty();
-  const Record record = note(gpu, verdict);
+  const Record record = note(gpu, verdict, asked);
   const std::optional<std::string> second = good ? why_second(gpu) : std::nullopt;
   if (second) {
     refuse_second(gpu, *second);
@@ -147,13 +148,17 @@ void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& 
   }
 }
 
-Prober::Record Prober::note(const Gpu& gpu, const Verdict& verdict) {
+Prober::Record Prober::note(const Gpu& gpu, const Verdict& verdict, TimePoint asked) {
   return records_.with([&](auto& records) {
     Record& known = records[gpu.id];
     const bool good = verdict.why.empty();
     // A worker that was started anew proves itself anew.
     if (good && verdict.instance != known.instance) known.good = 0;
-    if (good) known.instance = verdict.instance;
+    if (good && known.good == 0) known.since = store_.now();
+    if (good) {
+      known.instance = verdict.instance;
+      known.answered = asked;
+    }
     known.good = good ? known.good + 1 : 0;
     known.bad = good ? 0 : known.bad + 1;
     return known;
@@ -175,7 +180,7 @@ void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
 void Prober::prove(const Gpu& gpu, int slots, TimePoint now) {
   const std::lock_guard lock(proving_);
   if (gpu.source == Source::external) {
-    if (!knows_all_who_serve()) return;
+    if (!heard_all_who_serve(gpu)) return;
     if (const auto second = why_second(gpu)) return refuse_second(gpu, *second);
   }
   const std::optional<Gpu> row = store_.find(gpu.id);

@@ -8,7 +8,9 @@
 //
 // Two URLs may lead to one worker, which says so by its instance: the second row of it does not
 // become ready, or fails. A registered row is second to a local or cloud one, one that does not
-// serve to one that does, then the younger to the older.
+// serve to one that does, then the younger to the older. A registered worker becomes ready only
+// when all who serve have answered since it was first heard: until then any of them may be the same
+// one, restarted.
 //
 // Misses are counted in the row, so that whoever asks next goes on counting; the last answer of one
 // that starts is its last error. Those that serve and those that do not are asked by threads of
@@ -61,6 +63,8 @@ class Prober {
     bool under_way = false;
     int good = 0, bad = 0;   // in a row; good: of one instance
     std::string instance{};  // the last that answered there
+    TimePoint since{};       // the first answer of that instance
+    TimePoint answered{};    // the last good one
   };
   struct Verdict {
     std::string why{};     // empty: it is well
@@ -80,10 +84,10 @@ class Prober {
   void unwell(const Gpu& gpu, const Verdict& verdict, int in_row);
   void fail(const Gpu& row, const std::string& why);
   void prove(const Gpu& gpu, int slots, TimePoint now);
-  Record note(const Gpu& gpu, const Verdict& verdict);
+  Record note(const Gpu& gpu, const Verdict& verdict, TimePoint asked);
   // --- one worker, several rows: twins.cpp
   std::optional<std::string> why_second(const Gpu& gpu) const;
-  bool knows_all_who_serve() const;
+  bool heard_all_who_serve(const Gpu& gpu) const;
   void refuse_second(const Gpu& gpu, const std::string& why);
 
   PoolStore& store_;

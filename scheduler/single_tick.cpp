@@ -13,8 +13,9 @@ using std::chrono::steady_clock;
 constexpr Duration k_probes = std::chrono::seconds(20);
 constexpr Duration k_renew = std::chrono::seconds(5);
 constexpr auto k_longest = std::chrono::minutes(3);
-// Proven ready is what answers twice.
-constexpr int k_rounds = 2;
+// Proven ready is what answers twice; a registered worker also waits for those who serve, who may
+// have answered a moment before it.
+constexpr int k_rounds = 3;
 
 }  // namespace
 

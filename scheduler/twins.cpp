@@ -41,16 +41,19 @@ std::optional<std::string> Prober::why_second(const Gpu& gpu) const {
   return std::nullopt;
 }
 
-// Before the first answers of those who serve nobody can tell whose worker answers. Local ones of
-// other hosts are not asked here, nor can they be reached.
-bool Prober::knows_all_who_serve() const {
+// Whose worker answers is known only by answers that are younger than this worker's first: before,
+// the same one may have run as another instance. One that serves no more is waited for until it
+// fails. Local ones of other hosts are not asked here, nor can they be reached.
+bool Prober::heard_all_who_serve(const Gpu& gpu) const {
   const PoolView view = store_.view();
   return records_.with([&](const auto& records) {
-    return std::all_of(view.gpus.begin(), view.gpus.end(), [&](const Gpu& gpu) {
-      const bool elsewhere = gpu.source == Source::local && gpu.host != options_.host;
-      if (!serves(gpu) || gpu.url.empty() || elsewhere) return true;
-      const auto record = records.find(gpu.id);
-      return record != records.end() && record->second.good + record->second.bad > 0;
+    const auto own = records.find(gpu.id);
+    if (own == records.end()) return false;
+    return std::all_of(view.gpus.begin(), view.gpus.end(), [&](const Gpu& other) {
+      const bool elsewhere = other.source == Source::local && other.host != options_.host;
+      if (!serves(other) || other.url.empty() || elsewhere) return true;
+      const auto record = records.find(other.id);
+      return record != records.end() && record->second.answered >= own->second.since;
     });
   });
 }

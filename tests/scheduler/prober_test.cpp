@@ -260,6 +260,41 @@ TEST_CASE("two rows of one worker that both serve become one, the elder") {
   CHECK(world.pool.row(second).state == State::failed);
 }
 
+TEST_CASE("a worker that was restarted is known before a second row of it is ready") {
+  World world;
+  world.worker.set({.instance = "one"});
+  const Gpu first = world.put(Source::external, State::idle);
+  // A gateway that asks those who serve less often than those who start, as usual.
+  ProberOptions usual{.who = "test", .starting_every = {}, .grace = {}, .threads = 1};
+  SECTION("by a gateway that knows the old one") {}
+  SECTION("by one that was restarted as well, while the worker did not answer") {
+    world.worker.set({.alive = false});
+  }
+  Prober prober(*world.pool.store, usual);
+  const auto look = [&] {
+    prober.step(true);
+    REQUIRE(prober.wait_idle(k_long, {}));
+  };
+  look();
+  world.worker.set({.instance = "two"});
+  const Gpu second = world.put(Source::external, State::starting, world.alias());
+  for (int i = 0; i < 6; ++i) {
+    look();
+    CHECK(world.pool.row(second).state != State::idle);
+  }
+  CHECK(world.pool.row(first).state == State::idle);
+}
+
+TEST_CASE("a registered worker does not wait for ever for one that serves no more") {
+  World world;
+  const LoopbackServer dead([](Connection& client, const ReceivedRequest&) { client.close(); });
+  const Gpu silent = world.put(Source::external, State::idle, dead.url());
+  const Gpu other = world.put(Source::external, State::starting);
+  world.look(6);
+  CHECK(world.pool.row(silent).state == State::failed);
+  CHECK(world.pool.row(other).state == State::idle);
+}
+
 TEST_CASE("a fresh process makes no second row ready before it has heard who serves") {
   World world;
   world.worker.set({.instance = "one"});
