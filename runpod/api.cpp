@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/http_url.h"
 #include "core/log.h"
+#include "runpod/server_date.h"
 
 namespace navtalk::runpod {
 namespace {
@@ -53,6 +54,13 @@ ApiResult<T> read(const ApiResult<HttpAnswer>& result, const char* what, F&& par
   std::optional<T> value = parse(std::get<HttpAnswer>(result).body);
   if (!value) return nonsense(what);
   return std::move(*value);
+}
+
+// As old as it was when this was answered, where the answer says when that was.
+Pod aged(Pod pod, const HttpAnswer& answer) {
+  const auto date = parse_http_date(answer.header("date").value_or(""));
+  if (date && pod.created_at) pod.age = age_at_most(*pod.created_at, *date);
+  return pod;
 }
 
 }  // namespace
@@ -142,13 +150,15 @@ PodList Api::list(const std::stop_token& stop) {
   std::set<std::string> seen;
   for (int pages = 0; pages < k_most_pages; ++pages) {
     const std::string path = cursor.empty() ? "/pods" : "/pods?cursor=" + path_part(cursor);
-    const auto page = read<PodPage>(send(get(path), stop), "the list of pods", parse_pods);
+    const ApiResult<HttpAnswer> answer = send(get(path), stop);
+    const auto page = read<PodPage>(answer, "the list of pods", parse_pods);
     if (const auto* fault = std::get_if<ApiFault>(&page)) {
       list.fault = *fault;
       return list;
     }
     const auto& part = std::get<PodPage>(page);
-    list.pods.insert(list.pods.end(), part.pods.begin(), part.pods.end());
+    for (Pod pod : part.pods)
+      list.pods.push_back(aged(std::move(pod), std::get<HttpAnswer>(answer)));
     if (!part.whole) list.fault = nonsense("the list of pods");
     cursor = part.next_cursor;
     if (cursor.empty()) return list;

@@ -36,6 +36,7 @@ struct Pod {
   bool locked = false;
   bool has_runtime = false;  // the container has been seen running
   std::optional<std::chrono::system_clock::time_point> created_at{};  // by Runpod's clock
+  std::optional<std::chrono::seconds> age{};  // by the same clock: at most, when it was listed
 };
 
 struct PodPage {

@@ -94,7 +94,10 @@ Instance Provider::instance(const Pod& pod) const {
   result.device = pod.gpu_type;
   result.usd_per_hour = pod.usd_per_hour;
   result.detail = pod.status_word;
-  if (pod.created_at) {
+  if (pod.age) {
+    result.age = *pod.age;
+    result.age_sure = true;
+  } else if (pod.created_at) {
     const auto age = std::chrono::system_clock::now() - *pod.created_at;
     result.age = std::max(Duration{}, std::chrono::duration_cast<Duration>(age));
   }

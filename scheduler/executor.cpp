@@ -263,6 +263,7 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     return remove(taken);
   }
   // Gone is what a whole list does not show any more; without an id it goes by the name.
+  const TimePoint looked = store_.now();
   const Listing listing = provider.list(stop);
   if (!listing.complete) return let_go(taken, "cannot see whether it is gone: " + listing.message);
   for (const Instance& instance : listing.instances) {
@@ -274,7 +275,7 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     const std::optional<Gpu> found = amend(taken,
                                            {.provider_id = instance.provider_id,
                                             .usd_per_hour = instance.usd_per_hour,
-                                            .paid_since = taken.created_at},
+                                            .paid_since = paid_from(instance, taken, looked)},
                                            "found by its name as " + instance.provider_id);
     if (found) destroy(*found, provider, stop);
     return;

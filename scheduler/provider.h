@@ -3,6 +3,7 @@
 // stop request. Thread-safe: several operations may run at once.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -25,9 +26,17 @@ struct Instance {
   std::string detail{};  // the provider's own word, for people
   // Not empty: it was started in another way than it would be now, and how.
   std::string outdated{};
-  // Since it was made, where the provider says it; by two wall clocks, so only for the books.
+  // Since it was made, at most, where the provider says it; only for the books.
   std::optional<Duration> age{};
+  bool age_sure = false;  // by the provider's clock alone, not by two wall clocks
 };
+
+// From when what is found to stand for a row is paid for, at the earliest. `looked`: before the
+// provider was asked for it.
+inline TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint looked) {
+  if (!found.age || !found.age_sure) return row.created_at;
+  return std::max(row.created_at, looked - *found.age);
+}
 
 struct Done {
   std::optional<Instance> instance{};  // as it is now, where the provider says it

@@ -51,6 +51,7 @@ bool Reconciler::pass(const std::stop_token& stop) {
   // The rows first: what is created after this look can only be missing from them, not orphaned,
   // since its row was written before the provider was called and orphans are seen twice.
   const PoolView view = store_.view();
+  looked_ = view.now;
   const Listing listing = provider_.list(stop);
   now_ = store_.now();
   restless_ = !listing.complete;
@@ -107,7 +108,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
                    .version = gpu.version,
                    .provider_id = instance.provider_id,
                    .usd_per_hour = instance.usd_per_hour,
-                   .paid_since = gpu.created_at};
+                   .paid_since = paid_from(instance, gpu, looked_)};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   if (gpu.intent.operation == Operation::create) change.intent = settled_intent(gpu);
@@ -259,8 +260,8 @@ void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::st
   gpu.usd_per_hour = instance.usd_per_hour;
   gpu.host = options_.host;
   const TimePoint made = twin != nullptr
-                             ? twin->created_at
-                             : now_ - std::min(instance.age.value_or(Duration{}), k_oldest);
+                             ? paid_from(instance, *twin, looked_)
+                             : looked_ - std::min(instance.age.value_or(Duration{}), k_oldest);
   store_.add({.gpu = gpu, .paid_since = std::min(made, sighting.first)},
              {options_.who, twin != nullptr ? "a twin at the provider" : "an orphan there"});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});

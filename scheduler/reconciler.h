@@ -64,7 +64,7 @@ class Reconciler {
   std::string setting_;                // where the store keeps what was seen
   std::optional<std::string> stored_;  // what it held before this pass
   Sightings before_, seen_;            // what was seen until this pass, and in it
-  TimePoint now_{};                    // of this pass
+  TimePoint looked_{}, now_{};         // before this pass asked for the list, and after
   bool restless_ = true;
   bool changing_ = false;  // a place starts or ends: no other one is replaced
 };

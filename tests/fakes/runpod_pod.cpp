@@ -30,15 +30,7 @@ int tcp_port(const FakePod& pod, FakeTime now) {
 }
 
 // So long ago, to the second, as Runpod writes it.
-std::string time_text(FakeTime ago) {
-  const auto then = std::chrono::system_clock::now() - ago;
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(then);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
+std::string time_text(FakeTime ago) { return cloud_time_text("%Y-%m-%dT%H:%M:%SZ", ago); }
 
 json runtime_of(const FakePod& pod, FakeTime now) {
   return {{"uptime", (now - pod.started).count() / 1000},
@@ -48,6 +40,16 @@ json runtime_of(const FakePod& pod, FakeTime now) {
 }
 
 }  // namespace
+
+std::string cloud_time_text(const char* form, FakeTime ago) {
+  const auto then = std::chrono::system_clock::now() + k_cloud_ahead - ago;
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(then);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> text{};
+  std::strftime(text.data(), text.size(), form, &parts);
+  return text.data();
+}
 
 PodLife life_from_json(const json& value, PodLife base) {
   base.starting_after = time_in(value, "starting_after_ms", base.starting_after);

@@ -12,6 +12,11 @@ namespace navtalk::tests {
 using FakeTime = std::chrono::milliseconds;  // since the fake started
 
 // How pods that are created from now on will live. Times count from the last start.
+// The cloud's clock is not ours, and nothing may depend on that.
+inline constexpr std::chrono::minutes k_cloud_ahead{17};
+// By the cloud's clock, so long ago, as strftime writes it.
+std::string cloud_time_text(const char* form, FakeTime ago = FakeTime(0));
+
 struct PodLife {
   FakeTime starting_after{0}, running_after{0};  // PROVISIONING, STARTING, RUNNING
   FakeTime healthy_after{0};                     // 502 so long after RUNNING

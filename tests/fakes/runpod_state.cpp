@@ -211,6 +211,7 @@ void RunpodState::reply(Connection& client, const FakeAnswer& answer) {
     if (!given("RateLimit")) headers.emplace_back("RateLimit", rate_header);
     headers.emplace_back("x-request-id", "request-" + std::to_string(++serial));
   }
+  headers.emplace_back("Date", cloud_time_text("%a, %d %b %Y %H:%M:%S GMT"));
   if (answer.status != 204) headers.emplace_back("Content-Type", answer.type);
   client.answer(answer.status, answer.body, headers);
 }

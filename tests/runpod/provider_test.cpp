@@ -326,6 +326,17 @@ TEST_CASE("the list shows this pool's pods only, and every page of them") {
   CHECK(listing.instances.size() == 6);
 }
 
+TEST_CASE("how old a pod is goes by the cloud's clock alone") {
+  Scene scene;
+  scene.made("a");
+  const Listing listing = scene.provider.list(k_never);
+  REQUIRE(listing.instances.size() == 1);
+  const Instance& young = listing.instances.at(0);
+  CHECK(young.age_sure);
+  REQUIRE(young.age);
+  CHECK(*young.age < tests::k_cloud_ahead);
+}
+
 TEST_CASE("a list that breaks off is not complete, and says why") {
   Scene scene;
   for (int i = 0; i < 3; ++i) scene.made(std::to_string(i));

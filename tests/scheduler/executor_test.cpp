@@ -246,6 +246,31 @@ TEST_CASE("a row without an id is destroyed by its name, and what was there stan
   CHECK(ledger[0].to.has_value());
 }
 
+TEST_CASE(
+    "what is found by its name is paid for from its own making where the provider's clock says "
+    "it") {
+  World world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  gpu.state = State::stopping;
+  gpu.usd_per_hour = 0.5;
+  const bool sure = GENERATE(true, false);
+  const Duration age = GENERATE(Duration(0), Duration(std::chrono::hours(1)));
+  const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  world.cloud.put({.provider_id = "pod-lost",
+                   .name = gpu.name,
+                   .usd_per_hour = 0.5,
+                   .age = age,
+                   .age_sure = sure});
+  const TimePoint before = world.pool.store->now();
+  world.settle();
+  const auto ledger = world.pool.store->ledger({});
+  REQUIRE(ledger.size() == 1);
+  // Nothing was made before its row; and a clock that may be wrong shortens nothing.
+  const bool young = sure && age == Duration(0);
+  CHECK((ledger[0].from >= before) == young);
+  if (!young) CHECK(ledger[0].from == row.created_at);
+}
+
 TEST_CASE("what a dead executor of this host held is taken over at once, a living one's is not") {
   World world;
   const auto held_by = [&](const std::string& owner) {
@@ -285,6 +310,30 @@ TEST_CASE("local rows are carried out by their own host only") {
   CHECK(pool.row(theirs).provider_id.empty());
 }
 
+TEST_CASE(
+    "workers are made on the devices of one's own settings only, and ended on all of the host") {
+  SmallPool pool;
+  ScriptedProvider local(Source::local);
+  Executor executor(
+      *pool.store, {&local},
+      {.owner = this_process(), .host = "here", .devices = std::vector<std::string>{"cpu"}}, [] {});
+  const auto on = [&](const std::string& device, Operation operation) {
+    Gpu gpu = new_gpu(pool.identity, Source::local);
+    gpu.host = "here";
+    gpu.device = device;
+    if (operation == Operation::destroy) gpu.state = State::stopping;
+    return pool.wanting(Source::local, operation, gpu);
+  };
+  const Gpu ours = on("cpu", Operation::create);
+  const Gpu others = on("cuda:0", Operation::create);
+  Gpu ending = on("cuda:1", Operation::destroy);
+  executor.step();
+  REQUIRE(executor.wait_idle(k_long, {}));
+  CHECK_FALSE(pool.row(ours).provider_id.empty());
+  CHECK(pool.row(others).provider_id.empty());
+  CHECK_FALSE(pool.store->find(ending.id));
+}
+
 TEST_CASE("many executors on one store carry out each intent once") {
   SmallPool pool;
   ScriptedProvider cloud(Source::runpod);
@@ -310,30 +359,6 @@ TEST_CASE("an outcome that comes after the row was given to others changes nothi
     const Gpu row = world.pool.row(gpu);
     Intent intent = row.intent;
     intent.owner = "another";
-TEST_CASE(
-    "workers are made on the devices of one's own settings only, and ended on all of the host") {
-  SmallPool pool;
-  ScriptedProvider local(Source::local);
-  Executor executor(
-      *pool.store, {&local},
-      {.owner = this_process(), .host = "here", .devices = std::vector<std::string>{"cpu"}}, [] {});
-  const auto on = [&](const std::string& device, Operation operation) {
-    Gpu gpu = new_gpu(pool.identity, Source::local);
-    gpu.host = "here";
-    gpu.device = device;
-    if (operation == Operation::destroy) gpu.state = State::stopping;
-    return pool.wanting(Source::local, operation, gpu);
-  };
-  const Gpu ours = on("cpu", Operation::create);
-  const Gpu others = on("cuda:0", Operation::create);
-  Gpu ending = on("cuda:1", Operation::destroy);
-  executor.step();
-  REQUIRE(executor.wait_idle(k_long, {}));
-  CHECK_FALSE(pool.row(ours).provider_id.empty());
-  CHECK(pool.row(others).provider_id.empty());
-  CHECK_FALSE(pool.store->find(ending.id));
-}
-
     world.pool.store->change({.id = row.id, .version = row.version, .intent = intent},
                              {"another", "took over"});
   });

@@ -105,6 +105,20 @@ TEST_CASE("a place that is running under a failed create is recorded before it i
   CHECK(world.pool.store->ledger({}).size() == 1);
 }
 
+TEST_CASE("what was made long after its row is paid for from then on") {
+  World world;
+  const Gpu gpu = world.created_by("", {});
+  Instance late = world.listed(gpu);
+  late.age = Duration(0);
+  late.age_sure = true;
+  world.cloud.put(late);
+  const TimePoint before = world.pool.store->now();
+  CHECK(world.pass());
+  REQUIRE(world.pool.store->ledger({}).size() == 1);
+  CHECK(world.pool.store->ledger({})[0].from >= before);
+  CHECK(before > gpu.created_at);
+}
+
 TEST_CASE("an orphan is adopted when it was seen twice") {
   World world;
   Gpu lost = new_gpu(world.pool.identity, Source::runpod);

@@ -236,18 +236,26 @@ class World:
         return twice
 
     def books(self):
-        """Per pod: hours that the cloud counts, hours that the ledger has, and when it was made."""
+        """Per pod: hours that the cloud counts, hours that the ledger has; seconds recorded before it was made and after its end."""
         spans = self.store.rows("SELECT provider_id, started_at, ended_at FROM paid_spans")
         before, pods, after = self.store.now_us(), self.cloud.pods_ever(), self.store.now_us()
         now = (before + after) // 2
-        recorded = {}
+        of_pod = {}
         for span in spans:
-            length = (span["ended_at"] or now) - span["started_at"]
-            recorded[span["provider_id"]] = recorded.get(span["provider_id"], 0) + length / 3.6e9
-        return [
-            {"id": pod["id"], "paid_h": pod["paid_ms"] / 3.6e6, "recorded_h": recorded.get(pod["id"])}
-            for pod in pods
-        ]
+            of_pod.setdefault(span["provider_id"], []).append((span["started_at"], span["ended_at"] or now))
+        return [self.book(pod, of_pod.get(pod["id"], []), now) for pod in pods]
+
+    @staticmethod
+    def book(pod, spans, now):
+        made, now_there = now - 1000 * (pod["now_ms"] - pod["created_ms"]), pod["removed_ms"] is None
+        gone = now if now_there else now - 1000 * (pod["now_ms"] - pod["removed_ms"])
+        return {
+            "id": pod["id"],
+            "paid_h": pod["paid_ms"] / 3.6e6,
+            "recorded_h": sum(end - start for start, end in spans) / 3.6e9 if spans else None,
+            "early_s": (made - min(start for start, _ in spans)) / 1e6 if spans else 0,
+            "late_s": (max(end for _, end in spans) - gone) / 1e6 if spans else 0,
+        }
 
     def unrecorded(self):
         return [book["id"] for book in self.books() if book["recorded_h"] is None]
