@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import tools_path  # noqa: F401
 
+import program
 import renderer
 import stages
 from program import Failure
@@ -70,6 +72,11 @@ class Arguments(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             self.refused(f"^make: {file.name}/w: Not a directory$", "make", "--work", f"{file.name}/w", "speech")
             self.refused(f"^clip.py: {file.name}/a: Not a directory$", "clip.py", "ada", f"{file.name}/a")
+
+    def test_a_folder_that_cannot_be_written_to_is_named(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(program.os, "access", return_value=False):
+            with self.assertRaisesRegex(Failure, f"^{folder} cannot be written to: choose another folder$"):
+                program.writable_folder(pathlib.Path(folder))
 
     def test_a_missing_navtalk_is_said_before_anything_is_made(self):
         with tempfile.TemporaryDirectory() as folder:

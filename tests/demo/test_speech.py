@@ -3,12 +3,14 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import tools_path  # noqa: F401
 import numpy as np
 
 import augment
 import speech_data
+import speech_windows
 import texts
 import voices
 from calibration import Calibration
@@ -22,6 +24,12 @@ JAW, WIDE, ROUND, PRESS = (PARAMETERS.index(name) for name in ("jaw", "wide", "r
 
 def rms(samples):
     return float(np.sqrt(np.mean(samples**2)))
+
+
+def spectrum_of(samples):
+    """Power of each frequency, smoothed over 40 Hz, so that noise is even; never 0."""
+    power = np.abs(np.fft.rfft(samples * np.hanning(len(samples)))) ** 2
+    return np.convolve(power, np.ones(40), "same")[::40] + 1e-20
 
 
 class Tracks(unittest.TestCase):
@@ -94,6 +102,36 @@ class Augmentation(unittest.TestCase):
         added = augment.noise(voice, np.random.default_rng(3)) - voice
         self.assertLess(rms(added), augment.level(voice) * 10 ** (-7.5 / 20))
         self.assertGreater(rms(added), 0)
+
+    def test_a_tone_is_steady_and_of_one_pitch(self):
+        for seed in range(20):
+            tone = augment.steady_tone(16000, np.random.default_rng(seed))
+            first, second = tone[:8000], tone[8000:]
+            self.assertAlmostEqual(rms(tone), 1, places=2)
+            self.assertAlmostEqual(rms(first), rms(second), delta=0.1)
+            power = np.abs(np.fft.rfft(tone * np.hanning(16000))) ** 2
+            peaks = np.sort(power)[::-1]
+            self.assertGreater(peaks[: 5 * 6].sum(), 0.99 * power.sum(), seed)  # at most six lines
+
+    def test_what_is_heard_where_nobody_speaks_is_quiet_or_as_loud_as_speech(self):
+        sounds = [augment.no_speech(16000, np.random.default_rng(seed)) for seed in range(200)]
+        levels_db = np.array([20 * np.log10(rms(sound) + 1e-9) for sound in sounds])
+        self.assertLess(levels_db.max(), -4)
+        self.assertGreater((levels_db > -20).mean(), 0.2)
+        self.assertGreater((levels_db < -35).mean(), 0.3)
+        flatness = [np.exp(np.log(p).mean()) / p.mean() for p in map(spectrum_of, sounds)]
+        self.assertGreater(np.mean(np.array(flatness) > 0.2), 0.1)  # white noise
+        self.assertGreater(np.mean(np.array(flatness) < 0.001), 0.1)  # tones
+
+    def test_a_window_in_which_nobody_speaks_rests_however_loud(self):
+        loud = resting = 0
+        with mock.patch.object(speech_windows, "SHARE_OF_SILENCE", 1.0):
+            for seed in range(40):
+                window = speech_windows.compose([], 50, np.random.default_rng(seed))
+                resting += not window.track.any()
+                loud += bool(window.mel.mean() > 0.3)
+        self.assertEqual(resting, 40)
+        self.assertGreater(loud, 5)
 
 
 class Shards(unittest.TestCase):

@@ -63,6 +63,37 @@ def coloured_noise(count: int, rng: np.random.Generator) -> np.ndarray:
     return (noise / (noise.std() + 1e-12)).astype(np.float32)
 
 
+def steady_tone(count: int, rng: np.random.Generator) -> np.ndarray:
+    """A hum, whistle or beep [count] of unit power: 50 to 4000 Hz, up to six partials that fade."""
+    pitch_hz = np.exp(rng.uniform(np.log(50), np.log(4000)))
+    partials = np.arange(1, rng.integers(1, 7) + 1)
+    partials = partials[partials * pitch_hz < 0.45 * RATE_HZ]
+    strength = partials ** -rng.uniform(0.5, 2.0)
+    phase = rng.uniform(0, 2 * np.pi, len(partials))
+    angle = 2 * np.pi * pitch_hz * np.arange(count)[:, None] / RATE_HZ * partials + phase
+    tone = (strength * np.sin(angle)).sum(axis=1)
+    return (tone / (tone.std() + 1e-12)).astype(np.float32)
+
+
+def no_speech(count: int, rng: np.random.Generator) -> np.ndarray:
+    """What is heard where nobody speaks [count]: a room, a fan, traffic, a hum, a beep; -80 to -8 dB.
+
+    Half of it is as loud as speech. It may begin and end suddenly: a mouth must not open at that.
+    """
+    loud = rng.random() < 0.5
+    amplitude = 10 ** rng.uniform(-1.3, -0.4) if loud else 10 ** rng.uniform(-4, -1.5)
+    kind = rng.random()
+    sound = np.zeros(count, np.float32)
+    if kind < 0.8:
+        sound += coloured_noise(count, rng)
+    if kind >= 0.6:
+        sound += steady_tone(count, rng)
+    if rng.random() < 0.3:
+        begin, end = np.sort(rng.integers(0, count, 2))
+        sound[:begin] = sound[end:] = 0
+    return (amplitude * sound).astype(np.float32)
+
+
 def noise(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Adds steady noise 8 to 45 dB below the speech."""
     amplitude = max(level(samples), 1e-3) * 10 ** (-rng.uniform(8, 45) / 20)

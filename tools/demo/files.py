@@ -37,7 +37,8 @@ def save_state(path: Path, state: dict) -> None:
     """A torch checkpoint at `path`, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    torch.save(state, partial)
+    with partial.open("wb") as file:  # torch's own errors do not name the file
+        torch.save(state, file)
     os.replace(partial, path)
 
 

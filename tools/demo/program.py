@@ -40,6 +40,14 @@ def enter_environment() -> None:
         raise SystemExit(f"{name}: the Python package {missing[0]} is missing: run scripts/python-env")
 
 
+def writable_folder(path: Path) -> Path:
+    """`path`, which is there afterwards; OSError or Failure where it cannot be, or not be written to."""
+    path.mkdir(parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK):
+        raise Failure(f"{path} cannot be written to: choose another folder")
+    return path
+
+
 def find_navtalk(navtalk: Path) -> str:
     """The navtalk to call; Failure where it is not there."""
     found = shutil.which(navtalk)

@@ -15,7 +15,7 @@ STRENGTHS = (0.0, 0.3, 0.3, 0.6, 1.0)
 SHARE_WARPED = 0.6
 WARP = (0.86, 1.17)  # of the spectrum: a longer or shorter throat
 SHARE_OF_SINGLE_CLIPS = 0.2  # in windows that are silent otherwise
-SHARE_OF_SILENCE = 0.04  # windows that hold room noise only
+SHARE_OF_SILENCE = 0.08  # windows in which nobody speaks: noise and tones, or nothing at all
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def compose(
     if rng.random() >= SHARE_OF_SILENCE:
         _place(samples, track, clips, rng, strength)
     elif strength > 0:
-        samples += 10 ** rng.uniform(-4, -1.5) * augment.coloured_noise(len(samples), rng)
+        samples += augment.no_speech(len(samples), rng)
     samples = augment.apply(samples, augment.OF_A_RECORDING, rng, strength)
     warp = rng.uniform(*WARP) if rng.random() < SHARE_WARPED * strength else 1.0
     return Window(log_mel(torch.from_numpy(samples), float(warp)), torch.from_numpy(track))
