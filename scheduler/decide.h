@@ -63,6 +63,7 @@ struct Wanted {
   int forecast = 0;                               // adaptive: least by the forecast alone
   int floor = 0;                                  // adaptive: least by Erlang C
   double horizon_s = 0, mean = 0, deviation = 0;  // adaptive: see docs/scaling.md
+  double foretold = 0;                            // adaptive: of the mean, by the hour's clock
   Outlook slowest{};                              // adaptive: for the slowest way to more slots
   Headroom::Learnt learnt{};                      // adaptive: the headroom used for it
   bool surge = false, held = false;               // why nothing is taken away

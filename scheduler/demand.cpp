@@ -136,17 +136,36 @@ Demand DemandEstimator::demand(TimePoint now) {
     demand.create[i] = create_[i].learnt;
     demand.wake[i] = wake_[i].learnt;
   }
+  foretell(demand);
   return demand;
+}
+
+MinuteRing DemandEstimator::ring() const {
+  const double mean = minutes_known_ > 0 ? sum_ / static_cast<double>(minutes_known_) : 0;
+  return {.counts = minutes_, .open = minute_, .closed = minutes_known_, .mean = mean};
+}
+
+// Of the open minute, what has not come yet.
+void DemandEstimator::foretell(Demand& demand) const {
+  const MinuteRing known = ring();
+  for (std::size_t minute = 0; minute < demand.ahead.size(); ++minute) {
+    demand.ahead[minute] = foretold(known, minute);
+  }
+  demand.minute_left_s = in_seconds(minute_ends_ - now_);
+  Foretold& open = demand.ahead.front();
+  if (open.users <= 0) return;
+  const double left = std::max(0.0, 1 - minutes_[minute_] / open.users);
+  open = {.users = open.users * left, .variance = open.variance * left * left};
 }
 
 // An EWMA of memory T over Poisson arrivals of rate r has the variance r / 2T: what the fast one
 // shows within one and a half deviations of the slow one is chance, wider where arrivals come in
 // clumps. What it shows beyond is a rush, of which it has seen only a part yet: half after 0.7 T.
-// So twice that is believed.
+// So twice that is believed. A rush that was foretold is over within its minute.
 double DemandEstimator::expected(double day_per_s) const {
   const double calm = std::max(slow_, day_per_s / 10);
   const double chance = 1.5 * std::sqrt(clumping() * calm / (2 * in_seconds(options_.fast)));
-  return slow_ + 2 * std::max(0.0, fast_ - slow_ - chance);
+  return slow_ + 2 * std::max(0.0, fast_ - foretold_ - slow_ - chance);
 }
 
 double DemandEstimator::burstiness() const {
@@ -172,6 +191,7 @@ void DemandEstimator::advance(TimePoint now) {
   if (now <= now_) return;
   const double passed_s = in_seconds(now - now_);
   fast_ *= std::exp(-passed_s / in_seconds(options_.fast));
+  foretold_ *= std::exp(-passed_s / in_seconds(options_.fast));
   slow_ *= std::exp(-passed_s / in_seconds(options_.slow));
   now_ = now;
   for (std::size_t i = 0; now >= minute_ends_; ++i) {
@@ -207,6 +227,8 @@ void DemandEstimator::close_minute() {
     changes_ -= squared(minute(minute_) - minute(minute_ + 1));
   }
   minutes_[minute_] = 0;
+  const double fast_s = in_seconds(options_.fast), ago_s = in_seconds(now_ - minute_ends_);
+  foretold_ += foretold(ring(), 0).users / fast_s * std::exp(-ago_s / fast_s);
   minute_ends_ += std::chrono::minutes(1);
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "scheduler/foretold.h"
 #include "scheduler/history.h"
 
 namespace navtalk {
@@ -29,15 +30,20 @@ struct LeadTime {
 
 // A picture of the demand at one moment.
 struct Demand {
-  double fast_per_s = 0;   // arrivals, EWMA of 2 min
-  double slow_per_s = 0;   // arrivals, EWMA of 30 min
-  double rate_per_s = 0;   // what to expect: slow, and twice the rush that fast shows
+  double fast_per_s = 0;  // arrivals, EWMA of 2 min
+  double slow_per_s = 0;  // arrivals, EWMA of 30 min
+  // What to expect: slow, and twice the rush that fast shows beyond what was foretold.
+  double rate_per_s = 0;
   double day_per_s = 0;    // arrivals, mean of the last 24 h
   int last_minute = 0;     // arrivals of the last 60 s
   double session_s = 300;  // mean length of a session
   double burstiness = 1;   // variance / mean of the arrivals per minute over 24 h, within 1 .. 8
   // As burstiness, but from the change between one minute and the next: what no rate foretells.
   double clumping = 1;
+  // What the hour's clock foretells for the rest of this minute and for the next ones; for none
+  // beyond these.
+  std::array<Foretold, 16> ahead{};
+  double minute_left_s = 60;
   bool history_ready = false;                        // enough is known to take something away
   std::array<LeadTime, k_sources> create{}, wake{};  // by Source
 
@@ -90,6 +96,8 @@ class DemandEstimator {
   double expected(double day_per_s) const;
   double burstiness() const;
   double clumping() const;
+  MinuteRing ring() const;
+  void foretell(Demand& demand) const;
   Leads& leads_of(Source source, Operation operation);
   static void remember(Leads& leads, Duration took);
 
@@ -97,6 +105,7 @@ class DemandEstimator {
   TimePoint start_, begin_, now_;
   bool loaded_ = false;
   double fast_ = 0, slow_ = 0;
+  double foretold_ = 0;  // the part of fast_ that the hour's clock foretold
   // Arrivals per minute over a day: a ring, the open one included; sums of the closed ones.
   std::vector<std::uint32_t> minutes_;
   std::size_t minute_ = 0, minutes_known_ = 0;

@@ -32,14 +32,20 @@ std::string state_line(const Plan& plan) {
                      census.holding, census.paused);
 }
 
+std::string by_the_clock(const Wanted& wanted) {
+  if (wanted.foretold <= 0) return {};
+  return fmt::format(", {:.1f} of them since they come at this minute of every hour",
+                     wanted.foretold);
+}
+
 std::string target_line(const Wanted& wanted, const Demand& demand, const Policy& policy, Law law) {
   if (law == Law::counts) return fmt::format("static wants {}", slots(wanted.least));
   return fmt::format(
-      "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s), Erlang floor {}; "
+      "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s{}), Erlang floor {}; "
       "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}; "
       "headroom of {:.1f} deviations learnt, trusted to {:.0f} %",
       slots(wanted.least), wanted.forecast, wanted.mean, wanted.deviation, wanted.horizon_s,
-      wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
+      by_the_clock(wanted), wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
       policy.wait_probability, wanted.learnt.deviations, wanted.learnt.trust * 100);
 }
 

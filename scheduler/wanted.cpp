@@ -71,13 +71,28 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
   return tiers;
 }
 
-// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps.
+// By the hour's clock, of the minutes that begin within the horizon.
+Foretold foretold_within(const Demand& demand, double horizon_s) {
+  Foretold sum;
+  for (std::size_t i = 0; i < demand.ahead.size(); ++i) {
+    const double begins_s = i == 0 ? 0 : demand.minute_left_s + 60 * static_cast<double>(i - 1);
+    if (begins_s >= horizon_s) break;
+    sum.users += demand.ahead[i].users;
+    sum.variance += demand.ahead[i].variance;
+  }
+  return sum;
+}
+
+// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps, and by the
+// clock.
 Outlook outlook(const Demand& demand, int busy, double horizon_s) {
   const double stay = std::exp(-horizon_s / demand.session_s);
   const double fresh = demand.rate_per_s * demand.session_s * (1 - stay);
-  const double mean = busy * stay + fresh;
-  const double deviation = std::sqrt(busy * stay * (1 - stay) + demand.clumping * fresh);
-  return {.horizon_s = horizon_s, .mean = mean, .deviation = deviation};
+  const Foretold more = foretold_within(demand, horizon_s);
+  const double variance = busy * stay * (1 - stay) + demand.clumping * fresh + more.variance;
+  return {.horizon_s = horizon_s,
+          .mean = busy * stay + fresh + more.users,
+          .deviation = std::sqrt(variance)};
 }
 
 // Half a slot: what comes in whole ones is never certain.
@@ -117,6 +132,7 @@ void want_by_forecast(const Snapshot& snapshot, const Policy& policy, const Cens
       wanted.horizon_s = here.horizon_s;
       wanted.mean = here.mean;
       wanted.deviation = here.deviation;
+      wanted.foretold = foretold_within(demand, here.horizon_s).users;
     }
     covered += ways.all[i].slots;
   }

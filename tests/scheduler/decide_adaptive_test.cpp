@@ -1,5 +1,6 @@
 // The scaler's decision under the adaptive law, acting or in the shadow.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/scheduler/decide_pool.h"
 
@@ -36,6 +37,22 @@ TEST_CASE("adaptive: more waits, clumps or a stricter wish ask for more") {
 TEST_CASE("adaptive: one slot is free for the next user even when nobody is foreseen") {
   CHECK(busy_pool(0, 0).plan().target() == 1);
   CHECK(busy_pool(3, 0).plan().target() >= 4);
+}
+
+TEST_CASE("adaptive: what the hour's clock foretells is there when its minute begins") {
+  Pool pool = busy_pool(20, 4);
+  pool.snapshot.demand.minute_left_s = 40;
+  pool.snapshot.demand.ahead[2] = {.users = 10, .variance = 4};  // begins in 100 s
+  CHECK(pool.plan().target() == 28);                             // a GPU takes 95 s
+  pool.snapshot.demand.minute_left_s = 30;
+  const Plan plan = pool.plan();
+  CHECK(plan.wanted.mean == Approx(30.0).margin(0.01));
+  CHECK(plan.wanted.deviation == Approx(std::sqrt(9.383 + 4)).margin(0.01));
+  CHECK(plan.wanted.foretold == Approx(10));
+  CHECK(plan.target() > 38);
+  const std::string line = explain(plan, pool.policy, pool.snapshot.demand).front();
+  CHECK(line.find("10.0 of them since they come at this minute of every hour") !=
+        std::string::npos);
 }
 
 TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as it is trusted") {
