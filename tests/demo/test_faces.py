@@ -10,6 +10,7 @@ import tools_path  # noqa: F401
 import numpy as np
 import torch
 
+import calm_audio
 import encoder_start
 import face_data
 import figures
@@ -23,6 +24,7 @@ from audio_encoder import frame_windows, positional_table
 from calibration import Calibration
 from contexts import Contexts, rare_first
 from degrade import degraded
+from files import load_state, save_state
 from probe import Probe
 from sizes import fresh_nets
 from training import Run, learning_rate
@@ -182,6 +184,29 @@ class Trainings(unittest.TestCase):
             for key, value in whole.average.state.items():
                 torch.testing.assert_close(value, resumed.average.state[key])
             torch.testing.assert_close(whole.module.weight, resumed.module.weight)
+
+    def test_calming_that_was_stopped_goes_on_where_it_was(self):
+        reader = train_audio.new_reader().state_dict()
+        rng = np.random.default_rng(0)
+        spoken = [(rng.standard_normal(16000).astype(np.float32) / 10, rng.random((50, 8), np.float32))]
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            one, two = pathlib.Path(one), pathlib.Path(two)
+            for work in (one, two):
+                save_state(work / "audio.pt", {"average": reader, "step": 7})
+            with mock.patch.multiple(calm_audio, STEPS=4, REPORT_EVERY=2, WINDOWS=(8,)), mock.patch.object(
+                calm_audio.speech_data, "load", return_value=spoken
+            ):
+                calm_audio.calm(one)
+                batches = [train_audio.batch, train_audio.batch, mock.Mock(side_effect=KeyboardInterrupt)]
+                with mock.patch.object(train_audio, "batch", lambda *given: batches.pop(0)(*given)):
+                    with self.assertRaises(KeyboardInterrupt):
+                        calm_audio.calm(two)
+                self.assertEqual(load_state(two / "calming.pt")["step"], 2)
+                calm_audio.calm(two)
+            self.assertEqual(sorted(path.name for path in two.iterdir()), ["audio.pt", "calm.pt"])
+            whole, resumed = (load_state(work / "calm.pt")["average"] for work in (one, two))
+            for key, value in whole.items():
+                torch.testing.assert_close(value, resumed[key])
 
     def test_the_learning_rate_warms_up_stays_and_settles(self):
         rates = [learning_rate(step, 10000, 1.0) for step in (0, 1000, 6000, 9999)]
