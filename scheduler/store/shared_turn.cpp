@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -59,6 +61,13 @@ timespec deadline_after(Duration wait) {
   return {.tv_sec = seconds.time_since_epoch().count(), .tv_nsec = rest.count()};
 }
 
+std::array<char, 48> this_boot() {
+  const std::string boot = boot_id();
+  std::array<char, 48> text{};
+  std::copy_n(boot.begin(), std::min(boot.size(), text.size() - 1), text.begin());
+  return text;
+}
+
 void make_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -91,7 +100,7 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 // The file's content. A pthread mutex has the same layout for all programs of one architecture.
 struct SharedTurn::Page {
   std::array<char, 16> magic;
-  std::array<char, 48> boot_id;
+  BootId boot_id;
   pthread_mutex_t turn, chore;
   std::atomic<std::uint32_t> changes;
   std::atomic<std::uint32_t> tickets;
@@ -105,8 +114,20 @@ struct SharedTurn::Page {
 
   Place& place(std::uint32_t ticket) { return line[ticket % k_places]; }
 
-  bool is_of(const std::array<char, 48>& boot) const { return magic == k_magic && boot_id == boot; }
+  bool is_of(const BootId& boot) const { return magic == k_magic && boot_id == boot; }
 };
+
+bool SharedTurn::is_there(int fd, const BootId& boot) {
+  struct {
+    std::array<char, 16> magic;
+    BootId boot_id;
+  } head{};
+  struct stat status {};
+  static_assert(offsetof(Page, boot_id) == sizeof(head.magic));
+  return fstat(fd, &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(Page)) &&
+         pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic == k_magic &&
+         head.boot_id == boot;
+}
 
 SharedTurn::Hold::Hold(Hold&& other) noexcept : turn_(std::exchange(other.turn_, nullptr)) {}
 
@@ -124,17 +145,18 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
   while (flock(fd.value(), LOCK_EX) != 0) {
     if (errno != EINTR) throw fail("lock");
   }
-  // A larger file is cut only while nobody else can have it mapped: never.
-  if (ftruncate(fd.value(), sizeof(Page)) != 0) throw fail("write");
+  const BootId boot = this_boot();
+  // Room before it is mapped: a page without any would end the process when it is written to. Not
+  // while others may use the file, for where the file system cannot do it, zeros are written.
+  if (!is_there(fd.value(), boot) && (errno = posix_fallocate(fd.value(), 0, sizeof(Page))) != 0) {
+    throw fail("make room on the disk for");
+  }
   void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd.value(), 0);
   if (memory == MAP_FAILED) throw fail("map");
   page_ = static_cast<Page*>(memory);
-  const std::string boot = boot_id();
-  std::array<char, 48> text{};
-  std::copy_n(boot.begin(), std::min(boot.size(), text.size() - 1), text.begin());
-  if (!page_->is_of(text)) {
+  if (!page_->is_of(boot)) {
     page_->magic = {};
-    page_->boot_id = text;
+    page_->boot_id = boot;
     make_mutex(page_->turn);
     make_mutex(page_->chore);
     page_->changes = 1;

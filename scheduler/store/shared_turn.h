@@ -11,6 +11,7 @@
 // order is lost, and nothing else. Thread-safe.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
@@ -39,7 +40,8 @@ class SharedTurn {
     SharedTurn* turn_;
   };
 
-  // Makes the file where it is missing or was left by an earlier boot.
+  // Makes the file where it is missing or was left by an earlier boot. Error{failed} naming it
+  // where it cannot be opened, or finds no room on the disk.
   explicit SharedTurn(const std::filesystem::path& file);
   ~SharedTurn();
   SharedTurn(SharedTurn&&) = delete;
@@ -59,6 +61,9 @@ class SharedTurn {
 
  private:
   struct Page;
+  using BootId = std::array<char, 48>;
+  // Has it been made, whole, since that boot?
+  static bool is_there(int fd, const BootId& boot);
   // False after the deadline.
   bool stand_in_line(const timespec& deadline);
 
