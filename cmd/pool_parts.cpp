@@ -62,8 +62,9 @@ bool has_cloud(const Config& config) {
          !config.runpod.gpu_types.empty();
 }
 
-SupplyOptions supply_options(const PoolIdentity& identity, const Config& config,
+SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& reading,
                              const std::string& who) {
+  const Config& config = reading.config;
   return {
       .identity = identity,
       .who = who,
@@ -71,7 +72,7 @@ SupplyOptions supply_options(const PoolIdentity& identity, const Config& config,
       .cloud_slots = config.runpod.slots,
       .max_gpus = config.pool.max_gpus,
       .max_usd_per_hour = config.pool.max_usd_per_hour,
-      .spare_slots = std::max(1, config.pool.min_running_gpu)};
+      .spare_slots = spare_slots(policy_of(reading))};
 }
 
 std::string worker_token_of(const Config& config) {

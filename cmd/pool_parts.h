@@ -19,7 +19,7 @@ PoolIdentity identity_of(PoolStore& store, const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
 Policy policy_of(const ConfigReading& reading);
 // What prepares GPUs. The cloud's part is off where no image and GPU type are configured.
-SupplyOptions supply_options(const PoolIdentity& identity, const Config& config,
+SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& reading,
                              const std::string& who);
 bool has_cloud(const Config& config);
 // The configured file, else worker-token in the state directory, made at first use.

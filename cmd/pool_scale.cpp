@@ -58,7 +58,7 @@ int scale(const Options& options, Context& context) {
   PoolProviders providers(context.config, identity, worker_token_of(context.config), *store,
                           context.stop);
   throw_if_stopped(context.stop);
-  SupplyOptions supplies = supply_options(identity, context.config, "scaler " + owner);
+  SupplyOptions supplies = supply_options(identity, context.config_reading, "scaler " + owner);
   supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
   Supply supply(*store, supplies);
   Learner learner(*store);

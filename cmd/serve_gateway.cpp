@@ -101,7 +101,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);
 
-  SupplyOptions supplies = supply_options(identity, config, "gateway " + owner);
+  SupplyOptions supplies = supply_options(identity, context.config_reading, "gateway " + owner);
   supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
   Learner learner(*store);
   supplies.demand = [&learner] { return learner.demand({}); };

@@ -32,7 +32,7 @@ Allocation Allocator::arrive(Claimant claimant) {
                             ? std::nullopt
                             : store_.enqueue(claimant, options_.queue_limit, options_.lease);
   if (!position) {
-    supply_.prepare_next();
+    supply_.for_refused();
     return NoGpu{options_.queue_limit == 0 ? "no GPU is available"
                                            : "no GPU is available and the queue is full",
                  k_retry_after};

@@ -34,6 +34,11 @@ std::string_view name(Attempt::Result result) {
 
 bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
 
+int coming_slots(const Gpu& gpu) {
+  const bool answers = gpu.state == State::idle || gpu.state == State::running;
+  return shared(gpu) && (answers || gpu.state == State::starting) ? gpu.free_slots() : 0;
+}
+
 Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
   return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
 }

@@ -87,5 +87,7 @@ bool being_woken(const Gpu& gpu);
 bool nothing_was_made(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?
 bool shared(const Gpu& gpu);
+// Slots of the shared pool that are free on it, or will be when it has started.
+int coming_slots(const Gpu& gpu);
 
 }  // namespace navtalk

@@ -27,12 +27,21 @@ struct Cause {
   std::string why;  // a phrase for people
 };
 
+// For users: only while fewer slots of the shared pool are free, or will be when what is starting
+// has started, than users wait and `spare` more. The row is then reserved for the first waiter whom
+// those slots do not reach, if there is one. It is decided in the transaction, so that gateways
+// that saw the same queue bring no more together than one would.
+struct ForUsers {
+  int spare = 0;
+};
+
 struct NewGpu {
   Gpu gpu;           // state, version, epoch and times are the store's to set where 0
   int max_gpus = 0;  // 0: no cap. Counts every row that is neither dedicated nor external
   double max_usd_per_hour = 0;  // 0: no cap. Sum over rows not paused, this one's price included
   std::uint64_t fence = 0;      // of the scaler that adds it; 0: not a scaler
   std::optional<TimePoint> paid_since{};  // see GpuChange
+  std::optional<ForUsers> for_users{};    // nullopt: whoever waits
 };
 
 // A compare-and-set change of one row. What is nullopt stays.
@@ -50,7 +59,8 @@ struct GpuChange {
   // now.
   std::optional<TimePoint> paid_since{};
   std::uint64_t fence = 0;
-  double max_usd_per_hour = 0;  // of a wake; 0: no cap. As for NewGpu
+  double max_usd_per_hour = 0;          // of a wake; 0: no cap. As for NewGpu
+  std::optional<ForUsers> for_users{};  // of a wake. As for NewGpu
 };
 
 struct PoolView {
@@ -80,11 +90,13 @@ class PoolStore {
   // --- GPUs
   virtual PoolView view() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
-  // nullopt when a cap or the fence forbids it, or a local device has its worker already;
+  // nullopt when a cap or the fence forbids it, a local device has its worker already, or as many
+  // as `for_users` asks for are coming;
   // Error{invalid} when the id or name is taken, or an external worker's URL is another row's.
   virtual std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) = 0;
-  // The row afterwards; nullopt when the version or the fence is stale, or the row is gone.
-  // Error{failed} for an event that the state machine does not allow.
+  // The row afterwards; nullopt when the version or the fence is stale, the row is gone, or a wake
+  // would break a cap or is not needed (`for_users`). Error{failed} for an event that the state
+  // machine does not allow.
   virtual std::optional<Gpu> change(const GpuChange& change, const Cause& cause) = 0;
   // Only from stopping or failed, or external, and without sessions. False when the version is
   // stale.

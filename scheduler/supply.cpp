@@ -14,6 +14,16 @@ using nlohmann::json;
 // Enough for a burst in one call; the next call goes on.
 constexpr int k_at_once = 4;
 
+bool enough(const PoolView& view, const ForUsers& need) {
+  return coming_slots(view) >= static_cast<int>(view.waiters.size()) + need.spare;
+}
+
+// What stood in the way of a new row, as far as one can say afterwards.
+std::string refusal(PoolStore& store, const std::optional<ForUsers>& need) {
+  return need && enough(store.view(), *need) ? "enough slots are free or coming"
+                                             : "the cap on GPUs or on their price is reached";
+}
+
 }  // namespace
 
 std::vector<Gpu> wakeable(const PoolView& view) {
@@ -31,12 +41,13 @@ std::vector<Gpu> wakeable(const PoolView& view) {
 
 int coming_slots(const PoolView& view) {
   int slots = 0;
-  for (const Gpu& gpu : view.gpus) {
-    if (!shared(gpu)) continue;
-    const bool answers = gpu.state == State::idle || gpu.state == State::running;
-    if (answers || gpu.state == State::starting) slots += gpu.free_slots();
-  }
+  for (const Gpu& gpu : view.gpus) slots += coming_slots(gpu);
   return slots;
+}
+
+int spare_slots(const Policy& policy) {
+  const int wanted = std::max(1, policy.min_free);
+  return policy.max_free ? std::min(wanted, std::max(*policy.max_free, policy.min_free)) : wanted;
 }
 
 Supply::Supply(PoolStore& store, SupplyOptions options)
@@ -45,22 +56,25 @@ Supply::Supply(PoolStore& store, SupplyOptions options)
 void Supply::for_waiters() {
   for (int i = 0; i < k_at_once; ++i) {
     const PoolView view = store_.view();
-    const int lacking = static_cast<int>(view.waiters.size()) - coming_slots(view);
-    if (lacking <= 0) return;
-    // The waiter that the slots there are do not reach.
-    const Waiter& waiter = view.waiters.at(view.waiters.size() - static_cast<std::size_t>(lacking));
-    const Bringing brought = bring(view, "a user waits", waiter.claimant.id);
-    if (brought.operation == Operation::none) return;
+    if (enough(view, {})) return;
+    if (bring(view, "a user waits", ForUsers{}).operation == Operation::none) return;
   }
 }
 
 void Supply::prepare_next() {
   const PoolView view = store_.view();
-  const int wanted = static_cast<int>(view.waiters.size()) + options_.spare_slots;
-  if (coming_slots(view) < wanted) bring(view, "prepare the next");
+  const ForUsers need{.spare = options_.spare_slots};
+  if (!enough(view, need)) bring(view, "prepare the next", need);
 }
 
-Bringing Supply::bring(const PoolView& view, const std::string& why, const WaiterId& waiter) {
+void Supply::for_refused() {
+  const PoolView view = store_.view();
+  const ForUsers need{.spare = std::max(1, options_.spare_slots)};
+  if (!enough(view, need)) bring(view, "a user was refused", need);
+}
+
+Bringing Supply::bring(const PoolView& view, const std::string& why,
+                       const std::optional<ForUsers>& need) {
   const Demand learnt = options_.demand ? options_.demand() : Demand{};
   const auto may = [&](Source source, Operation operation) {
     return may_be_asked(learnt, source, operation, view.gpus, view.now);
@@ -68,10 +82,10 @@ Bringing Supply::bring(const PoolView& view, const std::string& why, const Waite
   for (const Gpu& gpu : wakeable(view)) {
     if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;
     if (!may(gpu.source, Operation::wake)) continue;
-    if (wake(gpu, why, waiter)) return {Operation::wake, gpu.id, gpu.source, why};
+    if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
   }
   Bringing brought = {.why = "local workers failed, and rest"};
-  if (may(Source::local, Operation::create)) brought = create(view, Source::local, why, waiter);
+  if (may(Source::local, Operation::create)) brought = create(view, Source::local, why, need);
   if (brought.operation != Operation::none) return brought;
   if (options_.cloud == CloudSwitch::off) return brought;
   if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
@@ -80,25 +94,26 @@ Bringing Supply::bring(const PoolView& view, const std::string& why, const Waite
   if (!may(Source::runpod, Operation::create)) {
     return {.why = brought.why + "; the cloud refused or failed, and rests"};
   }
-  return create(view, Source::runpod, why, waiter);
+  return create(view, Source::runpod, why, need);
 }
 
-bool Supply::wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter,
+bool Supply::wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need,
                   std::uint64_t fence) {
   return store_
       .change({.id = gpu.id,
                .version = gpu.version,
                .event = Event::wake,
                .intent = next_intent(gpu, Operation::wake, store_.now()),
-               .reserved_for = waiter,
+               .reserved_for = WaiterId{},
                .fence = fence,
-               .max_usd_per_hour = options_.max_usd_per_hour},
+               .max_usd_per_hour = options_.max_usd_per_hour,
+               .for_users = need},
               {options_.who, why})
       .has_value();
 }
 
 Bringing Supply::create(const PoolView& view, Source source, const std::string& why,
-                        const WaiterId& waiter, std::uint64_t fence) {
+                        const std::optional<ForUsers>& need, std::uint64_t fence) {
   Gpu gpu = new_gpu(options_.identity, source);
   if (source == Source::local) {
     const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
@@ -112,14 +127,14 @@ Bringing Supply::create(const PoolView& view, Source source, const std::string& 
     gpu.slots = options_.cloud_slots;
     gpu.usd_per_hour = options_.cloud_usd_per_hour;
   }
-  gpu.reserved_for = waiter;
   gpu.intent = next_intent(gpu, Operation::create, store_.now());
   const auto row = store_.add({.gpu = gpu,
                                .max_gpus = options_.max_gpus,
                                .max_usd_per_hour = options_.max_usd_per_hour,
-                               .fence = fence},
+                               .fence = fence,
+                               .for_users = need},
                               {options_.who, why});
-  if (!row) return {.why = "the cap on GPUs or on their price is reached"};
+  if (!row) return {.why = refusal(store_, need)};
   return {Operation::create, row->id, source, why};
 }
 

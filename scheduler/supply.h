@@ -26,6 +26,8 @@ struct SupplyOptions {
   std::function<Demand()> demand{};
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
+// One, or MIN, and never more than the scaler would let stay.
+int spare_slots(const Policy& policy);
 
 // What was asked for.
 struct Bringing {
@@ -43,14 +45,18 @@ class Supply {
   void for_waiters();
   // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
   void prepare_next();
-  // One, whatever there is, but of no source that rests after failures.
-  Bringing bring(const PoolView& view, const std::string& why, const WaiterId& waiter = {});
+  // A user was sent away, and may ask again: one more, if none is free or coming.
+  void for_refused();
+  // One, whatever there is, but of no source that rests after failures. With a `need`, here and
+  // below: only if the store still sees it when the row is written.
+  Bringing bring(const PoolView& view, const std::string& why,
+                 const std::optional<ForUsers>& need = {});
   // Creates one of that source, if there is a place, a price and no pause; else says what is
   // missing. `fence`: the scaler's; 0: nobody's.
   Bringing create(const PoolView& view, Source source, const std::string& why,
-                  const WaiterId& waiter = {}, std::uint64_t fence = 0);
+                  const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);
   // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.
-  bool wake(const Gpu& gpu, const std::string& why, const WaiterId& waiter = {},
+  bool wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need = {},
             std::uint64_t fence = 0);
 
  private:

@@ -5,6 +5,7 @@
 
 #include "scheduler/resting.h"
 #include "scheduler/simulator/fate.h"
+#include "scheduler/supply.h"
 
 namespace navtalk {
 namespace {
@@ -31,7 +32,8 @@ int World::room(Source source) const {
 
 void World::prepare_next() {
   constexpr int k_spare = 1;
-  if (coming() < queued() + k_spare) bring(false);
+  const int spare = std::min(k_spare, spare_slots(policy_));
+  if (coming() < queued() + spare) bring(false);
 }
 
 void World::bring_for_waiters() {

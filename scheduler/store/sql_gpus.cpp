@@ -73,6 +73,15 @@ void check_place(Transaction& t, const Gpu& gpu) {
   }
 }
 
+// Whom the row would be for; empty: nobody in particular; nullopt: it is not needed.
+std::optional<WaiterId> needed_for(Transaction& t, const ForUsers& users) {
+  const std::vector<Waiter> waiters = live_waiters(t);
+  std::size_t coming = 0;
+  for (const Gpu& gpu : all_gpus(t)) coming += static_cast<std::size_t>(coming_slots(gpu));
+  if (coming >= waiters.size() + static_cast<std::size_t>(users.spare)) return std::nullopt;
+  return coming < waiters.size() ? waiters[coming].claimant.id : WaiterId{};
+}
+
 Gpu as_new(Gpu gpu, TimePoint now) {
   const auto set = [now](TimePoint& time) {
     if (time == TimePoint{}) time = now;
@@ -135,7 +144,12 @@ std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Caus
       !caps_allow(t, {.gpu = *before, .max_usd_per_hour = change.max_usd_per_hour})) {
     return std::nullopt;
   }
-  const Gpu after = changed(*before, change, t.now);
+  Gpu after = changed(*before, change, t.now);
+  if (change.event == Event::wake && change.for_users) {
+    const auto waiter = needed_for(t, *change.for_users);
+    if (!waiter) return std::nullopt;
+    after.reserved_for = *waiter;
+  }
   update_gpu(t, after);
   if (change.event || before->draining != after.draining) {
     write_event(t, after.id, cause, before->state, after.state);
@@ -181,7 +195,12 @@ std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
     check_place(t, gpu.gpu);
     if (!fence_holds(t, gpu.fence) || !device_is_free(t, gpu.gpu) || !caps_allow(t, gpu))
       return std::nullopt;
-    const Gpu row = as_new(gpu.gpu, t.now);
+    Gpu row = as_new(gpu.gpu, t.now);
+    if (gpu.for_users) {
+      const auto waiter = needed_for(t, *gpu.for_users);
+      if (!waiter) return std::nullopt;
+      row.reserved_for = *waiter;
+    }
     insert_gpu(t, row);
     write_event(t, row.id, cause, std::nullopt, row.state);
     keep_ledger(t, row.id, row, gpu.paid_since);

@@ -118,12 +118,46 @@ TEST_CASE("as many GPUs are brought as waiters lack, starting ones counted") {
   CHECK(world.gpus()[1].reserved_for == WaiterId{"b"});
 }
 
+TEST_CASE("what was brought since the look is not brought again") {
+  World world;
+  const Gpu paused = world.put(Source::runpod, State::paused);
+  Supply supply = world.supply({.cloud = CloudSwitch::on});
+  REQUIRE(world.pool.enqueue("a"));
+  const PoolView before = world.pool.store->view();
+  CHECK(supply.bring(before, "test", ForUsers{}).operation == Operation::wake);
+  const Bringing second = supply.bring(before, "test", ForUsers{});
+  CHECK(second.operation == Operation::none);
+  CHECK(second.why == "enough slots are free or coming");
+  CHECK(world.gpus().size() == 1);
+}
+
 TEST_CASE("the next GPU is prepared unless enough slots are free or coming") {
   World world;
   world.host({"cuda:0", "cuda:1"});
   Supply supply = world.supply({.spare_slots = 1});
   supply.prepare_next();
   supply.prepare_next();
+  CHECK(world.gpus().size() == 1);
+}
+
+TEST_CASE("FREE is a ceiling for the GPU that is prepared, too") {
+  const auto spare = [](int least, std::optional<int> most) {
+    return spare_slots({.min_free = least, .max_free = most});
+  };
+  CHECK(spare(0, 0) == 0);
+  CHECK(spare(0, 1) == 1);
+  CHECK(spare(1, 2) == 1);
+  CHECK(spare(3, 5) == 3);
+  CHECK(spare(3, 1) == 3);  // as the scaler has it: MIN before FREE
+  CHECK(spare(0, std::nullopt) == 1);
+
+  World world;
+  world.host({"cuda:0", "cuda:1"});
+  Supply supply = world.supply({.spare_slots = spare(0, 0)});
+  supply.prepare_next();
+  CHECK(world.gpus().empty());
+  supply.for_refused();  // without a queue nobody else asks for one
+  supply.for_refused();
   CHECK(world.gpus().size() == 1);
 }
 
