@@ -28,15 +28,16 @@ std::string age(Duration duration) {
   return fmt::format("{:.0f} d", seconds / 86400);
 }
 
-std::string state_text(const Gpu& gpu) {
+std::string state_text(const PoolReport& report, const Gpu& gpu) {
   std::string text = fmt::format("{} {}", static_cast<int>(gpu.state), name(gpu.state));
   if (gpu.draining) text += ", draining";
+  if (!supervised(report, gpu)) text += ", unsupervised";
   return text;
 }
 
 std::vector<std::string> row(const PoolReport& report, const Gpu& gpu) {
   return {gpu.id.text,
-          state_text(gpu),
+          state_text(report, gpu),
           std::string(name(gpu.source)),
           printable(gpu.device),
           fmt::format("{}/{}", gpu.sessions, gpu.slots),
@@ -78,7 +79,13 @@ void print(const PoolReport& report, Context& context) {
         totals.decision->policy, totals.decision->target, totals.decision->supply,
         totals.cloud ? "on" : "off", age(report.view.now - totals.decision->at));
   } else {
-    context.out.print("scaler: no tick within the last ten minutes\n");
+    context.out.print("scaler: no tick within the last hour\n");
+  }
+  if (totals.stale) {
+    context.out.print(
+        "warning: the scaler does not tick any more, so this may be out of date; is 'navtalk "
+        "serve', "
+        "or the timer of 'navtalk pool scale', running?\n");
   }
   if (totals.headroom && totals.headroom->users > 0) {
     const Headroom& headroom = *totals.headroom;

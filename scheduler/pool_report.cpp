@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/rfc3339.h"
+#include "scheduler/hosts.h"
 #include "scheduler/supply.h"
 
 namespace navtalk {
@@ -13,6 +14,8 @@ using nlohmann::ordered_json;
 
 constexpr Duration k_recent_ticks = std::chrono::minutes(10);
 constexpr Duration k_day = std::chrono::hours(24);
+constexpr Duration k_ticks = std::chrono::hours(1);  // are looked at
+constexpr Duration k_soon = std::chrono::minutes(1);
 
 // What the spans cost within the last day.
 double spent(const std::vector<PaidSpan>& ledger, TimePoint now) {
@@ -31,20 +34,26 @@ std::optional<Headroom> recent_headroom(PoolStore& store, TimePoint now) {
   return known && now - known->at < k_recent_ticks ? known : std::nullopt;
 }
 
-PoolTotals count(PoolStore& store, const PoolView& view) {
+PoolTotals count(PoolStore& store, const PoolReport& report) {
+  const PoolView& view = report.view;
   PoolTotals totals{.gpus = static_cast<int>(view.gpus.size()),
                     .waiting = static_cast<int>(view.waiters.size())};
   for (const Gpu& gpu : view.gpus) {
     totals.slots += gpu.slots;
     totals.sessions += gpu.sessions;
-    if (claimable(gpu, gpu.dedicated_to)) totals.free_slots += gpu.free_slots();
+    const bool free = claimable(gpu, gpu.dedicated_to) && supervised(report, gpu);
+    if (free) totals.free_slots += gpu.free_slots();
     ++totals.by_state.at(static_cast<std::size_t>(gpu.state));
     if (gpu.state != State::paused) totals.usd_per_hour += gpu.usd_per_hour;
   }
   totals.usd_last_day = spent(store.ledger(view.now - k_day), view.now);
-  for (const Decision& decision : store.decisions(view.now - k_recent_ticks)) {
-    if (!decision.shadow) totals.decision = decision;
+  std::vector<TimePoint> ticks;
+  for (const Decision& decision : store.decisions(view.now - k_ticks)) {
+    if (decision.shadow) continue;
+    totals.decision = decision;
+    ticks.push_back(decision.at);
   }
+  totals.stale = ticks_are_overdue(ticks, view.now) && (totals.gpus > 0 || totals.waiting > 0);
   totals.headroom = recent_headroom(store, view.now);
   totals.cloud = cloud_switched_on(store);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
@@ -67,7 +76,7 @@ ordered_json as_json(const Headroom& headroom) {
           {"rushes", headroom.rushes}};
 }
 
-ordered_json as_json(const PoolTotals& totals) {
+ordered_json as_json(const PoolTotals& totals, Duration wall) {
   ordered_json states;
   for (int code = 0; code < k_states; ++code) {
     states[std::string(name(static_cast<State>(code)))] =
@@ -87,6 +96,9 @@ ordered_json as_json(const PoolTotals& totals) {
     object["target"] = totals.decision->target;
   }
   object["headroom"] = totals.headroom ? as_json(*totals.headroom) : ordered_json();
+  const auto& last = totals.decision;
+  object["last_tick"] = last ? ordered_json(time_text(last->at + wall)) : ordered_json();
+  object["stale"] = totals.stale;
   object["creation_paused"] = text_or_null(totals.creation_paused);
   return object;
 }
@@ -95,10 +107,26 @@ ordered_json as_json(const PoolTotals& totals) {
 
 PoolReport report_pool(PoolStore& store) {
   PoolReport report{.view = store.view()};
-  report.totals = count(store, report.view);
+  for (const Host& host : live_hosts(store)) report.hosts.insert(host.name);
+  report.totals = count(store, report);
   const auto wall = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   report.wall = wall - report.view.now;
   return report;
+}
+
+bool supervised(const PoolReport& report, const Gpu& gpu) {
+  return gpu.source != Source::local || gpu.host.empty() || report.hosts.contains(gpu.host);
+}
+
+bool ticks_are_overdue(const std::vector<TimePoint>& ticks, TimePoint now) {
+  if (ticks.empty()) return true;
+  if (now - ticks.back() <= k_soon) return false;
+  if (ticks.size() == 1) return false;  // who knows when the next one is due
+  // By the last few: who ticks may have changed.
+  const std::size_t pauses = std::min<std::size_t>(3, ticks.size() - 1);
+  const Duration usual = (ticks.back() - *(ticks.end() - 1 - static_cast<std::ptrdiff_t>(pauses))) /
+                         static_cast<std::ptrdiff_t>(pauses);
+  return now - ticks.back() > 3 * usual;
 }
 
 TimePoint on_the_wall(const PoolReport& report, TimePoint time) { return time + report.wall; }
@@ -119,6 +147,7 @@ ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
       {"last_error", text_or_null(gpu.last_error)},
       {"device", text_or_null(gpu.device)},
       {"host", text_or_null(gpu.host)},
+      {"supervised", supervised(report, gpu)},
       {"url", text_or_null(gpu.url)},
       {"provider_id", text_or_null(gpu.provider_id)},
       {"name", gpu.name},
@@ -134,7 +163,7 @@ ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
 ordered_json as_json(const PoolReport& report) {
   ordered_json gpus = ordered_json::array();
   for (const Gpu& gpu : report.view.gpus) gpus.push_back(as_json(report, gpu));
-  return {{"gpus", std::move(gpus)}, {"totals", as_json(report.totals)}};
+  return {{"gpus", std::move(gpus)}, {"totals", as_json(report.totals, report.wall)}};
 }
 
 ordered_json as_json(const PoolEvent& event) {
