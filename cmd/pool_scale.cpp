@@ -27,13 +27,17 @@ nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
                        {"provider", navtalk::name(action.source)},
                        {"why", action.why}});
   }
+  // Another is the scaler: nothing was looked at, so nothing is known.
+  const auto known = [&](auto value) {
+    return tick.held ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
   return {{"held", tick.held},
           {"dry_run", dry_run},
-          {"target", tick.plan.target()},
-          {"supply", tick.plan.census.supply()},
-          {"busy", tick.plan.census.busy},
-          {"cloud", tick.plan.cloud},
-          {"hindrance", navtalk::name(tick.plan.hindrance)},
+          {"target", known(tick.plan.target())},
+          {"supply", known(tick.plan.census.supply())},
+          {"busy", known(tick.plan.census.busy)},
+          {"cloud", known(tick.plan.cloud)},
+          {"hindrance", known(navtalk::name(tick.plan.hindrance))},
           {"acted", tick.acted},
           {"actions", std::move(actions)},
           {"explanation", tick.explanation}};
