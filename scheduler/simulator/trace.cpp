@@ -9,28 +9,23 @@
 #include <optional>
 
 #include "core/error.h"
+#include "scheduler/simulator/csv_record.h"
 
 namespace navtalk {
 namespace {
 
 constexpr double k_longest_s = 1e10;  // Unix time fits; what is above is no time in seconds
-
-std::vector<std::string_view> cells(std::string_view line) {
-  std::vector<std::string_view> all;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    std::string_view cell = line.substr(0, comma);
-    while (!cell.empty() && (cell.front() == ' ' || cell.front() == '"')) cell.remove_prefix(1);
-    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '"')) cell.remove_suffix(1);
-    all.push_back(cell);
-    if (comma == std::string_view::npos) return all;
-    line.remove_prefix(comma + 1);
-  }
-}
+constexpr Duration k_day = std::chrono::hours(24);
+constexpr Duration k_longest_session = 31 * k_day;
+constexpr Duration k_longest_span = 400 * k_day;   // as of a made trace
+constexpr std::size_t k_longest_record = 1 << 20;  // bytes; more is a quote that was forgotten
 
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : file_(file), stream_(file) {
+    if (std::filesystem::is_directory(file)) {
+      throw Error(Code::invalid, file.native() + " is a directory; name a CSV file in it");
+    }
     if (!stream_) {
       throw Error(Code::not_found,
                   fmt::format("{}: cannot be read; name a CSV file with the heading "
@@ -41,13 +36,13 @@ class Reader {
 
   Trace read() {
     if (!next()) refuse("is empty; the heading arrival_s,duration_s is missing");
-    const std::vector<std::string_view> heading = cells(line_);
+    const std::vector<std::string> heading = record_.fields();
     const std::size_t arrival = column(heading, "arrival_s");
     const std::size_t duration = column(heading, "duration_s");
     Trace trace;
     while (next()) {
-      if (line_.empty()) continue;
-      const std::vector<std::string_view> row = cells(line_);
+      const std::vector<std::string>& row = record_.fields();
+      if (row.size() == 1 && row[0].empty()) continue;  // an empty line
       if (row.size() != heading.size()) {
         refuse(fmt::format("has {} columns, the heading has {}", row.size(), heading.size()));
       }
@@ -57,6 +52,7 @@ class Reader {
         refuse("comes before the line above it; sort the file by arrival_s");
       }
       trace.push_back(session);
+      check_span(trace);
     }
     if (stream_.bad()) throw Error(Code::failed, file_.native() + ": reading failed");
     if (trace.empty()) refuse("is the end of the file, and there is no session in it");
@@ -64,15 +60,45 @@ class Reader {
   }
 
  private:
+  // The next record; number_ is its first line.
   bool next() {
-    ++number_;
-    if (!std::getline(stream_, line_)) return false;
-    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-    if (number_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
+    using Reading = CsvRecord::Reading;
+    record_.clear();
+    number_ = lines_ + 1;
+    if (!next_line()) return false;
+    Reading reading = record_.add(line_);
+    for (std::size_t size = 0; reading == Reading::goes_on; reading = record_.add(line_)) {
+      size += line_.size() + 1;
+      if (size > k_longest_record || !next_line()) refuse("has a quote that is not closed");
+    }
+    if (reading == Reading::stray) refuse("has text behind a closing quote");
     return true;
   }
 
-  std::size_t column(const std::vector<std::string_view>& heading, std::string_view name) const {
+  bool next_line() {
+    if (!std::getline(stream_, line_)) return false;
+    ++lines_;
+    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    if (lines_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
+    return true;
+  }
+
+  // What is simulated second by second has to end.
+  void check_span(const Trace& trace) const {
+    const TracedSession& last = trace.back();
+    if (last.duration > k_longest_session) {
+      refuse(fmt::format("has duration_s = {:.0f}, which is more than {} days; are these seconds?",
+                         in_seconds(last.duration), k_longest_session / k_day));
+    }
+    if (last.arrival - trace.front().arrival > k_longest_span) {
+      refuse(
+          fmt::format("comes more than {} days after the first session; are these seconds? Else "
+                      "cut the trace into parts",
+                      k_longest_span / k_day));
+    }
+  }
+
+  std::size_t column(const std::vector<std::string>& heading, std::string_view name) const {
     const auto found = std::find(heading.begin(), heading.end(), name);
     if (found == heading.end()) refuse(fmt::format("has no column {} in the heading", name));
     return static_cast<std::size_t>(found - heading.begin());
@@ -96,7 +122,8 @@ class Reader {
   const std::filesystem::path& file_;
   std::ifstream stream_;
   std::string line_{};
-  int number_ = 0;
+  CsvRecord record_{};
+  int lines_ = 0, number_ = 0;
 };
 
 // Variance over mean of the arrivals per window, whole windows only.

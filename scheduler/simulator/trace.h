@@ -15,9 +15,10 @@ struct TracedSession {
 };
 using Trace = std::vector<TracedSession>;  // sorted by arrival
 
-// CSV with a heading that names at least the columns arrival_s and duration_s; seconds, sorted by
-// arrival; times count from the first row's arrival if that is past a day (a trace in Unix time).
-// Error{invalid} naming file and line; Error{not_found}.
+// CSV (csv_record.h) with a heading that names at least the columns arrival_s and duration_s;
+// seconds, sorted by arrival, sessions of up to 31 days within 400 days; times count from the first
+// row's arrival if that is past a day (a trace in Unix time). Error{invalid} naming file and line;
+// Error{not_found}.
 Trace read_trace(const std::filesystem::path& file);
 // Two columns, milliseconds kept.
 std::string as_csv(const Trace& trace);

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "scheduler/simulator/generate.h"
+#include "tests/core/expect_error.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -51,6 +52,15 @@ TEST_CASE("a trace is read in whatever order its columns stand, with others betw
   CHECK(read("tenant,duration_s,\"arrival_s\"\r\na,60,0\r\nb, 2, 1.5\r\n\n") == expected);
 }
 
+TEST_CASE("a quoted field may hold commas, quotes and line ends") {
+  const Trace expected = {{0s, 60s}, {1500ms, 2s}};
+  CHECK(read("arrival_s,duration_s,name\n0,60,\"Doe, Jane\"\n1.5,2,\"a \"\"b\"\", c\"\n") ==
+        expected);
+  CHECK(read("\"who, and where\",\"arrival_s\",duration_s\r\n\"x,y\" ,\"0\", 60\r\n,1.5 ,2\r\n") ==
+        expected);
+  CHECK(read("arrival_s,note,duration_s\n0,\"two\nlines\",60\n1.5,\"\",2\n") == expected);
+}
+
 TEST_CASE("a trace in Unix time counts from its first user") {
   CHECK(read("arrival_s,duration_s\n1700000000,1\n1700000002.5,1\n") ==
         Trace{{0s, 1s}, {2500ms, 1s}});
@@ -69,7 +79,12 @@ TEST_CASE("a bad line is refused with file, line and reason") {
       {"arrival_s,duration_s\n1,-2\n", "line 2 has duration_s = \"-2\""},
       {"arrival_s,duration_s\nnan,2\n", "line 2 has arrival_s = \"nan\""},
       {"arrival_s,duration_s\n1,2e30\n", "line 2 has duration_s"},
+      {"arrival_s,duration_s\n1,2\n2,1e9\n", "line 3 has duration_s = 1000000000, which is more"},
+      {"arrival_s,duration_s\n1,2\n1e9,2\n", "line 3 comes more than 400 days after the first"},
       {"arrival_s,duration_s\n1,\n", "line 2 has duration_s"},
+      {"arrival_s,duration_s,n\n1,2,\"a\nb\"\n1,x,\"c\"\n", "line 4 has duration_s = \"x\""},
+      {"arrival_s,duration_s,n\n1,2,a\n1,2,\"c\n3,4,d\n", "line 3 has a quote that is not closed"},
+      {"arrival_s,duration_s,n\n1,2,\"c\"d\n", "line 2 has text behind a closing quote"},
       {"arrival_s,duration_s\n5,2\n4,2\n", "line 3 comes before the line above it"},
   };
   for (const Bad& bad : all) {
@@ -79,6 +94,12 @@ TEST_CASE("a bad line is refused with file, line and reason") {
     CHECK_THAT(refused.message, Catch::Contains("users.csv") && Catch::Contains(bad.phrase));
   }
   CHECK_THROWS_AS(read_trace("/nowhere/users.csv"), Error);
+}
+
+TEST_CASE("a directory in place of a trace is called one") {
+  const tests::TemporaryDirectory folder;
+  test::expect_error(Code::invalid, {folder.path(), "is a directory"},
+                     [&] { read_trace(folder.path()); });
 }
 
 TEST_CASE("what is written as CSV is read back") {
