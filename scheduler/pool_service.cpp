@@ -81,23 +81,24 @@ void PoolService::start(const std::string& name, Duration every,
   Loop& self = *loop;
   self.name = name;
   self.turned_us = steady_us();
-  self.thread = std::jthread([&self, every, step = std::move(step)](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any asked;
-    std::unique_lock lock(mutex);
-    while (!stop.stop_requested()) {
-      try {
-        step(stop);
-        self.turned_us = steady_us();
-        self.error.with([](std::string& text) { text.clear(); });
-      } catch (const std::exception& error) {
-        self.error.with([&](std::string& text) { text = error.what(); });
-        log::error("a loop of the pool failed and goes on",
-                   {{"loop", self.name}, {"error", error.what()}});
-      }
-      asked.wait_for(lock, stop, every, [] { return false; });
-    }
-  });
+  self.thread =
+      std::jthread([this, &self, every, step = std::move(step)](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any asked;
+        std::unique_lock lock(mutex);
+        while (!stop.stop_requested()) {
+          try {
+            step(stop);
+            self.turned_us = steady_us();
+            self.error.with([](std::string& text) { text.clear(); });
+            outage_.well(self.name);
+          } catch (const std::exception& error) {
+            self.error.with([&](std::string& text) { text = error.what(); });
+            outage_.failed(self.name, error.what());
+          }
+          asked.wait_for(lock, stop, every, [] { return false; });
+        }
+      });
   loops_.push_back(std::move(loop));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/guarded.h"
+#include "core/outage.h"
 #include "scheduler/executor.h"
 #include "scheduler/hosts.h"
 #include "scheduler/prober.h"
@@ -69,6 +70,7 @@ class PoolService {
   std::map<Source, TimePoint> reconcile_at_;
   TimePoint sign_in_at_{};
   std::atomic<bool> leading_{false};
+  OutageLog outage_{"the pool's loops"};
   std::vector<std::unique_ptr<Loop>> loops_;
 };
 

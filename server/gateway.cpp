@@ -59,8 +59,9 @@ void Gateway::State::watch_changes(const std::stop_token& stop) {
     try {
       seen = store.wait_for_change(seen, k_change_wait, stop);
       allocator.look_anew();
+      outage.well("changes");
     } catch (const std::exception& error) {
-      log::warn("cannot hear of changes in the pool", {{"error", error.what()}});
+      outage.failed("changes", error.what());
       std::unique_lock lock(mutex);
       asked.wait_for(lock, stop, 1s, [] { return false; });
     }
@@ -83,9 +84,10 @@ asio::awaitable<void> Gateway::State::renew_leases() {
     try {
       co_await renew_once();
       pause = every;
+      outage.well("leases");
     } catch (const std::exception& error) {
       // Nothing is known; the workers' fence protects against a second session on a slot.
-      log::error("cannot renew the leases", {{"error", error.what()}});
+      outage.failed("leases", error.what());
       pause = std::min(every, k_try_again);
     }
   }

@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "core/outage.h"
 #include "server/gateway.h"
 #include "server/http_server.h"
 #include "server/live_session.h"
@@ -94,6 +95,7 @@ struct Gateway::State {
   // Of the last renewal: held in the store for this gateway, but by no session that it has.
   std::set<std::string> strays{};
   bool stopping = false;
+  OutageLog outage{"the gateway's calls of the pool's store"};
 
   // Last, in this order: threads end before what their work resumes on.
   boost::asio::io_context io{1};

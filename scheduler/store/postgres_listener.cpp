@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ void PostgresListener::run(const std::stop_token& stop) {
     try {
       listen(stop);
     } catch (const Error& error) {
-      spdlog::warn("pool store: waiting without news of other processes: {}", error.message());
+      outage_.failed("listener", error.message());
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, stop, k_pause, [] { return false; });
     }
@@ -48,6 +47,7 @@ void PostgresListener::listen(const std::stop_token& stop) {
   PostgresConnection connection(url_);
   connection.script(fmt::format("LISTEN {}", channel_));
   count_one();
+  outage_.well("listener");
   while (!stop.stop_requested()) {
     std::array<pollfd, 2> ready = {{{connection.socket(), POLLIN, 0}, {wake_.value(), POLLIN, 0}}};
     if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) {

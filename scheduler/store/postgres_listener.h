@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "core/outage.h"
 #include "core/time.h"
 #include "core/unique_fd.h"
 
@@ -32,6 +33,8 @@ class PostgresListener {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::uint64_t count_ = 0;
+  // Once it listens again it says nothing more, so an outage is over then.
+  OutageLog outage_{"pool store: news of other processes", std::chrono::seconds(0)};
   std::jthread thread_;  // last: ends first
 };
 
