@@ -230,17 +230,30 @@ void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
                 {options_.who, why});
 }
 
+// A pod that nobody knows costs money, so each is named. That others run workers on a host of ours
+// is nothing unusual: it is said once of each store.
+void Reconciler::stranger(const Instance& instance) {
+  const bool local = provider_.source() == Source::local;
+  const std::string known =
+      local ? instance.name.substr(0, instance.name.rfind('-')) : instance.name;
+  if (!seen_.strangers.insert(known).second || before_.strangers.contains(known)) return;
+  if (local) {
+    log::info(
+        "another store under the same pool name has workers on this host; they are left alone",
+        {{"store", known}});
+  } else {
+    log::warn("a GPU of another store under the same pool name; it is left alone",
+              {{"name", instance.name}, {"provider_id", instance.provider_id}});
+  }
+}
+
 // `twin`: a row of its name that is there under another id; a create was answered twice.
 void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const PoolIdentity& identity = options_.identity;
   if (!instance.name.starts_with(identity.own_prefix())) {
     if (!instance.name.starts_with(identity.pool_prefix())) return;
-    seen_.strangers.insert(instance.name);
-    if (!before_.strangers.contains(instance.name)) {
-      log::warn("a GPU of another store under the same pool name; it is left alone",
-                {{"name", instance.name}, {"provider_id", instance.provider_id}});
-    }
+    stranger(instance);
     return;
   }
   restless_ = true;

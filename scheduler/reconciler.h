@@ -54,6 +54,7 @@ class Reconciler {
   void missing(const Gpu& gpu);
   void replace(const Gpu& gpu, const std::string& why);
   void keep(const Gpu& gpu);
+  void stranger(const Instance& instance);
   void orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop);
   void fail(const Gpu& gpu, const std::string& why, bool gone = false);  // gone: costs nothing
   bool unsettled(const Gpu& gpu) const;
