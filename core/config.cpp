@@ -15,6 +15,9 @@
 namespace navtalk {
 namespace {
 
+// What a gateway leaves in its workers' environment: no key, however near to one.
+constexpr std::string_view k_mark = "NAVTALK_STARTED_BY";
+
 bool names_a_section(std::string_view variable) {
   for (const ConfigKey& key : config_keys()) {
     const std::string prefix = key.variable().substr(0, key.variable().size() - key.name.size());
@@ -62,7 +65,7 @@ void read_variables(const std::vector<std::string>& entries, ConfigReading& read
     read_variable(key.variable(), i, environment, reading, faults);
   }
   for (const auto& [variable, text] : environment) {
-    if (!known.contains(variable) && looks_like_ours(variable)) {
+    if (!known.contains(variable) && variable != k_mark && looks_like_ours(variable)) {
       reading.unknown_variables.push_back(variable);
     }
   }

@@ -64,10 +64,11 @@ TEST_CASE("a bad variable is told by its name") {
 TEST_CASE("variables override the file, empty ones do not, unknown ones are listed") {
   const TemporaryDirectory top;
   std::ofstream(top / "n.toml") << "[models]\npath = 'models'\n[log]\nlevel = 'info'\n";
-  const ConfigReading reading = read_config(
-      {.file = top / "n.toml",
-       .environment = {"NAVTALK_LOG_LEVEL=", "NAVTALK_MODELS_PATH=/a=b", "NAVTALK_LOG_X=1",
-                       "NAVTALK_CACHE=/c", "PATH=/bin", "NAVTALK_MODEL_PATH=/m"}});
+  const ConfigReading reading =
+      read_config({.file = top / "n.toml",
+                   .environment = {"NAVTALK_LOG_LEVEL=", "NAVTALK_MODELS_PATH=/a=b",
+                                   "NAVTALK_LOG_X=1", "NAVTALK_CACHE=/c", "PATH=/bin",
+                                   "NAVTALK_MODEL_PATH=/m", "NAVTALK_STARTED_BY=1"}});
   CHECK(reading.config.models.path == "/a=b");
   CHECK(reading.config.log.level == "info");
   CHECK(reading.unknown_variables ==
