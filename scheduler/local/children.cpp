@@ -89,6 +89,14 @@ pid_t spawn(const ChildCommand& command, const Setup& setup) {
   return pid;
 }
 
+// Its status, as waitpid(2) gives it.
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 struct Said {
   std::string words;
   bool quiet = false;
@@ -140,8 +148,15 @@ Children::Started Children::start(const ChildCommand& command) {
   Child child;
   child.name = command.name;
   // Nobody reaps it before it is in the table, so its id is its own, even if it has ended already.
-  child.watched = watch_child(pid);
-  child.id = identify(pid).value_or(ProcessId{pid, 0});
+  try {
+    child.watched = watch_child(pid);
+    child.id = identify(pid).value_or(ProcessId{pid, 0});
+  } catch (const Error&) {
+    // Nobody would hear of its end.
+    ::kill(pid, SIGKILL);
+    wait_for(pid);
+    throw;
+  }
   child.errors = std::move(errors.read);
   child.started = now();
   const ProcessId id = child.id;
@@ -255,9 +270,7 @@ void Children::pass_on(Child& child) {
 }
 
 EndedChild Children::reap(Child& child) {
-  int status = 0;
-  while (::waitpid(child.id.pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for(child.id.pid);
   return {.name = child.name,
           .id = child.id,
           .how = how_it_ended(status, child.last_line),

@@ -258,9 +258,13 @@ Instance LocalProvider::instance_of(const local::WorkerProcess& process,
 
 Listing LocalProvider::list(const std::stop_token& stop) {
   Listing listing{.complete = true};
-  for (const local::WorkerProcess& process : local::worker_processes()) {
-    if (stop.stop_requested()) return {.complete = false, .message = "stopped"};
-    listing.instances.push_back(instance_of(process, stop));
+  try {
+    for (const local::WorkerProcess& process : local::worker_processes()) {
+      if (stop.stop_requested()) return {.complete = false, .message = "stopped"};
+      listing.instances.push_back(instance_of(process, stop));
+    }
+  } catch (const Error& error) {
+    return {.complete = false, .message = error.message()};
   }
   for (const local::EndedChild& child : children_.ended()) {
     if (child.expected) continue;

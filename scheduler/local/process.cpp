@@ -8,12 +8,16 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
+
+#include "core/error.h"
 
 namespace navtalk::local {
 namespace {
@@ -22,8 +26,15 @@ std::string proc(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
+// A process without descriptors sees no other one; that does not mean that they are gone.
+void refuse_to_be_blind(const std::string& path) {
+  if (errno != EMFILE && errno != ENFILE) return;
+  throw Error(Code::failed, "cannot look at " + path + ": " + std::strerror(errno));
+}
+
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) refuse_to_be_blind(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -39,6 +50,7 @@ std::optional<Number> number(std::string_view text, int base = 10) {
 std::vector<pid_t> numbers_in(const std::string& folder) {
   const auto close = [](DIR* directory) { ::closedir(directory); };
   const std::unique_ptr<DIR, decltype(close)> directory(::opendir(folder.c_str()), close);
+  if (!directory) refuse_to_be_blind(folder);
   std::vector<pid_t> found;
   while (directory) {
     const dirent* entry = ::readdir(directory.get());
@@ -159,7 +171,12 @@ std::string listening_url(const ProcessId& id) {
 
 // By number: glibc's header for these two calls is not meant for C++ before version 2.37.
 UniqueFd watch_child(pid_t pid) {
-  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  UniqueFd watched(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!watched && errno != ESRCH) {
+    throw Error(Code::failed,
+                "cannot watch process " + std::to_string(pid) + ": " + std::strerror(errno));
+  }
+  return watched;
 }
 
 UniqueFd watch(const ProcessId& id) {

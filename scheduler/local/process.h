@@ -1,6 +1,6 @@
 // Worker processes of this host, as /proc tells: which ones run, since when, where they listen.
 // What is known of a process survives its parent, so that a restarted gateway finds its workers
-// again. Linux only. Stateless.
+// again. Linux only. Stateless. Error{failed} where there is no file descriptor left to look with.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,7 @@
 // The local provider with real child processes: the fake worker of tests/fakes/.
 #include "scheduler/local/local_provider.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <catch2/catch.hpp>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <semaphore>
 
+#include "core/error.h"
 #include "scheduler/worker_client.h"
 #include "tests/scheduler/small_pool.h"
 #include "tests/temporary_directory.h"
@@ -115,6 +117,30 @@ TEST_CASE("a paused worker is listed as stopped until it is woken") {
   CHECK(listed(provider, gpu.name)->status == Instance::Status::stopped);
   CHECK(done(provider.wake(gpu, {})));
   CHECK(listed(provider, gpu.name)->status == Instance::Status::running);
+  CHECK(done(provider.destroy(gpu, {})));
+}
+
+TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone") {
+  LocalProvider provider(options());
+  const Gpu gpu = created(provider, new_row());
+  const auto running = [] { return local::worker_processes().size(); };
+  const std::size_t before = running();
+  rlimit limit = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit narrow = {std::min<rlim_t>(limit.rlim_cur, 256), limit.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &narrow) == 0);
+  std::vector<UniqueFd> taken;
+  for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken.emplace_back(fd);
+  REQUIRE(taken.size() > 4);
+  CHECK_FALSE(provider.list({}).complete);
+  CHECK_THROWS_AS(local::watch(*local::parse_process_id(gpu.provider_id)), Error);
+  taken.resize(taken.size() - 4);  // two pipes, and nothing to watch the child with
+  const Outcome outcome = provider.create(new_row(), {});
+  taken.clear();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  REQUIRE(std::holds_alternative<Failure>(outcome));
+  CHECK_THAT(std::get<Failure>(outcome).message, Catch::Contains("Too many open files"));
+  CHECK(running() == before);
   CHECK(done(provider.destroy(gpu, {})));
 }
 
