@@ -19,7 +19,6 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   options.proxy_url = cloud.proxy_url;
   options.pool = identity.pool;
   options.pool_id = identity.id;
-  options.list_prefix = identity.pool_prefix();
   options.wishes = {
       .gpu_types = cloud.gpu_types, .clouds = cloud.clouds, .data_centers = cloud.data_centers};
   options.image = cloud.image;

@@ -19,8 +19,7 @@ namespace navtalk::runpod {
 struct ProviderOptions {
   ApiOptions api{};
   std::string proxy_url = "https://{pod}-{port}.proxy.runpod.net";
-  std::string pool{}, pool_id{};         // told to the pod, for whoever looks at it
-  std::string list_prefix = "navtalk-";  // names that list() shows
+  std::string pool{}, pool_id{};  // told to the pod, for whoever looks at it
   Wishes wishes{};
   std::string image{};
   // False: create is refused, and image and wishes may be missing; pods that are there are looked

@@ -115,6 +115,8 @@ Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   return Done{.unknown = true};
 }
 
+// All pods of the account. A name may be changed, here or there, and tells nobody that a pod is
+// gone: whose they are, the reconciler knows.
 Listing Provider::list(const std::stop_token& stop) {
   const PodList all = api_.list(stop);
   Listing listing{.complete = !all.fault};
@@ -122,9 +124,7 @@ Listing Provider::list(const std::stop_token& stop) {
     listing.message = all.fault->message;
     log::warn("the list of pods did not come whole", {{"why", listing.message}});
   }
-  for (const Pod& pod : all.pods) {
-    if (pod.name.starts_with(options_.list_prefix)) listing.instances.push_back(instance(pod));
-  }
+  for (const Pod& pod : all.pods) listing.instances.push_back(instance(pod));
   return listing;
 }
 

@@ -27,6 +27,11 @@ PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const st
   return {.prefix = prefix, .pool = pool, .id = made ? fresh : store.setting("pool.id").value()};
 }
 
+bool PoolIdentity::owns(const std::string& name) const {
+  const std::size_t end = name.rfind('-');
+  return end != std::string::npos && std::string_view(name).substr(0, end).ends_with("-" + id);
+}
+
 Gpu new_gpu(const PoolIdentity& identity, Source source) {
   const std::string unique = random_id();
   return {.id = {std::string(name(source)) + "-" + unique.substr(0, 8)},

@@ -14,9 +14,11 @@ struct PoolIdentity {
   std::string pool;    // the configured name
   std::string id;      // 8 hexadecimal digits
 
-  // Every name that this store gave begins with this: navtalk-<pool>-<id>-
+  // Every name that this store gives now begins with this: navtalk-<pool>-<id>-
   std::string own_prefix() const { return prefix + "-" + pool + "-" + id + "-"; }
-  // Names of any store of that pool name: reported, never touched.
+  // Did this store give that name, whatever prefix and pool name it had then?
+  bool owns(const std::string& name) const;
+  // Names of any store of that pool name: those of others are reported, never touched.
   std::string pool_prefix() const { return prefix + "-" + pool + "-"; }
 };
 

@@ -65,9 +65,10 @@ struct Unclear {
 using Outcome = std::variant<Done, NoCapacity, Refused, Failure, Unclear>;
 
 struct Listing {
-  std::vector<Instance> instances;  // those of this pool
-  bool complete = false;            // false: the list may lack some; absence proves nothing
-  std::string message{};            // why it is not complete
+  // Those of this pool, whatever they are called by now, and perhaps others'.
+  std::vector<Instance> instances;
+  bool complete = false;  // false: the list may lack some; absence proves nothing
+  std::string message{};  // why it is not complete
 };
 
 class Provider {

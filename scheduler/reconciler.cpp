@@ -251,7 +251,7 @@ void Reconciler::stranger(const Instance& instance) {
 void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const PoolIdentity& identity = options_.identity;
-  if (!instance.name.starts_with(identity.own_prefix())) {
+  if (!identity.owns(instance.name)) {
     if (!instance.name.starts_with(identity.pool_prefix())) return;
     stranger(instance);
     return;

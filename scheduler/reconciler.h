@@ -9,7 +9,7 @@
 //     the row is in use, the place stopped or broke      failed
 //     it was started in another way than now destroyed, or drained first when it has sessions; one
 //                                            at a time, and none while another starts or ends
-//   listed with this store's prefix, no row  (an orphan, or the twin of a create answered twice)
+//   listed with this store's id, no row      (an orphan, or the twin of a create answered twice)
 //     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
 //   listed with the pool's name, another id  another store's: reported, never touched
 //   not listed

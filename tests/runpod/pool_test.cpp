@@ -37,7 +37,6 @@ struct Pool {
   runpod::ProviderOptions options() {
     runpod::ProviderOptions result = tests::quick_options(server);
     result.api.slow_timeout = 300ms;
-    result.list_prefix = identity.pool_prefix();
     return result;
   }
 
@@ -145,6 +144,32 @@ TEST_CASE("an orphan of this store is recorded, another store's is left alone") 
   REQUIRE(pool.comes([&] { return !pool.recorded().empty(); }));
   CHECK(pool.recorded() == std::set{orphan});
   CHECK(pool.paid() == std::set{orphan, other, stranger});
+}
+
+TEST_CASE("a pool that is renamed keeps its pods, and finds what was created under the old name") {
+  Pool pool;
+  const GpuId id = pool.ask_for_one();
+  pool.work();
+  const std::string orphan = pool.server.add_pod(pool.identity.own_prefix() + "lost");
+  const std::string other = pool.server.add_pod("navtalk-test-ffffffff-other");
+  const std::set<std::string> ours = {pool.store->find(id)->provider_id, orphan};
+  // As the next process does, that was started with another prefix and another pool.name.
+  pool.identity = pool_identity(*pool.store, "talk", "stage");
+  runpod::Provider provider(pool.options(), runpod::ApiKey("not-a-key"));
+  Executor executor(*pool.store, {&provider}, {.owner = this_process()}, {});
+  Reconciler reconciler(
+      *pool.store, provider,
+      {.identity = pool.identity, .who = "test", .orphan_grace = Duration(0), .settle = {}});
+  for (int i = 0; i < 4; ++i) CHECK(reconciler.pass(k_never));
+  CHECK(pool.recorded() == ours);
+  CHECK(pool.store->find(id)->state == State::starting);
+  CHECK(pool.store->find(id)->usd_per_hour == 0.5);
+  // Its end is waited for, too: gone is what a whole list lacks under any name.
+  pool.ask_to_destroy(id);
+  executor.step();
+  executor.wait_idle(30s, k_never);
+  CHECK_FALSE(pool.store->find(id));
+  CHECK(pool.paid() == std::set{orphan, other});
 }
 
 TEST_CASE("a row goes only when its pod is gone") {

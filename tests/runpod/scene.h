@@ -23,7 +23,6 @@ inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
   runpod::ProviderOptions options{.api = quick_api(server), .proxy_url = server.proxy_url()};
   options.pool = "test";
   options.pool_id = "0123abcd";
-  options.list_prefix = "navtalk-test-";
   options.wishes = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};
   options.image = "registry.invalid/navtalk@sha256:0";
   options.cool_down = 60s;

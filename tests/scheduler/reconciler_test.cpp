@@ -159,6 +159,30 @@ TEST_CASE("another store's places are never touched, nor other people's") {
   CHECK(world.cloud.calls(Operation::destroy) == 0);
 }
 
+TEST_CASE("a pool that is called otherwise now keeps its places, and finds those without a row") {
+  World world;
+  const Gpu gpu = world.pool.pod(State::idle, "pod-1");
+  world.cloud.put(
+      {.provider_id = "pod-1", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.5});
+  const Gpu lost = new_gpu(world.pool.identity, Source::runpod);
+  world.cloud.put({.provider_id = "pod-2", .name = lost.name, .status = Status::running});
+  // By its own name, the id of another store in it: not ours, whatever the pool is called.
+  const PoolIdentity other{"talk", "stage", "ffffffff"};
+  world.listed(new_gpu(other, Source::runpod));
+  Reconciler renamed(*world.pool.store, world.cloud,
+                     {.identity = pool_identity(*world.pool.store, "talk", "stage"),
+                      .who = "test",
+                      .orphan_grace = {},
+                      .settle = {}});
+  for (int i = 0; i < 3; ++i) renamed.pass({});
+  CHECK(world.pool.row(gpu).state == State::idle);
+  CHECK(world.pool.row(gpu).usd_per_hour == 0.5);
+  const auto gpus = world.pool.store->view().gpus;
+  REQUIRE(gpus.size() == 2);
+  CHECK(gpus[1].provider_id == "pod-2");
+  CHECK(gpus[1].name == lost.name);
+}
+
 TEST_CASE("a second place under one name gets a row of its own") {
   World world;
   const Gpu gpu = world.pool.pod(State::starting, "pod-1");
