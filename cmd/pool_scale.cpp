@@ -72,7 +72,8 @@ int scale(const Options& options, Context& context) {
                      .worker_token = worker_token_of(context.config),
                      .policy = policy_of(context.config_reading),
                      .cloud_slots = context.config.runpod.slots,
-                     .settle = std::chrono::seconds(context.config.runpod.settle_s)});
+                     .settle = std::chrono::seconds(context.config.runpod.settle_s),
+                     .lease = std::chrono::seconds(context.config.pool.lease_s)});
   int acted = 0;
   do {
     const Tick tick = options.dry_run ? ticker.dry_run() : ticker.run(context.stop);

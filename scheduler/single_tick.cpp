@@ -22,6 +22,7 @@ constexpr int k_rounds = 3;
 SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
                        std::vector<Provider*> providers, PoolServiceOptions options)
     : store_(store),
+      lease_(options.lease),
       executor_(store, providers, {.owner = options.owner, .settle = options.settle}, [] {}),
       prober_(store, {.who = options.owner,
                       .token = options.worker_token,
@@ -44,7 +45,8 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
 
 Tick SingleTick::run(const std::stop_token& stop) {
   if (!scaler_.hold()) return {};
-  end_silent_if_unwatched(store_);
+  end_silent_if_unwatched(store_, lease_, stop);
+  if (stop.stop_requested() || !scaler_.hold()) return {};  // that may have taken a while
   for (const auto& reconciler : reconcilers_) reconciler->pass(stop);
   ask_workers(stop);
   if (stop.stop_requested()) return {};  // nothing new is begun

@@ -31,6 +31,7 @@ class SingleTick {
   void carry_out(const std::stop_token& stop);
 
   PoolStore& store_;
+  Duration lease_;
   Executor executor_;
   Prober prober_;
   Scaler scaler_;

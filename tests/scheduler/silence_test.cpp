@@ -1,6 +1,8 @@
 #include "scheduler/silence.h"
 
+#include <future>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "scheduler/owner.h"
 #include "tests/scheduler/pool_store_contract.h"
@@ -12,6 +14,7 @@ using namespace navtalk::tests;
 namespace {
 
 constexpr Duration k_lease = std::chrono::seconds(30);
+constexpr Duration k_short_lease = std::chrono::seconds(6);  // half of it is the chance
 constexpr Duration k_hour = std::chrono::hours(1);
 
 // As if somebody had looked until `last`, without a gap since `since`.
@@ -104,7 +107,46 @@ STORE_TEST("one who looks now and then ends nothing while others look all the ti
   add(*store, gpu_row("a"));
   REQUIRE(store->claim(user("u"), k_moment));
   watched(*store, std::chrono::minutes(1), k_hour);
-  CHECK(end_silent_if_unwatched(*store).empty());
+  CHECK(end_silent_if_unwatched(*store, k_lease, {}).empty());
   watched(*store, k_hour, 2 * k_hour);
-  CHECK(end_silent_if_unwatched(*store).size() == 1);
+  CHECK(end_silent_if_unwatched(*store, k_short_lease, {}).size() == 1);
+}
+
+STORE_TEST("one who comes first after a long time without a store gives every gateway its chance") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a", State::idle, 2));
+  REQUIRE(store->claim(user("u1"), k_moment));
+  REQUIRE(store->claim(user_of("gateway-2", "u2"), k_moment));
+  watched(*store, k_hour, 2 * k_hour);
+  const auto before = store->setting("silence.watch");
+  auto ended = std::async(std::launch::async, [&] {
+    const auto own = place.open();
+    return end_silent_if_unwatched(*own, k_short_lease, {});
+  });
+  const auto over = [&] {
+    return ended.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  while (store->setting("silence.watch") == before && !over()) std::this_thread::yield();
+  CHECK(store->renew("gateway-1", k_minute).leases.size() == 1);
+  const std::vector<Lease> gone = ended.get();
+  REQUIRE(gone.size() == 1);
+  CHECK(gone[0].gateway == "gateway-2");
+}
+
+STORE_TEST("one who is stopped while it stays ends nothing, and nobody stays where all is well") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a", State::idle, 2));
+  const Lease held = claimed(*store, user("u"));
+  watched(*store, k_hour, 2 * k_hour);
+  const auto before = store->setting("silence.watch");
+  CHECK(end_silent_if_unwatched(*store, k_lease, {}).empty());
+  CHECK(store->setting("silence.watch") == before);
+  const auto silent = store->claim(user("v"), k_moment);
+  REQUIRE(silent);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(end_silent_if_unwatched(*store, k_lease, stop.get_token()).empty());
+  CHECK(store->leases() == std::vector{held, *silent});
 }
