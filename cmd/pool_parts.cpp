@@ -52,7 +52,8 @@ Policy policy_of(const ConfigReading& reading) {
       .failed_hold = seconds(pool.failed_hold_s),
       .start_deadline = {seconds(reading.config.local.start_timeout_s), Policy{}.start_deadline[1],
                          seconds(reading.config.runpod.ready_timeout_s)},
-      .max_pod_age = std::chrono::hours(reading.config.runpod.max_age_h)};
+      .max_pod_age = std::chrono::hours(reading.config.runpod.max_age_h),
+      .max_paused_cloud = reading.config.runpod.max_paused};
   if (law == Law::adaptive && !is_set(reading, "pool.free_running_gpu")) policy.max_free.reset();
   return policy;
 }

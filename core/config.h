@@ -67,6 +67,7 @@ struct Config {
     int disk_gb = 40;
     int ready_timeout_s = 1200;
     int max_age_h = 168;  // 0: no bound
+    int max_paused = 0;
     int settle_s = 90;
     std::string name_prefix = "navtalk";
   } runpod;

@@ -184,6 +184,13 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.max_age_h; },
        .most = 100000},
       {.section = "runpod",
+       .name = "max_paused",
+       .meaning = "Pods that are not needed and are stopped at most, to be woken, not deleted. A "
+                  "stopped pod costs\n"
+                  "its disk, and its GPU may be another's when it is wanted again.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.max_paused; },
+       .most = 1000},
+      {.section = "runpod",
        .name = "settle_s",
        .meaning = "Seconds for which a pod may be missing from Runpod's lists after a create whose "
                   "outcome is not known.",

@@ -50,7 +50,7 @@ Census census(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
     if (shared(gpu)) count(gpu, cloud_usable, policy, now, census);
   }
   const SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
-  if (local.available) census.local += std::min(local.room, 1 << 20) * local.slots;
+  if (local.available) census.local += local.room_slots();
   return census;
 }
 

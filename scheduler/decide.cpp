@@ -52,6 +52,7 @@ class Rules {
   bool starts_late(const Gpu& gpu) const;
   void remove(std::size_t index, std::string_view why);
   void sort_for_removal(std::vector<std::size_t>& indices) const;
+  bool kept_by_operator(const Gpu& gpu) const;
   void drop_paused(std::vector<std::size_t>& pods);
 
   const Snapshot& snapshot_;
@@ -138,11 +139,11 @@ int Rules::create_some(const Way& way, int missing) {
     }
     plan_.actions.push_back({.kind = Kind::create,
                              .source = way.source,
-                             .why = "more slots are wanted, and nothing is paused"});
+                             .why = "more slots are wanted, and nothing paused comes sooner"});
     ++begun_;
     ++created_;
     begun_usd_per_hour_ += from.usd_per_hour;
-    missing -= from.slots;
+    missing -= from.slots_at(made);
   }
   return missing;
 }
@@ -229,7 +230,7 @@ void Rules::shrink() {
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     if (gpu.state == State::paused && gpu.source == Source::runpod && shared(gpu) &&
-        gpu.intent.operation == Operation::none) {
+        gpu.intent.operation == Operation::none && !kept_by_operator(gpu)) {
       paused_pods.push_back(i);
     }
     if (gpu.draining || !removable(gpu)) continue;
@@ -265,6 +266,11 @@ void Rules::retire() {
     }
     return add(Kind::drain, i, "older than a pod may be");
   }
+}
+
+// Until the cloud is switched off: then no pod is to stay.
+bool Rules::kept_by_operator(const Gpu& gpu) const {
+  return policy_.cloud != CloudSwitch::off && snapshot_.kept_paused.contains(gpu.id);
 }
 
 void Rules::drop_paused(std::vector<std::size_t>& pods) {

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/http_url.h"
 #include "core/printable.h"
+#include "scheduler/kept_paused.h"
 
 namespace navtalk {
 namespace {
@@ -93,13 +94,15 @@ Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who) {
 }
 
 Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who) {
-  return change_row(store, id, {who, "pause"}, [&](const Gpu& gpu) {
+  Gpu row = change_row(store, id, {who, "pause"}, [&](const Gpu& gpu) {
     if (gpu.state != State::idle) {
       not_allowed(gpu, "only an idle GPU can be paused; drain it and wait for its sessions");
     }
     return GpuChange{.event = Event::pause,
                      .intent = next_intent(gpu, Operation::pause, store.now())};
   });
+  keep_paused(store, row);
+  return row;
 }
 
 Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who) {

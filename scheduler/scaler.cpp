@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/log.h"
+#include "scheduler/kept_paused.h"
 
 namespace navtalk {
 namespace {
@@ -35,8 +36,10 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   const std::vector<Host> hosts = live_hosts(store_);
   local.available = !hosts.empty();
-  local.room = static_cast<int>(free_places(hosts, view.gpus).size());
-  if (!hosts.empty()) local.slots = hosts.front().slots_per_device;
+  for (const LocalPlace& place : free_places(hosts, view.gpus)) {
+    local.places.push_back(place.slots);
+  }
+  local.room = static_cast<int>(local.places.size());
   if (cloud_ != nullptr) {
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
         .available = true,
@@ -53,6 +56,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   if (memory) snapshot.memory = parse_scaler_memory(*memory).value_or(ScalerMemory{});
   const std::optional<std::string> headroom = store_.setting(k_headroom_setting);
   if (headroom) snapshot.memory.headroom = parse_headroom(*headroom).value_or(Headroom{});
+  snapshot.kept_paused = kept_paused(store_, view.gpus);
   const auto pause = creation_pause(store_);
   if (pause) snapshot.creation_paused_until = pause->until;
   return snapshot;

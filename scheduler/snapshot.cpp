@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
 
 namespace navtalk {
 namespace {
@@ -11,6 +13,18 @@ std::int64_t ticks(TimePoint at) { return at.time_since_epoch().count(); }
 TimePoint at(std::int64_t ticks) { return TimePoint(Duration(ticks)); }
 
 }  // namespace
+
+int SourceState::slots_at(int place) const {
+  const auto index = static_cast<std::size_t>(place);
+  return index < places.size() ? places[index] : slots;
+}
+
+int SourceState::room_slots() const {
+  constexpr int k_most = 1 << 20;  // "as many as you like" is more
+  const int known = std::min(room, static_cast<int>(places.size()));
+  const int others = std::min(room - known, k_most) * slots;
+  return std::accumulate(places.begin(), places.begin() + known, others);
+}
 
 std::string as_text(const ScalerMemory& memory) {
   return fmt::format("1 {} {} {} {}", memory.cloud_on ? 1 : 0, memory.cloud_need_ticks,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,10 +32,14 @@ std::string as_text(const ScalerMemory& memory);
 std::optional<ScalerMemory> parse_scaler_memory(std::string_view text);
 
 struct SourceState {
-  bool available = false;   // a provider is configured
-  int room = 0;             // GPUs it could still make, beside existing rows
-  int slots = 1;            // of each of them
-  double usd_per_hour = 0;  // what the next one is expected to cost
+  bool available = false;     // a provider is configured
+  int room = 0;               // GPUs it could still make, beside existing rows
+  int slots = 1;              // of each of them, where `places` says nothing else
+  double usd_per_hour = 0;    // what the next one is expected to cost
+  std::vector<int> places{};  // slots of the next ones, in the order in which they would be made
+
+  int slots_at(int place) const;  // of the next one: 0
+  int room_slots() const;         // of all that it could still make
 };
 
 struct Snapshot {
@@ -45,6 +50,7 @@ struct Snapshot {
   // Recent targets of the acting policy, in any order; those older than the hold are passed over.
   std::span<const TimedTarget> recent{};
   ScalerMemory memory{};
+  std::set<GpuId> kept_paused{};                     // an operator paused them
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
 };
 

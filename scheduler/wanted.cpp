@@ -53,7 +53,7 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
   const auto lead = [&](Source source) { return in_seconds(demand.create_at(source).p90); };
   const auto slots = [&](Source source) {
     const SourceState& state = snapshot.sources[static_cast<std::size_t>(source)];
-    return state.available ? std::min(state.room, 1 << 20) * state.slots : 0;
+    return state.available ? state.room_slots() : 0;
   };
   Tiers tiers;
   if (census.paused > 0) {

@@ -37,22 +37,26 @@ class Pool:
             "NAVTALK_WORKER_TOKEN": "a-token-of-this-test",
         }
 
-    def configure(self, cloud="on", image="registry.invalid/navtalk@sha256:0", pods=1):
+    def configure(self, cloud="on", image="registry.invalid/navtalk@sha256:0", pods=1, name="default", prefix="navtalk", paused=0, most=16):
         place = self.place
         (self.folder / "navtalk.toml").write_text(
             f"""
 [store]
 url = "sqlite:{self.database}"
 [pool]
+name = "{name}"
 min_running_gpu = {pods}
 free_running_gpu = {pods}
 cloud = "{cloud}"
+max_gpus = {most}
 tick_s = 1
 failed_hold_s = 0
 [runpod]
 api_url = "{place["api_url"]}"
 proxy_url = "{place["proxy_url"]}"
 image = "{image}"
+name_prefix = "{prefix}"
+max_paused = {paused}
 gpu_types = ["RTX 4090"]
 settle_s = {SETTLE_S}
 """

@@ -74,6 +74,17 @@ class Ticks(unittest.TestCase):
         time.sleep(SETTLE_S)
         self.ticks_until("the orphan's record", lambda: orphan in paid_pods(self.pool), at_most=2)
 
+    def test_a_pool_that_is_renamed_keeps_its_pods_and_finds_its_orphans(self):
+        row = self.serving_pod()
+        orphan = self.pool.script("/add", {"name": self.own_name("lost")})["id"]
+        self.pool.configure(name="stage", prefix="talk", pods=2)
+        self.pool.tick()
+        time.sleep(SETTLE_S)
+        self.ticks_until("the orphan's record", lambda: orphan in paid_pods(self.pool), at_most=3)
+        kept = next(other for other in self.pool.rows() if other["id"] == row["id"])
+        self.assertEqual((kept["state"], kept["usd_per_hour"]), ("idle", row["usd_per_hour"]))
+        self.assertLessEqual({pod["id"] for pod in self.pool.pods()}, paid_pods(self.pool))
+
     def test_another_stores_pod_is_left_alone_and_told_once(self):
         self.serving_pod()
         parts = self.pool.rows()[0]["name"].split("-")
@@ -105,6 +116,30 @@ class Ticks(unittest.TestCase):
         self.pool.configure(cloud="off")
         self.pool.json("pool", "remove", row["id"])
         self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows(), at_most=2)
+
+    def rests(self, row):
+        """Three ticks leave that pod paused."""
+        for _ in range(3):
+            self.pool.tick()
+        (now,) = self.pool.rows()
+        self.assertEqual((now["id"], now["state"]), (row["id"], "paused"))
+
+    def test_a_pod_that_is_worth_its_disk_is_paused_and_woken(self):
+        row = self.serving_pod()
+        self.pool.configure(pods=0, paused=1)
+        self.ticks_until("a paused pod", lambda: self.pool.rows()[0]["state"] == "paused")
+        self.rests(row)
+        self.pool.configure(pods=1, paused=1, most=1)  # no other one may be made
+        self.ticks_until("an idle pod", self.idle)
+        self.assertEqual(self.pool.rows()[0]["id"], row["id"])
+
+    def test_a_pod_that_an_operator_paused_stays_until_the_cloud_is_switched_off(self):
+        row = self.serving_pod()
+        self.pool.json("pool", "pause", row["id"])
+        self.pool.configure(pods=0)
+        self.rests(row)
+        self.pool.configure(pods=0, cloud="off")
+        self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows())
 
     def test_a_pod_that_nobody_can_end_is_told(self):
         row = self.serving_pod()

@@ -54,6 +54,18 @@ TEST_CASE("a tick writes intents for what is missing, local before cloud, and re
   CHECK(decisions[0].policy == "static");
 }
 
+TEST_CASE("each host's devices count with that host's slots") {
+  World world;
+  for (const auto& [name, slots] : {std::pair("one-each", 1), std::pair("four-each", 4)}) {
+    sign_in(*world.pool.store, {.name = name, .devices = {"cpu"}, .slots_per_device = slots},
+            std::chrono::minutes(1));
+  }
+  const Tick tick = world.scaler("one", counts(5, 5)).tick();
+  CHECK(tick.plan.census.local == 5);
+  REQUIRE(tick.plan.actions.size() == 2);
+  for (const Action& action : tick.plan.actions) CHECK(action.source == Source::local);
+}
+
 TEST_CASE("a dry run changes nothing and says the same") {
   World world;
   world.host({"cpu"});
