@@ -22,7 +22,7 @@ Foretold foretold(const MinuteRing& ring, std::size_t ahead) {
   NAVTALK_CHECK(ahead < k_hour);
   const std::size_t size = ring.counts.size(), hours = ring.closed / k_hour;
   NAVTALK_CHECK(ring.closed < size || size == 0);
-  if (hours < k_least_hours) return {};
+  if (size == 0 || hours < k_least_hours) return {};
   double sum = 0, squares = 0, lately = 0;
   for (std::size_t hour = 1; hour <= hours; ++hour) {
     const std::size_t at = (ring.open + ahead + size - hour * k_hour) % size;
