@@ -88,7 +88,7 @@ TEST_CASE("every fault in avatar.json is refused with the key's name") {
       {"\"aaaa", "\"Aaaa", "model_checksum must be"},
       {"\"loop\": true", "\"loop\": 1", "loop must be true or false"},
       {"\"en-us+m3\"", "7", "voice must be a string"},
-      {"en-us+m3", std::string(65, 'v').c_str(), "voice longer than 64 bytes"},
+      {"en-us+m3", std::string(65, 'v'), "voice longer than 64 bytes"},
       {"}", "", "not JSON"},
       {good, "[]", "not a JSON object"},
       {good, "{\"a\":[[[[[[[[1]]]]]]]]}", "nested too deeply"},
