@@ -114,28 +114,45 @@ bool Supply::wake(const Gpu& gpu, const std::string& why, const std::optional<Fo
 
 Bringing Supply::create(const PoolView& view, Source source, const std::string& why,
                         const std::optional<ForUsers>& need, std::uint64_t fence) {
+  if (source == Source::local) return create_here(view, why, need, fence);
+  const auto pause = creation_pause(store_);
+  if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
   Gpu gpu = new_gpu(options_.identity, source);
-  if (source == Source::local) {
-    const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
-    if (places.empty()) return {.why = "no local device is free"};
-    gpu.host = places.front().host;
-    gpu.device = places.front().device;
-    gpu.slots = places.front().slots;
-  } else {
-    const auto pause = creation_pause(store_);
-    if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
-    gpu.slots = options_.cloud_slots;
-    gpu.usd_per_hour = options_.cloud_usd_per_hour;
+  gpu.slots = options_.cloud_slots;
+  gpu.usd_per_hour = options_.cloud_usd_per_hour;
+  if (const auto row = add(std::move(gpu), why, need, fence)) {
+    return {Operation::create, row->id, source, why};
   }
+  return {.why = refusal(store_, need)};
+}
+
+// A device that is free in the view may have been taken since, by an earlier create of the same
+// tick too: then the next one is tried.
+Bringing Supply::create_here(const PoolView& view, const std::string& why,
+                             const std::optional<ForUsers>& need, std::uint64_t fence) {
+  const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
+  if (places.empty()) return {.why = "no local device is free"};
+  for (const LocalPlace& place : places) {
+    Gpu gpu = new_gpu(options_.identity, Source::local);
+    gpu.host = place.host;
+    gpu.device = place.device;
+    gpu.slots = place.slots;
+    if (const auto row = add(std::move(gpu), why, need, fence)) {
+      return {Operation::create, row->id, Source::local, why};
+    }
+  }
+  return {.why = refusal(store_, need)};
+}
+
+std::optional<Gpu> Supply::add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
+                               std::uint64_t fence) {
   gpu.intent = next_intent(gpu, Operation::create, store_.now());
-  const auto row = store_.add({.gpu = gpu,
-                               .max_gpus = options_.max_gpus,
-                               .max_usd_per_hour = options_.max_usd_per_hour,
-                               .fence = fence,
-                               .for_users = need},
-                              {options_.who, why});
-  if (!row) return {.why = refusal(store_, need)};
-  return {Operation::create, row->id, source, why};
+  return store_.add({.gpu = std::move(gpu),
+                     .max_gpus = options_.max_gpus,
+                     .max_usd_per_hour = options_.max_usd_per_hour,
+                     .fence = fence,
+                     .for_users = need},
+                    {options_.who, why});
 }
 
 bool cloud_switched_on(PoolStore& store) { return store.setting("cloud.switch") == "on"; }

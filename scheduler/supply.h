@@ -60,6 +60,11 @@ class Supply {
             std::uint64_t fence = 0);
 
  private:
+  Bringing create_here(const PoolView& view, const std::string& why,
+                       const std::optional<ForUsers>& need, std::uint64_t fence);
+  std::optional<Gpu> add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
+                         std::uint64_t fence);
+
   PoolStore& store_;
   SupplyOptions options_;
 };

@@ -54,6 +54,16 @@ TEST_CASE("a tick writes intents for what is missing, local before cloud, and re
   CHECK(decisions[0].policy == "static");
 }
 
+TEST_CASE("one tick starts a worker on each free device that it needs") {
+  World world;
+  world.host({"cuda:0", "cuda:1", "cuda:2"});
+  CHECK(world.scaler("one", counts(3, 3)).tick().acted == 3);
+  std::vector<std::string> devices;
+  for (const Gpu& gpu : world.gpus()) devices.push_back(gpu.device);
+  std::sort(devices.begin(), devices.end());
+  CHECK(devices == std::vector<std::string>{"cuda:0", "cuda:1", "cuda:2"});
+}
+
 TEST_CASE("each host's devices count with that host's slots") {
   World world;
   for (const auto& [name, slots] : {std::pair("one-each", 1), std::pair("four-each", 4)}) {
