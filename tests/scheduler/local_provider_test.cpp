@@ -120,6 +120,8 @@ TEST_CASE("a paused worker is listed as stopped until it is woken") {
   CHECK(done(provider.destroy(gpu, {})));
 }
 
+// UBSan, which comes with ASan here, needs descriptors itself to look at an object's type.
+#ifndef __SANITIZE_ADDRESS__
 TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone") {
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
@@ -131,26 +133,19 @@ TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &narrow) == 0);
   std::vector<UniqueFd> taken;
   for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken.emplace_back(fd);
-  // No assertion while there are none: UBSan needs some to look at Catch's objects.
-  const bool many = taken.size() > 4, complete = provider.list({}).complete;
-  bool watched = true;
-  try {
-    local::watch(*local::parse_process_id(gpu.provider_id));
-  } catch (const Error&) {
-    watched = false;
-  }
-  if (many) taken.resize(taken.size() - 4);  // two pipes, and nothing to watch the child with
+  REQUIRE(taken.size() > 4);
+  CHECK_FALSE(provider.list({}).complete);
+  CHECK_THROWS_AS(local::watch(*local::parse_process_id(gpu.provider_id)), Error);
+  taken.resize(taken.size() - 4);  // two pipes, and nothing to watch the child with
   const Outcome outcome = provider.create(new_row(), {});
   taken.clear();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
-  REQUIRE(many);
-  CHECK_FALSE(complete);
-  CHECK_FALSE(watched);
   REQUIRE(std::holds_alternative<Failure>(outcome));
   CHECK_THAT(std::get<Failure>(outcome).message, Catch::Contains("Too many open files"));
   CHECK(running() == before);
   CHECK(done(provider.destroy(gpu, {})));
 }
+#endif
 
 TEST_CASE("a worker that cannot start is a failure with its last words, and its device rests") {
   std::binary_semaphore crashed(0);
