@@ -83,9 +83,8 @@ void print(const PoolReport& report, Context& context) {
   }
   if (totals.stale) {
     context.out.print(
-        "warning: the scaler does not tick any more, so this may be out of date; is 'navtalk "
-        "serve', "
-        "or the timer of 'navtalk pool scale', running?\n");
+        "warning: the scaler does not tick any more, so this may be out of date; "
+        "is 'navtalk serve', or the timer of 'navtalk pool scale', running?\n");
   }
   if (totals.headroom && totals.headroom->users > 0) {
     const Headroom& headroom = *totals.headroom;
