@@ -7,18 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
-#include "cmd/config_rules.h"
+#include "cmd/config/rules.h"
 #include "cmd/context.h"
 #include "cmd/failure.h"
 #include "cmd/help.h"
-#include "cmd/openmp_spin.h"
-#include "cmd/progress_bar.h"
-#include "cmd/terminal.h"
+#include "cmd/infer/openmp_spin.h"
+#include "cmd/terminal/progress_bar.h"
+#include "cmd/terminal/terminal.h"
 #include "cmd/usage.h"
-#include "core/config_keys.h"
-#include "core/error.h"
-#include "core/interrupt.h"
-#include "core/log.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/config/keys.h"
+#include "core/log/log.h"
 
 namespace navtalk::cmd {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <stop_token>
 
-#include "cmd/output.h"
-#include "core/config.h"
-#include "core/progress.h"
+#include "cmd/terminal/output.h"
+#include "core/base/progress.h"
+#include "core/config/config.h"
 
 namespace navtalk::cmd {
 
@@ -20,8 +20,8 @@ struct Context {
   Config config{};                 // file and environment; the command lays its own flags over it
   ConfigReading config_reading{};  // the same with its origins
   std::optional<std::filesystem::path> config_option{};  // --config
-  std::stop_token stop{};                                // Ctrl-C and SIGTERM: see core/interrupt.h
-  Progress progress{};  // draws a bar on a terminal, silent in a pipe
+  std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
+  Progress progress{};     // draws a bar on a terminal, silent in a pipe
 };
 
 // The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as

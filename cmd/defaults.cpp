@@ -1,10 +1,10 @@
 #include "cmd/defaults.h"
 
-#include "avatars/avatar_id.h"
-#include "avatars/bundle_files.h"
-#include "avatars/library.h"
-#include "core/data_directory.h"
-#include "core/error.h"
+#include "avatars/bundle/avatar_id.h"
+#include "avatars/bundle/bundle_files.h"
+#include "avatars/bundle/library.h"
+#include "core/base/error.h"
+#include "core/files/data_directory.h"
 
 namespace navtalk::cmd {
 

@@ -6,8 +6,8 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/printable.h"
+#include "core/base/error.h"
+#include "core/text/printable.h"
 
 namespace navtalk::cmd {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "cmd/output.h"
+#include "cmd/terminal/output.h"
 
 namespace navtalk::cmd {
 

@@ -1,10 +1,10 @@
-#include "core/fix_filenames.h"
+#include "core/files/fix_filenames.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
-#include "core/printable.h"
+#include "core/text/printable.h"
 
 namespace navtalk::cmd {
 namespace {

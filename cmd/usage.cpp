@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "core/printable.h"
-#include "core/suggest.h"
+#include "core/text/printable.h"
+#include "core/text/suggest.h"
 
 namespace navtalk::cmd {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runpod/messages.h"
-#include "scheduler/history.h"
+#include "runpod/api/messages.h"
+#include "scheduler/pool/history.h"
 
 namespace navtalk::runpod {
 

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "runpod/messages.h"
-#include "runpod/rate_limit.h"
+#include "runpod/api/messages.h"
+#include "runpod/api/rate_limit.h"
 
 namespace navtalk::runpod {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "core/log.h"
+#include "core/log/log.h"
 
 namespace navtalk::runpod {
 namespace {

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "runpod/api.h"
+#include "runpod/api/api.h"
 
 namespace navtalk::runpod {
 

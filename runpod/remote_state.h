@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 
-#include "core/time.h"
-#include "runpod/messages.h"
-#include "scheduler/provider.h"
-#include "scheduler/state.h"
+#include "core/base/time.h"
+#include "runpod/api/messages.h"
+#include "scheduler/pool/state.h"
+#include "scheduler/provision/provider.h"
 
 namespace navtalk::runpod {
 

@@ -5,11 +5,11 @@
 #include <array>
 #include <unordered_map>
 
+#include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
 #include "core/checkpoint/mapped_file.h"
 #include "core/checkpoint/materialize.h"
 #include "core/checkpoint/stored_tensor.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ndarray.h"
-#include "core/progress.h"
+#include "core/base/progress.h"
+#include "core/tensor/ndarray.h"
 
 namespace navtalk {
 

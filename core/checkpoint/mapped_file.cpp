@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
-#include "core/unique_fd.h"
+#include "core/base/error.h"
+#include "core/base/unique_fd.h"
 
 namespace navtalk {
 namespace {

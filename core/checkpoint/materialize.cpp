@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/error.h"
 #include "core/checkpoint/half.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/checkpoint/stored_tensor.h"
-#include "core/ndarray.h"
+#include "core/tensor/ndarray.h"
 
 namespace navtalk {
 

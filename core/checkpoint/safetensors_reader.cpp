@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
 #include "core/checkpoint/stored_tensor.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

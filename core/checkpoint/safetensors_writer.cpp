@@ -10,9 +10,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "core/check.h"
+#include "core/base/check.h"
+#include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/check.h"
+#include "core/base/check.h"
+#include "core/base/cptr.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/mapped_file.h"
-#include "core/cptr.h"
 
 namespace navtalk {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <bit>
 
+#include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
-#include "core/checkpoint/pickled_tensors.h"
+#include "core/checkpoint/pickle/pickled_tensors.h"
+#include "core/checkpoint/pickle/unpickler.h"
 #include "core/checkpoint/stored_tensor.h"
-#include "core/checkpoint/unpickler.h"
 #include "core/checkpoint/zip_directory.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

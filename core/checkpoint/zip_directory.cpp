@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
-#include "core/error.h"
 
 namespace navtalk {
 namespace {

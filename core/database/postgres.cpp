@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/printable.h"
+#include "core/base/error.h"
+#include "core/text/printable.h"
 
 namespace navtalk {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 #include <optional>
 
-#include "core/check.h"
-#include "core/error.h"
-#include "core/printable.h"
+#include "core/base/check.h"
+#include "core/base/error.h"
+#include "core/text/printable.h"
 
 namespace navtalk {
 namespace {

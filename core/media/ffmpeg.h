@@ -11,7 +11,7 @@ extern "C" {
 
 #include <string>
 
-#include "core/cptr.h"
+#include "core/base/cptr.h"
 
 namespace navtalk::media {
 

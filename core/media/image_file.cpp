@@ -4,8 +4,8 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/whole_file.h"
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
 
 namespace navtalk {
 namespace {

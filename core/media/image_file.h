@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 
 namespace navtalk {
 

@@ -8,8 +8,8 @@ extern "C" {
 #include <algorithm>
 #include <new>
 
-#include "core/check.h"
-#include "core/error.h"
+#include "core/base/check.h"
+#include "core/base/error.h"
 
 namespace navtalk::media {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/image.h"
 #include "core/media/ffmpeg.h"
+#include "core/tensor/image.h"
 
 namespace navtalk::media {
 

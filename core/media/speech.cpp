@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/media/audio.h"
-#include "core/media/process.h"
-#include "core/whole_file.h"
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
+#include "core/media/decode/audio.h"
+#include "core/process/run.h"
 
 namespace navtalk {
 namespace {

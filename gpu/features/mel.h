@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/ndarray.h"
+#include "core/tensor/ndarray.h"
 
 namespace navtalk {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/ndarray.h"
+#include "core/tensor/ndarray.h"
 
 namespace navtalk {
 

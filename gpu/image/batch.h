@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/check.h"
-#include "core/image.h"
+#include "core/base/check.h"
+#include "core/tensor/image.h"
 
 namespace navtalk {
 

@@ -1,7 +1,7 @@
 // Paste through a mask. Single-threaded and re-entrant.
 #pragma once
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/batch.h"
 
 namespace navtalk {

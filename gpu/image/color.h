@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/batch.h"
 
 namespace navtalk {

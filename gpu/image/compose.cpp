@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "gpu/image/blend.h"
 #include "gpu/image/resize.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/unsharp.h"
 
 namespace navtalk {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/batch.h"
 
 namespace navtalk {

@@ -3,7 +3,7 @@
 // sources; any number of channels, the same in both.
 #pragma once
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/batch.h"
 
 namespace navtalk {

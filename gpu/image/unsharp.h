@@ -2,7 +2,7 @@
 // Single-threaded and re-entrant; the destination must not overlap the source.
 #pragma once
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 #include "gpu/image/batch.h"
 
 namespace navtalk {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
-#include "core/check.h"
-#include "gpu/device.h"
+#include "core/base/check.h"
+#include "gpu/device/device.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/nets/layers.h"
 

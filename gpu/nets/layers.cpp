@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
-#include "gpu/device.h"
-#include "gpu/kernels/attention.h"
+#include "gpu/device/device.h"
+#include "gpu/kernels/attention/attention.h"
 #include "gpu/kernels/group_norm.h"
 #include "gpu/kernels/tokens.h"
 

@@ -9,18 +9,19 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/kernels/conv/output_conv.h"
+#include "gpu/kernels/conv/winograd_conv.h"
 #include "gpu/kernels/group_norm.h"
 #include "gpu/kernels/isa.h"
-#include "gpu/kernels/picture_conv.h"
-#include "gpu/kernels/tile_conv.h"
 #include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
 
 kernels::Format format_of(const at::Tensor& x);
 
-// Who computes a 3x3 convolution: oneDNN, or tiles (gpu/kernels/tile_conv.h) where they are faster,
-// which is bf16 on AVX-512 with 16 to 64 channels. Tiles round a little more than oneDNN does.
+// Who computes a 3x3 convolution: oneDNN, or tiles (gpu/kernels/conv/winograd_conv.h) where they
+// are faster, which is bf16 on AVX-512 with 16 to 64 channels. Tiles round a little more than
+// oneDNN does.
 enum class ConvKernel : std::uint8_t { library, tiles };
 
 class Conv {

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "gpu/device.h"
-#include "gpu/model.h"
-#include "gpu/model_files.h"
+#include "gpu/device/device.h"
+#include "gpu/model/model.h"
+#include "gpu/model/model_files.h"
 
 namespace navtalk::nets {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "gpu/model_files.h"
+#include "gpu/model/model_files.h"
 #include "gpu/nets/resnet.h"
 #include "gpu/nets/transformer.h"
 

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "gpu/model.h"
+#include "gpu/model/model.h"
 
 namespace navtalk::nets {
 namespace {

@@ -2,7 +2,7 @@
 // sizes. Every GroupNorm has eps 1e-6.
 #pragma once
 
-#include "gpu/model_files.h"
+#include "gpu/model/model_files.h"
 #include "gpu/nets/resnet.h"
 
 namespace navtalk::nets {

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace navtalk::nets {
 namespace {

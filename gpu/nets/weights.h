@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "gpu/model_files.h"
+#include "gpu/model/model_files.h"
 
 namespace navtalk::nets {
 

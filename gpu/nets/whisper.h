@@ -1,7 +1,7 @@
 // Whisper's audio encoder with the hidden states of every layer.
 #pragma once
 
-#include "gpu/model_files.h"
+#include "gpu/model/model_files.h"
 #include "gpu/nets/layers.h"
 
 namespace navtalk::nets {

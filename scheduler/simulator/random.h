@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "scheduler/normal.h"
+#include "scheduler/forecast/normal.h"
 
 namespace navtalk {
 

@@ -1,6 +1,6 @@
 #include "scheduler/simulator/simulator.h"
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "scheduler/simulator/world.h"
 
 namespace navtalk {

@@ -5,8 +5,8 @@
 
 #include <stop_token>
 
-#include "scheduler/simulator/rival.h"
-#include "scheduler/simulator/trace.h"
+#include "scheduler/simulator/baseline_policy.h"
+#include "scheduler/simulator/trace/trace.h"
 
 namespace navtalk {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/check.h"
-#include "core/error.h"
+#include "core/base/check.h"
+#include "core/base/error.h"
 #include "scheduler/simulator/oracle.h"
 
 namespace navtalk {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/progress.h"
+#include "core/base/progress.h"
 #include "scheduler/simulator/simulator.h"
 
 namespace navtalk {

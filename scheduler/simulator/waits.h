@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "scheduler/eta.h"
+#include "scheduler/forecast/wait_estimate.h"
 #include "scheduler/simulator/simulator.h"
 
 namespace navtalk {

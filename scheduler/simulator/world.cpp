@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/interrupt.h"
-#include "scheduler/simulator/fate.h"
+#include "core/base/interrupt.h"
+#include "scheduler/simulator/start_outcome.h"
 
 namespace navtalk {
 namespace {

@@ -5,9 +5,9 @@
 #include <deque>
 #include <utility>
 
-#include "scheduler/decide.h"
-#include "scheduler/simulator/happenings.h"
-#include "scheduler/simulator/meter.h"
+#include "scheduler/scaling/plan.h"
+#include "scheduler/simulator/cost.h"
+#include "scheduler/simulator/event_queue.h"
 #include "scheduler/simulator/simulator.h"
 #include "scheduler/simulator/waits.h"
 

@@ -1,6 +1,6 @@
 #include "scheduler/simulator/world.h"
 
-#include "scheduler/simulator/fate.h"
+#include "scheduler/simulator/start_outcome.h"
 
 namespace navtalk {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/resting.h"
-#include "scheduler/simulator/fate.h"
-#include "scheduler/supply.h"
+#include "scheduler/provision/backoff.h"
+#include "scheduler/provision/supply.h"
+#include "scheduler/simulator/start_outcome.h"
 
 namespace navtalk {
 namespace {
@@ -41,7 +41,7 @@ void World::bring_for_waiters() {
   for (int i = 0; i < at_once && coming() < queued(); ++i) bring(true);
 }
 
-// As scheduler/supply.h does: wake, else create, local before cloud.
+// As scheduler/provision/supply.h does: wake, else create, local before cloud.
 void World::bring(bool for_waiter) {
   const auto may = [&, learnt = estimator_.demand(now_)](Source source, Operation operation) {
     return may_be_asked(learnt, source, operation, snapshot_.gpus, now_);

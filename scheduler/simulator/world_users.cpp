@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/eta.h"
+#include "scheduler/forecast/wait_estimate.h"
 
 namespace navtalk {
 void World::arrive(std::uint32_t session) {

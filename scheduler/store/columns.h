@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/time.h"
 #include "core/database/connection.h"
-#include "core/time.h"
 
 namespace navtalk::column {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {

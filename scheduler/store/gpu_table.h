@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/gpu.h"
-#include "scheduler/pool_store.h"
+#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/pool_store.h"
 #include "scheduler/store/queue_order.h"
 #include "scheduler/store/transaction.h"
 

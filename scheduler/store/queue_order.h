@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/session.h"
+#include "scheduler/pool/session.h"
 
 namespace navtalk {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/pool_store.h"
-#include "scheduler/session.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/session.h"
 #include "scheduler/store/transaction.h"
 
 namespace navtalk {

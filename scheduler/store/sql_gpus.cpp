@@ -1,9 +1,9 @@
 // SqlPoolStore: GPU rows and the scaler's lease.
 #include <fmt/format.h>
 
-#include "core/error.h"
-#include "core/http_url.h"
-#include "scheduler/owner.h"
+#include "core/base/error.h"
+#include "core/net/url.h"
+#include "core/process/identity.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
 #include "scheduler/store/run_work.h"

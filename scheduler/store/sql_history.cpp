@@ -1,7 +1,7 @@
 // SqlPoolStore: what it remembers, settings, and forgetting.
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/run_work.h"
 #include "scheduler/store/sql_pool_store.h"

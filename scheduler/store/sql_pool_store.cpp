@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/error.h"
-#include "core/printable.h"
-#include "scheduler/store/postgres_backend.h"
-#include "scheduler/store/sqlite_backend.h"
+#include "core/base/error.h"
+#include "core/text/printable.h"
+#include "scheduler/store/postgres/postgres_backend.h"
+#include "scheduler/store/sqlite/sqlite_backend.h"
 
 namespace navtalk {
 

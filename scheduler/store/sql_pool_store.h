@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "scheduler/pool_store.h"
+#include "scheduler/pool/pool_store.h"
 #include "scheduler/store/transaction.h"
 
 namespace navtalk {

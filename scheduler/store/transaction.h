@@ -6,8 +6,8 @@
 #include <functional>
 #include <stop_token>
 
+#include "core/base/time.h"
 #include "core/database/connection.h"
-#include "core/time.h"
 
 namespace navtalk {
 

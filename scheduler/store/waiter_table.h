@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/session.h"
+#include "scheduler/pool/session.h"
 #include "scheduler/store/transaction.h"
 
 namespace navtalk {

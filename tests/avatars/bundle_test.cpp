@@ -1,15 +1,15 @@
 // A bundle is opened only when all of its files fit together.
-#include "avatars/bundle.h"
+#include "avatars/bundle/bundle.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
 
-#include "avatars/given_faces.h"
-#include "avatars/mask_file.h"
-#include "avatars/prepare.h"
+#include "avatars/bundle/mask_file.h"
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/prepare.h"
+#include "core/base/error.h"
 #include "core/checkpoint/safetensors_writer.h"
-#include "core/error.h"
 #include "tests/avatars/drawn_face.h"
 #include "tests/temporary_directory.h"
 

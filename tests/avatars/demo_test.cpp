@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "avatars/bundle.h"
-#include "avatars/given_faces.h"
-#include "avatars/latents.h"
-#include "avatars/prepare.h"
+#include "avatars/bundle/bundle.h"
+#include "avatars/bundle/latents.h"
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/prepare.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/data_directory.h"
-#include "gpu/model.h"
-#include "gpu/model_files.h"
+#include "core/files/data_directory.h"
+#include "gpu/model/model.h"
+#include "gpu/model/model_files.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/media/mp4_writer.h"
+#include "core/media/encode/mp4_writer.h"
 
 namespace navtalk::tests {
 namespace {

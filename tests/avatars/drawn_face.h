@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 
 namespace navtalk::tests {
 

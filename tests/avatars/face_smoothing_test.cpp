@@ -1,4 +1,4 @@
-#include "avatars/face_smoothing.h"
+#include "avatars/faces/face_smoothing.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

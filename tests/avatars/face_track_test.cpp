@@ -1,8 +1,8 @@
-#include "avatars/face_track.h"
+#include "avatars/faces/face_track.h"
 
 #include <catch2/catch.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 using navtalk::Box;
 using navtalk::Detections;

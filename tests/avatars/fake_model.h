@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "avatars/latents.h"
+#include "avatars/bundle/latents.h"
 
 namespace navtalk::tests {
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "avatars/avatar_info.h"
-#include "avatars/faces.h"
-#include "core/error.h"
+#include "avatars/bundle/avatar_info.h"
+#include "avatars/bundle/faces.h"
+#include "core/base/error.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;

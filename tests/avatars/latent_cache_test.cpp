@@ -1,15 +1,15 @@
 // Latents are kept from one use of a bundle to the next, and nothing that befalls the cache breaks
 // a use.
-#include "avatars/latent_cache.h"
+#include "avatars/bundle/latent_cache.h"
 
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "avatars/bundle.h"
-#include "avatars/given_faces.h"
-#include "avatars/prepare.h"
+#include "avatars/bundle/bundle.h"
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/prepare.h"
 #include "tests/avatars/drawn_face.h"
 #include "tests/avatars/fake_model.h"
 #include "tests/temporary_directory.h"

@@ -1,15 +1,15 @@
 // Latents are made in batches, kept by frame, and taken up again after an interrupt. A function
 // that is easy to predict stands for the model.
-#include "avatars/latents.h"
+#include "avatars/bundle/latents.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "avatars/bundle.h"
-#include "avatars/given_faces.h"
-#include "avatars/latent_log.h"
-#include "avatars/prepare.h"
-#include "core/error.h"
+#include "avatars/bundle/bundle.h"
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/latent_log.h"
+#include "avatars/prepare/prepare.h"
+#include "core/base/error.h"
 #include "tests/avatars/drawn_face.h"
 #include "tests/avatars/fake_model.h"
 #include "tests/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "avatars/mask.h"
+#include "avatars/faces/mask.h"
 
 #include <catch2/catch.hpp>
 

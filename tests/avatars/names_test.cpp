@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "avatars/avatar_id.h"
-#include "avatars/library.h"
-#include "avatars/source_clip.h"
-#include "core/error.h"
+#include "avatars/bundle/avatar_id.h"
+#include "avatars/bundle/library.h"
+#include "avatars/prepare/source_clip.h"
+#include "core/base/error.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;

@@ -1,4 +1,4 @@
-#include "avatars/playback.h"
+#include "avatars/bundle/playback.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,13 +1,13 @@
-#include "avatars/prepare.h"
+#include "avatars/prepare/prepare.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
 
-#include "avatars/bundle.h"
-#include "avatars/cascade_faces.h"
-#include "avatars/given_faces.h"
-#include "core/error.h"
+#include "avatars/bundle/bundle.h"
+#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/given_faces.h"
+#include "core/base/error.h"
 #include "core/media/image_file.h"
 #include "tests/avatars/drawn_face.h"
 #include "tests/temporary_directory.h"

@@ -1,9 +1,9 @@
-#include "cmd/bench_report.h"
+#include "cmd/bench/report.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace navtalk::cmd {
 namespace {

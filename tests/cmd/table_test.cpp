@@ -1,8 +1,8 @@
-#include "cmd/table.h"
+#include "cmd/terminal/table.h"
 
 #include <catch2/catch.hpp>
 
-#include "cmd/progress_bar.h"
+#include "cmd/terminal/progress_bar.h"
 
 using namespace navtalk::cmd;
 

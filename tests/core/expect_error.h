@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace navtalk::test {
 

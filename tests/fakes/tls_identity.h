@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/cptr.h"
+#include "core/base/cptr.h"
 
 namespace navtalk::tests {
 

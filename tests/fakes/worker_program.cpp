@@ -37,11 +37,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/id.h"
-#include "server/bearer.h"
-#include "server/control_frame.h"
-#include "server/http_server.h"
-#include "server/slot_table.h"
+#include "core/base/id.h"
+#include "server/http/bearer.h"
+#include "server/http/http_server.h"
+#include "server/protocol/control_frame.h"
+#include "server/worker/slot_table.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
-#include "core/checkpoint/pickle.h"
+#include "core/checkpoint/pickle/pickle.h"
 
 #include <cstdlib>
 
-#include "core/checkpoint/unpickler.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/checkpoint/pickle/unpickler.h"
 
 namespace {
 

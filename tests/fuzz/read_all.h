@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "core/base/error.h"
 #include "core/checkpoint/materialize.h"
 #include "core/checkpoint/stored_tensor.h"
-#include "core/error.h"
 
 namespace navtalk {
 

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/device.h"
+#include "gpu/device/device.h"
 
 TEST_CASE("the machine's description names what this machine has") {
   const navtalk::Machine machine = navtalk::this_machine();

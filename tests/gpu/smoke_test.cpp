@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 TEST_CASE("an error keeps its code when a layer adds a phrase") {
   const navtalk::Error error(navtalk::Code::invalid, "truncated");

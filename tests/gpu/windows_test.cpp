@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 using navtalk::context_windows;
 using navtalk::frame_count;

@@ -22,17 +22,54 @@ def table_after(mark, text):
     return rows[2:]
 
 
+def is_in(path, room):
+    return path == room or path.startswith(room + "/")
+
+
 class Rules:
+    """What each room, a folder or a folder's folder, may include. A file follows the longest row that it lies in."""
+
     def __init__(self, root):
         text = (root / "docs/architecture.md").read_text(encoding="utf-8")
         self.allowed = {}
-        for folder, others in table_after("<!-- include-table -->", text):
-            self.allowed[folder] = {name.strip() for name in others.split(",") if name.strip()} | {folder}
+        for room, others in table_after("<!-- include-table -->", text):
+            self.allowed[room] = {name.strip() for name in others.split(",") if name.strip()} | {room}
+        self.folders = list(dict.fromkeys(room.split("/")[0] for room in self.allowed))
         self.heavy = [
             prefix
             for _, prefixes in table_after("<!-- heavy-headers -->", text)
             for prefix in re.findall(r"`([^`]+)`", prefixes)
         ]
+
+    def room_of(self, path):
+        return max((room for room in self.allowed if is_in(path, room)), key=len, default=path.split("/")[0])
+
+    def allowed_to(self, path):
+        """What a file may include. A test may include its folder, and what any room of that folder may."""
+        if not path.startswith("tests/"):
+            return self.allowed.get(self.room_of(path), set())
+        folder = path.split("/")[1]
+        return {folder}.union(*(others for room, others in self.allowed.items() if is_in(room, folder)))
+
+    def circle(self):
+        """The rooms of one circle in the table, or nothing."""
+        done, way = set(), []
+
+        def visit(room):
+            if room in way:
+                return way[way.index(room) :] + [room]
+            if room in done:
+                return None
+            way.append(room)
+            for other in sorted(self.allowed):
+                if other != room and any(is_in(other, name) for name in self.allowed[room] - {room}):
+                    found = visit(other)
+                    if found:
+                        return found
+            done.add(way.pop())
+            return None
+
+        return next(filter(None, map(visit, sorted(self.allowed))), None)
 
     def is_heavy(self, include):
         return any(include.startswith(prefix) for prefix in self.heavy)
@@ -49,18 +86,30 @@ def source_files(root, folders):
 
 def edge_faults(files, rules):
     for path, (folder, includes) in files.items():
+        allowed = rules.allowed_to(path)
         for line, quote, target in includes:
             top = target.split("/")[0]
             where = f"{path}:{line}: "
             if quote == "<":
-                if top in rules.allowed:
+                if top in rules.folders:
                     yield f"{where}<{target}> is ours: write it with quotes"
             elif path.startswith("tests/") and target.startswith("tests/"):
                 continue
-            elif top not in rules.allowed:
+            elif top not in rules.folders:
                 yield f'{where}"{target}" does not start at the root with one of our folders'
-            elif top not in rules.allowed[folder]:
-                yield f"{where}{folder} may not include {top} ({target})"
+            elif not any(is_in(target, room) for room in allowed):
+                room = folder if path.startswith("tests/") else rules.room_of(path)
+                yield f"{where}{room} may not include {rules.room_of(target)} ({target})"
+
+
+def room_faults(files, rules):
+    """Circles in the table, and folders with rooms that hold a file in none of them."""
+    circle = rules.circle()
+    if circle:
+        yield "docs/architecture.md: the include table has a circle: " + ", ".join(circle)
+    for path in files:
+        if not path.startswith("tests/") and rules.room_of(path) not in rules.allowed:
+            yield f"{path} is in no room of the include table"
 
 
 def heavy_faults(files, rules):
@@ -81,16 +130,20 @@ def heavy_faults(files, rules):
 
 
 def link_faults(root, rules):
-    for folder, allowed in rules.allowed.items():
+    """A library is named for its room: navtalk::core, navtalk::media for core/media."""
+    rooms = {room.split("/")[-1]: room for room in rules.allowed} | {folder: folder for folder in rules.folders}
+    for folder in rules.folders:
         for file in sorted((root / folder).rglob("CMakeLists.txt")):
-            for name in sorted(set(LINKED.findall(file.read_text(encoding="utf-8"))) & set(rules.allowed)):
-                if name not in allowed:
-                    yield f"{file.relative_to(root).as_posix()}: {folder} may not link navtalk::{name}"
+            here = file.parent.relative_to(root).as_posix()
+            allowed = set().union(*(others for room, others in rules.allowed.items() if is_in(room, here) or is_in(here, room)))
+            for name in sorted(set(LINKED.findall(file.read_text(encoding="utf-8"))) & set(rooms)):
+                if not any(is_in(rooms[name], room) or is_in(room, rooms[name]) for room in allowed):
+                    yield f"{file.relative_to(root).as_posix()}: {here} may not link navtalk::{name}"
 
 
 def unlisted_faults(root, rules):
     """Sources that no CMakeLists.txt above them names."""
-    for top in [*rules.allowed, "tests", "tools", "bench"]:
+    for top in [*rules.folders, "tests", "tools", "bench"]:
         for source in sorted((root / top).rglob("*.cpp")):
             folders = [folder for folder in source.parents if (folder / "CMakeLists.txt").is_file()]
             if not any(lists(folder / "CMakeLists.txt", source) for folder in folders):
@@ -110,12 +163,12 @@ def faults(root):
     """Every fault of the tree under root, as `file:line: what is wrong`."""
     rules = Rules(root)
     files = {}
-    for path, folder in source_files(root, rules.allowed):
+    for path, folder in source_files(root, rules.folders):
         text = (root / path).read_text(encoding="utf-8")
         files[path] = folder, [
             (text.count("\n", 0, found.start(2)) + 1, found.group(1), found.group(2)) for found in INCLUDE.finditer(text)
         ]
-    found = [*edge_faults(files, rules), *heavy_faults(files, rules), *link_faults(root, rules)]
+    found = [*edge_faults(files, rules), *room_faults(files, rules), *heavy_faults(files, rules), *link_faults(root, rules)]
     return sorted(set(found + list(unlisted_faults(root, rules))))
 
 

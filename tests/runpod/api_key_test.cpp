@@ -1,4 +1,4 @@
-#include "runpod/api_key.h"
+#include "runpod/api/api_key.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // The client against the fake: what is repeated, what is not, and what ends it.
-#include "runpod/api.h"
+#include "runpod/api/api.h"
 
 #include <catch2/catch.hpp>
 #include <future>

@@ -1,4 +1,4 @@
-#include "runpod/messages.h"
+#include "runpod/api/messages.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

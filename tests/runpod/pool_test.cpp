@@ -4,10 +4,10 @@
 #include <functional>
 #include <set>
 
-#include "scheduler/executor.h"
-#include "scheduler/owner.h"
-#include "scheduler/reconciler.h"
-#include "scheduler/supply.h"
+#include "core/process/identity.h"
+#include "scheduler/provision/executor.h"
+#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/supply.h"
 #include "tests/runpod/scene.h"
 #include "tests/temporary_directory.h"
 

@@ -1,5 +1,5 @@
 // The provider against the fake, one documented misbehaviour after the other.
-#include "runpod/provider.h"
+#include "runpod/runpod_provider.h"
 
 #include <catch2/catch.hpp>
 #include <future>

@@ -1,5 +1,5 @@
 // What the provider logs of the faults that these tests make is no news.
-#include "core/log.h"
+#include "core/log/log.h"
 
 namespace {
 const bool k_quiet = [] {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runpod/api.h"
-#include "scheduler/worker_client.h"
+#include "runpod/api/api.h"
+#include "scheduler/health/worker_client.h"
 #include "tests/runpod/scene.h"
 
 using namespace navtalk;

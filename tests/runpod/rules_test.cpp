@@ -1,11 +1,11 @@
 // The rules that need no network: retry, quota, faults, places, the table of states.
 #include <catch2/catch.hpp>
 
+#include "runpod/api/fault.h"
+#include "runpod/api/rate_limit.h"
+#include "runpod/api/retry.h"
 #include "runpod/candidates.h"
-#include "runpod/fault.h"
-#include "runpod/rate_limit.h"
 #include "runpod/remote_state.h"
-#include "runpod/retry.h"
 
 using namespace navtalk;
 using namespace navtalk::runpod;

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <string>
 
-#include "runpod/provider.h"
-#include "tests/fakes/runpod_server.h"
+#include "runpod/runpod_provider.h"
+#include "tests/fakes/runpod/runpod_server.h"
 
 namespace navtalk::tests {
 

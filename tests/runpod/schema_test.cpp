@@ -27,9 +27,9 @@ struct Verdict {
 };
 
 Verdict validated(const std::filesystem::path& exchanges, bool published) {
-  std::string command = "python3 '" + k_root + "/tests/fakes/validate_exchanges.py' '" +
+  std::string command = "python3 '" + k_root + "/tests/fakes/runpod/validate_exchanges.py' '" +
                         exchanges.native() + "' '" + k_root +
-                        "/tests/fakes/runpod_v2_reduced.json'";
+                        "/tests/fakes/runpod/runpod_v2_reduced.json'";
   if (published) command += " '" + k_root + "/../shared/reference/runpod-openapi-v2.json'";
   std::FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);

@@ -1,4 +1,4 @@
-#include "runpod/server_date.h"
+#include "runpod/api/server_date.h"
 
 #include <catch2/catch.hpp>
 

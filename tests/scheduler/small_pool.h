@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "scheduler/hosts.h"
-#include "scheduler/identity.h"
-#include "scheduler/owner.h"
-#include "scheduler/pool_store.h"
+#include "core/process/identity.h"
+#include "scheduler/pool/identity.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/provision/hosts.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk::tests {

@@ -1,4 +1,4 @@
-"""The fake Runpod (tests/fakes/runpod_program.cpp) as a process, with a worker process in each pod."""
+"""The fake Runpod (tests/fakes/runpod/runpod_program.cpp) as a process, with a worker process in each pod."""
 
 import json
 import os

@@ -56,7 +56,7 @@ def lower_half(crops: np.ndarray) -> np.ndarray:
 def seam(made: np.ndarray, clip: np.ndarray) -> float:
     """Mean absolute level difference to the avatar's own crop where the paste fades out.
 
-    A band around the ellipse with semi-axes 0.45 of the box, its lower half (avatars/mask.h).
+    A band around the ellipse with semi-axes 0.45 of the box, its lower half (avatars/faces/mask.h).
     """
     y, x = np.mgrid[0:256, 0:256]
     radius = np.hypot((x + 0.5 - 128) / (0.45 * 256), (y + 0.5 - 128) / (0.45 * 256))

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "gpu/image/compose.h"
 #include "tests/gpu/image/noise.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/image.h"
+#include "core/tensor/image.h"
 
 namespace navtalk {
 

@@ -1,11 +1,11 @@
 // The model behind its interface, on a folder of random weights: strictness, determinism, batches.
-#include "gpu/model.h"
+#include "gpu/model/model.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "gpu/features/windows.h"
 #include "tests/gpu/nets/random_model.h"
 #include "tests/temporary_directory.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "gpu/model_files.h"
+#include "gpu/model/model_files.h"
 
 namespace navtalk::tests {
 

@@ -1,0 +1,73 @@
+#include "avatars/bundle/avatar_info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "avatars/bundle/avatar_id.h"
+#include "avatars/bundle/json_file.h"
+
+namespace navtalk {
+namespace {
+
+constexpr const char* k_format = "navtalk-avatar";
+constexpr int k_version = 1;
+constexpr std::size_t k_max_bytes = 64 * 1024;
+
+int whole(const JsonValue& value, std::int64_t min, std::int64_t max) {
+  return static_cast<int>(value.integer(min, max));
+}
+
+std::string checksum(const JsonValue& value) {
+  std::string text = value.text(64);
+  const bool hex = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+  if (text.size() != 64 || !hex) value.refuse("must be 64 lower-case hexadecimal digits");
+  return text;
+}
+
+}  // namespace
+
+AvatarInfo read_avatar_info(const std::filesystem::path& file) {
+  const nlohmann::json json = read_json_object(file, k_max_bytes);
+  const JsonValue root(json, file.string() + ": ");
+  if (root.at("format").text(64) != k_format)
+    root.at("format").refuse(fmt::format("must be \"{}\"", k_format));
+  AvatarInfo info;
+  info.format_version = whole(root.at("format_version"), 1, 1'000'000);
+  if (info.format_version > k_version)
+    root.at("format_version")
+        .refuse(fmt::format("is {}: made by a newer navtalk, this one reads version {}",
+                            info.format_version, k_version));
+  info.id = root.at("id").text(64);
+  if (!valid_avatar_id(info.id)) root.at("id").refuse(fmt::format("must be {}", k_avatar_id_rule));
+  info.width = whole(root.at("width"), 1, k_max_frame_size);
+  info.height = whole(root.at("height"), 1, k_max_frame_size);
+  info.fps = whole(root.at("fps"), 1, 240);
+  info.frames = root.at("frames").integer(1, k_max_avatar_frames);
+  info.faceless_frames = root.at("faceless_frames").integer(0, info.frames);
+  info.face_source = root.at("face_source").text(64);
+  if (root.has("model_checksum")) info.model_checksum = checksum(root.at("model_checksum"));
+  if (root.has("loop")) info.loop = root.at("loop").boolean();
+  if (root.has("voice")) info.voice = root.at("voice").text(k_max_voice);
+  return info;
+}
+
+void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info) {
+  nlohmann::ordered_json json = {{"format", k_format},
+                                 {"format_version", info.format_version},
+                                 {"id", info.id},
+                                 {"width", info.width},
+                                 {"height", info.height},
+                                 {"fps", info.fps},
+                                 {"frames", info.frames},
+                                 {"faceless_frames", info.faceless_frames},
+                                 {"face_source", info.face_source}};
+  if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
+  if (info.loop) json["loop"] = true;
+  if (!info.voice.empty()) json["voice"] = info.voice;
+  write_text_whole(file, json.dump(2) + "\n");
+}
+
+}  // namespace navtalk

@@ -1,0 +1,33 @@
+#include "avatars/bundle/clip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace navtalk {
+namespace {
+
+int next_even(int size) { return size + size % 2; }
+
+}  // namespace
+
+Clip::Clip(const std::filesystem::path& file, int width, int height)
+    : video_(IndexedVideo::open(file)), width_(width), height_(height) {
+  if (video_.width() != next_even(width) || video_.height() != next_even(height))
+    throw Error(Code::invalid,
+                fmt::format("{}: the video is {}x{}, the avatar {}x{}", file.string(),
+                            video_.width(), video_.height(), width, height));
+}
+
+Image Clip::cut(Image picture) const {
+  if (picture.width == width_ && picture.height == height_) return picture;
+  Image image(width_, height_);
+  for (int y = 0; y < height_; ++y)
+    std::copy_n(std::as_const(picture).view().row(y), image.view().stride, image.view().row(y));
+  return image;
+}
+
+}  // namespace navtalk

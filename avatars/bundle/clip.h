@@ -1,0 +1,30 @@
+// The pictures of an avatar: frames.mp4 at the avatar's own size. H.264 codes even sizes only, so
+// the file may be one column or row larger; that edge is cut off. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "core/media/decode/indexed_video.h"
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+class Clip {
+ public:
+  // Error{not_found}; Error{invalid} when the video is damaged or has another size.
+  Clip(const std::filesystem::path& file, int width, int height);
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  std::int64_t frame_count() const { return video_.frame_count(); }
+  Image frame(std::int64_t index) { return cut(video_.frame(index)); }
+
+ private:
+  Image cut(Image picture) const;
+
+  IndexedVideo video_;
+  int width_, height_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,44 @@
+// A bundle's JSON files, read with suspicion: bounded size and depth, and every complaint names the
+// file and the key. Private to avatars: nlohmann's header is a heavy one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+// Error{not_found} for a missing file; Error{invalid} when it is larger than `max_bytes`, nested
+// deeper than four levels, or no JSON object.
+nlohmann::json read_json_object(const std::filesystem::path& path, std::size_t max_bytes);
+// Writes `text` beside `path` and renames it there; Error{failed}.
+void write_text_whole(const std::filesystem::path& path, const std::string& text);
+
+// A value inside a file, and its name for messages: "faces.json: frames[3].box".
+class JsonValue {
+ public:
+  JsonValue(const nlohmann::json& value, std::string where)
+      : value_(value), where_(std::move(where)) {}
+
+  const std::string& where() const { return where_; }
+  bool is_null() const { return value_.is_null(); }
+  bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+  JsonValue at(const char* key) const;    // Error{invalid} when this is no object or lacks the key
+  JsonValue at(std::size_t index) const;  // of a list, inside its size
+  std::size_t list_size() const;          // Error{invalid} when this is no list
+  std::int64_t integer(std::int64_t min, std::int64_t max) const;
+  std::string text(std::size_t max_bytes) const;
+  bool boolean() const;
+  Box box() const;  // [x1,y1,x2,y2], not empty
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  const nlohmann::json& value_;
+  std::string where_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,59 @@
+#include "avatars/bundle/mask_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/checkpoint/safetensors_writer.h"
+
+namespace navtalk {
+namespace {
+
+ConstImageView open_mask(const Checkpoint& file, int mask, const Box& region) {
+  const std::string name = std::to_string(mask);
+  const auto refuse = [&](const std::string& why) {
+    return Error(Code::invalid,
+                 fmt::format("{}: tensor \"{}\" {}", file.path().string(), name, why));
+  };
+  const TensorInfo* info = file.find(name);
+  if (info == nullptr) throw refuse("is missing");
+  if (info->dtype != DType::u8 || info->shape != Shape{region.height(), region.width()})
+    throw refuse(fmt::format("must be U8 [{}, {}]", region.height(), region.width()));
+  const auto bytes = file.mapped(name);
+  if (!bytes) throw refuse("is not stored contiguously");
+  return {reinterpret_cast<const std::uint8_t*>(bytes->data()), region.width(), region.height(), 1,
+          region.width()};
+}
+
+}  // namespace
+
+MaskFile::MaskFile(const std::filesystem::path& file, const Faces& faces)
+    : file_(Checkpoint::open(file)) {
+  for (const auto& face : faces) {
+    if (!face) continue;
+    const auto index = static_cast<std::size_t>(face->mask);
+    if (index >= file_.tensors().size())
+      throw Error(Code::invalid,
+                  fmt::format("{}: tensor \"{}\" is missing", file.string(), face->mask));
+    views_.resize(std::max(views_.size(), index + 1));
+    ConstImageView& view = views_[index];
+    if (view.data == nullptr) view = open_mask(file_, face->mask, face->mask_region);
+    if (view.width != face->mask_region.width() || view.height != face->mask_region.height())
+      throw Error(Code::invalid,
+                  fmt::format("{}: tensor \"{}\" serves regions of two sizes in faces.json",
+                              file.string(), face->mask));
+  }
+}
+
+void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks) {
+  SafetensorsWriter writer;
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    writer.add(std::to_string(i), DType::u8, {masks[i].height, masks[i].width},
+               std::as_bytes(std::span(masks[i].pixels)));
+  writer.write(file);
+}
+
+}  // namespace navtalk

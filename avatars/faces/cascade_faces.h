@@ -1,0 +1,31 @@
+// The built-in face finder: OpenCV's frontal cascades from Debian's opencv-data, followed and
+// smoothed over time, and turned into boxes like those that MuseTalk derives from landmarks. It
+// wants one upright face that looks roughly at the camera; the box is an estimate from the
+// detection's square, not measured landmarks.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "avatars/faces/face_source.h"
+
+namespace navtalk {
+
+class CascadeFaces : public FaceSource {
+ public:
+  // `directories`: where opencv-data may lie; the first that has a file wins.
+  explicit CascadeFaces(std::vector<std::filesystem::path> directories = default_directories());
+  static std::vector<std::filesystem::path> default_directories();
+
+  std::string name() const override { return "cascade"; }
+  std::string identity() const override { return "cascade 1"; }
+  // The preferred cascade that sees a face in half of the frames serves, else the one that sees
+  // most. Error{not_found} without cascade files; Error{invalid} for no face, or a second one.
+  FaceBoxes find(Clip& clip, int fps, const Progress& progress,
+                 const std::stop_token& stop) override;
+
+ private:
+  std::vector<std::filesystem::path> directories_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,24 @@
+// A detector's boxes jitter, drop out for single frames, and are sometimes wrong; a face does none
+// of this. Within each stretch of a face in one place: dropouts of up to 0.4 s are bridged,
+// outliers removed by a median in time, the rest smoothed by a Gaussian. The size is smoothed ten
+// times as far as the place: heads nod within frames but come nearer within seconds, and a size
+// that breathes is seen at once.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+struct FaceSquare {
+  double centre_x = 0, centre_y = 0, size = 0;
+};
+
+// `squares`: one detection a frame, about as wide as high. Gaps longer than 0.4 s stay gaps, and a
+// jump (a cut in the film) stays a jump.
+std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optional<Box>>& squares,
+                                                    int fps);
+
+}  // namespace navtalk

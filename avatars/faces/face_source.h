@@ -1,0 +1,34 @@
+// Where the face boxes of a clip come from. One source serves a whole clip: boxes from different
+// sources frame the face differently, and a mixture would make it jump.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "avatars/bundle/clip.h"
+#include "core/base/progress.h"
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+// One entry a frame, inside the frame; nullopt where there is no face.
+using FaceBoxes = std::vector<std::optional<Box>>;
+
+// Faces narrower or lower than this have no mouth to speak of; sources refuse them.
+inline constexpr int k_least_face_pixels = 40;
+
+class FaceSource {
+ public:
+  virtual ~FaceSource() = default;
+  // What avatar.json calls it.
+  virtual std::string name() const = 0;
+  // What the boxes depend on besides the clip: the same text gives the same boxes.
+  virtual std::string identity() const = 0;
+  // Error{invalid} when no box can be given: no face at all, two faces, ... Stage "faces".
+  virtual FaceBoxes find(Clip& clip, int fps, const Progress& progress,
+                         const std::stop_token& stop) = 0;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,178 @@
+#include "avatars/prepare/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <vector>
+
+#include "avatars/bundle/avatar_id.h"
+#include "avatars/bundle/bundle.h"
+#include "avatars/bundle/bundle_files.h"
+#include "avatars/bundle/mask_file.h"
+#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/mask.h"
+#include "avatars/prepare/latent_log.h"
+#include "avatars/prepare/preparation_state.h"
+#include "core/base/error.h"
+#include "core/files/partial_path.h"
+
+namespace navtalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The mask of every face, each size once.
+struct MaskedFaces {
+  Faces faces;
+  std::vector<Image> masks;
+};
+
+MaskedFaces mask_faces(const FaceBoxes& boxes) {
+  MaskedFaces result{.faces = Faces(boxes.size()), .masks = {}};
+  std::map<std::pair<int, int>, std::pair<int, FaceMask>> by_size;
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    if (!boxes[i]) continue;
+    const std::pair size(boxes[i]->width(), boxes[i]->height());
+    auto known = by_size.find(size);
+    if (known == by_size.end()) {
+      FaceMask mask = lower_face_mask(*boxes[i]);
+      result.masks.push_back(mask.pixels);
+      known = by_size.emplace(size, std::pair(std::ssize(result.masks) - 1, mask)).first;
+    }
+    const auto& [index, mask] = known->second;
+    result.faces[i] = AvatarFace{{*boxes[i], crop_box_of(*boxes[i])}, mask.region, index};
+  }
+  return result;
+}
+
+// One run of prepare(): the steps in order, each a no-op when an earlier run has done it.
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, FaceSource& source, fs::path folder,
+              const Progress& progress, const std::stop_token& stop)
+      : options_(options),
+        source_(source),
+        folder_(std::move(folder)),
+        progress_(progress),
+        stop_(stop) {}
+
+  AvatarInfo run();
+
+ private:
+  PreparationKey key() const;
+  void make_clip(PreparationState& state);
+  Faces make_faces(Clip& clip, AvatarInfo& info);
+  void make_latents(Clip& clip, const Faces& faces);
+
+  const PrepareOptions& options_;
+  FaceSource& source_;
+  fs::path folder_;
+  const Progress& progress_;
+  const std::stop_token& stop_;
+};
+
+PreparationKey Preparation::key() const {
+  return {.fps = options_.fps,
+          .sources = source_checksums(options_.source),
+          .faces = source_.identity(),
+          .model = options_.latents ? options_.latents->model_checksum : ""};
+}
+
+void Preparation::make_clip(PreparationState& state) {
+  if (state.clip_size()) return;
+  const fs::path file = folder_ / k_frames_file;
+  state.clip_done(make_frames(options_.source, options_.fps, file, progress_, stop_));
+}
+
+Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
+  const fs::path faces_file = folder_ / k_faces_file;
+  if (!fs::exists(faces_file)) {
+    const FaceBoxes boxes = source_.find(clip, options_.fps, progress_, stop_);
+    const MaskedFaces made = mask_faces(boxes);
+    write_masks(folder_ / k_masks_file, made.masks);
+    write_faces(faces_file, made.faces);  // last: its presence says that both stand
+  }
+  Faces faces = read_faces(faces_file, info);
+  info.faceless_frames = info.frames - count_faces(faces);
+  return faces;
+}
+
+void Preparation::make_latents(Clip& clip, const Faces& faces) {
+  LatentLog log(folder_ / "latents.log");
+  const std::size_t there = log.resume(count_faces(faces));
+  const auto keep = [&](std::span<const float> batch) { log.append(batch); };
+  encode_faces(clip, faces, options_.latents->open_model(), there, keep, progress_, stop_);
+  Latents(faces, log.read()).write(folder_ / k_latents_file, options_.latents->model_checksum);
+  log.remove();
+}
+
+AvatarInfo Preparation::run() {
+  PreparationState state(folder_, key());
+  make_clip(state);
+  const ClipSize size = *state.clip_size();
+  Clip clip(folder_ / k_frames_file, size.width, size.height);
+  AvatarInfo info{.id = options_.id,
+                  .width = size.width,
+                  .height = size.height,
+                  .fps = options_.fps,
+                  .frames = clip.frame_count(),
+                  .faceless_frames = 0,
+                  .face_source = source_.name(),
+                  .model_checksum = options_.latents ? options_.latents->model_checksum : "",
+                  .loop = options_.loop,
+                  .voice = options_.voice};
+  const Faces faces = make_faces(clip, info);
+  if (options_.latents) make_latents(clip, faces);
+  state.remove();
+  write_avatar_info(folder_ / k_info_file, info);
+  Bundle::open(folder_);  // what is handed out has been read
+  return info;
+}
+
+PrepareOptions checked(PrepareOptions options) {
+  if (options.fps < 1 || options.fps > 240)
+    throw Error(Code::invalid,
+                fmt::format("{} frames a second: 1 to 240 are possible", options.fps));
+  if (options.id.empty()) {
+    const fs::path name = options.output.has_filename() ? options.output.filename()
+                                                        : options.output.parent_path().filename();
+    options.id = name.string();
+  }
+  if (!valid_avatar_id(options.id))
+    throw Error(Code::invalid,
+                fmt::format("\"{}\" cannot be an avatar's id: it must be {}; name one with --id",
+                            options.id, k_avatar_id_rule));
+  if (options.voice.size() > k_max_voice)
+    throw Error(Code::invalid,
+                fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  if (!options.faces) options.faces = std::make_shared<CascadeFaces>();
+  return options;
+}
+
+}  // namespace
+
+AvatarInfo prepare(const PrepareOptions& given, const Progress& progress,
+                   const std::stop_token& stop) {
+  const PrepareOptions options = checked(given);
+  PartialPath partial({.target = options.output,
+                       .kind = PartialPath::Kind::directory,
+                       .overwrite = options.force,
+                       .resume = true,
+                       .marker = k_info_file});
+  try {
+    AvatarInfo info = Preparation(options, *options.faces, partial.path(), progress, stop).run();
+    partial.commit();
+    return info;
+  } catch (const Error& error) {
+    if (error.code() == Code::interrupted || error.code() == Code::terminated)
+      partial.keep_partial();
+    throw;
+  } catch (const fs::filesystem_error& error) {
+    throw Error(Code::failed,
+                fmt::format("preparing {}: {}", options.output.string(), error.what()));
+  }
+}
+
+}  // namespace navtalk

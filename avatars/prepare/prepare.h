@@ -1,0 +1,43 @@
+// From a video or pictures to a bundle: frames, faces, masks, latents. The same input and options
+// give the same bytes.
+//
+//   source --> frames.mp4 --> face boxes --> masks --> latents --> avatar.json, rename
+//
+// Everything after the first step works on frames.mp4, never on the source, so that latents made
+// later from the bundle are those that preparation makes. Each finished step stays in
+// OUTPUT.partial when the work is interrupted, and the same call goes on from there.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "avatars/bundle/avatar_info.h"
+#include "avatars/bundle/latents.h"
+#include "avatars/faces/face_source.h"
+#include "avatars/prepare/source_clip.h"
+#include "core/base/progress.h"
+
+namespace navtalk {
+
+struct PrepareOptions {
+  ClipSource source;
+  std::filesystem::path output;
+  std::string id;                     // empty: the output folder's name
+  std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
+  int fps = 25;
+  bool loop = false;   // the source's last frame leads to its first
+  std::string voice;   // espeak-ng's for this avatar; may be empty
+  bool force = false;  // replaces an avatar that stands at `output`
+  std::optional<LatentOptions> latents;
+};
+
+// Error{invalid} for input without a face, with a second face that stays and is comparable in size,
+// or unreadable; nothing stands at `output` then, and no partial work is left. Error{interrupted}
+// or Error{terminated} leaves the partial work.
+AvatarInfo prepare(const PrepareOptions& options, const Progress& progress,
+                   const std::stop_token& stop);
+
+}  // namespace navtalk

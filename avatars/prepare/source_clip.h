@@ -1,0 +1,36 @@
+// What an avatar is made from, and how it becomes frames.mp4.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/progress.h"
+
+namespace navtalk {
+
+// A video, or pictures in order (one is a still).
+using ClipSource = std::variant<std::filesystem::path, std::vector<std::filesystem::path>>;
+
+struct ClipSize {
+  int width = 0, height = 0;
+};
+
+// Writes the source's pictures to `file` at `fps` frames a second and says their size. A video of
+// that rate in H.264 that can be reached at random is copied unchanged; other rates are converted
+// by time: a frame shows what the source shows at its middle, (t + 1/2) / fps. The same source
+// gives the same bytes. Error{invalid} for damaged input or pictures of different sizes. Stage
+// "reading".
+ClipSize make_frames(const ClipSource& source, int fps, const std::filesystem::path& file,
+                     const Progress& progress, const std::stop_token& stop);
+
+// SHA-256 of every file of the source, in order.
+std::vector<std::string> source_checksums(const ClipSource& source);
+
+// The pictures in a folder (PNG, JPEG, BMP, WebP by name), sorted as people count: 2.png before
+// 10.png. Error{not_found} when it is no folder, Error{invalid} when it holds no picture.
+std::vector<std::filesystem::path> list_pictures(const std::filesystem::path& folder);
+
+}  // namespace navtalk

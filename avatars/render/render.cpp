@@ -1,0 +1,115 @@
+#include "avatars/render/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "avatars/render/speech_windows.h"
+#include "core/base/channel.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+
+namespace navtalk {
+namespace {
+
+// Between the thread of the nets and the caller's, which shows what they made: one being shown, one
+// waiting, so that neither stands still.
+constexpr std::size_t k_chunks_ahead = 1;
+
+// Consecutive output frames [first, first + count), and their faces, one for each frame that has
+// one.
+struct Chunk {
+  std::int64_t first = 0, count = 0;
+  std::vector<std::int64_t> with_face;
+  NdArray<std::uint8_t> faces;  // [k,256,256,3] BGR
+};
+
+class Renderer {
+ public:
+  Renderer(Model& model, const Bundle& avatar, SpeechWindows& speech, const RenderOptions& options)
+      : model_(model), avatar_(avatar), speech_(speech), options_(options) {}
+
+  Chunk infer(std::int64_t first, std::int64_t count) {
+    Chunk chunk{.first = first, .count = count};
+    for (std::int64_t t = first; t < first + count; ++t) {
+      if (avatar_.face(slot(t))) chunk.with_face.push_back(t);
+    }
+    if (chunk.with_face.empty()) return chunk;
+    NdArray<float> latents(
+        {static_cast<std::int64_t>(chunk.with_face.size()), 8, k_latent_size, k_latent_size});
+    for (std::size_t k = 0; k < chunk.with_face.size(); ++k) {
+      const NdArray<float> latent = avatar_.latent(slot(chunk.with_face[k]));
+      std::ranges::copy(latent.values, latents.row(static_cast<std::int64_t>(k)));
+    }
+    chunk.faces = model_.faces(latents, speech_.windows(chunk.with_face));
+    return chunk;
+  }
+
+  // A faceless frame is shown as it is.
+  void show(const Chunk& chunk, const FrameSink& sink) const {
+    std::size_t k = 0;
+    for (std::int64_t t = chunk.first; t < chunk.first + chunk.count; ++t) {
+      Image frame = avatar_.frame(slot(t));
+      if (k < chunk.with_face.size() && chunk.with_face[k] == t) {
+        const AvatarFace& face = *avatar_.face(slot(t));
+        const ConstImageView generated{chunk.faces.row(static_cast<std::int64_t>(k)), k_face_size,
+                                       k_face_size, 3, std::ptrdiff_t{k_face_size} * 3};
+        compose(frame.view(), generated, face.placement, avatar_.mask(slot(t)), face.mask_region,
+                options_.unsharp);
+        ++k;
+      }
+      sink(t, speech_.frame_count(), frame.view());
+    }
+  }
+
+ private:
+  std::int64_t slot(std::int64_t t) const {
+    return shown_frame(t, avatar_.frame_count(), avatar_.info().loop);
+  }
+
+  Model& model_;
+  const Bundle& avatar_;
+  SpeechWindows& speech_;
+  const RenderOptions& options_;
+};
+
+}  // namespace
+
+void render(Model& model, const Bundle& avatar, const Audio& audio, const RenderOptions& options,
+            const FrameSink& sink, const std::stop_token& stop) {
+  SpeechWindows speech(model, resample(audio, 16000).samples, options.fps);
+  if (speech.frame_count() == 0) {
+    throw Error(Code::invalid,
+                fmt::format("the audio lasts {:.0f} ms, less than one video frame of {:.0f} ms",
+                            1000.0 * audio.duration_s(), 1000.0 / options.fps));
+  }
+  Renderer renderer(model, avatar, speech, options);
+  const std::int64_t batch = options.batch > 0 ? options.batch : model.info().batch;
+  Channel<Chunk> made(k_chunks_ahead);
+  std::exception_ptr failure;
+  std::jthread nets([&](const std::stop_token& unwanted) {
+    try {
+      for (std::int64_t t = 0; t < speech.frame_count(); t += batch) {
+        throw_if_stopped(stop);
+        Chunk chunk = renderer.infer(t, std::min(batch, speech.frame_count() - t));
+        if (!made.push(std::move(chunk), unwanted)) return;
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    made.close();
+  });
+  while (const std::optional<Chunk> chunk = made.pop()) {
+    throw_if_stopped(stop);
+    renderer.show(*chunk, sink);
+  }
+  nets.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace navtalk

@@ -1,0 +1,62 @@
+#include "cmd/avatar/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cmd/terminal/output.h"
+#include "core/text/printable.h"
+
+namespace navtalk::cmd {
+namespace {
+
+std::uintmax_t bytes_in(const std::filesystem::path& directory) {
+  std::uintmax_t sum = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+    if (entry.is_regular_file(ignored)) sum += entry.file_size(ignored);
+  return sum;
+}
+
+double duration_s(const AvatarInfo& info) {
+  return static_cast<double>(info.frames) / static_cast<double>(info.fps);
+}
+
+}  // namespace
+
+nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem::path& directory) {
+  nlohmann::ordered_json json = {{"id", info.id}};
+  put_path(json, "directory", directory);
+  json["format_version"] = info.format_version;
+  json["width"] = info.width;
+  json["height"] = info.height;
+  json["fps"] = info.fps;
+  json["frames"] = info.frames;
+  json["duration_s"] = duration_s(info);
+  json["faceless_frames"] = info.faceless_frames;
+  json["face_source"] = info.face_source;
+  json["model_checksum"] = nullptr;
+  if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
+  json["loop"] = info.loop;
+  json["voice"] = nullptr;
+  if (!info.voice.empty()) json["voice"] = info.voice;
+  json["bytes"] = bytes_in(directory);
+  return json;
+}
+
+void print_avatar(Context& context, const AvatarInfo& info,
+                  const std::filesystem::path& directory) {
+  Output& out = context.out;
+  out.print("id        {}\n", info.id);
+  out.print("folder    {}, {:.1f} MB\n", printable(directory.native()),
+            static_cast<double>(bytes_in(directory)) / 1e6);
+  out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, info.fps);
+  out.print("length    {}, {:.2f} s{}\n", counted(info.frames, "frame"), duration_s(info),
+            info.loop ? ", loops" : "");
+  if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
+  out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
+  if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
+  out.print("latents   {}\n", info.model_checksum.empty()
+                                  ? "none, made when first used and kept in the cache"
+                                  : "of the model " + info.model_checksum.substr(0, 12));
+}
+
+}  // namespace navtalk::cmd

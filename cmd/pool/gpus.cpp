@@ -1,0 +1,119 @@
+// pool add, drain, wake, pause, remove: what an operator does to single GPUs.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cmd/commands.h"
+#include "cmd/pool/parts.h"
+#include "core/text/printable.h"
+#include "scheduler/provision/operator_actions.h"
+#include "scheduler/service/pool_report.h"
+
+namespace navtalk::cmd {
+namespace {
+
+struct AddOptions {
+  std::string url, tenant;
+  int slots = 1;
+};
+
+int tell(const Gpu& gpu, const std::string& what, PoolStore& store, Context& context) {
+  if (context.json) {
+    context.out.json(as_json(report_pool(store), gpu));
+  } else {
+    context.out.print("{} {}\n", gpu.id.text, what);
+  }
+  return 0;
+}
+
+int add(const AddOptions& options, Context& context) {
+  const auto store = open_store(context.config);
+  const Gpu gpu = register_gpu(*store, identity_of(*store, context.config),
+                               {options.url, options.slots, {options.tenant}}, operator_name());
+  return tell(gpu, "is registered; it is idle once its worker has answered", *store, context);
+}
+
+// A command that takes one id, and flags of its own.
+CLI::App& add_action(Commands& commands, const std::string& name, const std::string& summary,
+                     const std::string& examples,
+                     std::function<int(const std::string&, PoolStore&, Context&)> action) {
+  const auto id = std::make_shared<std::string>();
+  CLI::App& command = commands.add({
+      .group = Group::pool,
+      .name = name,
+      .summary = summary,
+      .examples = examples,
+      .action =
+          [id, action = std::move(action)](Context& context) {
+            const auto store = open_store(context.config);
+            return action(*id, *store, context);
+          },
+  });
+  command.add_option("id", *id, "The GPU's id, or a beginning that only it has")
+      ->required()
+      ->type_name("ID");
+  return command;
+}
+
+}  // namespace
+
+void add_pool_add(Commands& commands) {
+  const auto options = std::make_shared<AddOptions>();
+  CLI::App& command = commands.add({
+      .group = Group::pool,
+      .name = "add",
+      .summary = "Register a worker that runs elsewhere",
+      .examples = "  navtalk pool add --url http://10.0.0.7:2160 --slots 4\n"
+                  "  navtalk pool add --url http://10.0.0.8:2160 --dedicated-to acme\n",
+      .action = [options](Context& context) { return add(*options, context); },
+  });
+  command.add_option("--url", options->url, "The worker's base URL")->required()->type_name("URL");
+  command.add_option("--slots", options->slots, "Sessions that it holds at once (default 1)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  command.add_option("--dedicated-to", options->tenant, "Only this tenant may use it")
+      ->type_name("TENANT");
+}
+
+void add_pool_drain(Commands& commands) {
+  const auto undo = std::make_shared<bool>(false);
+  CLI::App& command = add_action(
+      commands, "drain", "Let a GPU take no new sessions",
+      "  navtalk pool drain local-3fa9c2d1\n  navtalk pool drain --undo local-3fa9c2d1\n",
+      [undo](const std::string& id, PoolStore& store, Context& context) {
+        const Gpu gpu = drain_gpu(store, id, *undo, operator_name());
+        return tell(gpu,
+                    *undo ? "takes sessions again"
+                          : fmt::format("takes no new sessions; it has {}", gpu.sessions),
+                    store, context);
+      });
+  command.add_flag("--undo", *undo, "Let it take sessions again");
+}
+
+void add_pool_wake(Commands& commands) {
+  add_action(commands, "wake", "Wake a paused GPU", "  navtalk pool wake local-3fa9c2d1\n",
+             [](const std::string& id, PoolStore& store, Context& context) {
+               return tell(wake_gpu(store, id, operator_name()), "is being woken", store, context);
+             });
+}
+
+void add_pool_pause(Commands& commands) {
+  add_action(commands, "pause", "Pause an idle GPU: it is kept and costs little",
+             "  navtalk pool pause local-3fa9c2d1\n",
+             [](const std::string& id, PoolStore& store, Context& context) {
+               return tell(pause_gpu(store, id, operator_name()), "is being paused", store,
+                           context);
+             });
+}
+
+void add_pool_remove(Commands& commands) {
+  add_action(commands, "remove", "Destroy a GPU without sessions, or forget a registered one",
+             "  navtalk pool remove local-3fa9c2d1\n",
+             [](const std::string& id, PoolStore& store, Context& context) {
+               const Gpu gpu = remove_gpu(store, id, operator_name());
+               const bool external = gpu.source == Source::external;
+               return tell(gpu, external ? "is removed" : "is being destroyed", store, context);
+             });
+}
+
+}  // namespace navtalk::cmd

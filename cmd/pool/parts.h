@@ -1,0 +1,34 @@
+// The pool's parts, made from the configuration: what `navtalk serve` and `navtalk pool` share.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "cmd/context.h"
+#include "scheduler/pool/identity.h"
+#include "scheduler/pool/policy.h"
+#include "scheduler/provision/supply.h"
+
+namespace navtalk::cmd {
+
+// The configured store; SQLite in the state directory where none is named.
+std::unique_ptr<PoolStore> open_store(const Config& config);
+PoolIdentity identity_of(PoolStore& store, const Config& config);
+// Adaptive: free_running_gpu is a ceiling only where somebody set it.
+Policy policy_of(const ConfigReading& reading);
+// What prepares GPUs. The cloud's part is off where no image and GPU type are configured.
+SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& reading,
+                             const std::string& who);
+bool has_cloud(const Config& config);
+// The configured file, else worker-token in the state directory, made at first use.
+std::string worker_token_of(const Config& config);
+
+// "operator USER@HOST": who an event of this command names.
+std::string operator_name();
+
+// Waits; false as soon as a stop is asked.
+bool wait_for(std::chrono::milliseconds time, const std::stop_token& stop);
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,91 @@
+#include "cmd/pool/providers.h"
+
+#include <algorithm>
+
+#include "cmd/pool/parts.h"
+#include "core/base/error.h"
+#include "core/log/log.h"
+#include "runpod/runpod_provider.h"
+#include "scheduler/provision/external_provider.h"
+
+namespace navtalk::cmd {
+
+namespace {
+
+runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& identity) {
+  const auto& cloud = config.runpod;
+  runpod::ProviderOptions options;
+  options.api.url = cloud.api_url;
+  options.proxy_url = cloud.proxy_url;
+  options.pool = identity.pool;
+  options.pool_id = identity.id;
+  options.wishes = {
+      .gpu_types = cloud.gpu_types, .clouds = cloud.clouds, .data_centers = cloud.data_centers};
+  options.image = cloud.image;
+  options.creates = has_cloud(config);
+  options.disk_gb = cloud.disk_gb;
+  if (config.pool.max_gpus > 0) options.max_pods = config.pool.max_gpus;
+  return options;
+}
+
+// What the cap leaves for `gpu`, beside all other rows that are not paused.
+double left_for(const Gpu& gpu, PoolStore& store, double cap) {
+  for (const Gpu& other : store.view().gpus) {
+    if (other.id != gpu.id && other.state != State::paused) cap -= other.usd_per_hour;
+  }
+  return cap;
+}
+
+std::unique_ptr<runpod::Provider> cloud_provider(const Config& config, const PoolIdentity& identity,
+                                                 PoolStore& store) {
+  runpod::ProviderOptions options = cloud_options(config, identity);
+  if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
+    options.budget = [&store, cap](const Gpu& gpu) { return left_for(gpu, store, cap); };
+  }
+  return std::make_unique<runpod::Provider>(std::move(options),
+                                            runpod::read_api_key(config.runpod.api_key_file));
+}
+
+// What is paid for is looked after whether the cloud is switched on or not: the switch is for
+// creation alone. Without a key nobody can, and what needs no cloud goes on.
+bool cloud_is_reached(const Config& config, PoolStore& store) {
+  if (has_cloud(config) || runpod::has_api_key(config.runpod.api_key_file)) return true;
+  const std::vector<Gpu> gpus = store.view().gpus;
+  const auto pods = std::count_if(gpus.begin(), gpus.end(),
+                                  [](const Gpu& gpu) { return gpu.source == Source::runpod; });
+  if (pods > 0) {
+    log::error("pods at Runpod may go on costing money, and without an API key nobody can end them",
+               {{"gpus", std::to_string(pods)}});
+  }
+  return false;
+}
+
+}  // namespace
+
+PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
+                             const std::string& worker_token, PoolStore& store,
+                             const std::stop_token& stop)
+    : external_(std::make_unique<ExternalProvider>(worker_token)) {
+  if (!cloud_is_reached(config, store)) return;
+  try {
+    auto cloud = cloud_provider(config, identity, store);
+    // The cap counts what the next one will cost.
+    if (has_cloud(config)) cloud->learn_prices(stop);
+    cloud_ = std::move(cloud);
+  } catch (const Error& error) {
+    if (has_cloud(config)) throw;
+    log::error("pods that the cloud has left cannot be looked after", {{"error", error.what()}});
+  }
+}
+
+std::vector<Provider*> PoolProviders::all() const {
+  std::vector<Provider*> providers = {external_.get()};
+  if (cloud_) providers.push_back(cloud_.get());
+  return providers;
+}
+
+double PoolProviders::cloud_usd_per_hour() const {
+  return cloud_ ? cloud_->expected_usd_per_hour() : 0;
+}
+
+}  // namespace navtalk::cmd

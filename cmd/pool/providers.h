@@ -1,0 +1,33 @@
+// The providers that any process may use: registered workers, and the cloud where it is configured
+// or an API key is at hand: pods that are there are destroyed also after the cloud was switched
+// off. Local workers belong to `navtalk serve`.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/config/config.h"
+#include "scheduler/pool/identity.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/provision/provider.h"
+
+namespace navtalk::cmd {
+
+class PoolProviders {
+ public:
+  // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
+  // this, tells what the cap on spending leaves.
+  PoolProviders(const Config& config, const PoolIdentity& identity, const std::string& worker_token,
+                PoolStore& store, const std::stop_token& stop);
+
+  std::vector<Provider*> all() const;
+  // What the next cloud GPU is expected to cost; 0 without a cloud.
+  double cloud_usd_per_hour() const;
+
+ private:
+  std::unique_ptr<Provider> external_, cloud_;
+};
+
+}  // namespace navtalk::cmd

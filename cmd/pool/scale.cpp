@@ -1,0 +1,107 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cmd/commands.h"
+#include "cmd/pool/parts.h"
+#include "cmd/pool/providers.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/log/log.h"
+#include "core/process/identity.h"
+#include "scheduler/service/single_tick.h"
+
+namespace navtalk::cmd {
+namespace {
+
+constexpr int k_acted = 10;  // exit status of --exit-code
+
+struct Options {
+  bool dry_run = false, watch = false, exit_code = false;
+};
+
+nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
+  auto actions = nlohmann::ordered_json::array();
+  for (const navtalk::Action& action : tick.plan.actions) {
+    actions.push_back({{"kind", navtalk::name(action.kind)},
+                       {"gpu", action.gpu.text},
+                       {"provider", navtalk::name(action.source)},
+                       {"why", action.why}});
+  }
+  // Another is the scaler: nothing was looked at, so nothing is known.
+  const auto known = [&](auto value) {
+    return tick.held ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  return {{"held", tick.held},
+          {"dry_run", dry_run},
+          {"target", known(tick.plan.target())},
+          {"supply", known(tick.plan.census.supply())},
+          {"busy", known(tick.plan.census.busy)},
+          {"cloud", known(tick.plan.cloud)},
+          {"hindrance", known(navtalk::name(tick.plan.hindrance))},
+          {"acted", tick.acted},
+          {"actions", std::move(actions)},
+          {"explanation", tick.explanation}};
+}
+
+// Quiet on success, as cron wants it, unless the plan was asked for.
+void tell(const Tick& tick, const Options& options, Context& context) {
+  if (context.json) {
+    context.out.json(as_json(tick, options.dry_run));
+  } else if (options.dry_run || (options.watch && tick.acted > 0)) {
+    for (const std::string& line : tick.explanation) context.out.print("{}\n", line);
+  }
+  if (!tick.held && !context.stop.stop_requested())
+    log::info("another process is the scaler now; nothing was done");
+  context.out.flush();
+}
+
+int scale(const Options& options, Context& context) {
+  const auto store = open_store(context.config);
+  const PoolIdentity identity = identity_of(*store, context.config);
+  const std::string owner = this_process();
+  PoolProviders providers(context.config, identity, worker_token_of(context.config), *store,
+                          context.stop);
+  throw_if_stopped(context.stop);
+  SupplyOptions supplies = supply_options(identity, context.config_reading, "scaler " + owner);
+  supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
+  Supply supply(*store, supplies);
+  Learner learner(*store);
+  SingleTick ticker(*store, supply, learner, providers.all(),
+                    {.owner = owner,
+                     .identity = identity,
+                     .worker_token = worker_token_of(context.config),
+                     .policy = policy_of(context.config_reading),
+                     .cloud_slots = context.config.runpod.slots,
+                     .settle = std::chrono::seconds(context.config.runpod.settle_s),
+                     .lease = std::chrono::seconds(context.config.pool.lease_s)});
+  int acted = 0;
+  do {
+    const Tick tick = options.dry_run ? ticker.dry_run() : ticker.run(context.stop);
+    acted += tick.acted;
+    tell(tick, options, context);
+  } while (options.watch &&
+           wait_for(std::chrono::seconds(context.config.pool.tick_s), context.stop));
+  throw_if_stopped(context.stop);
+  return options.exit_code && acted > 0 ? k_acted : 0;
+}
+
+}  // namespace
+
+void add_pool_scale(Commands& commands) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = commands.add({
+      .group = Group::pool,
+      .name = "scale",
+      .summary = "Run one tick of the scaler, for cron and systemd",
+      .examples = "  navtalk pool scale                  one tick; quiet, 0 when it went well\n"
+                  "  navtalk pool scale --dry-run        what it would do, and why\n"
+                  "  navtalk pool scale --exit-code      10 when it started or gave back a GPU\n"
+                  "  navtalk pool scale --watch          tick after tick, until Ctrl-C\n",
+      .action = [options](Context& context) { return scale(*options, context); },
+  });
+  command.add_flag("--dry-run", options->dry_run, "Print the plan and its reasons; change nothing");
+  command.add_flag("--watch", options->watch, "Go on, a tick every pool.tick_s seconds");
+  command.add_flag("--exit-code", options->exit_code, "Exit with 10 when it acted");
+}
+
+}  // namespace navtalk::cmd

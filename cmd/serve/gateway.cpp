@@ -1,0 +1,148 @@
+// navtalk serve: the one place where the live objects of a gateway are made and joined.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cmd/pool/parts.h"
+#include "cmd/pool/providers.h"
+#include "cmd/serve/serve.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/log/log.h"
+#include "core/process/identity.h"
+#include "scheduler/provision/local/local_provider.h"
+#include "scheduler/queue/allocator.h"
+#include "scheduler/service/pool_service.h"
+#include "server/gateway/gateway.h"
+
+namespace navtalk::cmd {
+namespace {
+
+std::vector<std::string> devices_of(const Config& config) {
+  if (config.local.devices == std::vector<std::string>{"none"}) return {};
+  if (!config.local.devices.empty()) return config.local.devices;
+  return {"cpu"};  // a build with CUDA will look for its devices here
+}
+
+// A worker reads the same configuration; the environment it inherits.
+std::vector<std::string> worker_arguments(const Context& context) {
+  std::vector<std::string> arguments = {"--log-level", context.config.log.level};
+  if (context.config_option) {
+    arguments.insert(arguments.end(),
+                     {"--config", std::filesystem::absolute(*context.config_option).native()});
+  }
+  return arguments;
+}
+
+// The configuration as this gateway has read it, whatever becomes of its file; and what a later
+// gateway sees that a worker was started with.
+std::vector<std::string> worker_environment(const Config& config) {
+  const auto variable = [](const char* name, const std::filesystem::path& path) {
+    return std::string(name) + "=" + (path.empty() ? "" : std::filesystem::absolute(path).native());
+  };
+  return {variable("NAVTALK_MODELS_PATH", config.models.path),
+          variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+}
+
+// The row of a worker that ended by itself is failed at once, not when probes have missed it.
+void fail_row(PoolStore& store, const std::string& name, const std::string& how,
+              const std::string& who) {
+  const std::string why = "the worker ended with " + how;
+  for (bool changed = false; !changed;) {
+    changed = true;
+    for (const Gpu& gpu : store.view().gpus) {
+      if (gpu.name != name || !next(gpu.state, Event::fail) || gpu.state == State::stopping)
+        continue;
+      // While its create is under way the executor tells the outcome.
+      if (gpu.intent.operation != Operation::none) continue;
+      const GpuChange change{
+          .id = gpu.id, .version = gpu.version, .event = Event::fail, .last_error = why};
+      changed = store.change(change, {who, why}).has_value();
+    }
+  }
+}
+
+LocalProviderOptions local_options(const Context& context, PoolStore& store,
+                                   const std::string& token, const std::string& owner) {
+  return {.program = std::filesystem::read_symlink("/proc/self/exe"),
+          .arguments = worker_arguments(context),
+          .environment = worker_environment(context.config),
+          .devices = devices_of(context.config),
+          .slots = context.config.local.slots_per_device,
+          .host = host_name(),
+          .token = token,
+          .on_crash = [&store, owner](const std::string& name, const std::string& how) {
+            try {
+              fail_row(store, name, how, owner);
+            } catch (const Error& error) {
+              log::warn("a crash could not be recorded", {{"error", error.what()}});
+            }
+          }};
+}
+
+AllocatorOptions allocator_options(const Config& config, const std::string& owner) {
+  using std::chrono::seconds;
+  return {.gateway = owner,
+          .host = host_name(),
+          .queue_limit = static_cast<std::size_t>(config.pool.queue_limit),
+          .queue_timeout = seconds(config.pool.queue_timeout_s),
+          .lease = seconds(config.pool.lease_s)};
+}
+
+}  // namespace
+
+int serve_gateway(const ServeOptions& options, Context& context) {
+  const Config& config = context.config;
+  const std::unique_ptr<PoolStore> store = open_store(config);
+  const PoolIdentity identity = identity_of(*store, config);
+  const std::string owner = this_process(), token = worker_token_of(config);
+
+  PoolProviders others(config, identity, token, *store, context.stop);
+  LocalProvider local(local_options(context, *store, token, owner));
+  std::vector<Provider*> providers = others.all();
+  providers.push_back(&local);
+
+  SupplyOptions supplies = supply_options(identity, context.config_reading, "gateway " + owner);
+  supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
+  Learner learner(*store);
+  supplies.demand = [&learner] { return learner.demand({}); };
+  Supply supply(*store, supplies);
+  Allocator allocator(*store, supply, learner, allocator_options(config, owner));
+
+  std::optional<PoolService> pool;
+  server::Gateway gateway(*store, allocator,
+                          {.listen = options.listen.value_or(config.server.listen),
+                           .worker_token = token,
+                           .version = NAVTALK_VERSION,
+                           .identity = identity,
+                           .problems =
+                               [&pool] {
+                                 using Problems = std::vector<std::string>;
+                                 return pool ? pool->problems() : Problems{"the pool starts"};
+                               },
+                           .stop_notice = std::chrono::milliseconds(
+                               static_cast<std::int64_t>(options.drain_s * 1000))});
+  // Not before the address is ours: a second gateway by mistake starts no GPU.
+  pool.emplace(*store, supply, learner, providers,
+               PoolServiceOptions{.owner = owner,
+                                  .identity = identity,
+                                  .host = Host{.name = host_name(),
+                                               .devices = devices_of(config),
+                                               .slots_per_device = config.local.slots_per_device,
+                                               .owner = owner},
+                                  .worker_token = token,
+                                  .policy = policy_of(context.config_reading),
+                                  .cloud_slots = config.runpod.slots,
+                                  .settle = std::chrono::seconds(config.runpod.settle_s),
+                                  .lease = std::chrono::seconds(config.pool.lease_s)});
+  if (context.json) {
+    context.out.json({{"url", gateway.url()}});
+  } else {
+    context.out.print("navtalk serves {}\n", gateway.url());
+  }
+  context.out.flush();
+  gateway.run(context.stop);
+  throw_if_stopped(context.stop);
+  return 0;
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,87 @@
+// navtalk serve --worker: one GPU's worker, until it is told to stop.
+#include <nlohmann/json.hpp>
+
+#include "avatars/bundle/library.h"
+#include "cmd/defaults.h"
+#include "cmd/serve/serve.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/log/log.h"
+#include "runpod/own_pod.h"
+#include "server/http/bearer.h"
+#include "server/worker/render_engine.h"
+#include "server/worker/worker.h"
+
+namespace navtalk::cmd {
+namespace {
+
+constexpr const char* k_listen = "127.0.0.1:0";
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+// The only avatar of the demo when none is named: a worker always has one ready.
+std::string first_avatar(const ServeOptions& options, const Context& context) {
+  if (!options.avatar.empty()) return options.avatar;
+  for (const auto& library : avatar_libraries(context)) {
+    for (const ListedAvatar& avatar : list_avatars(library)) {
+      if (avatar.info) return avatar.info->id;
+    }
+  }
+  return "";
+}
+
+// No gateway wants this worker any more. In a pod of the pool's own making the pod goes too, since
+// it costs money for as long as it is there.
+void leave_pod(const std::stop_token& stop) {
+  const auto pod = runpod::own_pod();
+  if (!pod || !runpod::dead_man_silence()) return;
+  log::warn("no gateway has spoken to this worker: its pod deletes itself", {{"pod", pod->id}});
+  if (!runpod::remove_own_pod(*pod, stop)) {
+    throw Error(Code::failed, "the pod " + pod->id + " cannot delete itself and goes on costing");
+  }
+}
+
+// An avatar that was prepared with other models needs minutes to be encoded anew: too long for a
+// start that somebody waits for. The demo's avatar goes with the demo's models.
+bool demo_models(const ServeOptions& options, const Context& context) {
+  return options.models.empty() && context.config.models.path.empty();
+}
+
+// Whoever started this process reads from here where it listens. A gateway that was killed
+// meanwhile reads nothing; the next one finds this worker by itself.
+void tell_address(const std::string& url, Context& context) {
+  try {
+    context.out.json({{"url", url}});
+    context.out.flush();
+  } catch (const Error& error) {
+    log::warn("nobody was told where this worker listens", {{"url", url}, {"error", error.what()}});
+  }
+}
+
+}  // namespace
+
+int serve_worker(const ServeOptions& options, Context& context) {
+  server::Worker worker({.listen = options.listen.value_or(k_listen),
+                         .token = server::worker_token(options.token_file),
+                         .version = NAVTALK_VERSION,
+                         .avatar = first_avatar(options, context),
+                         .load_avatar = !options.avatar.empty() || demo_models(options, context),
+                         .slots = options.slots,
+                         .gateway_silence = milliseconds(options.gateway_silence_s),
+                         .first_contact = milliseconds(options.first_contact_s),
+                         .stop_notice = milliseconds(options.drain_s)},
+                        server::render_engine({.models = models_directory(options.models, context),
+                                               .avatars = avatar_libraries(context),
+                                               .device = options.device,
+                                               .precision = options.precision,
+                                               .threads = options.threads}));
+  tell_address(worker.url(), context);
+  worker.run(context.stop);
+  throw_if_stopped(context.stop);
+  leave_pod(context.stop);
+  return 0;
+}
+
+}  // namespace navtalk::cmd

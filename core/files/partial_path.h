@@ -1,0 +1,49 @@
+// Output that appears whole or not at all: work goes to `TARGET.partial`, commit() renames it over
+// the target, and a destructor without commit removes it (a crash leaves only `.partial`, which the
+// next run replaces). One thread owns it; a second process that writes the same target is refused.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/base/unique_fd.h"
+
+namespace navtalk {
+
+class PartialPath {
+ public:
+  enum class Kind { file, directory };
+  struct Options {
+    std::filesystem::path target;
+    Kind kind = Kind::file;
+    bool overwrite = false;  // otherwise an existing target is Error{invalid} that names --force
+    bool resume = false;     // directory only: keep what an earlier run left in TARGET.partial
+    // Directory only, so that --force on the wrong directory destroys nothing: an existing target
+    // is replaced when it is empty or holds an entry of this name ("avatar.json").
+    std::string marker = {};
+  };
+
+  // Makes TARGET.partial, so whatever forbids writing is found before any work is done:
+  // Error{not_found} without a parent directory, Error{invalid} for a target that may not be
+  // replaced, Error{failed} with the system's reason otherwise (not permitted, read-only, full).
+  explicit PartialPath(Options options);
+  ~PartialPath();
+  PartialPath(PartialPath&& other) noexcept;
+  PartialPath& operator=(PartialPath&&) = delete;
+
+  const std::filesystem::path& path() const { return partial_; }  // where to write
+  const std::filesystem::path& target() const { return options_.target; }
+  void commit();        // fsync and rename; Error{failed} with the reason (disk full)
+  void keep_partial();  // leave TARGET.partial behind on destruction, for a later resume
+
+ private:
+  void check_target() const;
+  void make_partial();
+
+  Options options_;
+  std::filesystem::path partial_;
+  UniqueFd lock_;  // on the partial file or directory
+  bool active_ = true;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,61 @@
+#include "core/media/decode/byte_source.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+
+#include "core/files/whole_file.h"
+
+namespace navtalk::media {
+namespace {
+
+constexpr int k_buffer_size = 1 << 16;
+
+}  // namespace
+
+struct ByteSource::Impl {
+  UniqueFd fd;
+  std::stop_token stop;
+
+  static int read(void* self, std::uint8_t* buffer, int size) {
+    const Impl& source = *static_cast<Impl*>(self);
+    if (source.stop.stop_requested()) return AVERROR_EXIT;
+    ssize_t got = 0;
+    do {
+      got = ::read(source.fd.value(), buffer, static_cast<std::size_t>(size));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return AVERROR(errno);
+    return got == 0 ? AVERROR_EOF : static_cast<int>(got);
+  }
+
+  static std::int64_t seek(void* self, std::int64_t offset, int whence) {
+    const Impl& source = *static_cast<Impl*>(self);
+    if (whence == AVSEEK_SIZE) {
+      struct stat status = {};
+      return ::fstat(source.fd.value(), &status) == 0 ? status.st_size : AVERROR(errno);
+    }
+    const off_t position = ::lseek(source.fd.value(), offset, whence & ~AVSEEK_FORCE);
+    return position < 0 ? AVERROR(errno) : position;
+  }
+};
+
+ByteSource::ByteSource(const std::filesystem::path& path, std::stop_token stop)
+    : impl_(new Impl{open_input(path), std::move(stop)}) {
+  const bool seekable = ::lseek(impl_->fd.value(), 0, SEEK_CUR) >= 0;
+  auto* buffer = static_cast<std::uint8_t*>(av_malloc(k_buffer_size));
+  io_ = avio_alloc_context(buffer, k_buffer_size, 0, impl_.get(), Impl::read, nullptr,
+                           seekable ? Impl::seek : nullptr);
+  if (io_ == nullptr) {
+    av_free(buffer);
+    throw std::bad_alloc();
+  }
+}
+
+ByteSource::~ByteSource() {
+  av_freep(&io_->buffer);  // FFmpeg may have replaced the buffer, it never frees it
+  avio_context_free(&io_);
+}
+
+}  // namespace navtalk::media

@@ -1,0 +1,182 @@
+#include "core/media/decode/stream_decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "core/base/interrupt.h"
+
+namespace navtalk::media {
+namespace {
+
+// FFmpeg's own AV_TIME_BASE_Q is a C literal, which clang refuses in C++.
+constexpr AVRational k_container_clock{1, AV_TIME_BASE};
+
+// Beyond a few threads a decoder gains little and holds one more frame for each.
+constexpr unsigned k_most_threads = 4;
+// Containers round their durations, and some do not say how long the last packet lasts.
+double duration_slack_s(const AVStream& stream) {
+  const double fps = stream.avg_frame_rate.den > 0 ? av_q2d(stream.avg_frame_rate) : 0;
+  return std::max(0.25, fps > 0 ? 2 / fps : 0.0);
+}
+
+const char* kind(AVMediaType type) { return type == AVMEDIA_TYPE_VIDEO ? "video" : "audio"; }
+
+double to_seconds(std::int64_t timestamp, AVRational base) {
+  return static_cast<double>(timestamp) * av_q2d(base);
+}
+
+std::string at(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", seconds);
+  return text.data();
+}
+
+}  // namespace
+
+StreamDecoder::StreamDecoder(Options options)
+    : options_(std::move(options)), source_(options_.path, options_.stop), packet_(make_packet()) {
+  capture_log();
+  open_input();
+  open_codec();
+}
+
+void StreamDecoder::open_input() {
+  const std::string name = options_.path.string();
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) throw std::bad_alloc();
+  context->pb = source_.io();
+  context->protocol_whitelist = av_strdup("");  // nothing else is opened, whatever the file says
+  int rc = avformat_open_input(&context, name.c_str(), nullptr, nullptr);  // frees on failure
+  if (rc >= 0) {
+    input_.reset(context);
+    // FFmpeg takes any text for a terminal recording.
+    rc = std::strcmp(input_->iformat->name, "tty") == 0
+             ? AVERROR_INVALIDDATA
+             : avformat_find_stream_info(context, nullptr);
+  }
+  throw_if_stopped(options_.stop);
+  if (rc < 0)
+    throw Error(Code::invalid,
+                name + " cannot be read as " + kind(options_.type) + ": " + reason(rc));
+}
+
+void StreamDecoder::open_codec() {
+  const std::string name = options_.path.string();
+  const AVCodec* decoder = nullptr;
+  const int index = av_find_best_stream(input_.get(), options_.type, -1, -1, &decoder, 0);
+  if (index == AVERROR_DECODER_NOT_FOUND)
+    throw Error(Code::invalid, name + ": there is no decoder for its " + kind(options_.type));
+  if (index < 0 || (input_->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0)
+    throw Error(Code::invalid, name + " has no " + kind(options_.type) + " stream");
+  stream_ = input_->streams[index];
+  codec_.reset(avcodec_alloc_context3(decoder));
+  if (!codec_) throw std::bad_alloc();
+  int rc = avcodec_parameters_to_context(codec_.get(), stream_->codecpar);
+  codec_->pkt_timebase = stream_->time_base;
+  if (options_.type == AVMEDIA_TYPE_VIDEO) {
+    codec_->thread_count =
+        static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, k_most_threads));
+  }
+  if (rc >= 0) rc = avcodec_open2(codec_.get(), decoder, nullptr);
+  if (rc < 0)
+    throw Error(Code::invalid,
+                name + ": its " + kind(options_.type) + " cannot be decoded: " + reason(rc));
+}
+
+bool StreamDecoder::next(AVFrame& frame) {
+  for (;;) {
+    throw_if_stopped(options_.stop);
+    const int rc = avcodec_receive_frame(codec_.get(), &frame);
+    if (rc == 0) {
+      if ((frame.flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame.decode_error_flags != 0)
+        damaged("a broken frame");
+      if (damage_ && packets_ > damaged_packet_) throw *damage_;
+      ++frames_;
+      return true;
+    }
+    if (rc == AVERROR_EOF) {
+      check_end();
+      return false;
+    }
+    if (rc != AVERROR(EAGAIN)) damaged(reason(rc));
+    feed();
+  }
+}
+
+int StreamDecoder::read_packet() {
+  for (;;) {
+    av_packet_unref(packet_.get());
+    const int rc = av_read_frame(input_.get(), packet_.get());
+    throw_if_stopped(options_.stop);
+    if (rc < 0) return rc;
+    if (packet_->pts != AV_NOPTS_VALUE) {
+      const AVRational base = input_->streams[packet_->stream_index]->time_base;
+      read_until_s_ = std::max(read_until_s_, to_seconds(packet_->pts + packet_->duration, base));
+    }
+    if (packet_->stream_index != stream_->index) continue;
+    position_s_ = std::max(position_s_, seconds(packet_->pts));
+    return rc;
+  }
+}
+
+void StreamDecoder::feed() {
+  int rc = read_packet();
+  if (rc < 0) {
+    if (rc != AVERROR_EOF) damaged(reason(rc));
+    avcodec_send_packet(codec_.get(), nullptr);
+    return;
+  }
+  ++packets_;
+  // FFmpeg takes the end of a WAV file that announces more for damage, even where the program that
+  // wrote it could not know.
+  if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_wav()) damaged("the data are cut off");
+  rc = avcodec_send_packet(codec_.get(), packet_.get());
+  if (rc < 0) damaged(reason(rc));
+}
+
+void StreamDecoder::check_end() {
+  if (frames_ == 0) damaged("nothing can be decoded");
+  if (damage_ && frames_ == 0) throw *damage_;
+  if (damage_) return;
+  const int promised = avformat_index_get_entries_count(stream_);
+  // The index of sound counts samples or chunks, not what packets are.
+  if (options_.type == AVMEDIA_TYPE_VIDEO && promised > packets_)
+    damaged("the file ends after " + std::to_string(packets_) + " of " + std::to_string(promised) +
+            " frames");
+  check_length();
+}
+
+bool StreamDecoder::is_wav() const { return std::strcmp(input_->iformat->name, "wav") == 0; }
+
+void StreamDecoder::check_length() {
+  const bool duration_known = input_->duration != AV_NOPTS_VALUE &&
+                              input_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+  if (!duration_known) return;
+  const double start_s = input_->start_time == AV_NOPTS_VALUE
+                             ? 0.0
+                             : to_seconds(input_->start_time, k_container_clock);
+  const double end_s = start_s + to_seconds(input_->duration, k_container_clock);
+  if (read_until_s_ < end_s - duration_slack_s(*stream_))
+    damaged("the file ends there and should last " + at(end_s - start_s));
+}
+
+void StreamDecoder::damaged(const std::string& what) {
+  Error error(Code::invalid,
+              options_.path.string() + " is damaged at " + at(position_s_) + ": " + what);
+  if (options_.damage == Damage::refuse) throw error;
+  if (!damage_) {
+    damage_ = std::move(error);
+    damaged_packet_ = packets_;
+  }
+}
+
+double StreamDecoder::seconds(std::int64_t timestamp) const {
+  if (timestamp == AV_NOPTS_VALUE) return position_s_;
+  const std::int64_t start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+  return to_seconds(timestamp - start, stream_->time_base);
+}
+
+}  // namespace navtalk::media

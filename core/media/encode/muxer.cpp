@@ -1,0 +1,76 @@
+#include "core/media/encode/muxer.h"
+
+#include <new>
+
+#include "core/base/error.h"
+
+namespace navtalk::media {
+
+Muxer::Muxer(const std::filesystem::path& path) : path_(path) {
+  capture_log();
+  // The "file:" keeps FFmpeg from taking a part of the name for a protocol.
+  const std::string url = "file:" + path.string();
+  if (avformat_alloc_output_context2(&context_, nullptr, "mp4", url.c_str()) < 0)
+    throw std::bad_alloc();
+  context_->flags |= AVFMT_FLAG_BITEXACT;  // no version, no date
+  const int rc = avio_open(&context_->pb, url.c_str(), AVIO_FLAG_WRITE);
+  if (rc >= 0) return;
+  avformat_free_context(context_);
+  fail(rc);
+}
+
+Muxer::~Muxer() {
+  avio_closep(&context_->pb);
+  avformat_free_context(context_);
+}
+
+AVStream& Muxer::add_stream(const AVCodecContext& encoder) {
+  AVStream* stream = avformat_new_stream(context_, nullptr);
+  if (stream == nullptr) throw std::bad_alloc();
+  check(avcodec_parameters_from_context(stream->codecpar, &encoder));
+  stream->time_base = encoder.time_base;
+  stream->avg_frame_rate = encoder.framerate;
+  return *stream;
+}
+
+void Muxer::start() {
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "movflags", "+faststart", 0);
+  const int rc = avformat_write_header(context_, &options);
+  av_dict_free(&options);
+  check(rc);
+}
+
+void Muxer::drain(AVCodecContext& encoder, const AVStream& stream) {
+  for (;;) {
+    const int rc = avcodec_receive_packet(&encoder, packet_.get());
+    if (rc == AVERROR(EAGAIN) || rc == AVERROR_EOF) return;
+    check(rc);
+    if (packet_->duration == 0 && encoder.codec_type == AVMEDIA_TYPE_VIDEO) packet_->duration = 1;
+    packet_->stream_index = stream.index;
+    av_packet_rescale_ts(packet_.get(), encoder.time_base, stream.time_base);
+    check(av_interleaved_write_frame(context_, packet_.get()));
+  }
+}
+
+void Muxer::finish() {
+  check(av_write_trailer(context_));
+  check(context_->pb->error);
+  check(avio_closep(&context_->pb));
+}
+
+void Muxer::fail(int error_code) const {
+  throw Error(Code::failed, path_.string() + " cannot be written: " + reason(error_code));
+}
+
+void Muxer::check(int error_code) const {
+  if (error_code < 0) fail(error_code);
+}
+
+void send(AVCodecContext& encoder, const AVFrame* frame) {
+  const int rc = avcodec_send_frame(&encoder, frame);
+  if (rc < 0)
+    throw Error(Code::failed, std::string(encoder.codec->name) + " cannot encode: " + reason(rc));
+}
+
+}  // namespace navtalk::media

@@ -1,0 +1,65 @@
+#include "core/net/url.h"
+
+#include <curl/curl.h>
+
+#include "core/base/cptr.h"
+#include "core/base/error.h"
+
+namespace navtalk {
+namespace {
+
+// The part, or empty when the URL has none.
+std::string part(CURLU* url, CURLUPart which) {
+  char* text = nullptr;
+  if (curl_url_get(url, which, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
+  const CPtr<char, curl_free> owned(text);
+  return text;
+}
+
+std::string base_or_text(const std::string& url) {
+  try {
+    return parse_http_url(url).base();
+  } catch (const Error&) {
+    return url;  // no place at all
+  }
+}
+
+}  // namespace
+
+std::string HttpUrl::base() const {
+  std::string text = secure ? "https://" : "http://";
+  for (const char c : host) text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (port != (secure ? 443 : 80)) text += ":" + std::to_string(port);
+  text += path;
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+bool same_base(const std::string& a, const std::string& b) {
+  return a == b || base_or_text(a) == base_or_text(b);
+}
+
+HttpUrl parse_http_url(const std::string& url) {
+  const CPtr<CURLU, curl_url_cleanup> parsed(curl_url());
+  const CURLUcode code =
+      curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_DISALLOW_USER);
+  if (code == CURLUE_USER_NOT_ALLOWED) {
+    throw Error(Code::invalid, "a URL must not hold a user or password: give a token file instead");
+  }
+  const std::string scheme = part(parsed.get(), CURLUPART_SCHEME);
+  const bool known = scheme == "http" || scheme == "https";
+  if (code != CURLUE_OK || !known || url.find('\0') != std::string::npos) {
+    // The text itself is not shown: a slip may have put a secret there.
+    throw Error(Code::invalid, "not an http:// or https:// URL");
+  }
+  HttpUrl result;
+  result.secure = scheme == "https";
+  result.host = part(parsed.get(), CURLUPART_HOST);
+  result.port = std::stoi(part(parsed.get(), CURLUPART_PORT));
+  result.path = part(parsed.get(), CURLUPART_PATH);
+  const std::string query = part(parsed.get(), CURLUPART_QUERY);
+  if (!query.empty()) result.path += "?" + query;
+  return result;
+}
+
+}  // namespace navtalk

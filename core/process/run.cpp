@@ -1,0 +1,122 @@
+#include "core/process/run.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/files/whole_file.h"
+
+namespace navtalk::media {
+namespace {
+
+constexpr int k_extra = 3;
+// Our own files lie above the numbers that they are given as, so none overwrites another.
+constexpr int k_first_own = 10;
+
+void check(bool done, const char* what) {
+  if (!done) throw Error(Code::failed, std::string(what) + ": " + system_message(errno));
+}
+
+// What the child gets: its descriptors, and signals as if it were started from a shell (ours are
+// blocked for SignalStop, which a child inherits).
+class Setup {
+ public:
+  Setup() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    for (int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Setup() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
+
+  void give(const UniqueFd& file, int as) {
+    ::posix_spawn_file_actions_adddup2(&actions, file.value(), as);
+  }
+
+  posix_spawn_file_actions_t actions = {};
+  posix_spawnattr_t attributes = {};
+};
+
+int wait_for(pid_t child, const std::stop_token& stop) {
+  {
+    // The child is not reaped before this callback is gone, so its id cannot belong to another.
+    const std::stop_callback end(stop, [child] { ::kill(child, SIGKILL); });
+    siginfo_t info = {};
+    while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+UniqueFd memory_file(const std::string& content) {
+  const UniqueFd low(::memfd_create("navtalk", MFD_CLOEXEC));
+  UniqueFd file(::fcntl(low.value(), F_DUPFD_CLOEXEC, k_first_own));
+  check(static_cast<bool>(file), "making a file in memory");
+  for (std::size_t put = 0; put < content.size();) {
+    const ssize_t n = ::write(file.value(), content.data() + put, content.size() - put);
+    check(n > 0, "writing a file in memory");
+    put += static_cast<std::size_t>(n);
+  }
+  ::lseek(file.value(), 0, SEEK_SET);
+  return file;
+}
+
+std::string content_of(const UniqueFd& file) {
+  struct stat status = {};
+  check(::fstat(file.value(), &status) == 0, "reading a file in memory");
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  const ssize_t n = ::pread(file.value(), content.data(), content.size(), 0);
+  content.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
+  return content;
+}
+
+std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop) {
+  throw_if_stopped(stop);
+  const UniqueFd input = memory_file(run.input), output = memory_file(), errors = memory_file();
+  Setup setup;
+  setup.give(input, STDIN_FILENO);
+  setup.give(output, STDOUT_FILENO);
+  setup.give(errors, STDERR_FILENO);
+  if (run.extra != nullptr) setup.give(*run.extra, k_extra);
+
+  std::vector<std::string> words = run.command;
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int rc = ::posix_spawnp(&child, arguments[0], &setup.actions, &setup.attributes,
+                                arguments.data(), environ);
+  if (rc == ENOENT) return std::nullopt;
+  if (rc != 0)
+    throw Error(Code::failed, run.command[0] + " cannot be started: " + system_message(rc));
+  const int status = wait_for(child, stop);
+  throw_if_stopped(stop);
+  return RunResult{
+      .exit_status = status, .output = content_of(output), .errors = content_of(errors)};
+}
+
+}  // namespace navtalk::media

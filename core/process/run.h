@@ -1,0 +1,34 @@
+// Runs another program to its end: no shell, input and outputs in memory, no terminal. Private to
+// core/media.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/unique_fd.h"
+
+namespace navtalk::media {
+
+struct Run {
+  std::vector<std::string> command;  // the program is looked up in PATH
+  std::string input = {};
+  // The child sees this file as descriptor 3.
+  const UniqueFd* extra = nullptr;
+};
+
+struct RunResult {
+  int exit_status = 0;  // 128 + signal when a signal ended it
+  std::string output, errors;
+};
+
+// nullopt when there is no such program. A stop request kills it and throws as throw_if_stopped;
+// Error{failed} when the system cannot run it.
+std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop);
+
+// A file in memory, closed on exec.
+UniqueFd memory_file(const std::string& content = {});
+std::string content_of(const UniqueFd& file);
+
+}  // namespace navtalk::media

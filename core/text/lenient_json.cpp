@@ -1,0 +1,97 @@
+#include "core/text/lenient_json.h"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace navtalk {
+namespace {
+
+using nlohmann::json;
+
+constexpr int k_deepest = 64;
+
+const json* find(const json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+const json& field_or(const json& object, const char* name, json::value_t type, const json& empty) {
+  const json* const field = find(object, name);
+  return field != nullptr && field->type() == type ? *field : empty;
+}
+
+}  // namespace
+
+std::optional<std::string> text_field(const json& object, const char* name) {
+  const json* const field = find(object, name);
+  if (field == nullptr || !field->is_string()) return std::nullopt;
+  return field->get<std::string>();
+}
+
+std::optional<double> number_field(const json& object, const char* name) {
+  const json* const field = find(object, name);
+  if (field == nullptr) return std::nullopt;
+  if (field->is_number()) return field->get<double>();
+  return field->is_string() ? number_in(field->get<std::string>()) : std::nullopt;
+}
+
+std::optional<long long> whole_field(const json& object, const char* name) {
+  const std::optional<double> number = number_field(object, name);
+  // 2^53: up to there a double holds every whole number.
+  if (!number || std::floor(*number) != *number || std::abs(*number) > 9007199254740992.0) {
+    return std::nullopt;
+  }
+  return static_cast<long long>(*number);
+}
+
+std::optional<bool> bool_field(const json& object, const char* name) {
+  const json* const field = find(object, name);
+  if (field == nullptr || !field->is_boolean()) return std::nullopt;
+  return field->get<bool>();
+}
+
+const json& object_field(const json& object, const char* name) {
+  static const json k_empty = json::object();
+  return field_or(object, name, json::value_t::object, k_empty);
+}
+
+const json& array_field(const json& object, const char* name) {
+  static const json k_empty = json::array();
+  return field_or(object, name, json::value_t::array, k_empty);
+}
+
+std::vector<std::string> texts_field(const json& object, const char* name) {
+  std::vector<std::string> texts;
+  for (const json& element : array_field(object, name)) {
+    if (element.is_string()) texts.push_back(element.get<std::string>());
+  }
+  return texts;
+}
+
+std::optional<json> parse_json(std::string_view text) {
+  // Refused by depth before a tree is built: its destruction would recurse.
+  const auto shallow = [](int depth, json::parse_event_t, json&) {
+    if (depth >= k_deepest) throw std::length_error("nested too deeply");
+    return true;
+  };
+  try {
+    return json::parse(text, shallow);
+  } catch (const json::exception&) {
+    return std::nullopt;
+  } catch (const std::length_error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace navtalk

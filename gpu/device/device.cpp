@@ -1,0 +1,51 @@
+#include "gpu/device/device.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/base/error.h"
+
+namespace navtalk {
+
+Device parse_device(std::string_view text) {
+  if (text == "cpu") return {};
+  Device device{.kind = Device::Kind::cuda, .index = 0};
+  bool known = text == "cuda";
+  if (text.starts_with("cuda:")) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + 5, end, device.index);
+    known = error == std::errc{} && stop == end && device.index >= 0;
+  }
+  if (!known)
+    throw Error(Code::usage, fmt::format("device '{}' is none of cpu, cuda, cuda:N", text));
+  throw Error(Code::invalid,
+              fmt::format("device '{}': this navtalk was built without CUDA; use --device cpu, or "
+                          "build the `cuda` preset",
+                          text));
+}
+
+std::string name(const Device& device) {
+  return device.kind == Device::Kind::cpu ? "cpu" : fmt::format("cuda:{}", device.index);
+}
+
+std::string_view name(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return "fp32";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp16:
+      break;
+  }
+  return "fp16";
+}
+
+std::optional<Precision> parse_precision(std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  for (const Precision p : {Precision::fp32, Precision::bf16, Precision::fp16})
+    if (text == name(p)) return p;
+  throw Error(Code::usage, fmt::format("precision '{}' is none of auto, fp32, bf16, fp16", text));
+}
+
+}  // namespace navtalk

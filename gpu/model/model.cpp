@@ -1,0 +1,279 @@
+#include "gpu/model/model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <iterator>
+
+#include "core/base/check.h"
+#include "core/base/error.h"
+#include "gpu/features/windows.h"
+#include "gpu/kernels/maps.h"
+#include "gpu/kernels/parallel_tasks.h"
+#include "gpu/nets/precision.h"
+#include "gpu/nets/unet.h"
+#include "gpu/nets/vae.h"
+#include "gpu/nets/whisper.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 3;
+
+// Frames in one pass through a UNet where frames go apart: they share its operators' fixed cost.
+constexpr std::int64_t k_apart = 4;
+
+// Our memory as a tensor, for the time of one call.
+at::Tensor tensor(const NdArray<float>& array) {
+  return at::from_blob(const_cast<float*>(array.values.data()), array.shape, at::kFloat);
+}
+
+NdArray<float> array(const at::Tensor& tensor) {
+  const at::Tensor dense = tensor.to(at::kFloat).contiguous();
+  const float* data = dense.const_data_ptr<float>();
+  return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
+}
+
+void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
+  bool same = shape.size() == wanted.size();
+  for (std::size_t i = 0; same && i < shape.size(); ++i)
+    same = wanted[i] < 0 || shape[i] == wanted[i];
+  if (!same)
+    throw Error(Code::invalid, fmt::format("{} has shape [{}], the model takes [{}] (-1: any)",
+                                           what, fmt::join(shape, ","), fmt::join(wanted, ",")));
+}
+
+// One crop as the VAE sees it: RGB, v/255, bottom half zero when masked, then (x - 0.5) / 0.5.
+void normalise(ConstImageView crop, bool masked, float* out) {
+  constexpr int k_plane = k_face_size * k_face_size;
+  for (int y = 0; y < k_face_size; ++y)
+    for (int x = 0; x < k_face_size; ++x)
+      for (int k = 0; k < 3; ++k) {
+        const bool hidden = masked && y >= k_face_size / 2;
+        const float unit = hidden ? 0.0F : static_cast<float>(crop.at(x, y)[2 - k]) / 255.0F;
+        out[k * k_plane + y * k_face_size + x] = (unit - 0.5F) / 0.5F;
+      }
+}
+
+// Runs one call into libtorch: our threads, no autograd, its errors as ours.
+template <class Body>
+auto run(int threads, const char* what, const Body& body) {
+  try {
+    const c10::InferenceMode inference;
+    // The pool belongs to the calling thread, so each call sets it anew.
+    if (at::get_num_threads() != threads) at::set_num_threads(threads);
+    return body();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    throw Error(Code::failed, fmt::format("{}: {}", what, text.substr(0, text.find('\n'))));
+  }
+}
+
+}  // namespace
+
+struct Model::Impl {
+  ModelInfo info;
+  UnetConfig unet_config;
+  VaeConfig vae_config;
+  WhisperConfig whisper_config;
+  int threads = 1;
+  bool decode_as_batch = false;
+  std::unique_ptr<nets::Whisper> whisper;
+  std::unique_ptr<nets::Unet> unet;
+  std::unique_ptr<nets::VaeEncoder> encoder;
+  std::unique_ptr<nets::VaeDecoder> decoder;
+
+  void load(const Options& options);
+  void require_unet_shapes(const NdArray<float>& latent, const NdArray<float>& context) const;
+  // One image at a time: the largest maps of one stay in the cache, those of two do not.
+  at::Tensor decode_one(const at::Tensor& latents, std::int64_t i) const {
+    return (*decoder)(latents.narrow(0, i, 1));
+  }
+  void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
+  at::Tensor talk(const at::Tensor& latent, const at::Tensor& context) const;
+};
+
+void Model::Impl::load(const Options& options) {
+  const ModelFiles files = find_model_files(options.models);
+  decode_as_batch = options.decode_as_batch;
+  unet_config = files.unet_config;
+  vae_config = files.vae_config;
+  whisper_config = files.whisper_config;
+  info.whisper_layers = whisper_config.encoder_layers;
+  info.context_width = whisper_config.d_model;
+  info.context_rows = 10 * (whisper_config.encoder_layers + 1);
+  nets::choose_precisions(options.precision, files, info);
+
+  if (options.whisper) {
+    const auto weights =
+        nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
+    whisper = std::make_unique<nets::Whisper>(weights, whisper_config,
+                                              nets::scalar_type(info.whisper_precision));
+  }
+  if (options.unet) {
+    const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
+    unet =
+        std::make_unique<nets::Unet>(weights, unet_config, nets::scalar_type(info.unet_precision));
+  }
+  if (!options.vae_decoder && !options.vae_encoder) return;
+  const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
+  if (options.vae_decoder)
+    decoder = std::make_unique<nets::VaeDecoder>(
+        weights, vae_config, nets::scalar_type(info.decoder_precision),
+        options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
+  if (options.vae_encoder)
+    encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
+                                                 nets::scalar_type(info.encoder_precision));
+}
+
+void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
+                                      const NdArray<float>& context) const {
+  NAVTALK_CHECK(unet);
+  require_shape(latent.shape, {-1, unet_config.in_channels, k_latent_size, k_latent_size},
+                "the latent");
+  require_shape(context.shape, {latent.dim(0), -1, unet_config.cross_attention_dim}, "the context");
+}
+
+// Always the same parts, so that the number of threads changes no pixel.
+at::Tensor Model::Impl::talk(const at::Tensor& latent, const at::Tensor& context) const {
+  const std::int64_t frames = latent.size(0);
+  const std::int64_t each = info.frames_apart ? k_apart : frames;
+  std::vector<at::Tensor> parts(static_cast<std::size_t>((frames + each - 1) / each));
+  const auto part = [&](std::int64_t i) {
+    const c10::InferenceMode inference;  // belongs to the thread
+    const std::int64_t begin = i * each, end = std::min(frames, begin + each);
+    parts[static_cast<std::size_t>(i)] =
+        (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end)).to(at::kFloat);
+  };
+  kernels::for_each_apart(std::ssize(parts), info.frames_apart ? threads : 1, part);
+  return parts.size() == 1 ? parts.front() : at::cat(parts);
+}
+
+void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const {
+  const auto decode = [&](std::int64_t i) {
+    const c10::InferenceMode inference;
+    const at::Tensor raw = decode_one(latents, i);
+    NAVTALK_CHECK(raw.stride(1) == 1);
+    kernels::to_bgr_bytes(raw.const_data_ptr(), raw.stride(3), nets::format_of(raw),
+                          k_face_bytes / 3, faces + i * k_face_bytes);
+  };
+  kernels::for_each_apart(latents.size(0), info.frames_apart ? threads : 1, decode);
+}
+
+Model Model::load(const Options& options) {
+  if (options.device.kind != Device::Kind::cpu)
+    throw Error(Code::invalid,
+                fmt::format("device '{}': this navtalk was built without CUDA; use --device cpu, "
+                            "or build the `cuda` preset",
+                            name(options.device)));
+  auto impl = std::make_unique<Impl>();
+  impl->threads = options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
+  run(impl->threads, "loading the nets", [&] { impl->load(options); });
+  return Model(std::move(impl));
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+const ModelInfo& Model::info() const { return impl_->info; }
+
+NdArray<float> Model::whisper_states(const NdArray<float>& mel) {
+  return whisper_states(mel, 0, impl_->whisper_config.max_source_positions);
+}
+
+NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t first,
+                                     std::int64_t count) {
+  NAVTALK_CHECK(impl_->whisper);
+  const WhisperConfig& config = impl_->whisper_config;
+  const std::int64_t tokens = config.max_source_positions;
+  NAVTALK_CHECK(first >= 0 && count > 0 && first + count <= tokens);
+  require_shape(mel.shape, {-1, config.num_mel_bins, 2 * tokens}, "the spectrogram");
+  NdArray<float> states(
+      Shape{mel.dim(0), count, config.encoder_layers + 1, std::int64_t{config.d_model}});
+  run(impl_->threads, "whisper", [&] {
+    for (std::int64_t i = 0; i < mel.dim(0); ++i) {
+      const at::Tensor one =
+          (*impl_->whisper)(tensor(mel).narrow(0, i, 1), first, count).contiguous();
+      std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
+    }
+  });
+  return states;
+}
+
+NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
+  NAVTALK_CHECK(impl_->encoder);
+  const std::int64_t channels = impl_->vae_config.latent_channels;
+  NdArray<float> latents(
+      Shape{static_cast<std::int64_t>(crops.size()), 2 * channels, k_latent_size, k_latent_size});
+  for (std::size_t i = 0; i < crops.size(); ++i) {
+    if (crops[i].width != k_face_size || crops[i].height != k_face_size || crops[i].channels != 3)
+      throw Error(Code::invalid,
+                  fmt::format("a crop is {}x{} with {} channels, the encoder takes 256x256 BGR",
+                              crops[i].width, crops[i].height, crops[i].channels));
+    // Masked, then reference: the order of the latent's halves, so the batch is the result.
+    NdArray<float> pair(Shape{2, 3, k_face_size, k_face_size});
+    normalise(crops[i], true, pair.row(0));
+    normalise(crops[i], false, pair.row(1));
+    run(impl_->threads, "encoding", [&] {
+      for (std::int64_t half = 0; half < 2; ++half) {
+        const at::Tensor mean = (*impl_->encoder)(tensor(pair).narrow(0, half, 1)).contiguous();
+        std::memcpy(latents.row(static_cast<std::int64_t>(i)) + half * mean.numel(),
+                    mean.const_data_ptr(), mean.nbytes());
+      }
+    });
+  }
+  return latents;
+}
+
+NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
+  impl_->require_unet_shapes(latent, context);
+  return run(impl_->threads, "the UNet",
+             [&] { return array(impl_->talk(tensor(latent), tensor(context))); });
+}
+
+NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
+  NAVTALK_CHECK(impl_->decoder);
+  require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
+                "the latent");
+  NdArray<float> images(Shape{latent.dim(0), 3, k_face_size, k_face_size});
+  const std::int64_t each = impl_->decode_as_batch ? latent.dim(0) : 1;
+  run(impl_->threads, "the decoder", [&] {
+    for (std::int64_t i = 0; i < latent.dim(0); i += each) {
+      const at::Tensor part = (*impl_->decoder)(tensor(latent).narrow(0, i, each))
+                                  .to(at::kFloat)
+                                  .contiguous(at::MemoryFormat::Contiguous);
+      std::memcpy(images.row(i), part.const_data_ptr(), part.nbytes());
+    }
+  });
+  return images;
+}
+
+NdArray<std::uint8_t> Model::decode_faces(const NdArray<float>& latent) {
+  NAVTALK_CHECK(impl_->decoder);
+  require_shape(latent.shape, {-1, impl_->vae_config.latent_channels, k_latent_size, k_latent_size},
+                "the latent");
+  NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
+  run(impl_->threads, "the decoder",
+      [&] { impl_->decode_bytes(tensor(latent), faces.values.data()); });
+  return faces;
+}
+
+NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<float>& windows) {
+  NAVTALK_CHECK(impl_->decoder);
+  NdArray<float> context = windows;
+  add_positions(context);
+  impl_->require_unet_shapes(latent, context);
+  NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
+  run(impl_->threads, "rendering faces", [&] {
+    impl_->decode_bytes(impl_->talk(tensor(latent), tensor(context)), faces.values.data());
+  });
+  return faces;
+}
+
+}  // namespace navtalk

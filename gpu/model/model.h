@@ -1,0 +1,79 @@
+// MuseTalk's nets, loaded and ready: whisper encoder, UNet at t = 0, VAE encoder and decoder. One
+// object per device; calls must not overlap (one thread owns the nets). Weights are folded and
+// prepacked when loaded. Everything that crosses this interface is plain host memory in fp32 or
+// bytes, whatever the nets compute in.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/tensor/image.h"
+#include "core/tensor/ndarray.h"
+#include "gpu/device/device.h"
+
+namespace navtalk {
+
+inline constexpr int k_face_size = 256;   // pixels a side of the crop that the VAE sees
+inline constexpr int k_latent_size = 32;  // a side of the latent
+
+struct ModelInfo {
+  int context_rows = 0;   // T = 10 * (whisper layers + 1)
+  int context_width = 0;  // D
+  int whisper_layers = 0;
+  // What each net computes in, which may be finer than asked for (gpu/nets/precision.h).
+  Precision whisper_precision = Precision::fp32, unet_precision = Precision::fp32,
+            encoder_precision = Precision::fp32, decoder_precision = Precision::fp32;
+  int batch = 1;              // frames in one call of faces() that cost the least each
+  bool frames_apart = false;  // each thread takes frames of its own in faces()
+};
+
+class Model {
+ public:
+  struct Options {
+    std::filesystem::path models;  // MuseTalk's checkpoint folder
+    Device device;
+    std::optional<Precision> precision;  // nullopt: what is fastest here, net by net
+    int threads = 0;  // 0, or more than there are: every core this process may use
+    // The decoder takes what decode_raw() is given as one batch and rounds as the reference does
+    // with one, which is less exact than what it does with single latents. For comparisons only.
+    bool decode_as_batch = false;
+    bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
+  };
+
+  // Strict: Error{invalid} names a missing, surplus or mis-shaped tensor; Error{invalid} for
+  // what this machine or build cannot do.
+  static Model load(const Options& options);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  const ModelInfo& info() const;
+
+  // [S,80,3000] -> stacked hidden states [S,1500,L+1,D], the last one normed.
+  NdArray<float> whisper_states(const NdArray<float>& mel);
+  // The states of the tokens [first, first + count) only, [S,count,L+1,D], for less: all of them
+  // hear each other in every layer but the last.
+  NdArray<float> whisper_states(const NdArray<float>& mel, std::int64_t first, std::int64_t count);
+  // K crops of 256x256 BGR -> latents [K,8,32,32]: masked then reference, distribution mean times
+  // the scaling factor.
+  NdArray<float> encode(std::span<const ConstImageView> crops);
+  // [B,8,32,32], [B,T,D] after the positional table -> [B,4,32,32].
+  NdArray<float> unet(const NdArray<float>& latent, const NdArray<float>& context);
+  // [B,4,32,32], still scaled -> the decoder's output [B,3,256,256], RGB in about [-1,1].
+  NdArray<float> decode_raw(const NdArray<float>& latent);
+  // The same, rounded half to even: [B,256,256,3] BGR.
+  NdArray<std::uint8_t> decode_faces(const NdArray<float>& latent);
+  // UNet and decoder without leaving the device: avatar latents [B,8,32,32] and windows [B,T,D]
+  // before the positional table -> faces [B,256,256,3] BGR. The path that rendering takes.
+  NdArray<std::uint8_t> faces(const NdArray<float>& latent, const NdArray<float>& windows);
+
+ private:
+  struct Impl;
+  explicit Model(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace navtalk

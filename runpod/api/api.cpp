@@ -1,0 +1,215 @@
+#include "runpod/api/api.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/log/log.h"
+#include "core/net/url.h"
+#include "runpod/api/server_date.h"
+
+namespace navtalk::runpod {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int k_most_pages = 1'000;  // of up to 1,000 pods
+
+double jitter() {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return std::uniform_real_distribution<double>(0, 1)(random);
+}
+
+// Ids come from the server; in a path they must stay one part of it.
+std::string path_part(const std::string& id) {
+  constexpr std::string_view k_digits = "0123456789ABCDEF";
+  std::string part;
+  for (const char c : id) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    if (plain) {
+      part += c;
+    } else {
+      part += {'%', k_digits[byte >> 4], k_digits[byte & 15]};
+    }
+  }
+  return part;
+}
+
+void log_call(const std::string& what, const std::string& outcome, const std::string& request_id) {
+  log::debug("runpod", {{"call", what}, {"outcome", outcome}, {"request", request_id}});
+}
+
+ApiFault nonsense(const std::string& what) {
+  return {ApiFault::Kind::nonsense, 0, what + " answered with what is no answer"};
+}
+
+// The answer's value as `parse` reads it.
+template <class T, class F>
+ApiResult<T> read(const ApiResult<HttpAnswer>& result, const char* what, F&& parse) {
+  if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
+  std::optional<T> value = parse(std::get<HttpAnswer>(result).body);
+  if (!value) return nonsense(what);
+  return std::move(*value);
+}
+
+// As old as it was when this was answered, where the answer says when that was.
+Pod aged(Pod pod, const HttpAnswer& answer) {
+  const auto date = parse_http_date(answer.header("date").value_or(""));
+  if (date && pod.created_at) pod.age = age_at_most(*pod.created_at, *date);
+  return pod;
+}
+
+}  // namespace
+
+bool sleep_for(milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any nobody;
+  std::unique_lock lock(mutex);
+  nobody.wait_for(lock, stop, time, [] { return false; });
+  return !stop.stop_requested();
+}
+
+Api::Api(ApiOptions options, ApiKey key) : options_(std::move(options)), key_(std::move(key)) {
+  parse_http_url(options_.url);
+  while (options_.url.ends_with('/')) options_.url.pop_back();
+}
+
+milliseconds Api::quota_wait() const {
+  return rate_.with([](const RateLimit& rate) { return rate.wait(Clock::now()); });
+}
+
+// False when the quota stays empty for longer than is waited, or a stop was asked.
+bool Api::wait_for_quota(const std::stop_token& stop) {
+  const milliseconds wait = quota_wait();
+  if (wait > options_.retry.patience) return false;
+  return wait.count() == 0 || sleep_for(wait, stop);
+}
+
+ApiResult<HttpAnswer> Api::send_once(const Call& call, const std::stop_token& stop) {
+  HttpClient http = idle_.with([](std::vector<HttpClient>& idle) {
+    if (idle.empty()) return HttpClient();
+    HttpClient taken = std::move(idle.back());
+    idle.pop_back();
+    return taken;
+  });
+  HttpRequest request{.method = call.method,
+                      .url = options_.url + call.path,
+                      .headers = {{"Authorization", key_.bearer()}, {"Accept", "application/json"}},
+                      .body = call.body,
+                      .connect_timeout = options_.connect_timeout,
+                      .timeout = call.timeout};
+  if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+  const HttpResult result = http.send(request, stop);
+  idle_.with([&](std::vector<HttpClient>& idle) { idle.push_back(std::move(http)); });
+
+  const std::string what = call.method + " " + call.path;
+  if (const auto* fault = std::get_if<HttpFault>(&result)) {
+    log_call(what, fault->message, "");
+    return fault_of(*fault);
+  }
+  const auto& answer = std::get<HttpAnswer>(result);
+  log_call(what, std::to_string(answer.status), answer.header("x-request-id").value_or(""));
+  rate_.with([&](RateLimit& rate) {
+    if (const auto header = answer.header("ratelimit")) rate.read(*header, Clock::now());
+  });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  ApiFault fault = fault_of(answer);
+  fault.message = key_.struck_from(fault.message);
+  if (const auto id = answer.header("x-request-id")) fault.message += " (request " + *id + ")";
+  return fault;
+}
+
+ApiResult<HttpAnswer> Api::send(const Call& call, const std::stop_token& stop) {
+  for (int tries = 1;; ++tries) {
+    if (!wait_for_quota(stop)) {
+      if (stop.stop_requested()) return ApiFault{ApiFault::Kind::stopped, 0, "stopped"};
+      return ApiFault{ApiFault::Kind::rate_limited, 0, "the API's quota is used up", quota_wait()};
+    }
+    ApiResult<HttpAnswer> result = send_once(call, stop);
+    const auto* fault = std::get_if<ApiFault>(&result);
+    if (fault == nullptr) return result;
+    if (fault->kind == ApiFault::Kind::rate_limited) {
+      const milliseconds pause = fault->retry_after.value_or(milliseconds(1'000));
+      rate_.with([&](RateLimit& rate) { rate.refused(pause, Clock::now()); });
+    }
+    const bool again =
+        (call.repeat == Repeat::freely && fault->passing()) ||
+        (call.repeat == Repeat::only_unsent && fault->kind == ApiFault::Kind::unreachable);
+    const auto delay = retry_delay(options_.retry, tries, fault->retry_after, jitter());
+    if (!again || !delay || !sleep_for(*delay, stop)) return result;
+  }
+}
+
+PodList Api::list(const std::stop_token& stop) {
+  PodList list;
+  std::string cursor;
+  std::set<std::string> seen;
+  for (int pages = 0; pages < k_most_pages; ++pages) {
+    const std::string path = cursor.empty() ? "/pods" : "/pods?cursor=" + path_part(cursor);
+    const ApiResult<HttpAnswer> answer = send(get(path), stop);
+    const auto page = read<PodPage>(answer, "the list of pods", parse_pods);
+    if (const auto* fault = std::get_if<ApiFault>(&page)) {
+      list.fault = *fault;
+      return list;
+    }
+    const auto& part = std::get<PodPage>(page);
+    for (Pod pod : part.pods)
+      list.pods.push_back(aged(std::move(pod), std::get<HttpAnswer>(answer)));
+    if (!part.whole) list.fault = nonsense("the list of pods");
+    cursor = part.next_cursor;
+    if (cursor.empty()) return list;
+    if (!seen.insert(cursor).second) break;  // it goes in circles
+  }
+  list.fault = nonsense("the list of pods, whose pages do not end,");
+  return list;
+}
+
+ApiResult<Pod> Api::pod(const std::string& id, const std::stop_token& stop) {
+  return read<Pod>(send(get("/pods/" + path_part(id)), stop), "the pod", parse_pod);
+}
+
+ApiResult<Pod> Api::create(const NewPod& pod, const std::stop_token& stop) {
+  const Call call{"POST", "/pods", to_json(pod), Repeat::only_unsent, options_.slow_timeout};
+  return read<Pod>(send(call, stop), "the create", parse_pod);
+}
+
+ApiResult<Nothing> Api::remove(const std::string& id, const std::stop_token& stop) {
+  const Call call{"DELETE", "/pods/" + path_part(id), "", Repeat::freely, options_.timeout};
+  const ApiResult<HttpAnswer> result = send(call, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
+  return Nothing{};
+}
+
+ApiResult<Pod> Api::action(const std::string& id, std::string_view action, milliseconds timeout,
+                           const std::stop_token& stop) {
+  const Call call{"POST", "/pods/" + path_part(id) + "/action", action_json(action), Repeat::freely,
+                  timeout};
+  return read<Pod>(send(call, stop), "the action", parse_pod);
+}
+
+ApiResult<Pod> Api::start(const std::string& id, const std::stop_token& stop) {
+  return action(id, "start", options_.slow_timeout, stop);
+}
+
+ApiResult<Pod> Api::stop_pod(const std::string& id, const std::stop_token& stop) {
+  return action(id, "stop", options_.timeout, stop);
+}
+
+ApiResult<std::vector<GpuOffer>> Api::gpu_offers(const std::string& cloud,
+                                                 const std::stop_token& stop) {
+  const std::string path =
+      "/catalog/gpus?include=AVAILABILITY&product=POD&count=1&cloud=" + path_part(cloud);
+  const Call call{"GET", path, "", Repeat::never, options_.catalog_timeout};
+  return read<std::vector<GpuOffer>>(send(call, stop), "the catalog", parse_gpu_offers);
+}
+
+ApiResult<std::vector<PodBill>> Api::pod_bills(int days, const std::stop_token& stop) {
+  const std::string path = "/billing/pods?bucketSize=day&lastN=" + std::to_string(days);
+  return read<std::vector<PodBill>>(send(get(path), stop), "the bill", parse_pod_bills);
+}
+
+}  // namespace navtalk::runpod

@@ -1,0 +1,80 @@
+#include "runpod/api/api_key.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
+#include "core/log/log.h"
+#include "core/text/printable.h"
+
+namespace navtalk::runpod {
+namespace {
+
+// A configuration that names a file that is not there is a wrong configuration.
+std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
+  try {
+    return read_file(file);
+  } catch (const Error& error) {
+    throw Error(Code::invalid, "the Runpod API key's file " + error.message());
+  }
+}
+
+std::string first_line(const std::filesystem::path& file) {
+  const std::vector<std::uint8_t> bytes = bytes_of(file);
+  std::string text(bytes.begin(), bytes.end());
+  text.erase(std::min(text.find_first_of("\r\n"), text.size()));
+  return text;
+}
+
+void warn_if_open(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0) {
+    log::warn("everybody may read the file of the Runpod API key: chmod 600 it",
+              {{"file", file.native()}});
+  }
+}
+
+bool printable_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+}  // namespace
+
+std::string ApiKey::struck_from(std::string text) const {
+  constexpr std::string_view k_mark = "[key]";
+  for (std::size_t at = text.find(text_); !text_.empty() && at != std::string::npos;
+       at = text.find(text_, at + k_mark.size())) {
+    text.replace(at, text_.size(), k_mark);
+  }
+  return text;
+}
+
+ApiKey read_api_key(const std::filesystem::path& file) {
+  std::string key, place = "RUNPOD_API_KEY";
+  if (!file.empty()) {
+    place = printable(file.native());
+    warn_if_open(file);
+    key = first_line(file);
+  } else if (const char* variable = std::getenv("RUNPOD_API_KEY"); variable != nullptr) {
+    key = variable;
+  }
+  if (key.empty()) {
+    throw Error(Code::invalid,
+                "no Runpod API key in " + place + ": set runpod.api_key_file or RUNPOD_API_KEY");
+  }
+  if (!printable_ascii(key)) {
+    throw Error(Code::invalid,
+                place + " holds no API key: it has spaces or unprintable characters");
+  }
+  return ApiKey(std::move(key));
+}
+
+bool has_api_key(const std::filesystem::path& file) {
+  const char* const variable = std::getenv("RUNPOD_API_KEY");
+  return !file.empty() || (variable != nullptr && *variable != '\0');
+}
+
+}  // namespace navtalk::runpod

@@ -1,0 +1,98 @@
+// Cloud GPUs as pods of Runpod (docs/runpod.md). Create walks through the places where a pod may
+// be had, each asked once; an outcome that is unclear ends the walk, since a pod may exist. What
+// was learnt (resting places, prices, quota, a refused account) lives in this object. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/guarded.h"
+#include "runpod/api/api.h"
+#include "runpod/candidates.h"
+#include "scheduler/provision/provider.h"
+
+namespace navtalk::runpod {
+
+struct ProviderOptions {
+  ApiOptions api{};
+  std::string proxy_url = "https://{pod}-{port}.proxy.runpod.net";
+  std::string pool{}, pool_id{};  // told to the pod, for whoever looks at it
+  Wishes wishes{};
+  std::string image{};
+  // False: create is refused, and image and wishes may be missing; pods that are there are looked
+  // after all the same.
+  bool creates = true;
+  // {port}, {slots} and {silence_s} are filled in.
+  std::string args =
+      "serve --worker --listen 0.0.0.0:{port} --slots {slots} --gateway-silence-s {silence_s}";
+  std::string min_cuda{}, registry{}, volume_id{}, volume_path{};
+  int port = 2160, disk_gb = 40;
+  // The worker's token: a reference to a secret that is kept at Runpod, since a pod's environment
+  // can be read in clear by everyone who may list pods.
+  std::string worker_token = "{{ RUNPOD_SECRET_navtalk_worker_token }}";
+  // A pod that no gateway has spoken to for so long ends and deletes itself (own_pod.h).
+  std::chrono::seconds dead_man{600};
+  std::map<std::string, std::string> env{};  // further variables of the pod
+  int max_pods = 100;
+  int tries_per_create = 12;  // places asked in one create
+  std::chrono::milliseconds cool_down{60'000}, longest_cool_down{600'000};
+  std::chrono::milliseconds account_pause{300'000};  // after 401, 402, 403, 410
+  std::chrono::milliseconds catalog_age{60'000};
+  double fallback_usd_per_hour = 1;  // while no price is known
+  // What a pod for this row may cost per hour, so that a dearer place than the expected one does
+  // not break the pool's cap; empty: anything.
+  std::function<double(const Gpu&)> budget{};
+};
+
+class Provider : public navtalk::Provider {
+ public:
+  // Error{invalid} when the image, the GPU types or the clouds are missing although it is to
+  // create, or a URL is none.
+  Provider(ProviderOptions options, ApiKey key);
+
+  Source source() const override { return Source::runpod; }
+  Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome wake(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
+  Listing list(const std::stop_token& stop) override;
+  int room(const std::vector<Gpu>& existing) const override;
+  double expected_usd_per_hour() const override;
+
+  // Reads the catalog, unless that was done a moment ago; without it prices are not known. Asks
+  // each cloud once, for ten seconds at most.
+  void learn_prices(const std::stop_token& stop);
+  // The worker's base URL for a pod.
+  std::string url(const std::string& pod) const;
+
+ private:
+  struct Learnt {
+    CoolDowns rests;
+    Catalog catalog{};
+    std::optional<Clock::time_point> catalog_at{};
+    Clock::time_point account_pause_until{};
+  };
+  struct Walk;
+
+  NewPod order(const Gpu& gpu, const Candidate& place) const;
+  Instance instance(const Pod& pod) const;
+  std::vector<Candidate> places(const std::stop_token& stop);
+  bool affordable(const Candidate& place, double budget) const;
+  std::optional<Outcome> try_place(const Gpu& gpu, const Candidate& place, Walk& walk,
+                                   const std::stop_token& stop);
+  Outcome walked(const Walk& walk);
+  Outcome outcome_of(const ApiFault& fault, const std::string& what);
+  Outcome after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
+                         const std::stop_token& stop);
+  ApiResult<std::vector<std::string>> ids_of(const Gpu& gpu, const std::stop_token& stop);
+  Outcome confirm_gone(const Gpu& gpu, const std::stop_token& stop);
+
+  ProviderOptions options_;
+  Api api_;
+  Guarded<Learnt> learnt_;
+};
+
+}  // namespace navtalk::runpod

@@ -1,0 +1,155 @@
+// The provider's work on pods that exist: wake, pause, destroy, list.
+#include <algorithm>
+
+#include "core/log/log.h"
+#include "runpod/remote_state.h"
+#include "runpod/runpod_provider.h"
+
+namespace navtalk::runpod {
+namespace {
+
+using Kind = ApiFault::Kind;
+
+bool lives(const Pod& pod) { return pod.status != PodStatus::terminated; }
+
+bool on_its_way(PodStatus status) {
+  return status == PodStatus::running || status == PodStatus::starting ||
+         status == PodStatus::provisioning;
+}
+
+// Faults that say nothing of the pod.
+bool says_nothing(Kind kind) {
+  return kind == Kind::unreachable || kind == Kind::rate_limited || kind == Kind::unclear ||
+         kind == Kind::nonsense || kind == Kind::stopped;
+}
+
+}  // namespace
+
+Outcome Provider::wake(const Gpu& gpu, const std::stop_token& stop) {
+  if (gpu.provider_id.empty()) return Failure{"waking " + gpu.name + ": it has no pod"};
+  const ApiResult<Pod> result = api_.start(gpu.provider_id, stop);
+  if (const auto* pod = std::get_if<Pod>(&result)) return Done{instance(*pod)};
+  const auto& fault = std::get<ApiFault>(result);
+  const std::string message = "waking " + gpu.name + " at Runpod: " + fault.message;
+  // A stopped pod is tied to its host, and the host's GPUs may be let to others by now.
+  if (says_resume_impossible(fault.message)) return Failure{message};
+  if (fault.kind == Kind::conflict) return after_conflict(gpu, true, message, stop);
+  if (fault.kind == Kind::not_found || fault.kind == Kind::rejected) return Failure{message};
+  if (says_nothing(fault.kind)) return Unclear{message};
+  return outcome_of(fault, "waking " + gpu.name);
+}
+
+Outcome Provider::pause(const Gpu& gpu, const std::stop_token& stop) {
+  if (gpu.provider_id.empty()) return Failure{"pausing " + gpu.name + ": it has no pod"};
+  const ApiResult<Pod> result = api_.stop_pod(gpu.provider_id, stop);
+  if (const auto* pod = std::get_if<Pod>(&result)) return Done{instance(*pod)};
+  const auto& fault = std::get<ApiFault>(result);
+  const std::string message = "pausing " + gpu.name + " at Runpod: " + fault.message;
+  if (fault.kind == Kind::conflict) return after_conflict(gpu, false, message, stop);
+  if (fault.kind == Kind::not_found || fault.kind == Kind::rejected) return Failure{message};
+  if (says_nothing(fault.kind)) return Unclear{message};
+  return outcome_of(fault, "pausing " + gpu.name);
+}
+
+// A conflict usually means "it is already there": look.
+Outcome Provider::after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
+                                 const std::stop_token& stop) {
+  const ApiResult<Pod> now = api_.pod(gpu.provider_id, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&now)) {
+    if (fault->kind == Kind::not_found) return Failure{why + "; it is gone"};
+    return says_nothing(fault->kind) ? Outcome(Unclear{why}) : outcome_of(*fault, why);
+  }
+  const auto& pod = std::get<Pod>(now);
+  const bool there = want_running ? on_its_way(pod.status) : pod.status == PodStatus::exited;
+  if (there) return Done{instance(pod)};
+  return Failure{why + "; it is " + pod.status_word + (pod.locked ? " and locked" : "")};
+}
+
+// The pods that the row stands for. Without an id the create's answer was lost, and whatever
+// carries the row's unique name is ours.
+ApiResult<std::vector<std::string>> Provider::ids_of(const Gpu& gpu, const std::stop_token& stop) {
+  if (!gpu.provider_id.empty()) return std::vector{gpu.provider_id};
+  const PodList all = api_.list(stop);
+  if (all.fault) return *all.fault;
+  std::vector<std::string> ids;
+  for (const Pod& pod : all.pods) {
+    if (pod.name == gpu.name && lives(pod)) ids.push_back(pod.id);
+  }
+  return ids;
+}
+
+Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
+  const std::string what = "destroying " + gpu.name;
+  const auto refused = [&](const ApiFault& fault) {
+    const std::string message = what + " at Runpod: " + fault.message;
+    if (says_nothing(fault.kind)) return Outcome(Unclear{message});
+    if (fault.kind == Kind::conflict) return Outcome(Failure{message});
+    return outcome_of(fault, what);
+  };
+  const auto ids = ids_of(gpu, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&ids)) return refused(*fault);
+  bool known = false;
+  for (const std::string& id : std::get<std::vector<std::string>>(ids)) {
+    const ApiResult<Nothing> result = api_.remove(id, stop);
+    const auto* const fault = std::get_if<ApiFault>(&result);
+    if (fault == nullptr) {
+      known = true;
+    } else if (fault->kind != Kind::not_found) {
+      return refused(*fault);
+    }
+  }
+  return known ? Outcome(Done{}) : confirm_gone(gpu, stop);
+}
+
+// Runpod does not know the pod; nor do its lists?
+Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
+  const PodList all = api_.list(stop);
+  if (all.fault) {
+    return Unclear{gpu.name +
+                   " is not known at Runpod, but the list did not come: " + all.fault->message};
+  }
+  const bool listed = std::any_of(all.pods.begin(), all.pods.end(), [&](const Pod& pod) {
+    return lives(pod) && (pod.id == gpu.provider_id || pod.name == gpu.name);
+  });
+  if (listed) return Unclear{gpu.name + " is not known at Runpod, and yet listed"};
+  return Done{.unknown = true};
+}
+
+// All pods of the account. A name may be changed, here or there, and tells nobody that a pod is
+// gone: whose they are, the reconciler knows.
+Listing Provider::list(const std::stop_token& stop) {
+  const PodList all = api_.list(stop);
+  Listing listing{.complete = !all.fault};
+  if (all.fault) {
+    listing.message = all.fault->message;
+    log::warn("the list of pods did not come whole", {{"why", listing.message}});
+  }
+  for (const Pod& pod : all.pods) listing.instances.push_back(instance(pod));
+  return listing;
+}
+
+int Provider::room(const std::vector<Gpu>& existing) const {
+  if (!options_.creates) return 0;
+  const auto mine = std::count_if(existing.begin(), existing.end(),
+                                  [](const Gpu& gpu) { return gpu.source == Source::runpod; });
+  if (mine >= options_.max_pods || api_.quota_wait() > options_.api.retry.patience) return 0;
+  return learnt_.with([&](const Learnt& learnt) {
+    const Clock::time_point now = Clock::now();
+    if (now < learnt.account_pause_until) return 0;
+    const auto all = candidates(options_.wishes, learnt.catalog);
+    if (learnt.rests.wait(all, now).count() > 0) return 0;
+    return options_.max_pods - static_cast<int>(mine);
+  });
+}
+
+double Provider::expected_usd_per_hour() const {
+  return learnt_.with([&](const Learnt& learnt) {
+    for (const Candidate& place : candidates(options_.wishes, learnt.catalog)) {
+      if (learnt.rests.resting(place, Clock::now())) continue;
+      if (const auto known = price(place, learnt.catalog)) return *known;
+    }
+    return options_.fallback_usd_per_hour;
+  });
+}
+
+}  // namespace navtalk::runpod

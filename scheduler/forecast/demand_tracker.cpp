@@ -1,0 +1,52 @@
+#include "scheduler/forecast/demand_tracker.h"
+
+#include "scheduler/forecast/wait_estimate.h"
+
+namespace navtalk {
+namespace {
+
+constexpr Duration k_day = std::chrono::hours(24);
+// Buckets still grow while they are the newest; some are read again.
+constexpr Duration k_overlap = 6 * k_demand_bucket;
+constexpr Duration k_widened_every = std::chrono::seconds(5);  // a day of promises is many
+
+}  // namespace
+
+Learner::Learner(PoolStore& store, DemandOptions options)
+    : store_(store), estimator_(store.now() - k_day, options) {
+  const TimePoint now = store.now();
+  const std::vector<Attempt> attempts = store.attempts(now - k_day);
+  estimator_.load(store.demand(now - k_day), attempts, now);
+  attempts_until_ = now;
+  looked_at_ = now;
+  widening_ = navtalk::widening(store.promises(now - k_day));
+  widened_at_ = now;
+}
+
+Demand Learner::demand(Duration fresh) {
+  const TimePoint now = store_.now();
+  const std::lock_guard lock(mutex_);
+  if (now - looked_at_ >= fresh) look(now);
+  return estimator_.demand(now);
+}
+
+double Learner::widening() {
+  const std::lock_guard lock(mutex_);
+  return widening_;
+}
+
+void Learner::look(TimePoint now) {
+  const std::vector<DemandBucket> buckets = store_.demand(looked_at_ - k_overlap);
+  estimator_.observe(buckets, now);
+  for (const Attempt& attempt : store_.attempts(attempts_until_)) {
+    if (attempt.at <= attempts_until_) continue;
+    estimator_.attempted(attempt);
+    attempts_until_ = attempt.at;
+  }
+  looked_at_ = now;
+  if (now - widened_at_ < k_widened_every) return;
+  widening_ = navtalk::widening(store_.promises(now - k_day));
+  widened_at_ = now;
+}
+
+}  // namespace navtalk

@@ -1,0 +1,148 @@
+#include "scheduler/forecast/wait_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "scheduler/forecast/normal.h"
+
+namespace navtalk {
+namespace {
+
+constexpr double k_z90 = 1.2815515655446004;
+constexpr double k_longest_s = 6 * 3600;
+constexpr double k_widest = 4;
+
+// A lead time as a lognormal through its median and its 90th percentile.
+class Start {
+ public:
+  Start(const LeadTime& lead, double elapsed_s, int slots)
+      : mu_(std::log(std::max(in_seconds(lead.p50), 0.01))),
+        sigma_(std::max(0.05, (std::log(std::max(in_seconds(lead.p90), 0.01)) - mu_) / k_z90)),
+        elapsed_s_(elapsed_s),
+        again_s_(in_seconds(lead.p90)),
+        odds_(lead.odds),
+        begun_(below(elapsed_s)),
+        slots_(slots) {}
+
+  // The chance that it is ready within `s` from now. One that fails is tried again.
+  double ready_within(double s) const {
+    const double here = begun_ >= 0.999 ? below(s)  // overdue: as good as begun anew
+                                        : (below(elapsed_s_ + s) - begun_) / (1 - begun_);
+    return odds_ * here + (1 - odds_) * odds_ * below(s - again_s_);
+  }
+  // For how long of `s` from now it may be expected to be ready, in seconds.
+  double ready_time(double s) const {
+    constexpr int k_points = 4;
+    double sum = 0;
+    for (int i = 0; i < k_points; ++i) sum += ready_within(s * (i + 0.5) / k_points);
+    return s * sum / k_points;
+  }
+  int slots() const { return slots_; }
+
+ private:
+  double below(double s) const { return s <= 0 ? 0 : normal_below((std::log(s) - mu_) / sigma_); }
+  double mu_, sigma_, elapsed_s_, again_s_, odds_, begun_;
+  int slots_;
+};
+
+// How many slots come within a time, as far as fewer than `wanted`: probabilities of 0 .. wanted-1.
+class Slots {
+ public:
+  // Begins with those that sessions leave: a Poisson number with this mean.
+  Slots(std::size_t wanted, double left) : few_(wanted, 0.0) {
+    double chance = std::exp(-left);
+    for (std::size_t n = 0; n < wanted; ++n) {
+      few_[n] = chance;
+      chance *= left / static_cast<double>(n + 1);
+    }
+  }
+
+  void add(double chance, int slots) {
+    const auto step = static_cast<std::size_t>(slots);
+    for (std::size_t n = few_.size(); n-- > 0;) {
+      few_[n] = few_[n] * (1 - chance) + (n >= step ? few_[n - step] * chance : 0);
+    }
+  }
+  double enough() const {
+    double sum = 0;
+    for (const double p : few_) sum += p;
+    return 1 - sum;
+  }
+
+ private:
+  std::vector<double> few_;
+};
+
+// While there are waiters a slot that is left is taken at once and left again. Lengths of sessions
+// are taken as exponential, so that what is left of one does not depend on its age. Slots that
+// start are left again only by those who stand before their number.
+double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int taken,
+                     double session_s) {
+  double slot_seconds = taken * s;
+  std::size_t starting = 0;
+  for (const Start& start : starts) starting += static_cast<std::size_t>(start.slots());
+  for (const Start& start : starts) {
+    if (wanted > starting) slot_seconds += start.slots() * start.ready_time(s);
+  }
+  Slots slots(wanted, slot_seconds / session_s);
+  for (const Start& start : starts) slots.add(start.ready_within(s), start.slots());
+  return slots.enough();
+}
+
+}  // namespace
+
+// Each promise that broke lengthens the next ones, each that held shortens them a ninth as much: it
+// comes to rest where nine in ten hold. What was shown had been widened already, so that a quantile
+// of how long it took against what was promised would find nothing left to widen.
+double widening(std::span<const Promise> promises) {
+  constexpr double k_step = 0.1;
+  double log_factor = 0;
+  for (const Promise& promise : promises) {
+    if (!promise.actual) continue;
+    const bool broke = *promise.actual > promise.promised;
+    log_factor += k_step * ((broke ? 1.0 : 0.0) - (1 - k_promise));
+    log_factor = std::clamp(log_factor, 0.0, std::log(k_widest));
+  }
+  return std::exp(log_factor);
+}
+
+std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
+                            double widening, TimePoint now) {
+  std::vector<Start> starts;
+  int busy = 0, free = 0;
+  for (const Gpu& gpu : gpus) {
+    if (!shared(gpu)) continue;
+    const bool answers = gpu.state == State::idle || gpu.state == State::running;
+    if (answers) {
+      busy += gpu.sessions;
+      free += gpu.free_slots();
+    }
+    if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
+    const bool woken = gpu.intent.operation == Operation::wake;
+    const LeadTime& lead = woken ? demand.wake_at(gpu.source) : demand.create_at(gpu.source);
+    // Nobody knows yet whether it is refused as the last one was.
+    const bool asked = gpu.intent.operation != Operation::none;
+    if (asked && lead.no_capacity_in_row > 0) continue;
+    starts.emplace_back(lead, std::max(0.0, in_seconds(now - gpu.since)), gpu.slots);
+  }
+  const std::size_t ahead = static_cast<std::size_t>(free);
+  if (position <= ahead) return Eta{Duration::zero()};
+  const std::size_t wanted = position - ahead;
+  const auto enough = [&](double s) {
+    return enough_within(s, wanted, starts, busy + free, demand.session_s) >= k_promise;
+  };
+  double below = 0, above = 1;
+  while (!enough(above)) {
+    below = above;
+    above *= 2;
+    if (above > k_longest_s) return std::nullopt;
+  }
+  while (above - below > 0.25 && above - below > 0.01 * above) {
+    const double middle = (below + above) / 2;
+    (enough(middle) ? above : below) = middle;
+  }
+  return Eta{from_seconds(above * widening)};
+}
+
+}  // namespace navtalk

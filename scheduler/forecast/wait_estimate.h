@@ -1,0 +1,30 @@
+// When a waiter may count on a slot: the 90th percentile, from GPUs that are starting (learnt lead
+// times, given how long they have been at it) and sessions that end. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "scheduler/forecast/demand.h"
+#include "scheduler/pool/policy.h"
+
+namespace navtalk {
+
+// The chance wanted of a promise.
+inline constexpr double k_promise = 0.9;
+
+// By how much promises have to be lengthened so that 90 % of them hold, within 1 .. 4. From those
+// that were shown, oldest first, and what came of them.
+double widening(std::span<const Promise> promises);
+
+struct Eta {
+  Duration p90{};
+  friend bool operator==(const Eta&, const Eta&) = default;
+};
+
+// From `now`, for the waiter at `position` (1 is the head); nullopt when it is not known: nothing
+// starts and nothing ends within six hours. O(GPUs + position x starting GPUs).
+std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
+                            double widening, TimePoint now);
+
+}  // namespace navtalk

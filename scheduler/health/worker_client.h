@@ -1,0 +1,95 @@
+// The gateway's and the scaler's view of a worker's HTTP side (docs/protocol.md): health, pause,
+// wake, drain, prepare, and whether WebSockets reach it. Each call asks once; nothing is repeated.
+// One owner, one thread at a time; several may be used side by side.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/net/http_client.h"
+
+namespace navtalk {
+
+// What a worker says of itself. Missing fields keep these defaults.
+struct WorkerHealth {
+  struct Gpu {
+    std::string name{};
+    std::uint64_t vram_total = 0, vram_used = 0;  // bytes
+    std::optional<double> util{};                 // 0..1
+  };
+  std::string version{};
+  std::string instance{};    // random, of the process; missing: it says none
+  std::string state{};       // idle, running, starting, paused, failed, stopping
+  std::string device{};      // "cpu", "cuda:0"
+  std::optional<Gpu> gpu{};  // missing: it reports none
+  int slots = 0, sessions = 0;
+  std::vector<std::string> avatars{};
+  // Highest epoch seen: by lease; by slot number where the worker gives a list.
+  std::map<std::string, std::uint64_t> lease_epochs{};
+  double uptime_s = 0;
+};
+
+// Why a worker did not do what it was asked.
+struct WorkerFault {
+  enum class Kind : std::uint8_t {
+    unreachable,  // no answer: connection refused, broken, too late
+    not_worker,   // somebody answered, but no worker: a proxy's 502, HTML
+    sick,         // the worker answers that it is not well (503)
+    denied,       // 401 or 403: another token
+    protocol,     // 426: another version of the protocol
+    busy,         // 409: it has sessions, or an epoch is stale
+    failed,       // any other refusal of the worker
+    stopped,      // a stop was asked
+  } kind{};
+  std::string message{};  // names the worker's host and port, holds no secret
+};
+
+using WorkerAnswer = std::variant<WorkerHealth, WorkerFault>;
+
+struct WorkerClientOptions {
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds timeout{10'000};
+  std::chrono::milliseconds load_timeout{120'000};  // wake and prepare, which load weights
+};
+
+class WorkerClient {
+ public:
+  explicit WorkerClient(std::string token, WorkerClientOptions options = {});
+
+  // `url` is the worker's base URL, with or without a slash at its end. Error{invalid} when it is
+  // no URL.
+  WorkerAnswer health(const std::string& url, const std::stop_token& stop = {});
+  // nullopt: done.
+  std::optional<WorkerFault> pause(const std::string& url, const std::stop_token& stop = {});
+  std::optional<WorkerFault> wake(const std::string& url, const std::stop_token& stop = {});
+  std::optional<WorkerFault> drain(const std::string& url, std::chrono::seconds notice,
+                                   const std::stop_token& stop = {});
+  std::optional<WorkerFault> prepare(const std::string& url, const std::string& avatar,
+                                     const std::stop_token& stop = {});
+  // Do WebSockets reach the worker? nullopt when it accepts the upgrade (the session is left at
+  // once) or refuses it in its own words because of the lease or its slots. Epoch 0 is stale on
+  // every worker that has had a session.
+  std::optional<WorkerFault> handshake(const std::string& url, const std::string& lease = "probe",
+                                       std::uint64_t epoch = 0, const std::stop_token& stop = {});
+
+ private:
+  HttpRequest request(const std::string& url, const std::string& path) const;
+  std::optional<WorkerFault> post(const std::string& url, const std::string& path, std::string body,
+                                  std::chrono::milliseconds timeout, const std::stop_token& stop);
+
+  std::string token_;
+  WorkerClientOptions options_;
+  HttpClient http_;
+};
+
+// Why a healthy worker may still not be given sessions; nullopt: it may. A pod that was to have a
+// GPU can come up without one.
+std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected);
+
+}  // namespace navtalk

@@ -1,0 +1,88 @@
+#include "scheduler/health/worker_health.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/text/lenient_json.h"
+#include "core/text/printable.h"
+
+namespace navtalk {
+namespace {
+
+using nlohmann::json;
+
+std::uint64_t count_field(const json& object, const char* name) {
+  return static_cast<std::uint64_t>(std::max(0LL, whole_field(object, name).value_or(0)));
+}
+
+std::optional<WorkerHealth::Gpu> parse_gpu(const json& health) {
+  const json& gpu = object_field(health, "gpu");
+  if (gpu.empty()) return std::nullopt;
+  return WorkerHealth::Gpu{.name = text_field(gpu, "name").value_or(""),
+                           .vram_total = count_field(gpu, "vram_total"),
+                           .vram_used = count_field(gpu, "vram_used"),
+                           .util = number_field(gpu, "util")};
+}
+
+std::map<std::string, std::uint64_t> parse_epochs(const json& health) {
+  std::map<std::string, std::uint64_t> epochs;
+  const json& by_lease = object_field(health, "lease_epochs");
+  for (const auto& [lease, epoch] : by_lease.items()) {
+    if (epoch.is_number_unsigned()) epochs[lease] = epoch.get<std::uint64_t>();
+  }
+  const json& by_slot = array_field(health, "lease_epochs");
+  for (std::size_t slot = 0; slot < by_slot.size(); ++slot) {
+    const json& epoch = by_slot[slot];
+    if (epoch.is_number_unsigned()) epochs[std::to_string(slot)] = epoch.get<std::uint64_t>();
+  }
+  return epochs;
+}
+
+}  // namespace
+
+std::optional<WorkerHealth> parse_worker_health(const std::string& body) {
+  const std::optional<json> parsed = parse_json(body);
+  if (!parsed) return std::nullopt;
+  const std::optional<std::string> state = text_field(*parsed, "state");
+  const std::optional<long long> slots = whole_field(*parsed, "slots");
+  if (!state || !slots) return std::nullopt;
+  constexpr long long k_most = 1'000'000;  // more slots than any machine has: a slip
+  return WorkerHealth{.version = text_field(*parsed, "version").value_or(""),
+                      .instance = text_field(*parsed, "instance").value_or("").substr(0, 128),
+                      .state = *state,
+                      .device = text_field(*parsed, "device").value_or(""),
+                      .gpu = parse_gpu(*parsed),
+                      .slots = static_cast<int>(std::clamp(*slots, 0LL, k_most)),
+                      .sessions = static_cast<int>(
+                          std::clamp(whole_field(*parsed, "sessions").value_or(0), 0LL, k_most)),
+                      .avatars = texts_field(*parsed, "avatars"),
+                      .lease_epochs = parse_epochs(*parsed),
+                      .uptime_s = number_field(*parsed, "uptime_s").value_or(0)};
+}
+
+std::optional<std::string> worker_error(const std::string& body) {
+  const std::optional<json> parsed = parse_json(body);
+  if (!parsed) return std::nullopt;
+  const std::optional<std::string> message = text_field(object_field(*parsed, "error"), "message");
+  if (!message) return std::nullopt;
+  constexpr std::size_t k_longest = 500;  // bytes; it goes into logs and the pool's last_error
+  return printable(message->substr(0, k_longest));
+}
+
+std::optional<std::string> worker_error_code(const std::string& body) {
+  const std::optional<json> parsed = parse_json(body);
+  return parsed ? text_field(object_field(*parsed, "error"), "code") : std::nullopt;
+}
+
+std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected) {
+  if (health.state != "idle" && health.state != "running") {
+    return "the worker is " + printable(health.state);
+  }
+  if (health.slots < 1) return "the worker has no slots";
+  if (gpu_expected && (!health.gpu || health.gpu->name.empty() || health.gpu->vram_total == 0)) {
+    return "the worker sees no GPU";
+  }
+  return std::nullopt;
+}
+
+}  // namespace navtalk

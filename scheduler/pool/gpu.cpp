@@ -1,0 +1,63 @@
+#include "scheduler/pool/gpu.h"
+
+#include <array>
+
+#include "scheduler/pool/history.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::array<std::string_view, 3> k_source_names = {"local", "external", "runpod"};
+constexpr std::array<std::string_view, 5> k_operation_names = {"none", "create", "wake", "pause",
+                                                               "destroy"};
+constexpr std::array<std::string_view, 5> k_result_names = {"ok", "no_capacity", "refused",
+                                                            "failed", "timed_out"};
+
+}  // namespace
+
+std::string_view name(Source source) { return k_source_names.at(static_cast<std::size_t>(source)); }
+
+std::optional<Source> parse_source(std::string_view text) {
+  for (std::size_t i = 0; i < k_source_names.size(); ++i) {
+    if (text == k_source_names[i]) return static_cast<Source>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view name(Operation operation) {
+  return k_operation_names.at(static_cast<std::size_t>(operation));
+}
+
+std::string_view name(Attempt::Result result) {
+  return k_result_names.at(static_cast<std::size_t>(result));
+}
+
+bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
+
+int coming_slots(const Gpu& gpu) {
+  const bool answers = gpu.state == State::idle || gpu.state == State::running;
+  return shared(gpu) && (answers || gpu.state == State::starting) ? gpu.free_slots() : 0;
+}
+
+Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
+  return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
+}
+
+Intent settled_intent(const Gpu& gpu) { return {.number = gpu.intent.number}; }
+
+bool being_woken(const Gpu& gpu) {
+  return gpu.state == State::starting && gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;
+}
+
+bool nothing_was_made(const Gpu& gpu) {
+  const bool over = gpu.state == State::failed || gpu.state == State::stopping;
+  return over && gpu.source == Source::runpod && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
+}
+
+bool claimable(const Gpu& gpu, const TenantId& tenant) {
+  const bool answers = gpu.state == State::idle || gpu.state == State::running;
+  const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;
+  return answers && allowed && !gpu.draining && gpu.free_slots() > 0;
+}
+
+}  // namespace navtalk

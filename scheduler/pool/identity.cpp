@@ -1,0 +1,42 @@
+#include "scheduler/pool/identity.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/base/error.h"
+#include "core/text/printable.h"
+
+namespace navtalk {
+namespace {
+
+void check_name(const std::string& text, const char* what) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '-'; };
+  if (!text.empty() && text.size() <= 40 && std::all_of(text.begin(), text.end(), plain)) return;
+  throw Error(Code::invalid, std::string(what) + " '" + printable(text) +
+                                 "' must be 1 to 40 letters, digits and hyphens");
+}
+
+}  // namespace
+
+PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const std::string& pool) {
+  check_name(prefix, "the name prefix");
+  check_name(pool, "the pool's name");
+  const std::string fresh = random_id().substr(0, 8);
+  // Two processes may come at once: the second finds the first one's.
+  const bool made = store.swap_setting("pool.id", std::nullopt, fresh);
+  return {.prefix = prefix, .pool = pool, .id = made ? fresh : store.setting("pool.id").value()};
+}
+
+bool PoolIdentity::owns(const std::string& name) const {
+  const std::size_t end = name.rfind('-');
+  return end != std::string::npos && std::string_view(name).substr(0, end).ends_with("-" + id);
+}
+
+Gpu new_gpu(const PoolIdentity& identity, Source source) {
+  const std::string unique = random_id();
+  return {.id = {std::string(name(source)) + "-" + unique.substr(0, 8)},
+          .name = identity.own_prefix() + unique,
+          .source = source};
+}
+
+}  // namespace navtalk

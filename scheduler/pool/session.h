@@ -1,0 +1,49 @@
+// Who asks for a slot, and what they get.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "scheduler/pool/gpu.h"
+
+namespace navtalk {
+
+// A user who wants a slot. In the queue it is a waiter under the same id.
+struct Claimant {
+  WaiterId id;
+  TenantId tenant{};
+  int plan = 0;           // higher is served first
+  double weight = 1;      // the tenant's share among equals
+  std::string gateway{};  // the process that speaks with the user
+  int max_sessions = 0;   // the tenant's bound; 0: none
+  // The gateway's. A local GPU serves its own host's gateways only, for its worker listens on
+  // loopback. Empty: local GPUs of any host.
+  std::string host{};
+};
+
+// One slot of one GPU, held by one session. The worker refuses a lower epoch on the same slot.
+struct Lease {
+  LeaseId id;
+  GpuId gpu;
+  int slot = 0;  // 0 .. slots-1
+  std::uint64_t epoch = 0;
+  TenantId tenant{};
+  std::string gateway{};
+  std::string url{};       // the worker's, at the time of the claim
+  TimePoint arrived_at{};  // when the user came: the wait is claimed_at - arrived_at
+  TimePoint claimed_at{};
+  TimePoint until{};  // silence past this ends it
+
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+struct Waiter {
+  Claimant claimant;
+  TimePoint arrived_at{};
+  TimePoint until{};         // its gateway's sign of life
+  double tag = 0;            // weighted fair queueing: start tag within its plan
+  std::size_t position = 0;  // 1 is the head
+};
+
+}  // namespace navtalk

@@ -1,0 +1,86 @@
+// Carries out what rows intend: takes an intent under a lease, calls the provider, records the
+// outcome. Any number of executors may run on one store; each intent has one at a time.
+//
+//   wake     done: the row starts, the prober proves it       else: failed
+//   create   done: provider id stored, the row starts         unclear: left for the reconciler
+//   pause    done: paused                                      else: failed
+//   destroy  done, and the provider's list lacks it: removed   else: tried again, for ever
+//            a young place that the provider does not know: once that has been so for a while
+//
+// A crash leaves the row with its intent; the next executor takes it over when the lease is over,
+// or at once when the owner was a process of this host that is gone. wake, pause and destroy are
+// then called again; create never is.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/channel.h"
+#include "core/base/guarded.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/provision/provider.h"
+
+namespace navtalk {
+
+struct ExecutorOptions {
+  std::string owner;  // this_process()
+  std::string host;   // rows that another host supervises are not ours
+  // Local workers are made on these only; nullopt: on every device of the host.
+  std::optional<std::vector<std::string>> devices{};
+  Duration lease = std::chrono::seconds(45);
+  Duration settle =
+      std::chrono::seconds(90);  // so long a young place may be unknown to its provider
+  Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
+  int threads = 8;
+};
+
+class Executor {
+ public:
+  // `after_failure` runs on the executor's threads when a create or wake came to nothing.
+  Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
+           std::function<void()> after_failure);
+  // Ends calls that are under way; their rows keep the intent.
+  ~Executor();
+
+  // Hands every due intent to a thread, and renews the leases of those under way. Call it every
+  // second or when something changed.
+  void step();
+  // True once nothing is under way; false after that time, or when a stop is asked.
+  bool wait_idle(Duration at_most, const std::stop_token& stop);
+
+ private:
+  void run(const std::stop_token& stop);
+  void carry_out(const GpuId& id, const std::stop_token& stop);
+  bool may_use(const Gpu& gpu) const;
+  bool due(const Gpu& gpu, TimePoint now) const;
+  std::optional<Gpu> take(const Gpu& gpu);
+  void renew(const Gpu& gpu, TimePoint now);
+  // `asked`: when the provider was called.
+  void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
+  void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
+  void complain(const Gpu& gpu);
+  void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
+  void let_go(const Gpu& taken, const std::string& message);
+  void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
+  bool may_be_gone(const Gpu& taken) const;
+  void remove(const Gpu& taken);
+  std::optional<Gpu> amend(const Gpu& taken, GpuChange change, const std::string& why);
+  Provider* provider_of(const Gpu& gpu) const;
+
+  PoolStore& store_;
+  std::map<Source, Provider*> providers_;
+  ExecutorOptions options_;
+  std::function<void()> after_failure_;
+  std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were told
+  Guarded<std::set<GpuId>> under_way_;
+  std::condition_variable_any idle_;
+  std::mutex idle_mutex_;
+  Channel<GpuId> work_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace navtalk

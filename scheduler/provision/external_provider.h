@@ -1,0 +1,29 @@
+// GPUs that an operator registered by URL: nothing is made or destroyed, the worker itself is asked
+// to put its weights away and to take them back.
+#pragma once
+
+#include <string>
+
+#include "scheduler/provision/provider.h"
+
+namespace navtalk {
+
+class ExternalProvider : public Provider {
+ public:
+  // The token that workers ask for.
+  explicit ExternalProvider(std::string token) : token_(std::move(token)) {}
+
+  Source source() const override { return Source::external; }
+  Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome wake(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
+  Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
+  Listing list(const std::stop_token& stop) override;
+  int room(const std::vector<Gpu>& existing) const override;
+  double expected_usd_per_hour() const override { return 0; }
+
+ private:
+  std::string token_;
+};
+
+}  // namespace navtalk

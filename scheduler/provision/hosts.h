@@ -1,0 +1,46 @@
+// Which hosts run local workers, and on which devices: each `serve` says so in the store, so that a
+// scaler tick anywhere knows the local capacity and can write the intent for it. Several of one
+// host may differ: each speaks for itself, and where both want a device the one that was there
+// first says how many slots it gets.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/pool/pool_store.h"
+
+namespace navtalk {
+
+// As one process of it sees it.
+struct Host {
+  std::string name;
+  std::vector<std::string> devices;  // "cpu", "cuda:0"
+  int slots_per_device = 1;
+  std::string owner{};  // that process
+  TimePoint until{};    // its sign of life
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+// One place for a new local GPU.
+struct LocalPlace {
+  std::string host, device;
+  int slots = 1;
+
+  friend bool operator==(const LocalPlace&, const LocalPlace&) = default;
+};
+
+// Those whose sign of life still holds, in the order in which they came; one that surely died has
+// none. What another version wrote and we cannot read counts as none.
+std::vector<Host> live_hosts(PoolStore& store);
+// Lays the process's record into the store, until `alive` from now. Error{failed} when others
+// change the list faster than we can.
+void sign_in(PoolStore& store, Host host, Duration alive);
+// Takes it out again; what other processes of that host have signed stays.
+void sign_out(PoolStore& store, const Host& host);
+
+// Devices that no row uses, in order. A failed row keeps its device until it is destroyed.
+std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus);
+
+}  // namespace navtalk

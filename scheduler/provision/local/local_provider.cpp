@@ -1,0 +1,301 @@
+#include "scheduler/provision/local/local_provider.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/log/log.h"
+#include "scheduler/health/worker_client.h"
+
+namespace navtalk {
+namespace {
+
+using local::ProcessId;
+using local::Waited;
+using std::chrono::steady_clock;
+
+constexpr std::size_t k_longest_address = 4096;  // bytes
+// A list asks every worker how it is; one that is stuck must not hold up the others.
+constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::milliseconds(500),
+                                         .timeout = std::chrono::milliseconds(1000)};
+constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
+constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
+// Ours to set, and what is none of a worker's business: the cloud's key, the way to the store.
+constexpr std::array<std::string_view, 5> k_kept_back = {k_token, k_owner, "RUNPOD_API_KEY=", "PG",
+                                                         "NAVTALK_STORE_URL="};
+
+std::string seconds_text(std::chrono::milliseconds duration) {
+  return std::to_string(duration.count() / 1000) + " s";
+}
+
+// The URL of the line that a worker writes first; "" when it is none.
+std::string address_in(const std::string& line) {
+  const auto object = nlohmann::json::parse(line, nullptr, false);
+  if (!object.is_object() || !object.contains("url") || !object["url"].is_string()) return "";
+  return object["url"].get<std::string>();
+}
+
+Outcome outcome_of(const std::optional<WorkerFault>& fault) {
+  if (!fault) return Done{};
+  if (fault->kind == WorkerFault::Kind::stopped) return Unclear{fault->message};
+  return Failure{fault->message};
+}
+
+// A word of a command line with the option that it belongs to: "--slots 2"; "nothing" at its end.
+std::string phrase(const std::vector<std::string>& words,
+                   std::vector<std::string>::const_iterator at) {
+  if (at == words.end()) return "nothing";
+  const bool value = at != words.begin() && !at->starts_with("--") && at[-1].starts_with("--");
+  return value ? at[-1] + " " + *at : *at;
+}
+
+}  // namespace
+
+LocalProvider::LocalProvider(LocalProviderOptions options)
+    : options_(std::move(options)),
+      children_([this](const local::EndedChild& child) { on_end(child); }) {}
+
+std::vector<std::string> LocalProvider::arguments(const Gpu& gpu, const std::string& device) const {
+  const std::string silence = std::to_string(options_.gateway_silence.count());
+  return {options_.program.native(), "serve", "--worker", "--listen", "127.0.0.1:0", "--name",
+          gpu.name, "--slots", std::to_string(gpu.slots), "--device", device, "--gateway-silence-s",
+          silence,
+          // Its gateway is there: it started it.
+          "--first-contact-s", silence};
+}
+
+local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& device) const {
+  local::ChildCommand command{
+      .name = gpu.name, .arguments = arguments(gpu, device), .environment = {}};
+  command.arguments.insert(command.arguments.end(), options_.arguments.begin(),
+                           options_.arguments.end());
+  const auto named = [](std::string_view variable) {
+    return [name = variable.substr(0, variable.find('=') + 1)](std::string_view other) {
+      return other.starts_with(name);
+    };
+  };
+  const auto passed_on = [&](std::string_view variable) {
+    const auto& ours = options_.environment;
+    return std::none_of(k_kept_back.begin(), k_kept_back.end(),
+                        [&](std::string_view name) { return variable.starts_with(name); }) &&
+           std::none_of(ours.begin(), ours.end(), named(variable));
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (passed_on(*variable)) command.environment.emplace_back(*variable);
+  }
+  command.environment.insert(command.environment.end(), options_.environment.begin(),
+                             options_.environment.end());
+  command.environment.push_back(std::string(k_owner) + options_.owner);
+  if (!options_.token.empty()) command.environment.push_back(std::string(k_token) + options_.token);
+  return command;
+}
+
+Outcome LocalProvider::create(const Gpu& gpu, const std::stop_token& stop) {
+  const std::string device = !gpu.device.empty()        ? gpu.device
+                             : options_.devices.empty() ? "cpu"
+                                                        : options_.devices.front();
+  const auto rest = crashes_.with(
+      [&](const auto& crashes) { return crashes.rest(device, local::Children::now()); });
+  if (rest) {
+    const std::string what =
+        rest->crashes < local::k_loop ? "a worker crashed" : "workers crash again and again";
+    return NoCapacity{what + " on " + device + " (" + std::to_string(rest->crashes) +
+                          " in a row), the last one with " + rest->last,
+                      rest->left};
+  }
+  devices_.with([&](auto& devices) { devices[gpu.name] = device; });
+  try {
+    const local::Children::Started child = children_.start(command(gpu, device));
+    return address_of(gpu, device, child, stop);
+  } catch (const Error& error) {
+    return Failure{error.message()};
+  }
+}
+
+Outcome LocalProvider::address_of(const Gpu& gpu, const std::string& device,
+                                  const local::Children::Started& child,
+                                  const std::stop_token& stop) {
+  const auto until = steady_clock::now() + options_.address_timeout;
+  std::string line;
+  while (line.find('\n') == std::string::npos) {
+    std::size_t which = 0;
+    const Waited waited = local::wait_readable({child.output.value()}, until, stop, which);
+    // It goes on, and the next list finds it by its name.
+    if (waited == Waited::stopped) return Unclear{"stopped while the worker started"};
+    if (waited == Waited::late)
+      return give_up(child,
+                     "did not tell its address within " + seconds_text(options_.address_timeout));
+    char bytes[512];
+    const ssize_t size = ::read(child.output.value(), bytes, sizeof bytes);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) {
+      const auto ended = children_.ended(child.id);
+      if (!ended) return give_up(child, "closed its output without an address");
+      return Failure{"the worker on " + device + " ended at its start with " + ended->how};
+    }
+    line.append(bytes, static_cast<std::size_t>(size));
+    if (line.size() > k_longest_address)
+      return give_up(child, "wrote something else than its address");
+  }
+  const std::string url = address_in(line.substr(0, line.find('\n')));
+  if (url.empty()) return give_up(child, "wrote something else than its address");
+  log::info("a worker started", {{"gpu", gpu.id.text}, {"worker", gpu.name}, {"url", url}});
+  return Done{Instance{.provider_id = text(child.id),
+                       .name = gpu.name,
+                       .status = Instance::Status::starting,
+                       .url = url,
+                       .device = device}};
+}
+
+Outcome LocalProvider::give_up(const local::Children::Started& child, const std::string& why) {
+  children_.expect_end(child.id);
+  if (const UniqueFd watched = local::watch(child.id)) local::send_signal(watched, SIGKILL);
+  const auto ended = children_.ended(child.id);
+  children_.forget(child.id);
+  return Failure{"the worker " + why + (ended ? " (" + ended->how + ")" : "")};
+}
+
+std::optional<ProcessId> LocalProvider::process_of(const Gpu& gpu) const {
+  if (!gpu.provider_id.empty()) {
+    const auto id = local::parse_process_id(gpu.provider_id);
+    return id && local::identify(id->pid) == id ? id : std::nullopt;
+  }
+  for (const local::WorkerProcess& process : local::worker_processes()) {
+    if (process.name == gpu.name) return process.id;
+  }
+  return std::nullopt;
+}
+
+Outcome LocalProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
+  if (!process_of(gpu)) return Failure{"the worker's process is gone"};
+  return outcome_of(WorkerClient(options_.token).wake(gpu.url, stop));
+}
+
+Outcome LocalProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
+  if (!process_of(gpu)) return Failure{"the worker's process is gone"};
+  return outcome_of(WorkerClient(options_.token).pause(gpu.url, stop));
+}
+
+Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
+  const auto id = process_of(gpu);
+  if (id) {
+    children_.expect_end(*id);
+    const UniqueFd watched = local::watch(*id);
+    std::size_t which = 0;
+    for (const int signal : {SIGTERM, SIGKILL}) {
+      if (!watched) break;
+      local::send_signal(watched, signal);
+      const Waited waited = local::wait_readable(
+          {watched.value()}, steady_clock::now() + options_.stop_timeout, stop, which);
+      if (waited == Waited::ready) break;
+      if (waited == Waited::stopped) return Unclear{"stopped while the worker ended"};
+      if (signal == SIGKILL) return Failure{"process " + text(*id) + " does not end"};
+    }
+    children_.ended(*id);  // reaped, if it was ours
+  }
+  // Whatever was remembered of it is settled now.
+  if (const auto known = local::parse_process_id(gpu.provider_id)) children_.forget(*known);
+  devices_.with([&](auto& devices) { devices.erase(gpu.name); });
+  return Done{};
+}
+
+// How a worker of a gateway that is gone differs from what would be started in its place; "" when
+// it does not. A living gateway's is as that one wants it; ours too, since a configuration is read
+// once.
+std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
+  const auto variables = local::environment_of(process.id);
+  const auto owner =
+      std::find_if(variables.begin(), variables.end(),
+                   [](const std::string& variable) { return variable.starts_with(k_owner); });
+  if (owner != variables.end() && !surely_dead(owner->substr(k_owner.size()))) return "";
+  const auto& words = process.arguments;
+  const auto option = std::find(words.begin(), words.end(), "--device");
+  const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
+  const auto& devices = options_.devices;
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    return "its device '" + device + "' is none of this gateway's";
+  if (!local::runs(process.id, options_.program)) return "its program was replaced";
+  // The program may be called by another path; what follows is how it logs.
+  const auto wanted = arguments({.name = process.name, .slots = options_.slots}, device);
+  const auto [was, is] =
+      std::mismatch(words.begin() + 1, words.end(), wanted.begin() + 1, wanted.end());
+  if (is != wanted.end())
+    return "it was started with " + phrase(words, was) + ", now with " + phrase(wanted, is);
+  for (const std::string& variable : options_.environment) {
+    if (std::find(variables.begin(), variables.end(), variable) == variables.end())
+      return "it was started without " + variable;
+  }
+  return "";
+}
+
+Instance LocalProvider::instance_of(const local::WorkerProcess& process,
+                                    const std::stop_token& stop) const {
+  using Status = Instance::Status;
+  Instance instance{.provider_id = text(process.id),
+                    .name = process.name,
+                    .status = Status::unknown,
+                    .url = local::listening_url(process.id),
+                    .outdated = outdated(process)};
+  if (instance.url.empty()) {
+    instance.status = Status::starting;
+    return instance;
+  }
+  const WorkerAnswer answer = WorkerClient(options_.token, k_quick).health(instance.url, stop);
+  if (const auto* health = std::get_if<WorkerHealth>(&answer)) {
+    instance.status = health->state == "paused" ? Status::stopped : Status::running;
+    instance.device = health->device;
+    instance.detail = health->state;
+  } else {
+    instance.detail = std::get<WorkerFault>(answer).message;
+  }
+  return instance;
+}
+
+Listing LocalProvider::list(const std::stop_token& stop) {
+  Listing listing{.complete = true};
+  try {
+    for (const local::WorkerProcess& process : local::worker_processes()) {
+      if (stop.stop_requested()) return {.complete = false, .message = "stopped"};
+      listing.instances.push_back(instance_of(process, stop));
+    }
+  } catch (const Error& error) {
+    return {.complete = false, .message = error.message()};
+  }
+  for (const local::EndedChild& child : children_.ended()) {
+    if (child.expected) continue;
+    listing.instances.push_back({.provider_id = text(child.id),
+                                 .name = child.name,
+                                 .status = Instance::Status::failed,
+                                 .detail = "the worker ended with " + child.how});
+  }
+  return listing;
+}
+
+int LocalProvider::room(const std::vector<Gpu>& existing) const {
+  const auto used = [&](const std::string& device) {
+    return std::any_of(existing.begin(), existing.end(), [&](const Gpu& gpu) {
+      return gpu.source == Source::local && gpu.host == options_.host && gpu.device == device;
+    });
+  };
+  return static_cast<int>(std::count_if(options_.devices.begin(), options_.devices.end(),
+                                        [&](const auto& device) { return !used(device); }));
+}
+
+void LocalProvider::on_end(const local::EndedChild& child) {
+  if (child.expected) return;  // whoever ended it forgets it
+  const std::string device = devices_.with([&](const auto& devices) {
+    const auto found = devices.find(child.name);
+    return found == devices.end() ? std::string("cpu") : found->second;
+  });
+  crashes_.with(
+      [&](auto& crashes) { crashes.crashed(device, child.started, child.ended, child.how); });
+  log::warn("a worker ended by itself", {{"worker", child.name}, {"how", child.how}});
+  if (options_.on_crash) options_.on_crash(child.name, child.how);
+}
+
+}  // namespace navtalk

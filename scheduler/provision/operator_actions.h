@@ -1,0 +1,32 @@
+// What an operator does to single GPUs, from the shell (`navtalk pool ...`) or over HTTP. Each only
+// writes to the store; whoever runs the pool carries it out. All give the row as it is afterwards.
+// Errors: Error{not_found} for an id that is no GPU's (a beginning that only one has is enough),
+// Error{failed} when its state does not allow it, saying what would.
+#pragma once
+
+#include <string>
+
+#include "scheduler/pool/identity.h"
+#include "scheduler/pool/pool_store.h"
+
+namespace navtalk {
+
+struct Registration {
+  std::string url;  // the worker's base URL
+  int slots = 1;
+  TenantId dedicated_to{};
+};
+// A worker that somebody else runs. Starting until its answers prove it ready. Error{invalid} for a
+// URL that is none or is a row's already, however it is written, and for a tenant's name with other
+// characters than letters, digits, '.', '_' and '-'.
+Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
+                 const std::string& who);
+
+// Keeps its sessions, takes no new ones; `undo`: takes them again.
+Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::string& who);
+Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who);
+Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who);
+// Destroys it, or forgets an external one. Not while it has sessions.
+Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who);
+
+}  // namespace navtalk

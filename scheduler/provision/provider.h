@@ -1,0 +1,101 @@
+// Something that can create, wake, pause, destroy and list GPUs. Two ship: local child processes
+// (scheduler/local/) and Runpod (runpod/). Calls block, for minutes at worst, and end early on a
+// stop request. Thread-safe: several operations may run at once.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "scheduler/pool/gpu.h"
+
+namespace navtalk {
+
+// A place as its provider sees it.
+struct Instance {
+  enum class Status : std::uint8_t { starting, running, stopped, failed, gone, unknown };
+  std::string provider_id;
+  std::string name{};  // as given at create
+  Status status = Status::unknown;
+  std::string url{};  // worker's base URL; empty: not known (yet)
+  std::string device{};
+  double usd_per_hour = 0;
+  std::string detail{};  // the provider's own word, for people
+  // Not empty: it was started in another way than it would be now, and how.
+  std::string outdated{};
+  // Since it was made, at most, where the provider says it; only for the books.
+  std::optional<Duration> age{};
+  bool age_sure = false;  // by the provider's clock alone, not by two wall clocks
+};
+
+// From when what is found to stand for a row is paid for, at the earliest. `looked`: before the
+// provider was asked for it.
+inline TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint looked) {
+  if (!found.age || !found.age_sure) return row.created_at;
+  return std::max(row.created_at, looked - *found.age);
+}
+
+struct Done {
+  std::optional<Instance> instance{};  // as it is now, where the provider says it
+  // Destroy: the provider does not know the place, which proves nothing while it is young.
+  bool unknown = false;
+};
+// Nothing to be had now: try another source, or later.
+struct NoCapacity {
+  std::string message;
+  Duration retry_after{};
+};
+// Will not work until a person acts (key, balance, a rule of ours): creation pauses pool-wide when
+// `account` is set.
+struct Refused {
+  std::string message;
+  bool account = false;
+};
+// Tried and did not work; the place may exist and be broken.
+struct Failure {
+  std::string message;
+};
+// The call may or may not have had its effect: look before asking again.
+struct Unclear {
+  std::string message;
+};
+using Outcome = std::variant<Done, NoCapacity, Refused, Failure, Unclear>;
+
+struct Listing {
+  // Those of this pool, whatever they are called by now, and perhaps others'.
+  std::vector<Instance> instances;
+  bool complete = false;  // false: the list may lack some; absence proves nothing
+  std::string message{};  // why it is not complete
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  virtual Source source() const = 0;
+  // Makes a worker under gpu.name with gpu.slots. Done carries provider_id. Never repeats a call
+  // whose outcome is unclear.
+  virtual Outcome create(const Gpu& gpu, const std::stop_token& stop) = 0;
+  // These three are safe to repeat. Destroying what is gone is Done.
+  virtual Outcome wake(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Outcome pause(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Outcome destroy(const Gpu& gpu, const std::stop_token& stop) = 0;
+  virtual Listing list(const std::stop_token& stop) = 0;
+  // How many more GPUs it could make now as far as it knows (local: free devices); the price that
+  // the next one is expected to have.
+  virtual int room(const std::vector<Gpu>& existing) const = 0;
+  virtual double expected_usd_per_hour() const = 0;
+};
+
+// That source's provider; nullptr where there is none.
+inline const Provider* provider_of(const std::vector<Provider*>& providers, Source source) {
+  for (const Provider* provider : providers) {
+    if (provider->source() == source) return provider;
+  }
+  return nullptr;
+}
+
+}  // namespace navtalk

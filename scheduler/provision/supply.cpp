@@ -1,0 +1,179 @@
+#include "scheduler/provision/supply.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/log/log.h"
+#include "scheduler/provision/backoff.h"
+
+namespace navtalk {
+namespace {
+
+using nlohmann::json;
+
+// Enough for a burst in one call; the next call goes on.
+constexpr int k_at_once = 4;
+
+bool enough(const PoolView& view, const ForUsers& need) {
+  return coming_slots(view) >= static_cast<int>(view.waiters.size()) + need.spare;
+}
+
+// What stood in the way of a new row, as far as one can say afterwards.
+std::string refusal(PoolStore& store, const std::optional<ForUsers>& need) {
+  return need && enough(store.view(), *need) ? "enough slots are free or coming"
+                                             : "the cap on GPUs or on their price is reached";
+}
+
+}  // namespace
+
+std::vector<Gpu> wakeable(const PoolView& view) {
+  std::vector<Gpu> paused;
+  for (const Gpu& gpu : view.gpus) {
+    if (gpu.state == State::paused && shared(gpu) && gpu.intent.operation == Operation::none) {
+      paused.push_back(gpu);
+    }
+  }
+  std::stable_sort(paused.begin(), paused.end(), [](const Gpu& a, const Gpu& b) {
+    return std::pair(a.source, a.usd_per_hour) < std::pair(b.source, b.usd_per_hour);
+  });
+  return paused;
+}
+
+int coming_slots(const PoolView& view) {
+  int slots = 0;
+  for (const Gpu& gpu : view.gpus) slots += coming_slots(gpu);
+  return slots;
+}
+
+int spare_slots(const Policy& policy) {
+  const int wanted = std::max(1, policy.min_free);
+  return policy.max_free ? std::min(wanted, std::max(*policy.max_free, policy.min_free)) : wanted;
+}
+
+Supply::Supply(PoolStore& store, SupplyOptions options)
+    : store_(store), options_(std::move(options)) {}
+
+void Supply::for_waiters() {
+  for (int i = 0; i < k_at_once; ++i) {
+    const PoolView view = store_.view();
+    if (enough(view, {})) return;
+    if (bring(view, "a user waits", ForUsers{}).operation == Operation::none) return;
+  }
+}
+
+void Supply::prepare_next() {
+  const PoolView view = store_.view();
+  const ForUsers need{.spare = options_.spare_slots};
+  if (!enough(view, need)) bring(view, "prepare the next", need);
+}
+
+void Supply::for_refused() {
+  const PoolView view = store_.view();
+  const ForUsers need{.spare = std::max(1, options_.spare_slots)};
+  if (!enough(view, need)) bring(view, "a user was refused", need);
+}
+
+Bringing Supply::bring(const PoolView& view, const std::string& why,
+                       const std::optional<ForUsers>& need) {
+  const Demand learnt = options_.demand ? options_.demand() : Demand{};
+  const auto may = [&](Source source, Operation operation) {
+    return may_be_asked(learnt, source, operation, view.gpus, view.now);
+  };
+  for (const Gpu& gpu : wakeable(view)) {
+    if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;
+    if (!may(gpu.source, Operation::wake)) continue;
+    if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
+  }
+  Bringing brought = {.why = "local workers failed, and rest"};
+  if (may(Source::local, Operation::create)) brought = create(view, Source::local, why, need);
+  if (brought.operation != Operation::none) return brought;
+  if (options_.cloud == CloudSwitch::off) return brought;
+  if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
+    return {.why = brought.why + "; the cloud is switched off"};
+  }
+  if (!may(Source::runpod, Operation::create)) {
+    return {.why = brought.why + "; the cloud refused or failed, and rests"};
+  }
+  return create(view, Source::runpod, why, need);
+}
+
+bool Supply::wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need,
+                  std::uint64_t fence) {
+  return store_
+      .change({.id = gpu.id,
+               .version = gpu.version,
+               .event = Event::wake,
+               .intent = next_intent(gpu, Operation::wake, store_.now()),
+               .reserved_for = WaiterId{},
+               .fence = fence,
+               .max_usd_per_hour = options_.max_usd_per_hour,
+               .for_users = need},
+              {options_.who, why})
+      .has_value();
+}
+
+Bringing Supply::create(const PoolView& view, Source source, const std::string& why,
+                        const std::optional<ForUsers>& need, std::uint64_t fence) {
+  if (source == Source::local) return create_here(view, why, need, fence);
+  const auto pause = creation_pause(store_);
+  if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
+  Gpu gpu = new_gpu(options_.identity, source);
+  gpu.slots = options_.cloud_slots;
+  gpu.usd_per_hour = options_.cloud_usd_per_hour;
+  if (const auto row = add(std::move(gpu), why, need, fence)) {
+    return {Operation::create, row->id, source, why};
+  }
+  return {.why = refusal(store_, need)};
+}
+
+// A device that is free in the view may have been taken since, by an earlier create of the same
+// tick too: then the next one is tried.
+Bringing Supply::create_here(const PoolView& view, const std::string& why,
+                             const std::optional<ForUsers>& need, std::uint64_t fence) {
+  const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
+  if (places.empty()) return {.why = "no local device is free"};
+  for (const LocalPlace& place : places) {
+    Gpu gpu = new_gpu(options_.identity, Source::local);
+    gpu.host = place.host;
+    gpu.device = place.device;
+    gpu.slots = place.slots;
+    if (const auto row = add(std::move(gpu), why, need, fence)) {
+      return {Operation::create, row->id, Source::local, why};
+    }
+  }
+  return {.why = refusal(store_, need)};
+}
+
+std::optional<Gpu> Supply::add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
+                               std::uint64_t fence) {
+  gpu.intent = next_intent(gpu, Operation::create, store_.now());
+  return store_.add({.gpu = std::move(gpu),
+                     .max_gpus = options_.max_gpus,
+                     .max_usd_per_hour = options_.max_usd_per_hour,
+                     .fence = fence,
+                     .for_users = need},
+                    {options_.who, why});
+}
+
+bool cloud_switched_on(PoolStore& store) { return store.setting("cloud.switch") == "on"; }
+
+void switch_cloud(PoolStore& store, bool on) {
+  store.set_setting("cloud.switch", on ? "on" : "off");
+}
+
+std::optional<CreationPause> creation_pause(PoolStore& store) {
+  const std::optional<std::string> text = store.setting("creation.pause");
+  const json record = text ? json::parse(*text, nullptr, false) : json();
+  if (!record.is_object()) return std::nullopt;
+  const CreationPause pause = {TimePoint(Duration(record.value("until_us", std::int64_t{0}))),
+                               record.value("why", "")};
+  return pause.until > store.now() ? std::optional(pause) : std::nullopt;
+}
+
+void pause_creation(PoolStore& store, Duration length, const std::string& why) {
+  const TimePoint until = store.now() + length;
+  const json record = {{"until_us", until.time_since_epoch().count()}, {"why", why}};
+  store.set_setting("creation.pause", record.dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
+}  // namespace navtalk

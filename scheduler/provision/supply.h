@@ -1,0 +1,88 @@
+// Makes GPUs come: wakes a paused one, else creates one, local while local capacity is left, else
+// in the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "scheduler/forecast/demand.h"
+#include "scheduler/pool/identity.h"
+#include "scheduler/pool/policy.h"
+#include "scheduler/provision/hosts.h"
+
+namespace navtalk {
+
+struct SupplyOptions {
+  PoolIdentity identity;
+  std::string who;  // for events: "gateway host:pid"
+  // The configured switch; off also where no cloud provider is configured. automatic: the scaler's
+  // own switch in the store decides.
+  CloudSwitch cloud = CloudSwitch::off;
+  int cloud_slots = 1;
+  double cloud_usd_per_hour = 0;  // what the next one is expected to cost
+  int max_gpus = 0;               // caps; 0: none
+  double max_usd_per_hour = 0;
+  // What was learnt of the sources; none: nothing was.
+  std::function<Demand()> demand{};
+  int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
+};
+// One, or MIN, and never more than the scaler would let stay.
+int spare_slots(const Policy& policy);
+
+// What was asked for.
+struct Bringing {
+  Operation operation = Operation::none;  // wake, create; none: nothing can come
+  GpuId gpu{};
+  Source source = Source::local;
+  std::string why{};  // none: what stands in the way
+};
+
+class Supply {
+ public:
+  Supply(PoolStore& store, SupplyOptions options);
+
+  // As many as waiters lack: waiters minus slots that are free or will be.
+  void for_waiters();
+  // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
+  void prepare_next();
+  // A user was sent away, and may ask again: one more, if none is free or coming.
+  void for_refused();
+  // One, whatever there is, but of no source that rests after failures. With a `need`, here and
+  // below: only if the store still sees it when the row is written.
+  Bringing bring(const PoolView& view, const std::string& why,
+                 const std::optional<ForUsers>& need = {});
+  // Creates one of that source, if there is a place, a price and no pause; else says what is
+  // missing. `fence`: the scaler's; 0: nobody's.
+  Bringing create(const PoolView& view, Source source, const std::string& why,
+                  const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);
+  // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.
+  bool wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need = {},
+            std::uint64_t fence = 0);
+
+ private:
+  Bringing create_here(const PoolView& view, const std::string& why,
+                       const std::optional<ForUsers>& need, std::uint64_t fence);
+  std::optional<Gpu> add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
+                         std::uint64_t fence);
+
+  PoolStore& store_;
+  SupplyOptions options_;
+};
+
+// Paused GPUs of the shared pool that may be woken, in order: local, external, then the cheapest.
+std::vector<Gpu> wakeable(const PoolView& view);
+// Slots of the shared pool that are free, or will be when what is starting has started.
+int coming_slots(const PoolView& view);
+
+// Whether cloud GPUs may be created now: the switch that the scaler sets (cloud = auto), and a
+// pause that an account's refusal (key, balance) imposes until a person has acted.
+bool cloud_switched_on(PoolStore& store);
+void switch_cloud(PoolStore& store, bool on);
+struct CreationPause {
+  TimePoint until{};
+  std::string why{};
+};
+std::optional<CreationPause> creation_pause(PoolStore& store);
+void pause_creation(PoolStore& store, Duration length, const std::string& why);
+
+}  // namespace navtalk

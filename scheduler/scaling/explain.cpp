@@ -1,0 +1,99 @@
+// A plan in words, for --dry-run, the log and the decision's record.
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "scheduler/scaling/plan.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::array<std::string_view, 8> k_kinds = {"wake", "create",       "pause", "destroy",
+                                                     "fail", "clear-failed", "probe", "drain"};
+constexpr std::array<std::string_view, 9> k_hindrances = {
+    "none",
+    "the cap on GPUs is reached",
+    "the cap on dollars per hour is reached",
+    "the cap on creations per tick is reached; the next tick goes on",
+    "creation is paused, since the provider refused the account",
+    "the provider has no capacity now",
+    "GPUs there fail as fast as they are made: a crash loop, not a lack of capacity",
+    "no source has room",
+    "failed GPUs keep their place for a while",
+};
+
+std::string slots(int count) { return fmt::format("{} slot{}", count, count == 1 ? "" : "s"); }
+
+std::string state_line(const Plan& plan) {
+  const Census& census = plan.census;
+  return fmt::format("{} there: {} busy, {} free, {} starting; {} held by failed GPUs, {} paused",
+                     slots(census.supply()), census.busy, census.free, census.starting,
+                     census.holding, census.paused);
+}
+
+std::string by_the_clock(const Wanted& wanted) {
+  if (wanted.foretold <= 0) return {};
+  return fmt::format(", {:.1f} of them since they come at this minute of every hour",
+                     wanted.foretold);
+}
+
+std::string target_line(const Wanted& wanted, const Demand& demand, const Policy& policy, Law law) {
+  if (law == Law::counts) return fmt::format("static wants {}", slots(wanted.least));
+  return fmt::format(
+      "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s{}), Erlang floor {}; "
+      "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}; "
+      "headroom of {:.1f} deviations learnt, trusted to {:.0f} %",
+      slots(wanted.least), wanted.forecast, wanted.mean, wanted.deviation, wanted.horizon_s,
+      by_the_clock(wanted), wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
+      policy.wait_probability, wanted.learnt.deviations, wanted.learnt.trust * 100);
+}
+
+std::string_view why_kept(const Plan& plan, const Demand& demand) {
+  if (!demand.history_ready) return "nothing is taken away: the history is not known yet";
+  if (plan.wanted.surge) return "nothing is taken away: users come faster than lately, or wait";
+  if (plan.wanted.held) return "held at the highest target of the recent past";
+  return {};
+}
+
+std::string described(const Action& action) {
+  if (action.kind == Action::Kind::create) return fmt::format("create {}", name(action.source));
+  return fmt::format("{} {}", name(action.kind), action.gpu.text);
+}
+
+}  // namespace
+
+std::string_view name(Action::Kind kind) { return k_kinds.at(static_cast<std::size_t>(kind)); }
+std::string_view name(Hindrance hindrance) {
+  return k_hindrances.at(static_cast<std::size_t>(hindrance));
+}
+
+std::vector<std::string> explain(const Plan& plan, const Policy& policy, const Demand& demand) {
+  std::vector<std::string> lines = {target_line(plan.wanted, demand, policy, policy.law),
+                                    state_line(plan)};
+  if (const auto kept = why_kept(plan, demand); !kept.empty()) lines.emplace_back(kept);
+  if (policy.cloud == CloudSwitch::automatic) {
+    lines.push_back(fmt::format("the cloud is switched {}", plan.cloud ? "on" : "off"));
+  }
+  for (const Action& action : plan.actions) {
+    lines.push_back(fmt::format("{}: {}", described(action), action.why));
+  }
+  if (plan.missing > 0) {
+    lines.push_back(fmt::format("{} missing: {}", slots(plan.missing), name(plan.hindrance)));
+  }
+  if (plan.shadow && policy.shadow) {
+    lines.push_back("shadow: " + target_line(*plan.shadow, demand, policy, *policy.shadow));
+  }
+  return lines;
+}
+
+std::string summary(const Plan& plan) {
+  std::string text;
+  for (const Action& action : plan.actions) {
+    if (!text.empty()) text += "; ";
+    text += described(action);
+  }
+  return text;
+}
+
+}  // namespace navtalk

@@ -1,0 +1,163 @@
+#include "scheduler/scaling/scaler.h"
+
+#include <algorithm>
+
+#include "core/log/log.h"
+#include "scheduler/pool/kept_paused.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::string_view k_memory = "scaler.memory";
+constexpr Duration k_forget_every = std::chrono::hours(1);
+
+}  // namespace
+
+Scaler::Scaler(PoolStore& store, Supply& supply, Learner& learner, const Provider* cloud,
+               ScalerOptions options)
+    : store_(store),
+      supply_(supply),
+      learner_(learner),
+      cloud_(cloud),
+      options_(std::move(options)) {}
+
+Scaler::~Scaler() {
+  try {
+    store_.yield_scaler(options_.owner);
+  } catch (const std::exception& error) {
+    log::debug("the scaler's lease runs out by itself", {{"error", error.what()}});
+  }
+}
+
+Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& decisions) {
+  Snapshot snapshot{.gpus = view.gpus,
+                    .queued = static_cast<int>(view.waiters.size()),
+                    .demand = learner_.demand(Duration{})};
+  SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
+  const std::vector<Host> hosts = live_hosts(store_);
+  local.available = !hosts.empty();
+  for (const LocalPlace& place : free_places(hosts, view.gpus)) {
+    local.places.push_back(place.slots);
+  }
+  local.room = static_cast<int>(local.places.size());
+  if (cloud_ != nullptr) {
+    snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
+        .available = true,
+        .room = cloud_->room(view.gpus),
+        .slots = options_.cloud_slots,
+        .usd_per_hour = cloud_->expected_usd_per_hour()};
+  }
+  recent_.clear();
+  for (const Decision& decision : decisions) {
+    if (!decision.shadow) recent_.push_back({decision.at, decision.target});
+  }
+  snapshot.recent = recent_;
+  const std::optional<std::string> memory = store_.setting(k_memory);
+  if (memory) snapshot.memory = parse_scaler_memory(*memory).value_or(ScalerMemory{});
+  const std::optional<std::string> headroom = store_.setting(k_headroom_setting);
+  if (headroom) snapshot.memory.headroom = parse_headroom(*headroom).value_or(Headroom{});
+  snapshot.kept_paused = kept_paused(store_, view.gpus);
+  const auto pause = creation_pause(store_);
+  if (pause) snapshot.creation_paused_until = pause->until;
+  return snapshot;
+}
+
+Tick Scaler::decide_on(const PoolView& view) {
+  const Snapshot now = snapshot(view, store_.decisions(view.now - options_.policy.hold_down));
+  Tick tick{.held = true, .plan = decide(now, options_.policy, view.now)};
+  tick.explanation = explain(tick.plan, options_.policy, now.demand);
+  return tick;
+}
+
+Tick Scaler::dry_run() { return decide_on(store_.view()); }
+
+bool Scaler::hold() { return store_.hold_scaler(options_.owner, options_.lease).has_value(); }
+
+Tick Scaler::tick() {
+  const auto fence = store_.hold_scaler(options_.owner, options_.lease);
+  if (!fence) return {};
+  const PoolView view = store_.view();
+  Tick tick = decide_on(view);
+  if (tick.plan.cloud != cloud_switched_on(store_)) switch_cloud(store_, tick.plan.cloud);
+  for (const Action& action : tick.plan.actions) {
+    if (act(action, view, *fence)) ++tick.acted;
+  }
+  remember(tick.plan, view);
+  if (view.now - forgot_at_ >= k_forget_every) {
+    store_.forget(view.now - options_.keep_events);
+    forgot_at_ = view.now;
+  }
+  return tick;
+}
+
+// A row that changed since the look is left to the next tick: compare-and-set says so.
+bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence) {
+  using Kind = Action::Kind;
+  const std::string why(action.why);
+  const Cause cause{"scaler " + options_.owner, why};
+  if (action.kind == Kind::create) {
+    return supply_.create(view, action.source, why, {}, fence).operation != Operation::none;
+  }
+  const Gpu& gpu = view.gpus.at(action.index);
+  GpuChange change{.id = gpu.id, .version = gpu.version, .fence = fence};
+  switch (action.kind) {
+    case Kind::wake:
+      return supply_.wake(gpu, why, {}, fence);
+    case Kind::drain:
+      change.draining = true;
+      return store_.change(change, cause).has_value();
+    case Kind::pause:
+      change.event = Event::pause;
+      change.intent = next_intent(gpu, Operation::pause, view.now);
+      return store_.change(change, cause).has_value();
+    case Kind::destroy:
+    case Kind::clear_failed:
+      change.event = Event::destroy;
+      change.intent = next_intent(gpu, Operation::destroy, view.now);
+      return store_.change(change, cause).has_value();
+    case Kind::fail: {
+      change.event = Event::fail;
+      change.last_error =
+          gpu.last_error.empty() ? why : why + "; its last answer: " + gpu.last_error;
+      change.intent = settled_intent(gpu);
+      if (!store_.change(change, {cause.who, *change.last_error})) return false;
+      store_.record(Attempt{.at = view.now,
+                            .gpu = gpu.id,
+                            .source = gpu.source,
+                            .operation = being_woken(gpu) ? Operation::wake : Operation::create,
+                            .result = Attempt::Result::timed_out,
+                            .took = view.now - gpu.since,
+                            .detail = *change.last_error});
+      return true;
+    }
+    case Kind::probe:  // the prober asks failed external GPUs all the time
+    case Kind::create:
+      return false;
+  }
+  return false;
+}
+
+void Scaler::remember(const Plan& plan, const PoolView& view) {
+  const std::string memory = as_text(plan.memory);
+  if (store_.setting(k_memory) != memory) store_.set_setting(k_memory, memory);
+  if (plan.memory.headroom.at > TimePoint{}) {
+    store_.set_setting(k_headroom_setting, as_text(plan.memory.headroom));
+  }
+  Decision decision{.at = view.now,
+                    .policy = std::string(name(options_.policy.law)),
+                    .target = plan.target(),
+                    .supply = plan.census.supply(),
+                    .busy = plan.census.busy,
+                    .queued = static_cast<int>(view.waiters.size()),
+                    .cloud = plan.cloud,
+                    .actions = summary(plan)};
+  store_.record(decision);
+  if (!plan.shadow || !options_.policy.shadow) return;
+  decision.policy = std::string(name(*options_.policy.shadow));
+  decision.shadow = true;
+  decision.target = plan.shadow->least;
+  decision.actions.clear();
+  store_.record(decision);
+}
+
+}  // namespace navtalk

@@ -1,0 +1,63 @@
+// One tick of the scaler: take the one scaler's lease, look, decide, write the intents, remember.
+// Executors carry the intents out. Used by the loop of `navtalk serve` and by `navtalk pool scale`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/forecast/demand_tracker.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/provision/provider.h"
+#include "scheduler/provision/supply.h"
+#include "scheduler/scaling/plan.h"
+
+namespace navtalk {
+
+struct ScalerOptions {
+  Policy policy;
+  std::string owner;  // this_process()
+  int cloud_slots = 1;
+  Duration lease = std::chrono::seconds(20);  // of the one scaler
+  Duration keep_events = std::chrono::days(30);
+};
+
+struct Tick {
+  bool held = false;  // false: another process is the scaler now, nothing was done
+  Plan plan{};
+  std::vector<std::string> explanation{};
+  int acted = 0;  // changes that were written
+};
+
+class Scaler {
+ public:
+  // `cloud`: the cloud provider, nullptr where none is configured.
+  Scaler(PoolStore& store, Supply& supply, Learner& learner, const Provider* cloud,
+         ScalerOptions options);
+  // Gives the lease back.
+  ~Scaler();
+  Scaler(const Scaler&) = delete;
+  Scaler& operator=(const Scaler&) = delete;
+
+  // Takes or keeps the one scaler's lease.
+  bool hold();
+  Tick tick();
+  // What tick() would do; changes nothing, needs no lease.
+  Tick dry_run();
+
+ private:
+  Snapshot snapshot(const PoolView& view, const std::vector<Decision>& decisions);
+  bool act(const Action& action, const PoolView& view, std::uint64_t fence);
+  void remember(const Plan& plan, const PoolView& view);
+  Tick decide_on(const PoolView& view);
+
+  PoolStore& store_;
+  Supply& supply_;
+  Learner& learner_;
+  const Provider* cloud_;
+  ScalerOptions options_;
+  std::vector<TimedTarget> recent_;  // what the snapshot's span shows
+  TimePoint forgot_at_{};
+};
+
+}  // namespace navtalk

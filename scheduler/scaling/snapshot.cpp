@@ -1,0 +1,54 @@
+#include "scheduler/scaling/snapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace navtalk {
+namespace {
+
+std::int64_t ticks(TimePoint at) { return at.time_since_epoch().count(); }
+TimePoint at(std::int64_t ticks) { return TimePoint(Duration(ticks)); }
+
+}  // namespace
+
+int SourceState::slots_at(int place) const {
+  const auto index = static_cast<std::size_t>(place);
+  return index < places.size() ? places[index] : slots;
+}
+
+int SourceState::room_slots() const {
+  constexpr int k_most = 1 << 20;  // "as many as you like" is more
+  const int known = std::min(room, static_cast<int>(places.size()));
+  const int others = std::min(room - known, k_most) * slots;
+  return std::accumulate(places.begin(), places.begin() + known, others);
+}
+
+std::string as_text(const ScalerMemory& memory) {
+  return fmt::format("1 {} {} {} {}", memory.cloud_on ? 1 : 0, memory.cloud_need_ticks,
+                     ticks(memory.cloud_needed_at), ticks(memory.surge_until));
+}
+
+std::optional<ScalerMemory> parse_scaler_memory(std::string_view text) {
+  std::array<std::int64_t, 5> fields{};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) {
+      if (!text.starts_with(' ')) return std::nullopt;
+      text.remove_prefix(1);
+    }
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fields[i]);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  const bool fits = text.empty() && fields[0] == 1 && (fields[1] == 0 || fields[1] == 1) &&
+                    fields[2] >= 0 && fields[2] <= 1'000'000'000;
+  if (!fits) return std::nullopt;
+  return ScalerMemory{.cloud_on = fields[1] == 1,
+                      .cloud_need_ticks = static_cast<int>(fields[2]),
+                      .cloud_needed_at = at(fields[3]),
+                      .surge_until = at(fields[4])};
+}
+
+}  // namespace navtalk

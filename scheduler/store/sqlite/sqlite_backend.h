@@ -1,0 +1,61 @@
+// One SQLite file as a pool's memory: write-ahead log, writers in a fair order (shared_turn.h), and
+// checkpoints by a thread of its own. Beside FILE stand FILE-wal, FILE-shm and FILE-turn.
+// Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "core/database/sqlite.h"
+#include "scheduler/store/migration.h"
+#include "scheduler/store/sqlite/write_lock.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+struct SqlitePatience {
+  Duration turn = std::chrono::seconds(2);  // for the fair order; then SQLite's own lock
+  Duration lock = std::chrono::seconds(3);  // for SQLite's lock
+};
+
+// Brings the file to the newest version, each migration in one transaction. Error{invalid} for one
+// of a newer version or one that is not a pool store; neither is changed.
+void migrate(SqliteConnection& db, std::span<const Migration> migrations, std::string_view file);
+
+class SqliteBackend : public StoreBackend {
+ public:
+  explicit SqliteBackend(std::filesystem::path file, SqlitePatience patience = {});
+
+  void write(Durability durability, const Work& work) override;
+  void read(const Work& work) override;
+  TimePoint now() override;
+  std::uint64_t wait_for_news(std::uint64_t seen, Duration at_most,
+                              const std::stop_token& stop) override;
+
+ private:
+  class Borrowed;  // a connection out of idle_, given back at the end
+
+  std::unique_ptr<SqliteConnection> connect() const;
+  void start_clock();
+  void remember_time(Transaction& transaction);
+  void ask_for_checkpoint(int wal_pages);
+  void checkpoint_when_asked(const std::stop_token& stop);
+
+  std::filesystem::path file_;
+  SqlitePatience patience_;
+  SharedTurn turn_;
+  std::mutex mutex_;  // of the next two
+  std::vector<std::unique_ptr<SqliteConnection>> idle_;
+  bool checkpoint_wanted_ = false;
+  std::condition_variable_any asked_;
+  Duration wall_minus_boot_{};  // see the table `clock`
+  std::uint64_t generation_ = 0;
+  std::jthread checkpointer_;  // last: stops first
+};
+
+}  // namespace navtalk

@@ -1,0 +1,301 @@
+#include "server/http/http_server.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <charconv>
+#include <list>
+
+#include "core/log/log.h"
+#include "server/http/web_socket_state.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+constexpr std::chrono::milliseconds k_reserve_waits{2'000};  // for its request
+
+struct Connection {
+  explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
+  beast::tcp_stream stream;
+  beast::flat_buffer buffer;
+  bool idle = true;       // waits for a request
+  bool upgraded = false;  // the stream went to a WebSocket
+  bool reserve = false;   // beyond the limit
+};
+
+std::string lower_case(beast::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+Request request_of(const BeastRequest& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  request.body = message.body();
+  request.upgrade = beast::websocket::is_upgrade(message);
+  for (const auto& field : message) {
+    request.headers.emplace_back(lower_case(field.name_string()), field.value());
+  }
+  return request;
+}
+
+bool is_for_watchers(const Request& request) {
+  return request.path == "/healthz" || request.path == "/readyz";
+}
+
+// How an answer is put, for the request that it answers.
+struct Form {
+  unsigned version = 11;  // of HTTP: 10 or 11
+  bool keep = false;      // the connection, for another request
+  bool head = false;      // the header alone, as it would stand above the body
+};
+
+http::response<http::string_body> message_of(const Response& response, const Form& form) {
+  http::response<http::string_body> message;
+  message.version(form.version);
+  message.result(static_cast<unsigned>(response.status));
+  message.set(http::field::server, "navtalk");
+  if (!response.body.empty()) message.set(http::field::content_type, response.content_type);
+  for (const auto& [name, value] : response.headers) message.set(name, value);
+  message.body() = response.body;
+  message.keep_alive(form.keep);
+  message.prepare_payload();
+  if (form.head) message.body().clear();
+  return message;
+}
+
+// The answer to what the parser refused; none when the peer just went away.
+std::optional<Response> refusal_of(beast::error_code fault) {
+  if (fault == http::error::header_limit || fault == http::error::buffer_overflow)
+    return error_response(431, "usage", "the request's header is too long");
+  if (fault == http::error::body_limit)
+    return error_response(413, "usage", "the request's body is too long");
+  if (fault == http::error::end_of_stream || fault == http::error::partial_message)
+    return std::nullopt;
+  if (fault.category() == http::make_error_code(http::error::bad_method).category())
+    return error_response(400, "usage", "this is no HTTP/1.1 request: " + fault.message());
+  return std::nullopt;
+}
+
+}  // namespace
+
+// The coroutines keep the state alive, so that a connection may outlive the server object by the
+// time that its last answer takes.
+struct HttpServer::State {
+  State(asio::io_context& context, const ListenAddress& address, const HttpLimits& http_limits,
+        Router table);
+
+  static asio::awaitable<void> listen(std::shared_ptr<State> self);
+  static asio::awaitable<void> serve(std::shared_ptr<State> self,
+                                     std::list<Connection>::iterator place);
+  // These are false when the connection is to be closed.
+  asio::awaitable<bool> one_request(Connection& connection);
+  asio::awaitable<bool> first_bytes(Connection& connection);
+  asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message);
+  asio::awaitable<bool> write(Connection& connection, const Response& response, const Form& form);
+
+  ListenAddress listen_address;
+  HttpLimits limits;
+  Router router;
+  tcp::acceptor acceptor;
+  std::list<Connection> connections;
+  asio::steady_timer last_gone;
+  bool stopping = false;
+};
+
+HttpServer::State::State(asio::io_context& context, const ListenAddress& address,
+                         const HttpLimits& http_limits, Router table)
+    : listen_address(address),
+      limits(http_limits),
+      router(std::move(table)),
+      acceptor(context),
+      last_gone(context) {
+  try {
+    const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
+    acceptor.open(endpoint.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
+    acceptor.bind(endpoint);
+    acceptor.listen();
+    listen_address.port = acceptor.local_endpoint().port();
+  } catch (const boost::system::system_error& error) {
+    throw Error(Code::failed, "cannot listen on " + address.host + ":" +
+                                  std::to_string(address.port) + ": " + error.code().message());
+  }
+}
+
+asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Response& response,
+                                               const Form& form) {
+  auto message = message_of(response, form);
+  connection.stream.expires_after(limits.write);
+  const auto [failed, size] = co_await http::async_write(connection.stream, message, k_tuple);
+  co_return !failed;
+}
+
+// Waits as long as an idle connection may be kept.
+asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
+  if (connection.buffer.size() > 0) co_return true;
+  connection.idle = true;
+  connection.stream.expires_after(connection.reserve ? std::min(limits.idle, k_reserve_waits)
+                                                     : limits.idle);
+  const auto [gone, size] =
+      co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
+  connection.idle = false;
+  if (gone) co_return false;
+  connection.buffer.commit(size);
+  co_return true;
+}
+
+asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
+  if (!co_await first_bytes(connection)) co_return false;
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(limits.header_bytes);
+  parser.body_limit(limits.body_bytes);
+  connection.stream.expires_after(limits.request);
+  const auto [fault, read] =
+      co_await http::async_read(connection.stream, connection.buffer, parser, k_tuple);
+  if (fault) {
+    const std::optional<Response> refusal = refusal_of(fault);
+    const Form form;
+    if (refusal) co_await write(connection, *refusal, form);
+    co_return false;
+  }
+  const BeastRequest message = parser.release();
+  co_return co_await answer(connection, message);
+}
+
+asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
+                                                const BeastRequest& message) {
+  Request request = request_of(message);
+  std::optional<Response> response;
+  Upgrade::State upgrade_state{connection.stream, message};
+  Upgrade upgrade(upgrade_state);
+  // A handler may take its time; only reading and writing are limited.
+  connection.stream.expires_never();
+  const auto target = message.target();
+  if (!parse_target({target.data(), target.size()}, request)) {
+    response = error_response(400, "usage", "the request's path is malformed");
+  } else if (connection.reserve && !is_for_watchers(request)) {
+    response = error_response(503, "no_capacity", "this server has as many connections as it may");
+    response->headers.emplace_back("Retry-After", "10");
+  } else {
+    response = co_await router.answer(request, upgrade);
+  }
+  connection.upgraded = upgrade.accepted();
+  if (!response) co_return false;
+  const Form form{.version = message.version(),
+                  .keep = message.keep_alive() && !stopping && !connection.reserve,
+                  .head = message.method() == http::verb::head};
+  const bool written = co_await write(connection, *response, form);
+  co_return form.keep ? written : false;
+}
+
+asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
+                                               std::list<Connection>::iterator place) {
+  try {
+    while (!self->stopping && co_await self->one_request(*place)) {
+    }
+  } catch (const std::exception& problem) {
+    log::error("a connection failed", {{"error", problem.what()}});
+  }
+  if (!place->upgraded) {
+    boost::system::error_code ignored;
+    place->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
+  self->connections.erase(place);
+  if (self->connections.empty()) self->last_gone.cancel();
+}
+
+asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
+  const auto executor = self->acceptor.get_executor();
+  asio::steady_timer pause(executor);
+  while (!self->stopping) {
+    auto [failed, socket] = co_await self->acceptor.async_accept(k_tuple);
+    if (self->stopping) break;
+    if (failed) {
+      // Out of descriptors, most likely: those that are open will end.
+      log::warn("cannot take a connection", {{"error", failed.message()}});
+      pause.expires_after(std::chrono::milliseconds(100));
+      co_await pause.async_wait(k_tuple);
+      continue;
+    }
+    const std::size_t open = self->connections.size();
+    if (open >= self->limits.connections + self->limits.reserve) continue;  // and it is closed
+    const auto place = self->connections.emplace(self->connections.end(), std::move(socket));
+    place->reserve = open >= self->limits.connections;
+    asio::co_spawn(executor, serve(self, place), asio::detached);
+  }
+}
+
+HttpServer::HttpServer(asio::io_context& io, const ListenAddress& address, const HttpLimits& limits,
+                       Router router)
+    : state_(std::make_shared<State>(io, address, limits, std::move(router))) {
+  asio::co_spawn(io, State::listen(state_), asio::detached);
+}
+
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const { return state_->listen_address.port; }
+
+std::string HttpServer::url() const {
+  const std::string& host = state_->listen_address.host;
+  const bool six = host.find(':') != std::string::npos;
+  return "http://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(port());
+}
+
+void HttpServer::stop() {
+  state_->stopping = true;
+  boost::system::error_code ignored;
+  state_->acceptor.close(ignored);
+  for (Connection& connection : state_->connections) {
+    if (connection.idle) connection.stream.close();
+  }
+}
+
+asio::awaitable<void> HttpServer::finished(std::chrono::milliseconds at_most) {
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  while (!state_->connections.empty() && std::chrono::steady_clock::now() < until) {
+    state_->last_gone.expires_at(until);
+    co_await state_->last_gone.async_wait(k_tuple);
+  }
+}
+
+ListenAddress parse_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  ListenAddress address;
+  boost::system::error_code bad;
+  if (colon != std::string_view::npos) {
+    address.host = std::string(text.substr(0, colon));
+    if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+      address.host = address.host.substr(1, address.host.size() - 2);
+    asio::ip::make_address(address.host, bad);
+    const std::string_view port = text.substr(colon + 1);
+    const auto [end, fault] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    if (!bad && fault == std::errc() && end == port.data() + port.size() && !port.empty())
+      return address;
+  }
+  throw Error(Code::usage, "'" + std::string(text) +
+                               "' is no address to listen on: write ADDR:PORT with a numeric "
+                               "address, such as 127.0.0.1:2160");
+}
+
+bool is_loopback(const ListenAddress& address) {
+  return asio::ip::make_address(address.host).is_loopback();
+}
+
+}  // namespace navtalk::server

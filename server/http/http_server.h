@@ -1,0 +1,58 @@
+// A small HTTP/1.1 and WebSocket server on one I/O thread: a listener, and one coroutine a
+// connection that reads requests within limits and time, asks the router, writes the answers.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/http/router.h"
+
+namespace navtalk::server {
+
+// "127.0.0.1:2160", "[::1]:0"; port 0 takes a free one.
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+};
+// Error{usage} for text that is not ADDR:PORT with a numeric address.
+ListenAddress parse_listen_address(std::string_view text);
+bool is_loopback(const ListenAddress& address);
+
+struct HttpLimits {
+  std::uint32_t header_bytes = 16 << 10;
+  std::uint64_t body_bytes = 1 << 20;
+  std::chrono::milliseconds request{15'000};  // from the first byte to the last one
+  std::chrono::milliseconds idle{60'000};     // between two requests
+  std::chrono::milliseconds write{15'000};
+  std::size_t connections = 1024;
+  // Taken beyond these, for one request each: /healthz and /readyz are answered, so that a full
+  // server is not taken for a dead one; anything else is told 503.
+  std::size_t reserve = 16;
+};
+
+class HttpServer {
+ public:
+  // Listens at once. Error{failed} when the address cannot be had.
+  HttpServer(boost::asio::io_context& io, const ListenAddress& address, const HttpLimits& limits,
+             Router router);
+  ~HttpServer();
+
+  std::uint16_t port() const;
+  // "http://127.0.0.1:40123"
+  std::string url() const;
+  // Takes no more connections and closes idle ones; requests under way get their answer. On the I/O
+  // thread.
+  void stop();
+  // After stop(): waits until every connection is over, at most so long.
+  boost::asio::awaitable<void> finished(std::chrono::milliseconds at_most);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,34 @@
+#include "server/http/maybe_tls_stream.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+
+asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string host) {
+  boost::system::error_code failed;
+  ssl::context context(ssl::context::tls_client);  // the stream keeps what it needs of it
+  context.set_default_verify_paths(failed);
+  if (failed) co_return failed;
+  tls_.emplace(tcp_, context);
+  tls_->set_verify_mode(ssl::verify_peer);
+  tls_->set_verify_callback(ssl::host_name_verification(host));
+  // Servers of many names ask which one is meant; an address is no name.
+  boost::system::error_code no_address;
+  asio::ip::make_address(host, no_address);
+  if (no_address) {
+    // What the macro SSL_set_tlsext_host_name does.
+    SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+             host.data());
+  }
+  const auto [refused] =
+      co_await tls_->async_handshake(ssl::stream_base::client, asio::as_tuple(asio::use_awaitable));
+  co_return refused;
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,50 @@
+// One HTTP request and its answer, as handlers see them: plain values, no library of ours or
+// others.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace navtalk::server {
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+struct Request {
+  std::string method{}, path{};  // path: percent-decoded, without the query
+  NamedValues query{};           // decoded, in order
+  NamedValues headers{};         // names in lower case
+  NamedValues captures{};        // what stands for {id} in the route's pattern
+  std::string body{};
+  bool upgrade = false;  // asks for a WebSocket
+
+  std::optional<std::string> header(std::string_view lower_case_name) const;
+  std::optional<std::string> parameter(std::string_view name) const;  // of the query
+  const std::string& capture(std::string_view name) const;            // "" when there is none
+};
+
+struct Response {
+  int status = 200;
+  std::string body{};
+  std::string content_type = "application/json";
+  NamedValues headers{};
+};
+
+Response json_response(int status, const nlohmann::ordered_json& body);
+// {"error":{"code","message"}}
+Response error_response(int status, std::string_view code, std::string_view message);
+Response error_response(const Error& error);
+
+// Fills path and query from a request target such as "/v1/session?lease=a&epoch=2"; false when it
+// is malformed.
+bool parse_target(std::string_view target, Request& request);
+
+// The body as a JSON object ({} when it is empty); Error{usage} for anything else.
+nlohmann::json json_body(const Request& request);
+
+}  // namespace navtalk::server

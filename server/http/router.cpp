@@ -1,0 +1,116 @@
+#include "server/http/router.h"
+
+#include "core/log/log.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+
+namespace {
+
+std::vector<std::string> split(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::size_t end = std::min(path.find('/'), path.size());
+    parts.emplace_back(path.substr(0, end));
+    path.remove_prefix(end);
+  }
+  return parts;
+}
+
+bool is_capture(const std::string& part) { return part.size() > 2 && part.front() == '{'; }
+
+bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& path,
+          NamedValues& captures) {
+  if (pattern.size() != path.size()) return false;
+  captures.clear();
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (is_capture(pattern[i]) && !path[i].empty()) {
+      captures.emplace_back(pattern[i].substr(1, pattern[i].size() - 2), path[i]);
+    } else if (pattern[i] != path[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void Router::guard(Guard guard) { guards_.push_back(std::move(guard)); }
+
+void Router::on(std::string method, std::string pattern, Handler handler) {
+  routes_.push_back({std::move(method), split(pattern), std::move(handler), {}});
+}
+
+void Router::on_socket(std::string pattern, SocketHandler handler) {
+  routes_.push_back({"GET", split(pattern), {}, std::move(handler)});
+}
+
+void Router::header(std::string name, std::string value) {
+  headers_.emplace_back(std::move(name), std::move(value));
+}
+
+const Router::Route* Router::find(Request& request, std::string& allowed) const {
+  const std::vector<std::string> path = split(request.path);
+  NamedValues captures;
+  for (const Route& route : routes_) {
+    if (!fits(route.parts, path, captures)) continue;
+    // As GET; the server leaves the body out.
+    const bool head = request.method == "HEAD" && route.method == "GET" && route.handler;
+    if (route.method == request.method || head) {
+      request.captures = std::move(captures);
+      return &route;
+    }
+    allowed += (allowed.empty() ? "" : ", ") + route.method;
+    if (route.method == "GET" && route.handler) allowed += ", HEAD";
+  }
+  return nullptr;
+}
+
+asio::awaitable<std::optional<Response>> Router::dispatch(Request& request,
+                                                          Upgrade& upgrade) const {
+  for (const Guard& guard : guards_) {
+    std::optional<Response> refusal = co_await guard(request);
+    if (refusal) co_return refusal;
+  }
+  std::string allowed;
+  const Route* route = find(request, allowed);
+  if (route == nullptr && allowed.empty()) {
+    co_return error_response(404, "not_found", "there is no " + request.path);
+  }
+  if (route == nullptr) {
+    Response refusal = error_response(
+        405, "usage", request.path + " takes " + allowed + ", not " + request.method);
+    refusal.headers.emplace_back("Allow", allowed);
+    co_return refusal;
+  }
+  if (route->handler) {
+    Response answer = co_await route->handler(request);
+    co_return answer;
+  }
+  if (!request.upgrade) {
+    Response refusal =
+        error_response(426, "usage", request.path + " is a WebSocket: ask to upgrade");
+    refusal.headers.emplace_back("Upgrade", "websocket");
+    co_return refusal;
+  }
+  std::optional<Response> answer = co_await route->socket(request, upgrade);
+  co_return answer;
+}
+
+asio::awaitable<std::optional<Response>> Router::answer(Request& request, Upgrade& upgrade) const {
+  std::optional<Response> answer;
+  try {
+    answer = co_await dispatch(request, upgrade);
+  } catch (const Error& error) {
+    answer = error_response(error);
+  } catch (const std::exception& problem) {
+    log::error("a request failed", {{"path", request.path}, {"error", problem.what()}});
+    answer = error_response(500, "failed", "internal error; the log says more");
+  }
+  if (upgrade.accepted()) co_return std::nullopt;
+  if (answer) answer->headers.insert(answer->headers.end(), headers_.begin(), headers_.end());
+  co_return answer;
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,53 @@
+// Which handler answers which request. A table of (method, pattern); a pattern's "{name}" takes one
+// part of the path. Guards look at every request first: the place for authorization. Filled before
+// the server starts, constant afterwards; handlers run on the I/O thread.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/http/message.h"
+#include "server/http/web_socket.h"
+
+namespace navtalk::server {
+
+using Handler = std::function<boost::asio::awaitable<Response>(const Request&)>;
+// Accepts the upgrade and speaks until the session is over, or answers without accepting.
+using SocketHandler =
+    std::function<boost::asio::awaitable<std::optional<Response>>(const Request&, Upgrade&)>;
+// An answer refuses the request.
+using Guard = std::function<boost::asio::awaitable<std::optional<Response>>(const Request&)>;
+
+class Router {
+ public:
+  void guard(Guard guard);
+  // The first of two routes that fit wins. GET's handler answers HEAD too.
+  void on(std::string method, std::string pattern, Handler handler);
+  void on_socket(std::string pattern, SocketHandler handler);
+  // Headers that every answer carries.
+  void header(std::string name, std::string value);
+
+  // The answer, or nullopt when the request became a WebSocket (which is over then). Errors become
+  // answers, also 404, 405 and 426.
+  boost::asio::awaitable<std::optional<Response>> answer(Request& request, Upgrade& upgrade) const;
+
+ private:
+  struct Route {
+    std::string method;
+    std::vector<std::string> parts;
+    Handler handler;
+    SocketHandler socket;
+  };
+  const Route* find(Request& request, std::string& allowed) const;
+  boost::asio::awaitable<std::optional<Response>> dispatch(Request& request,
+                                                           Upgrade& upgrade) const;
+
+  std::vector<Route> routes_;
+  std::vector<Guard> guards_;
+  NamedValues headers_;
+};
+
+}  // namespace navtalk::server

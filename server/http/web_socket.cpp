@@ -1,0 +1,257 @@
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+
+#include "server/http/web_socket_state.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+
+namespace {
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+// Beast pings after half of the idle time.
+websocket::stream_base::timeout timeouts(const SocketLimits& limits) {
+  return {.handshake_timeout = limits.handshake,
+          .idle_timeout = limits.silence,
+          .keep_alive_pings = true};
+}
+
+// Without the port that goes without saying, which some proxies do not expect.
+std::string host_header(const WebSocket::Address& address) {
+  if (address.port == (address.tls ? "443" : "80")) return address.host;
+  return address.host + ":" + address.port;
+}
+
+// In this order: close() leaves those waiting who wait for room, and forgets what they are.
+template <class Channel>
+void end(Channel& channel) {
+  channel.cancel();
+  channel.close();
+}
+
+void leave(WebSocket::State& state) {
+  if (state.tell) state.tell();
+  if (--state.running == 0) state.over.cancel();
+}
+
+asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
+  for (;;) {
+    beast::flat_buffer buffer;
+    const auto [failed, size] = co_await state->stream.async_read(buffer, k_tuple);
+    if (failed) break;
+    std::optional<Frame> frame(std::in_place);
+    frame->text = state->stream.got_text();
+    frame->bytes = beast::buffers_to_string(buffer.data());
+    const auto [closed] =
+        co_await state->incoming.async_send(boost::system::error_code(), std::move(frame), k_tuple);
+    if (closed) break;
+    if (state->tell) state->tell();
+  }
+  state->read_over = true;
+  if (state->tell) state->tell();
+  end(state->outgoing);
+  // Behind what was read before; for those who still receive.
+  std::optional<Frame> none;
+  co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
+  leave(*state);
+}
+
+// False when the connection is broken.
+asio::awaitable<bool> write(WebSocket::State& state, const std::shared_ptr<WebSocket::State>& self,
+                            const Frame& frame) {
+  state.write_deadline.expires_after(state.limits.write);
+  state.write_deadline.async_wait(
+      [weak = std::weak_ptr(self)](boost::system::error_code cancelled) {
+        const auto late = weak.lock();
+        if (!cancelled && late) late->abort();
+      });
+  state.stream.text(frame.text);
+  const auto [failed, size] = co_await state.stream.async_write(asio::buffer(frame.bytes), k_tuple);
+  state.write_deadline.cancel();
+  co_return !failed;
+}
+
+asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
+  for (;;) {
+    const auto [closed, next] = co_await state->outgoing.async_receive(k_tuple);
+    if (closed) break;
+    if (next.close) {
+      websocket::close_reason reason(static_cast<std::uint16_t>(next.close->first));
+      reason.reason = next.close->second;
+      co_await state->stream.async_close(reason, k_tuple);
+      break;
+    }
+    if (!co_await write(*state, state, next.frame)) break;
+  }
+  end(state->outgoing);
+  state->abort();
+  leave(*state);
+}
+
+}  // namespace
+
+WebSocket::State::State(beast::tcp_stream tcp, const SocketLimits& socket_limits)
+    : limits(socket_limits),
+      stream(std::move(tcp)),
+      incoming(stream.get_executor(), limits.queue_frames),
+      outgoing(stream.get_executor(), limits.queue_frames),
+      write_deadline(stream.get_executor()),
+      over(stream.get_executor(), asio::steady_timer::time_point::max()) {
+  // The WebSocket layer has time limits of its own; two of them would fight.
+  beast::get_lowest_layer(stream).expires_never();
+  stream.set_option(timeouts(limits));
+  stream.read_message_max(limits.frame_bytes);
+}
+
+void WebSocket::State::start(const std::shared_ptr<State>& self) {
+  boost::system::error_code ignored;
+  beast::get_lowest_layer(stream).socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  running = 2;
+  asio::co_spawn(stream.get_executor(), read_all(self), asio::detached);
+  asio::co_spawn(stream.get_executor(), write_all(self), asio::detached);
+}
+
+void WebSocket::State::abort() { beast::get_lowest_layer(stream).close(); }
+
+WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+WebSocket::~WebSocket() {
+  state_->tell = {};
+  end(state_->incoming);
+  // A closing handshake that is under way is left to end by itself.
+  if (state_->closing) return;
+  end(state_->outgoing);
+  state_->abort();
+}
+
+asio::awaitable<std::optional<Frame>> WebSocket::receive() {
+  if (state_->end_received) co_return std::nullopt;
+  auto [closed, frame] = co_await state_->incoming.async_receive(k_tuple);
+  state_->end_received = closed || !frame;
+  if (closed) co_return std::nullopt;
+  co_return std::move(frame);
+}
+
+std::optional<Frame> WebSocket::poll() {
+  std::optional<Frame> next;
+  if (state_->end_received) return next;
+  state_->incoming.try_receive([&](boost::system::error_code closed, std::optional<Frame> frame) {
+    state_->end_received = closed || !frame;
+    if (!closed) next = std::move(frame);
+  });
+  return next;
+}
+
+void WebSocket::on_activity(std::function<void()> tell) { state_->tell = std::move(tell); }
+
+std::optional<std::pair<std::uint16_t, std::string>> WebSocket::peer_close() const {
+  const websocket::close_reason& reason = state_->stream.reason();
+  if (reason.code == websocket::close_code::none) return std::nullopt;
+  return std::pair(reason.code, std::string(reason.reason.data(), reason.reason.size()));
+}
+
+asio::awaitable<bool> WebSocket::send(Frame frame) {
+  if (state_->closing) co_return false;
+  Outgoing next;
+  next.frame = std::move(frame);
+  const auto [closed] =
+      co_await state_->outgoing.async_send(boost::system::error_code(), std::move(next), k_tuple);
+  co_return !closed;
+}
+
+bool WebSocket::offer(Frame frame) {
+  if (state_->closing) return false;
+  Outgoing next;
+  next.frame = std::move(frame);
+  return state_->outgoing.try_send(boost::system::error_code(), std::move(next));
+}
+
+void WebSocket::close(CloseCode code, std::string reason) {
+  if (std::exchange(state_->closing, true)) return;
+  // A close frame holds at most 123 bytes of reason.
+  if (reason.size() > 120) reason.resize(120);
+  Outgoing last;
+  last.close.emplace(code, std::move(reason));
+  // With a full queue the peer does not read: nothing is left to be polite about.
+  if (!state_->outgoing.try_send(boost::system::error_code(), std::move(last))) state_->abort();
+}
+
+bool WebSocket::open() const {
+  return !state_->closing && !state_->read_over && state_->running == 2;
+}
+
+asio::awaitable<void> WebSocket::finished() {
+  end(state_->incoming);  // nobody receives any more: the reader must not wait for room
+  while (state_->running > 0) co_await state_->over.async_wait(k_tuple);
+}
+
+asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& address,
+                                                               const SocketLimits& limits,
+                                                               Declined& declined) {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::ip::tcp::resolver resolver(executor);
+  const auto [unknown, endpoints] =
+      co_await resolver.async_resolve(address.host, address.port, k_tuple);
+  if (unknown) {
+    declined.message = "cannot resolve " + address.host + ": " + unknown.message();
+    co_return nullptr;
+  }
+  beast::tcp_stream tcp(executor);
+  tcp.expires_after(limits.handshake);
+  const auto [unreached, endpoint] = co_await tcp.async_connect(endpoints, k_tuple);
+  if (unreached) {
+    declined.message =
+        "cannot connect to " + address.host + ":" + address.port + ": " + unreached.message();
+    co_return nullptr;
+  }
+  auto state = std::make_shared<State>(std::move(tcp), limits);
+  if (address.tls) {
+    beast::get_lowest_layer(state->stream).expires_after(limits.handshake);
+    const auto untrusted = co_await state->stream.next_layer().start_tls(address.host);
+    beast::get_lowest_layer(state->stream).expires_never();
+    if (untrusted) {
+      declined.message = "no TLS with " + address.host + ": " + untrusted.message();
+      co_return nullptr;
+    }
+  }
+  state->stream.set_option(websocket::stream_base::decorator([&](websocket::request_type& request) {
+    for (const auto& [name, value] : address.headers) request.set(name, value);
+  }));
+  websocket::response_type answer;
+  const auto [refused] =
+      co_await state->stream.async_handshake(answer, host_header(address), address.target, k_tuple);
+  if (refused) {
+    declined.status = static_cast<int>(answer.result_int());
+    declined.message = answer.body().empty() ? refused.message() : answer.body();
+    co_return nullptr;
+  }
+  state->start(state);
+  co_return std::make_unique<WebSocket>(state);
+}
+
+bool Upgrade::accepted() const { return state_.accepted; }
+
+asio::awaitable<std::unique_ptr<WebSocket>> Upgrade::accept(const SocketLimits& limits,
+                                                            const NamedValues& headers) {
+  state_.accepted = true;
+  auto state = std::make_shared<WebSocket::State>(std::move(state_.tcp), limits);
+  state->stream.set_option(websocket::stream_base::decorator([&](websocket::response_type& answer) {
+    for (const auto& [name, value] : headers) answer.set(name, value);
+  }));
+  const auto [failed] = co_await state->stream.async_accept(state_.request, k_tuple);
+  if (failed) co_return nullptr;
+  state->start(state);
+  co_return std::make_unique<WebSocket>(state);
+}
+
+}  // namespace navtalk::server

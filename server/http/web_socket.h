@@ -1,0 +1,98 @@
+// One WebSocket connection, of either end, as a coroutine uses it: receive() and send(), with
+// bounded queues between them and the network. A reader and a writer coroutine of its own serve it,
+// so that giving up a receive() half-way loses nothing. Pings go out when the peer was silent for
+// 20 s; a peer that stays silent for 40 s has vanished; a frame that cannot be written within 20 s
+// ends the connection. Used from one I/O thread only; destroying it ends the connection at once.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/http/message.h"
+
+namespace navtalk::server {
+
+struct Frame {
+  bool text = true;  // else binary
+  std::string bytes{};
+};
+
+struct SocketLimits {
+  std::size_t frame_bytes = 1 << 20;
+  std::size_t queue_frames = 32;  // in each direction
+  std::chrono::milliseconds silence{40'000}, write{20'000}, handshake{10'000};
+};
+
+enum class CloseCode : std::uint16_t {
+  normal = 1000,
+  going_away = 1001,
+  refused = 1008,  // a rule was broken
+  failed = 1011,
+  try_again = 1013,
+};
+
+class WebSocket {
+ public:
+  struct Address {
+    std::string host{};
+    std::string port{};
+    std::string target{};
+    NamedValues headers{};
+    bool tls = false;  // with the system's trust
+  };
+  struct Declined {
+    int status = 0;  // 0: no HTTP answer at all
+    std::string message{};
+  };
+  // Opens one to a server. nullptr when it is not to be had; `declined` says why.
+  static boost::asio::awaitable<std::unique_ptr<WebSocket>> connect(const Address& address,
+                                                                    const SocketLimits& limits,
+                                                                    Declined& declined);
+  struct State;
+  explicit WebSocket(std::shared_ptr<State> state);
+  ~WebSocket();
+  WebSocket(const WebSocket&) = delete;
+  WebSocket& operator=(const WebSocket&) = delete;
+
+  // The next frame; nullopt once the peer closed, vanished or broke the protocol.
+  boost::asio::awaitable<std::optional<Frame>> receive();
+  // The same without waiting; nullopt also when none is there yet.
+  std::optional<Frame> poll();
+  // Called whenever a frame came or the connection ended, until the WebSocket is destroyed.
+  void on_activity(std::function<void()> tell);
+  // Waits for room in the queue; false when the connection is over.
+  boost::asio::awaitable<bool> send(Frame frame);
+  // As send, but drops the frame when there is no room; false then.
+  bool offer(Frame frame);
+  // Sends what is queued, then closes. receive() ends when the peer agreed, or after a bound.
+  void close(CloseCode code, std::string reason);
+  bool open() const;
+  // How the peer ended it; nullopt when it just went away, or is still there.
+  std::optional<std::pair<std::uint16_t, std::string>> peer_close() const;
+  // Completes when everything is written and the connection is over; nothing is received any more.
+  boost::asio::awaitable<void> finished();
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// A client's request to make its connection a WebSocket; the handler may still refuse.
+class Upgrade {
+ public:
+  struct State;
+  explicit Upgrade(State& state) : state_(state) {}
+  // nullptr when the handshake fails.
+  boost::asio::awaitable<std::unique_ptr<WebSocket>> accept(const SocketLimits& limits,
+                                                            const NamedValues& headers = {});
+  bool accepted() const;
+
+ private:
+  State& state_;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,38 @@
+#include "server/protocol/control_frame.h"
+
+#include <nlohmann/json.hpp>
+
+namespace navtalk::server {
+
+std::optional<nlohmann::json> parse_control(const std::string& text) {
+  nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  const auto type = object.find("type");
+  if (type == object.end() || !type->is_string()) return std::nullopt;
+  return object;
+}
+
+std::optional<Frame> start_too_long(const std::string& text) {
+  if (text.size() <= k_longest_start) return std::nullopt;
+  return error_frame("invalid", "a session.start holds at most " + std::to_string(k_longest_start) +
+                                    " bytes, not " + std::to_string(text.size()));
+}
+
+std::string type_of(const std::string& text) {
+  const auto object = parse_control(text);
+  return object ? object->at("type").get<std::string>() : "";
+}
+
+Frame control_frame(const nlohmann::ordered_json& object) {
+  using Json = nlohmann::ordered_json;
+  return {.bytes = object.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+Frame error_frame(std::string_view code, std::string_view message,
+                  std::optional<double> retry_after_s) {
+  nlohmann::ordered_json object = {{"type", "error"}, {"code", code}, {"message", message}};
+  if (retry_after_s) object["retry_after"] = *retry_after_s;
+  return control_frame(object);
+}
+
+}  // namespace navtalk::server

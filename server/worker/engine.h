@@ -1,0 +1,36 @@
+// What a worker asks of the thing that renders. The real one (server/worker/render_engine.h) holds
+// models and avatars; a test gives functions of its own. All but `describe` run on the work loop's
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace navtalk::server {
+
+// Told now and then by long work that makes progress.
+using Turn = std::function<void()>;
+
+struct AvatarSize {
+  int width = 0, height = 0, fps = 25;  // pixels, frames a second
+};
+
+struct DeviceUse {
+  std::string name{};
+  std::uint64_t memory_total = 0, memory_used = 0;  // bytes; on the CPU: this process' share
+  std::optional<double> utilisation{};              // 0..1
+};
+
+struct Engine {
+  std::string device = "cpu";
+  std::function<void(const Turn&)> load{};  // weights onto the device
+  std::function<void()> unload{};           // and off, the memory given back
+  // Error{usage}, Error{not_found}, Error{invalid}: no avatar's id, no such avatar, or a broken
+  // one. Any other error is this worker's fault: another may well do it.
+  std::function<AvatarSize(const std::string& avatar, const Turn&)> prepare{};
+  std::function<DeviceUse()> use{};
+};
+
+}  // namespace navtalk::server

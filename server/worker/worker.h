@@ -1,0 +1,59 @@
+// One GPU's worker: loads models, holds sessions, speaks the worker protocol (docs/protocol.md) on
+// its own port. It knows no store and no other worker. HTTP runs on the thread that calls run(),
+// the nets on one work loop.
+//
+//   starting ──loaded──► idle, running ◄──wake── paused      draining: takes no new sessions
+//      │                   │ └────pause────► stopping ─┘
+//      │                   └──► failed: a wake or pause that did not work
+//      └──► the process ends with the error
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "server/worker/engine.h"
+
+namespace navtalk::server {
+
+inline constexpr int k_protocol = 1;  // major version, in X-Navtalk-Protocol
+
+struct WorkerOptions {
+  std::string listen = "127.0.0.1:0";
+  std::string token{};  // without one only loopback is listened on
+  std::string version{};
+  std::string avatar{};     // used by sessions that name none
+  bool load_avatar = true;  // at the start; else when the first session asks for it
+  int slots = 1;
+  std::chrono::milliseconds stuck_after{5'000};  // a work loop that did not turn so long is stuck
+  // Ends by itself when no gateway spoke to it for so long; 0: never. Before the first contact it
+  // waits `first_contact` from its start.
+  std::chrono::milliseconds gateway_silence{0}, first_contact{900'000};
+  // How long sessions may go on after SIGTERM.
+  std::chrono::milliseconds stop_notice{5'000};
+  std::chrono::milliseconds peer_silence{40'000};  // of a session's peer, pings included
+};
+
+class Worker {
+ public:
+  // Listens at once; models are loaded by run(). Error{usage}, Error{invalid} for options that do
+  // not fit, Error{failed} when the address is taken.
+  Worker(WorkerOptions options, Engine engine);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // "http://127.0.0.1:40123"
+  std::string url() const;
+  // Until a stop is asked (sessions get their notice) or no gateway wants it any more. Throws what
+  // loading threw.
+  void run(const std::stop_token& stop);
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace navtalk::server

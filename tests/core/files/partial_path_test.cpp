@@ -1,0 +1,192 @@
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "core/files/partial_path.h"
+#include "tests/core/expect_error.h"
+#include "tests/core/files/scratch_folder.h"
+
+using namespace navtalk;
+using namespace navtalk::test;
+namespace fs = std::filesystem;
+using Kind = PartialPath::Kind;
+
+namespace {
+
+std::vector<std::string> names(const fs::path& folder) {
+  std::vector<std::string> result;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    result.push_back(entry.path().filename());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a file appears at commit, whole, and nothing else stays") {
+  const ScratchFolder folder;
+  {
+    PartialPath output({.target = folder / "out.mp4"});
+    put(output.path(), "data");
+    CHECK_FALSE(fs::exists(folder / "out.mp4"));
+    output.commit();
+  }
+  CHECK(names(folder.path()) == Names{"out.mp4"});
+  CHECK(content(folder / "out.mp4") == "data");
+}
+
+TEST_CASE("without commit nothing stays") {
+  const ScratchFolder folder;
+  { put(PartialPath({.target = folder / "out.mp4"}).path(), "data"); }
+  {
+    const PartialPath output({.target = folder / "out", .kind = Kind::directory});
+    put(output.path() / "a", "data");
+  }
+  CHECK(names(folder.path()).empty());
+}
+
+TEST_CASE("a moved output is removed once, by its last owner") {
+  const ScratchFolder folder;
+  {
+    PartialPath first({.target = folder / "out.mp4"});
+    PartialPath second(std::move(first));
+    CHECK(fs::exists(second.path()));
+  }
+  CHECK(names(folder.path()).empty());
+}
+
+TEST_CASE("an existing file is kept unless it may be overwritten, and until commit") {
+  const ScratchFolder folder;
+  put(folder / "out.mp4", "old");
+  expect_error(Code::invalid, {"out.mp4 exists", "--force"},
+               [&] { PartialPath({.target = folder / "out.mp4"}); });
+  {
+    PartialPath output({.target = folder / "out.mp4", .overwrite = true});
+    put(output.path(), "new");
+    CHECK(content(folder / "out.mp4") == "old");
+    output.commit();
+  }
+  CHECK(content(folder / "out.mp4") == "new");
+  CHECK(names(folder.path()) == Names{"out.mp4"});
+}
+
+TEST_CASE("a target that appears during the work is not overwritten") {
+  const ScratchFolder folder;
+  PartialPath output({.target = folder / "out.mp4"});
+  put(folder / "out.mp4", "somebody else's");
+  expect_error(Code::failed, {"out.mp4", "File exists"}, [&] { output.commit(); });
+  CHECK(content(folder / "out.mp4") == "somebody else's");
+}
+
+TEST_CASE("a folder is replaced only when it is empty or an earlier output") {
+  const ScratchFolder folder;
+  const auto replace = [&](const std::string& marker) {
+    PartialPath output(
+        {.target = folder / "out", .kind = Kind::directory, .overwrite = true, .marker = marker});
+    put(output.path() / "avatar.json", "new");
+    output.commit();
+  };
+  fs::create_directory(folder / "out");
+  replace("avatar.json");
+  CHECK(names(folder / "out") == Names{"avatar.json"});
+  put(folder / "out/more", "");
+  replace("avatar.json");
+  CHECK(names(folder / "out") == Names{"avatar.json"});
+
+  fs::remove(folder / "out/avatar.json");
+  put(folder / "out/thesis.txt", "years of work");
+  expect_error(Code::invalid, {"out holds other things"}, [&] { replace("avatar.json"); });
+  expect_error(Code::invalid, {"out holds other things"}, [&] { replace(""); });
+  CHECK(names(folder / "out") == Names{"thesis.txt"});
+  CHECK(names(folder.path()) == Names{"out"});
+}
+
+TEST_CASE("an interrupted folder is resumed on request, and emptied otherwise") {
+  const ScratchFolder folder;
+  const PartialPath::Options options{.target = folder / "out/", .kind = Kind::directory};
+  {
+    PartialPath output(options);
+    put(output.path() / "a", "data");
+    output.keep_partial();
+  }
+  CHECK(names(folder.path()) == Names{"out.partial"});
+  {
+    PartialPath::Options resumed = options;
+    resumed.resume = true;
+    PartialPath output(resumed);
+    CHECK(names(output.path()) == Names{"a"});
+    output.keep_partial();
+  }
+  {
+    PartialPath output(options);
+    CHECK(names(output.path()).empty());
+    put(output.path() / "b", "data");
+    output.commit();
+  }
+  CHECK(names(folder.path()) == Names{"out"});
+  CHECK(names(folder / "out") == Names{"b"});
+}
+
+TEST_CASE("what cannot be an output is refused before any work") {
+  const ScratchFolder folder;
+  const auto open = [](const fs::path& target, Kind kind = Kind::file) {
+    PartialPath({.target = target, .kind = kind, .overwrite = true});
+  };
+  expect_error(Code::not_found, {"missing", "does not exist"},
+               [&] { open(folder / "missing/out.mp4"); });
+  put(folder / "file", "");
+  expect_error(Code::invalid, {"is not a folder"}, [&] { open(folder / "file/out.mp4"); });
+  expect_error(Code::invalid, {"not a regular file"}, [&] { open(folder.path()); });
+  expect_error(Code::invalid, {"not a regular file"}, [&] { open("/dev/null"); });
+  expect_error(Code::invalid, {"not a folder"}, [&] { open(folder / "file", Kind::directory); });
+  for (const char* nameless : {"", ".", "..", "/"}) {
+    expect_error(Code::invalid, {"does not name an output"}, [&] { open(nameless); });
+  }
+  expect_error(Code::failed, {"File name too long"}, [&] { open(folder / std::string(250, 'x')); });
+  expect_error(Code::failed, {"/proc/", "cannot be written"}, [&] { open("/proc/out.mp4"); });
+  CHECK(names(folder.path()) == Names{"file"});
+}
+
+TEST_CASE("a folder without permission is refused before any work") {
+  if (::geteuid() != 0) {
+    WARN("skipped: needs root to become another user");
+    return;
+  }
+  const ScratchFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_exec);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(65534) != 0) ::_exit(2);
+    try {
+      PartialPath({.target = folder / "out.mp4"});
+    } catch (const Error& error) {
+      const bool says_why = error.message().find("Permission denied") != std::string::npos;
+      ::_exit(error.code() == Code::failed && says_why ? 0 : 3);
+    }
+    ::_exit(4);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("two runs never write one target at once") {
+  const ScratchFolder folder;
+  const Kind kind = GENERATE(Kind::file, Kind::directory);
+  PartialPath first({.target = folder / "out", .kind = kind});
+  expect_error(Code::failed, {"out is being written by another run"},
+               [&] { PartialPath({.target = folder / "out", .kind = kind}); });
+  CHECK(fs::exists(first.path()));
+}
+
+TEST_CASE("a leftover that is a link is not written through") {
+  const ScratchFolder folder;
+  put(folder / "precious", "data");
+  fs::create_symlink(folder / "precious", folder / "out.mp4.partial");
+  expect_error(Code::failed, {"out.mp4.partial"},
+               [&] { PartialPath({.target = folder / "out.mp4"}); });
+  CHECK(content(folder / "precious") == "data");
+}

@@ -1,0 +1,108 @@
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/media/decode/audio.h"
+#include "core/media/speech.h"
+#include "tests/core/expect_error.h"
+#include "tests/core/files/scratch_folder.h"
+
+using namespace navtalk;
+using namespace navtalk::test;
+
+namespace {
+
+// The PATH of this process, put back at the end.
+class Path {
+ public:
+  explicit Path(const std::string& value) {
+    if (const char* old = ::getenv("PATH")) old_ = old;
+    ::setenv("PATH", value.c_str(), 1);
+  }
+  ~Path() { ::setenv("PATH", old_.c_str(), 1); }
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+
+ private:
+  std::string old_;
+};
+
+// A folder whose espeak-ng is this shell script.
+void put_espeak(const ScratchFolder& folder, const std::string& script) {
+  put(folder / "espeak-ng", "#!/bin/sh\n" + script);
+  std::filesystem::permissions(folder / "espeak-ng", std::filesystem::perms::owner_all);
+}
+
+}  // namespace
+
+TEST_CASE("a sentence is spoken, and the shell sees none of it") {
+  const ScratchFolder folder;
+  const std::string text =
+      GENERATE(as<std::string>{}, "Hello, how are you?", "$(touch /tmp/x) `ls` \"'", "-w /dev/null",
+               "Grüße, schöne Welt");
+  speak(text, "en-us+f3", folder / "hello.wav");
+  const Audio audio = decode_audio(folder / "hello.wav");
+  CHECK(audio.rate_hz == 22050);
+  CHECK(audio.duration_s() > 0.4);
+}
+
+TEST_CASE("a long text is spoken whole") {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; i < 30'000; ++i) text += "a b. ";
+  put_espeak(folder, "test \"$(wc -c)\" = 150000 || exit 9\necho too long to speak >&2; exit 7");
+  const Path path(folder.path().string() + ":" + ::getenv("PATH"));
+  expect_error(Code::failed, {"espeak-ng failed with status 7: too long to speak"},
+               [&] { speak(text, "en-us", folder / "a.wav"); });
+}
+
+TEST_CASE("a voice that is not there is named") {
+  const ScratchFolder folder;
+  const auto say = [&](const std::string& voice) { speak("hello", voice, folder / "a.wav"); };
+  expect_error(Code::not_found, {"klingon-x", "espeak-ng --voices"}, [&] { say("klingon-x"); });
+  expect_error(Code::not_found, {"\"f33\"", "variant"}, [&] { say("en-us+f33"); });
+  expect_error(Code::not_found, {"variant"}, [&] { say("en-us+"); });
+  CHECK_FALSE(std::filesystem::exists(folder / "a.wav"));
+}
+
+TEST_CASE("text with nothing to speak is refused") {
+  const ScratchFolder folder;
+  const std::string text = GENERATE(as<std::string>{}, "", " ", "\n\n", "...", "?!");
+  expect_error(Code::invalid, {"nothing that can be spoken"},
+               [&] { speak(text, "en-us", folder / "a.wav"); });
+  CHECK_FALSE(std::filesystem::exists(folder / "a.wav"));
+}
+
+TEST_CASE("a missing espeak-ng says how to install it") {
+  const ScratchFolder folder;
+  const Path path(folder.path());
+  expect_error(Code::not_found, {"apt install espeak-ng"},
+               [&] { speak("hello", "en-us", folder / "a.wav"); });
+}
+
+TEST_CASE("speech that cannot be written says why") {
+  const ScratchFolder folder;
+  expect_error(Code::failed, {"missing/a.wav", "No such file or directory"},
+               [&] { speak("hello", "en-us", folder / "missing/a.wav"); });
+  expect_error(Code::failed, {"/dev/full", "No space left"},
+               [] { speak("hello", "en-us", "/dev/full"); });
+}
+
+TEST_CASE("a stop request kills the speaker") {
+  const ScratchFolder folder;
+  // The script says on a pipe that it runs, then never ends by itself.
+  REQUIRE(::system(("mkfifo '" + (folder / "runs").string() + "'").c_str()) == 0);
+  put_espeak(folder, "echo yes > '" + (folder / "runs").string() + "'\nexec sleep 1000");
+  const Path path(folder.path().string() + ":" + ::getenv("PATH"));
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    content(folder / "runs");  // until the script has started
+    stop.request_stop();
+  });
+  expect_error(Code::interrupted, {},
+               [&] { speak("hello", "en-us", folder / "a.wav", stop.get_token()); });
+  CHECK_FALSE(std::filesystem::exists(folder / "a.wav"));
+}

@@ -1,0 +1,196 @@
+// Convolutions tile by tile against ATen's in double, and the layers that choose them.
+#include "gpu/kernels/conv/winograd_conv.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <catch2/catch.hpp>
+
+#include "gpu/nets/layers.h"
+#include "tests/gpu/nets/compare.h"
+
+namespace navtalk {
+namespace {
+
+using kernels::Isa;
+using kernels::TileConv;
+using kernels::TileConvMaps;
+using kernels::TileKind;
+using tests::difference;
+
+constexpr double k_bf16 = 5e-3;
+
+std::vector<Isa> instruction_sets() {
+  std::vector<Isa> all{Isa::portable};
+  if (kernels::best_isa() != Isa::portable) all.push_back(kernels::best_isa());
+  return all;
+}
+
+at::Tensor random_map(at::IntArrayRef shape) {
+  return at::randn(shape).to(at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+// One convolution with random weights, and what it should give.
+struct Case {
+  TileKind kind;
+  std::int64_t in, out, height, width;
+  at::Tensor weight = at::randn({out, in, 3, 3}) / std::sqrt(9.0 * static_cast<double>(in));
+  at::Tensor bias = at::randn({out});
+  at::Tensor x = random_map({2, in, height, width});
+
+  at::Tensor run(TileConvMaps maps, Isa isa, const at::Tensor& start = {}) const {
+    const TileConv conv(kind, weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in,
+                        out);
+    const std::int64_t times = kind == TileKind::same ? 1 : 2;
+    at::Tensor y = start.defined() ? start.clone()
+                                   : at::empty({2, out, times * height, times * width}, x.options(),
+                                               at::MemoryFormat::ChannelsLast);
+    maps.x = static_cast<const std::uint16_t*>(x.const_data_ptr());
+    maps.y = static_cast<std::uint16_t*>(y.mutable_data_ptr());
+    if (start.defined()) maps.add = maps.y;
+    maps.images = 2;
+    maps.height = height;
+    maps.width = width;
+    tile_conv(conv, maps, isa);
+    return y;
+  }
+  at::Tensor expected(at::Tensor input) const {
+    if (kind == TileKind::doubled) input = at::upsample_nearest2d(input, {2 * height, 2 * width});
+    return at::conv2d(input, weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a convolution by tiles equals the plain one, borders included, at awkward sizes") {
+  at::manual_seed(21);
+  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto c =
+      GENERATE(Case{TileKind::same, 16, 16, 2, 2}, Case{TileKind::same, 16, 48, 4, 6},
+               Case{TileKind::same, 32, 16, 2, 34}, Case{TileKind::same, 48, 32, 6, 18},
+               Case{TileKind::same, 64, 112, 8, 30}, Case{TileKind::doubled, 16, 16, 1, 1},
+               Case{TileKind::doubled, 32, 48, 3, 5}, Case{TileKind::doubled, 16, 64, 2, 19});
+  CHECK(difference(c.run({}, isa), c.expected(c.x.to(at::kDouble))) < 2 * k_bf16);
+}
+
+TEST_CASE("a convolution by tiles applies norm and SiLU on the way in, and adds on the way out") {
+  at::manual_seed(22);
+  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto c =
+      GENERATE(Case{TileKind::same, 32, 16, 10, 12}, Case{TileKind::doubled, 16, 32, 5, 9});
+  const at::Tensor scale = at::randn({2, c.in}), shift = at::randn({2, c.in});
+  const at::Tensor added = c.kind == TileKind::same ? random_map({2, c.out, c.height, c.width})
+                                                    : random_map({2, c.out, 10, 18});
+  const at::Tensor actual = c.run(
+      {.scale = scale.const_data_ptr<float>(), .shift = shift.const_data_ptr<float>()}, isa, added);
+  const auto per_channel = [&](const at::Tensor& t) {
+    return t.to(at::kDouble).view({2, c.in, 1, 1});
+  };
+  const at::Tensor input = at::silu(c.x.to(at::kDouble) * per_channel(scale) + per_channel(shift));
+  CHECK(difference(actual, c.expected(input) + added.to(at::kDouble)) < 2 * k_bf16);
+}
+
+TEST_CASE("the number of threads changes no byte of a convolution by tiles") {
+  at::manual_seed(23);
+  const Case c{TileKind::same, 32, 32, 64, 64};
+  const at::Tensor scale = at::ones({2, c.in}), shift = at::zeros({2, c.in});
+  const TileConvMaps maps{.scale = scale.const_data_ptr<float>(),
+                          .shift = shift.const_data_ptr<float>()};
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const at::Tensor one = c.run(maps, kernels::best_isa());
+  at::set_num_threads(3);
+  const at::Tensor three = c.run(maps, kernels::best_isa());
+  at::set_num_threads(before);
+  CHECK(at::equal(one, three));
+}
+
+TEST_CASE("norm and convolution as one layer equal the formula, whoever convolves") {
+  at::manual_seed(24);
+  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::tiles);
+  const std::int64_t out = GENERATE(32, 24);  // tiles take the first
+  const at::Tensor gamma = at::randn({32}) + 1, beta = at::randn({32});
+  const at::Tensor weight = at::randn({out, 32, 3, 3}) / 17, bias = at::randn({out});
+  const nets::Weights norm(
+      [&](const std::string& name) { return name == "weight" ? gamma : beta; });
+  const nets::NormConv layer(norm, weight, bias, {.map_size = 12, .groups = 8, .conv = kernel},
+                             type);
+  const auto map = [&](std::int64_t channels) {
+    return at::randn({2, channels, 12, 12}).to(type).contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  const at::Tensor x = map(32), other = map(out);
+  const at::Tensor alone =
+      at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),
+                                         beta.to(at::kDouble), 1e-5)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  const double limit = 3 * tests::tolerance(type);
+  CHECK(difference(layer(x), alone) < limit);
+  CHECK(difference(layer.consume(x.clone()), alone) < limit);
+  CHECK(difference(layer.plus(x.clone(), other), alone + other.to(at::kDouble)) < limit);
+  at::Tensor sum = other.clone();
+  layer.add_to(sum, x.clone());
+  CHECK(difference(sum, alone + other.to(at::kDouble)) < limit);
+}
+
+TEST_CASE("the doubling convolution by tiles equals oneDNN's sub-pixel form") {
+  at::manual_seed(25);
+  const std::int64_t size = GENERATE(1, 7, 16);
+  const at::Tensor weight = at::randn({32, 16, 3, 3}) / 12, bias = at::randn({32});
+  const at::Tensor x = random_map({2, 16, size, size});
+  const nets::UpConv library(weight, bias, size, at::kBFloat16);
+  const nets::UpConv tiles(weight, bias, size, at::kBFloat16, nets::ConvKernel::tiles);
+  CHECK(difference(tiles(x), library(x)) < 2 * k_bf16);
+}
+
+TEST_CASE("the picture's convolution equals the formula, whoever convolves, at awkward widths") {
+  at::manual_seed(26);
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::tiles);
+  const std::int64_t in = GENERATE(16, 48), width = GENERATE(1, 8, 21);
+  const at::Tensor gamma = at::randn({in}) + 1, beta = at::randn({in});
+  const at::Tensor weight = at::randn({3, in, 3, 3}) / 15, bias = at::randn({3});
+  const nets::Weights norm(
+      [&](const std::string& name) { return name == "weight" ? gamma : beta; });
+  const nets::Picture layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
+                            at::kBFloat16);
+  const at::Tensor x = random_map({2, in, 6, width});
+  const at::Tensor expected =
+      at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),
+                                         beta.to(at::kDouble), 1e-5)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  const at::Tensor y = layer(x.clone());
+  CHECK(y.stride(1) == 1);
+  CHECK(difference(y, expected) < 2 * k_bf16);
+}
+
+TEST_CASE("the picture's convolution is the same portably") {
+  at::manual_seed(27);
+  const std::int64_t in = 32, width = 13, height = 5;
+  const at::Tensor weight = at::randn({3, in, 3, 3}) / 17, bias = at::randn({3});
+  const at::Tensor scale = at::randn({2, in}), shift = at::randn({2, in});
+  const at::Tensor x = random_map({2, in, height, width});
+  const kernels::PictureConv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in);
+  const auto run = [&](Isa isa) {
+    at::Tensor y = at::zeros({2, height, width, 4});
+    kernels::picture_conv(conv,
+                          {.x = static_cast<const std::uint16_t*>(x.const_data_ptr()),
+                           .y = y.mutable_data_ptr<float>(),
+                           .images = 2,
+                           .height = height,
+                           .width = width,
+                           .scale = scale.const_data_ptr<float>(),
+                           .shift = shift.const_data_ptr<float>()},
+                          isa);
+    return y.narrow(3, 0, 3);
+  };
+  const auto per_channel = [&](const at::Tensor& t) {
+    return t.to(at::kDouble).view({2, in, 1, 1});
+  };
+  const at::Tensor expected =
+      at::conv2d(at::silu(x.to(at::kDouble) * per_channel(scale) + per_channel(shift)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1)
+          .permute({0, 2, 3, 1});
+  for (const Isa isa : instruction_sets()) CHECK(difference(run(isa), expected) < 2 * k_bf16);
+}
+
+}  // namespace navtalk

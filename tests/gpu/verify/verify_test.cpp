@@ -1,0 +1,125 @@
+#include "gpu/verify/verify.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/safetensors_writer.h"
+#include "tests/temporary_directory.h"
+
+using navtalk::GroupResult;
+using navtalk::Precision;
+using navtalk::verify;
+using navtalk::tests::TemporaryDirectory;
+
+namespace {
+
+const std::filesystem::path k_goldens = NAVTALK_TEST_GOLDENS;
+
+navtalk::Model::Options model(const std::filesystem::path& folder,
+                              Precision precision = Precision::fp32) {
+  return {.models = folder, .precision = precision, .threads = 2};
+}
+
+// The tensors that are out of tolerance, and those that were skipped.
+std::vector<std::string> failing(const std::vector<GroupResult>& results) {
+  std::vector<std::string> names;
+  for (const GroupResult& result : results)
+    if (result.compared && !result.passed) names.push_back(result.tensor);
+  return names;
+}
+std::vector<std::string> skipped(const std::vector<GroupResult>& results) {
+  std::vector<std::string> names;
+  for (const GroupResult& result : results)
+    if (!result.compared) names.push_back(result.group);
+  return names;
+}
+
+// Copies a safetensors file and adds 0.01 to the first value of some of its f32 tensors.
+void copy_changed(const std::filesystem::path& from, const std::filesystem::path& to,
+                  const std::vector<std::string>& tensors) {
+  const auto source = navtalk::Checkpoint::open(from);
+  std::vector<std::vector<std::byte>> data;
+  navtalk::SafetensorsWriter writer;
+  for (const auto& [key, value] : source.metadata()) writer.add_metadata(key, value);
+  for (const navtalk::TensorInfo& info : source.tensors()) {
+    auto& bytes =
+        data.emplace_back(navtalk::element_count(info.shape) * navtalk::item_size(info.dtype));
+    source.read(info.name, bytes);
+    if (std::ranges::count(tensors, info.name) > 0)
+      *reinterpret_cast<float*>(bytes.data()) += 0.01F;
+    writer.add(info.name, info.dtype, info.shape, bytes);
+  }
+  writer.write(to);
+}
+
+}  // namespace
+
+TEST_CASE("every committed golden file is within tolerance in fp32 and bf16") {
+  struct Row {
+    std::string name;
+    std::size_t results;
+    std::vector<std::string> skipped;
+  };
+  const auto row = GENERATE(Row{"wide", 7, {"compose", "pipeline"}},
+                            Row{"deep", 3, {"mel", "whisper", "windows", "decode", "pipeline"}},
+                            Row{"odd", 4, {"mel", "whisper", "encode", "decode"}});
+  const auto precision = GENERATE(Precision::fp32, Precision::bf16);
+  CAPTURE(row.name, navtalk::name(precision));
+  const auto results =
+      verify(model(k_goldens / row.name, precision), k_goldens / (row.name + ".safetensors"));
+  CHECK(results.size() == row.results + row.skipped.size());
+  CHECK(failing(results).empty());
+  CHECK(skipped(results) == row.skipped);
+  for (const GroupResult& result : results) {
+    CHECK(result.compared == result.reason.empty());
+    // Narrow UNets and encoders are finer than what was asked for.
+    if (result.tensor == "unet.output") CHECK(result.computed_in == Precision::fp32);
+    if (result.tensor == "whisper.states") CHECK(result.computed_in == precision);
+  }
+}
+
+TEST_CASE("one changed value in an expected tensor puts it out of tolerance, and no other") {
+  const TemporaryDirectory directory;
+  const auto golden = directory / "golden.safetensors";
+  const std::vector<std::string> changed{"windows.context", "encode.latents", "unet.output",
+                                         "decode.raw"};
+  copy_changed(k_goldens / "wide.safetensors", golden, changed);
+  CHECK(failing(verify(model(k_goldens / "wide"), golden)) == changed);
+}
+
+TEST_CASE("a changed mel feature is noticed where it is expected and where it is used") {
+  const TemporaryDirectory directory;
+  const auto golden = directory / "golden.safetensors";
+  copy_changed(k_goldens / "wide.safetensors", golden, {"mel.features"});
+  CHECK(failing(verify(model(k_goldens / "wide"), golden)) ==
+        std::vector<std::string>{"mel.features", "whisper.states"});
+}
+
+TEST_CASE("one changed weight puts the stages that use it out of tolerance") {
+  const TemporaryDirectory directory;
+  const auto folder = directory / "models";
+  std::filesystem::copy(k_goldens / "wide", folder, std::filesystem::copy_options::recursive);
+  const auto file = folder / "musetalkV15" / "unet.safetensors";
+  {
+    // The last bytes of the file belong to a weight; half precision, so a flipped sign is 0x80.
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(-1, std::ios::end);
+    const char byte = static_cast<char>(stream.get() ^ 0x80);
+    stream.seekp(-1, std::ios::end);
+    stream.put(byte);
+  }
+  CHECK(failing(verify(model(folder), k_goldens / "wide.safetensors")) ==
+        std::vector<std::string>{"unet.output"});
+}
+
+TEST_CASE("weights of another model are out of tolerance or do not fit") {
+  CHECK_THROWS_AS(verify(model(k_goldens / "odd"), k_goldens / "wide.safetensors"), navtalk::Error);
+}
+
+TEST_CASE("a missing model folder is an error even when only pictures are compared") {
+  CHECK_THROWS_AS(verify(model(k_goldens / "absent"), k_goldens / "deep.safetensors"),
+                  navtalk::Error);
+}

@@ -1,0 +1,170 @@
+// The scaler's decision under the adaptive law, acting or in the shadow.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/scheduler/scaling/plan_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("adaptive: the forecast is that of the formula") {
+  // H = 95 s, exp(-95/300) = 0.7286; mean 20 x 0.7286 + 4/60 x 300 x 0.2714 = 20.0;
+  // variance 20 x 0.7286 x 0.2714 + 5.428 = 9.383; z(1 %) = 2.3263; skew 0.735: 27.86.
+  const Plan plan = busy_pool(20, 4).plan();
+  CHECK(plan.wanted.horizon_s == Approx(95));
+  CHECK(plan.wanted.mean == Approx(20.0).margin(0.01));
+  CHECK(plan.wanted.deviation == Approx(3.063).margin(0.01));
+  CHECK(plan.target() == 28);
+}
+
+TEST_CASE("adaptive: more waits, clumps or a stricter wish ask for more") {
+  const int plain = busy_pool(20, 4).plan().target();
+  Pool clumped = busy_pool(20, 4);
+  clumped.snapshot.demand.clumping = 4;
+  CHECK(clumped.plan().target() > plain);
+  Pool strict = busy_pool(20, 4);
+  strict.policy.wait_probability = 0.0001;
+  CHECK(strict.plan().target() > plain);
+  Pool slow = busy_pool(20, 8);
+  slow.snapshot.demand.create[2].p90 = 600s;
+  CHECK(slow.plan().target() > busy_pool(20, 8).plan().target());
+  Pool queue = busy_pool(20, 4);
+  queue.snapshot.queued = 5;
+  CHECK(queue.plan().target() >= plain + 3);
+}
+
+TEST_CASE("adaptive: one slot is free for the next user even when nobody is foreseen") {
+  CHECK(busy_pool(0, 0).plan().target() == 1);
+  CHECK(busy_pool(3, 0).plan().target() >= 4);
+}
+
+TEST_CASE("adaptive: what the hour's clock foretells is there when its minute begins") {
+  Pool pool = busy_pool(20, 4);
+  pool.snapshot.demand.minute_left_s = 40;
+  pool.snapshot.demand.ahead[2] = {.users = 10, .variance = 4};  // begins in 100 s
+  CHECK(pool.plan().target() == 28);                             // a GPU takes 95 s
+  pool.snapshot.demand.minute_left_s = 30;
+  const Plan plan = pool.plan();
+  CHECK(plan.wanted.mean == Approx(30.0).margin(0.01));
+  CHECK(plan.wanted.deviation == Approx(std::sqrt(9.383 + 4)).margin(0.01));
+  CHECK(plan.wanted.foretold == Approx(10));
+  CHECK(plan.target() > 38);
+  const std::string line = explain(plan, pool.policy, pool.snapshot.demand).front();
+  CHECK(line.find("10.0 of them since they come at this minute of every hour") !=
+        std::string::npos);
+}
+
+TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as it is trusted") {
+  Pool pool = busy_pool(20, 4);
+  Headroom& headroom = pool.snapshot.memory.headroom;
+  for (auto& steps : headroom.beyond) steps[20] = 1000;  // 9.6 to 11.5 deviations
+  headroom.sizes = {10, 5, 1};
+  headroom.users = 1000;
+  CHECK(pool.plan().target() == 28);
+  headroom.rushes = 20;
+  const int half = pool.plan().target();
+  headroom.rushes = 1e9;
+  const int whole = pool.plan().target();
+  // 20 busy, and 11.5 deviations of sqrt(9.383 + 0.25).
+  CHECK(whole == Approx(20 + 11.5 * 3.104).margin(1));
+  CHECK(half == Approx((28 + whole) / 2.0).margin(1));
+  const Plan plan = pool.plan();
+  CHECK(plan.memory.headroom.used == plan.wanted.learnt);  // what people are shown
+  CHECK(plan.memory.headroom.used.trust == Approx(1));
+}
+
+TEST_CASE("adaptive: every tick learns, in the shadow too, and static alone does not") {
+  Pool pool = busy_pool(20, 4);
+  CHECK(pool.plan().memory.headroom.at == k_now);
+  CHECK(pool.plan().memory.headroom.busy == 20);
+  pool.policy.law = Law::counts;
+  CHECK(pool.plan().memory.headroom == Headroom{});
+  pool.policy.shadow = Law::adaptive;
+  CHECK(pool.plan().memory.headroom.at == k_now);
+}
+
+TEST_CASE("adaptive: never below Erlang's floor of the steady rate") {
+  const Plan plan = busy_pool(0, 8).plan();  // 40 busy slots are to be expected, none is
+  CHECK(plan.wanted.floor == 48);
+  CHECK(plan.target() == 48);
+}
+
+TEST_CASE("adaptive: what fast ways can bring need not be kept hot") {
+  Pool pool = busy_pool(20, 4);
+  const int cold = pool.plan().target();
+  for (int i = 0; i < 3; ++i) pool.add(Source::local, State::paused);
+  const Plan plan = pool.plan();
+  CHECK(plan.target() < cold);
+  CHECK(plan.target() + 3 >= cold);  // hot and paused together cover the slow way
+}
+
+TEST_CASE("adaptive: MIN is a floor, FREE a ceiling only where it is set") {
+  Pool pool = busy_pool(20, 4);
+  pool.policy.min_free = 30;
+  CHECK(pool.plan().target() == 50);
+  pool.policy.min_free = 0;
+  pool.policy.max_free = 2;
+  CHECK(pool.plan().target() == 22);
+}
+
+TEST_CASE("adaptive: down only to the highest target of the hold") {
+  Pool pool = busy_pool(0, 0);
+  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
+  const std::vector<TimedTarget> recent = {{k_now - 61s, 9}, {k_now - 60s, 7}, {k_now - 5s, 3}};
+  pool.snapshot.recent = recent;
+  const Plan plan = pool.plan();
+  CHECK(plan.wanted.held);
+  CHECK(plan.actions.size() == 3);
+  CHECK(plan.wanted.most == 7);
+  pool.snapshot.recent = {};
+  CHECK(pool.plan().actions.size() == 9);
+}
+
+TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
+  Pool pool = busy_pool(0, 0);
+  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
+  SECTION("a minute of more than twice the usual") {
+    pool.snapshot.demand.slow_per_s = 2.0 / 60;
+    pool.snapshot.demand.session_s = 30;
+    pool.snapshot.demand.last_minute = 5;
+    const Plan plan = pool.plan();
+    CHECK(plan.wanted.surge);
+    CHECK(plan.actions.empty());
+    CHECK(plan.memory.surge_until == k_now + pool.policy.surge_hold);
+    pool.snapshot.demand.last_minute = 4;
+    CHECK_FALSE(pool.plan().actions.empty());
+  }
+  SECTION("a waiting user") {
+    pool.snapshot.queued = 1;
+    CHECK(pool.plan().actions.empty());
+  }
+  SECTION("until it is over") {
+    pool.snapshot.memory.surge_until = k_now + 1s;
+    CHECK(pool.plan().actions.empty());
+    CHECK(pool.plan().memory.surge_until == k_now + 1s);
+    pool.snapshot.memory.surge_until = k_now;
+    CHECK_FALSE(pool.plan().actions.empty());
+  }
+}
+
+TEST_CASE("no thrash: the plan of a pool that was given what it wanted is empty") {
+  Pool pool = busy_pool(20, 4);
+  for (const Action& action : pool.plan().actions) pool.add(action.source, State::starting);
+  CHECK(pool.did() == "");
+}
+
+TEST_CASE("shadow: the other law is computed and shown, and changes nothing") {
+  Pool pool = busy_pool(20, 4);
+  pool.policy.law = Law::counts;
+  pool.policy.min_free = 1;
+  pool.policy.max_free = 2;
+  const Plan without = pool.plan();
+  pool.policy.shadow = Law::adaptive;
+  const Plan with = pool.plan();
+  REQUIRE(with.shadow);
+  CHECK(with.shadow->forecast == 28);
+  CHECK(with.shadow->least == 22);  // FREE holds for it too
+  CHECK(with.actions == without.actions);
+  CHECK(as_text(with.memory) == as_text(without.memory));  // but it learns its headroom
+}

@@ -1,0 +1,98 @@
+#include "tests/server/gateway/gateway_pool.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+
+namespace navtalk::tests {
+
+using namespace std::chrono_literals;
+
+Script::Script(const char* json) { ::setenv("NAVTALK_FAKE_WORKER", json, 1); }
+
+Script::~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
+
+GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gateway) {
+  store_ = PoolStore::open("sqlite:" + (folder_ / "pool.db").native());
+  identity_ = pool_identity(*store_, "navtalk", "test");
+  supply_.emplace(*store_, SupplyOptions{.identity = identity_, .who = "test"});
+  learner_.emplace(*store_);
+  allocation.gateway = "test";
+  allocation.host = "here";
+  allocator_.emplace(*store_, *supply_, *learner_, allocation);
+  gateway.listen = "127.0.0.1:0";
+  gateway.worker_token = "secret";
+  gateway.identity = identity_;
+  gateway_ = std::make_unique<server::Gateway>(*store_, *allocator_, gateway);
+  running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });
+}
+
+GatewayPool::~GatewayPool() {
+  stop();
+  running_.wait();
+  gateway_.reset();
+  for (const Gpu& gpu : started_) provider_.destroy(gpu, {});
+}
+
+Gpu GatewayPool::add_worker(int slots) {
+  Gpu gpu = row();
+  gpu.slots = slots;
+  const Outcome outcome = provider_.create(gpu, {});
+  const Instance instance = *std::get<Done>(outcome).instance;
+  gpu.url = instance.url;
+  gpu.provider_id = instance.provider_id;
+  started_.push_back(gpu);
+  return add(gpu);
+}
+
+Gpu GatewayPool::add_dead_worker() {
+  Gpu gpu = row();
+  gpu.url = "http://127.0.0.1:1";
+  return add(gpu);
+}
+
+void GatewayPool::kill_worker(const Gpu& gpu) {
+  ::kill(local::parse_process_id(gpu.provider_id)->pid, SIGKILL);
+}
+
+std::unique_ptr<SqliteConnection> GatewayPool::locked() {
+  auto other = std::make_unique<SqliteConnection>(folder_ / "pool.db", 1s);
+  other->script("BEGIN IMMEDIATE");
+  return other;
+}
+
+bool GatewayPool::ends() { return running_.wait_for(20s) == std::future_status::ready; }
+
+Gpu GatewayPool::row() {
+  Gpu gpu = new_gpu(identity_, Source::local);
+  gpu.host = "here";
+  gpu.device = "device-" + std::to_string(rows_++);  // one worker to a device
+  return gpu;
+}
+
+Gpu GatewayPool::add(const Gpu& gpu) {
+  const auto added = store_->add({.gpu = gpu}, {"test", "made"});
+  REQUIRE(added);
+  return *store_->change({.id = added->id, .version = added->version, .event = Event::ready},
+                         {"test", "ready"});
+}
+
+void upgrade(RawClient& client) {
+  client.send(
+      "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+      "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  client.receive_until("\r\n\r\n");
+}
+
+std::string text_frame(const std::string& text) {
+  return std::string("\x81") + static_cast<char>(0x80 | text.size()) + k_mask + text;
+}
+
+void start_session(RawClient& client) {
+  upgrade(client);
+  client.send(text_frame(k_start));
+  client.receive_until("session.ready");
+}
+
+}  // namespace navtalk::tests

@@ -1,0 +1,79 @@
+// A gateway on a real store, with fake workers as processes of their own; and clients that do not
+// behave.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/database/sqlite.h"
+#include "scheduler/forecast/demand_tracker.h"
+#include "scheduler/provision/local/local_provider.h"
+#include "scheduler/provision/supply.h"
+#include "server/gateway/gateway.h"
+#include "tests/server/http/client.h"
+#include "tests/temporary_directory.h"
+
+namespace navtalk::tests {
+
+// How fake workers behave that start while it lives (tests/fakes/worker_program.cpp).
+class Script {
+ public:
+  explicit Script(const char* json);
+  ~Script();
+};
+
+// A pool without loops: rows are what the test makes them.
+class GatewayPool {
+ public:
+  explicit GatewayPool(AllocatorOptions allocation = {}, server::GatewayOptions gateway = {});
+  ~GatewayPool();
+
+  // A fake worker, and its row: idle, or with another address.
+  Gpu add_worker(int slots = 1);
+  // The fullest is claimed first; among equals the first one made.
+  Gpu add_dead_worker();
+  void kill_worker(const Gpu& gpu);
+
+  SocketClient connect() { return SocketClient(url(), "/v1/realtime"); }
+  std::string url() const { return gateway_->url(); }
+  PoolStore& store() { return *store_; }
+  State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
+  std::string last_error_of(const Gpu& gpu) { return store_->find(gpu.id)->last_error; }
+  // Another program's hold on the database: whatever writes to the store fails after its patience.
+  std::unique_ptr<SqliteConnection> locked();
+  void stop() { stop_.request_stop(); }
+  bool ends();
+
+ private:
+  Gpu row();
+  Gpu add(const Gpu& gpu);
+
+  const TemporaryDirectory folder_;
+  int rows_ = 0;
+  std::unique_ptr<PoolStore> store_;
+  PoolIdentity identity_;
+  std::optional<Supply> supply_;
+  std::optional<Learner> learner_;
+  std::optional<Allocator> allocator_;
+  LocalProvider provider_{
+      {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .token = "secret"}};
+  std::vector<Gpu> started_;
+  std::unique_ptr<server::Gateway> gateway_;
+  std::stop_source stop_;
+  std::future<void> running_;
+};
+
+inline const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
+inline const std::string k_mask(4, '\0');
+inline const Headers k_json = {{"Content-Type", "application/json"}};
+
+// A WebSocket by hand.
+void upgrade(RawClient& client);
+std::string text_frame(const std::string& text);
+void start_session(RawClient& client);
+
+}  // namespace navtalk::tests

@@ -1,0 +1,137 @@
+// The gateway's HTTP: the pool for operators, health, metrics, and who may ask.
+#include <atomic>
+#include <catch2/catch.hpp>
+
+#include "scheduler/forecast/headroom.h"
+#include "tests/server/gateway/gateway_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") {
+  GatewayPool pool;
+  pool.add_worker();
+  const Got added =
+      ask("POST", pool.url() + "/v1/pool/gpus",
+          R"({"url": "http://127.0.0.1:9", "slots": 3, "dedicated_to": "acme"})", k_json);
+  CHECK(added.status == 201);
+  const std::string id = added.body.at("id");
+  CHECK(added.body.at("slots") == 3);
+  CHECK(added.body.at("dedicated_to") == "acme");
+  CHECK(ask("GET", pool.url() + "/v1/pool").body.at("gpus").size() == 2);
+  CHECK(ask("POST", pool.url() + "/v1/pool/gpus", "{}", k_json).status == 400);
+  for (const char* const slots : {"0", "1e18", "1000000000000000000", "1001", "1.5", "\"2\""}) {
+    const Got wrong =
+        ask("POST", pool.url() + "/v1/pool/gpus",
+            R"({"url": "http://127.0.0.1:8", "slots": )" + std::string(slots) + "}", k_json);
+    CHECK(wrong.status == 400);
+    CHECK_THAT(wrong.text, Catch::Contains("slots is a whole number from 1 to 1000"));
+  }
+  for (const char* const url : {"http://127.0.0.1:9/", "HTTP://127.0.0.1:9"}) {
+    const Got again = ask("POST", pool.url() + "/v1/pool/gpus",
+                          R"({"url": ")" + std::string(url) + R"("})", k_json);
+    CHECK(again.status == 422);
+    CHECK_THAT(again.text, Catch::Contains(id));
+  }
+  const Got strange =
+      ask("POST", pool.url() + "/v1/pool/gpus",
+          R"({"url": "http://127.0.0.1:8", "dedicated_to": "a\nb\u001b[31m"})", k_json);
+  CHECK(strange.status == 422);
+  CHECK_THAT(strange.text, Catch::Contains("no tenant"));
+  const Got drained = ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/drain");
+  CHECK(drained.status == 202);
+  CHECK(ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/wake").status == 409);
+  CHECK(ask("POST", pool.url() + "/v1/pool/gpus/nobody/drain").status == 404);
+  CHECK(ask("DELETE", pool.url() + "/v1/pool/gpus/" + id).status == 202);
+  CHECK(ask("GET", pool.url() + "/v1/pool").body.at("gpus").size() == 1);
+  const Got events = ask("GET", pool.url() + "/v1/pool/events?limit=2");
+  CHECK(events.body.at("events").size() == 2);
+  CHECK(ask("GET", pool.url() + "/v1/pool/events?after=x").status == 400);
+}
+
+TEST_CASE("health, readiness and metrics tell the truth") {
+  GatewayOptions stuck;
+  auto turning = std::make_shared<std::atomic<bool>>(true);
+  stuck.problems = [turning] {
+    using Problems = std::vector<std::string>;
+    return turning->load() ? Problems{} : Problems{"a loop is stuck"};
+  };
+  GatewayPool pool({}, stuck);
+  pool.add_worker();
+  CHECK(ask("GET", pool.url() + "/healthz").status == 200);
+  CHECK(ask("GET", pool.url() + "/readyz").status == 200);
+  *turning = false;
+  const Got unready = ask("GET", pool.url() + "/readyz");
+  CHECK(unready.status == 503);
+  CHECK_THAT(unready.text, Catch::Contains("a loop is stuck"));
+  const std::string metrics = ask("GET", pool.url() + "/metrics").text;
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
+  CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
+  CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
+}
+
+TEST_CASE("what the adaptive law has learnt is shown while it is looked after") {
+  GatewayPool pool;
+  PoolStore& store = pool.store();
+  const auto shown = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]["headroom"]; };
+  const auto scraped = [&] { return ask("GET", pool.url() + "/metrics").text; };
+  CHECK(shown().is_null());
+  CHECK_THAT(scraped(), !Catch::Contains("navtalk_scaler_headroom"));
+  Headroom headroom{.users = 1200, .rushes = 5, .at = store.now()};
+  headroom.used = {.deviations = 3.5, .trust = 0.2, .shape = 0.5};
+  store.set_setting(k_headroom_setting, as_text(headroom));
+  CHECK(shown() == nlohmann::json::parse(R"({"deviations": 3.5, "shape": 0.5, "trust": 0.2,
+                                             "users": 1200.0, "rushes": 5.0})"));
+  for (const char* const line :
+       {"navtalk_scaler_headroom_deviations 3.5\n", "navtalk_scaler_headroom_trust_ratio 0.2\n",
+        "navtalk_scaler_headroom_users 1200\n", "navtalk_scaler_headroom_rushes 5\n"}) {
+    CHECK_THAT(scraped(), Catch::Contains(line));
+  }
+  headroom.at = store.now() - 11min;  // static now, or no scaler any more
+  store.set_setting(k_headroom_setting, as_text(headroom));
+  CHECK(shown().is_null());
+}
+
+TEST_CASE("until there are keys, only this machine is served") {
+  const TemporaryDirectory folder;
+  const auto store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
+  Supply supply(*store, {});
+  Learner learner(*store);
+  Allocator allocator(*store, supply, learner, {});
+  CHECK_THROWS_WITH(Gateway(*store, allocator, {.listen = "0.0.0.0:0"}),
+                    Catch::Contains("loopback only"));
+  GatewayPool pool;
+  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "https://example.org"}}).status == 403);
+  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Host", "example.org"}}).status == 403);
+  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "http://localhost:8000"}}).status ==
+        200);
+  CHECK(SocketClient(pool.url(), "/v1/realtime", {{"Origin", "https://example.org"}})
+            .declined_status() == 403);
+  // A name that begins like an address is still a name, and its owner's page no page of ours.
+  for (const char* const evil : {"127.evil.com", "localhost.evil.com", "127.0.0.1.evil.com"}) {
+    const std::string name = evil;
+    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Host", name}}).status == 403);
+    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "http://" + name}}).status == 403);
+  }
+}
+
+TEST_CASE("a page cannot register a worker, to whom the pool's token would go") {
+  GatewayPool pool;
+  const std::string body = R"({"url": "http://127.0.0.1:9"})";
+  const std::string route = pool.url() + "/v1/pool/gpus";
+  Headers evil = k_json;
+  evil.emplace_back("Origin", "http://127.evil.com");
+  CHECK(ask("POST", route, body, evil).status == 403);
+  // These a browser sends without asking first, and one that sends no Origin there may be.
+  for (const char* const type : {"text/plain", "application/x-www-form-urlencoded", "",
+                                 "multipart/form-data; boundary=application/json"}) {
+    const Got refused = ask("POST", route, body, {{"Content-Type", type}});
+    CHECK(refused.status == 415);
+    CHECK_THAT(refused.text, Catch::Contains("Content-Type: application/json"));
+  }
+  CHECK(pool.store().view().gpus.empty());
+  CHECK(ask("POST", route, body, {{"Content-Type", "application/json; charset=utf-8"}}).status ==
+        201);
+}

@@ -1,0 +1,173 @@
+// Users of the gateway: slots, the queue, frames, and the end of the gateway itself.
+#include <catch2/catch.hpp>
+
+#include "tests/server/gateway/gateway_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("a user gets a slot, keeps it, and gives it back by leaving") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  REQUIRE(client.connected());
+  client.send(k_start);
+  CHECK(client.receive_json().at("type") == "session.ready");
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(pool.store().leases().size() == 1);
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+}
+
+TEST_CASE("whoever waits sees the position change, and gets the slot when it is free") {
+  GatewayPool pool;
+  pool.add_worker();
+  SocketClient first = pool.connect();
+  first.send(k_start);
+  REQUIRE(first.receive_json().at("type") == "session.ready");
+  SocketClient second = pool.connect();
+  second.send(k_start);
+  CHECK(second.receive_json().at("position") == 1);
+  SocketClient third = pool.connect();
+  third.send(k_start);
+  const auto update = third.receive_json();
+  CHECK(update.at("type") == "queue.update");
+  CHECK(update.at("position") == 2);
+  CHECK(update.contains("eta_s"));
+  first.send(R"({"type":"session.end"})");
+  CHECK(second.receive_type("session.ready").at("type") == "session.ready");
+  auto moved = third.receive_type("queue.update");
+  while (moved.at("position") == 2) moved = third.receive_type("queue.update");  // another ETA
+  CHECK(moved.at("position") == 1);
+  // One who waits leaves by leaving.
+  third.send(R"({"type":"session.end"})");
+  CHECK(third.close_code() == 1000);
+  CHECK(eventually([&] { return pool.store().view().waiters.empty(); }));
+}
+
+TEST_CASE("a user who vanishes gives the slot back at once, and the place in the queue") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient holder = pool.connect();
+  holder.send(k_start);
+  REQUIRE(holder.receive_json().at("type") == "session.ready");
+  SocketClient waiter = pool.connect();
+  waiter.send(k_start);
+  REQUIRE(waiter.receive_json().at("type") == "queue.update");
+  waiter.vanish();
+  CHECK(eventually([&] { return pool.store().view().waiters.empty(); }));
+  holder.vanish();
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+}
+
+TEST_CASE("frames are relayed both ways as they are") {
+  const Script script(R"({"echo": true})");
+  GatewayPool pool;
+  pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  for (int i = 0; i < 100; ++i) client.send_binary(std::string(10'000, static_cast<char>(i)));
+  for (int i = 0; i < 100; ++i) {
+    const auto frame = client.receive();
+    REQUIRE(frame);
+    CHECK_FALSE(frame->text);
+    CHECK(frame->bytes == std::string(10'000, static_cast<char>(i)));
+  }
+}
+
+TEST_CASE("without a queue a user without a slot is refused with a time to try again") {
+  GatewayPool pool({.queue_limit = 0});
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  const auto error = client.receive_json();
+  CHECK(error.at("type") == "error");
+  CHECK(error.at("code") == "no_capacity");
+  CHECK(error.at("retry_after") > 0);
+  CHECK(client.close_code() == 1013);
+}
+
+TEST_CASE("the first frame must be session.start, and in time") {
+  GatewayOptions impatient;
+  impatient.start_within = 300ms;
+  GatewayPool pool({}, impatient);
+  for (const char* const text : {"nonsense", "{}", R"({"type":"input.end"})"}) {
+    SocketClient client = pool.connect();
+    client.send(text);
+    CHECK(client.receive_json().at("code") == "usage");
+    CHECK(client.close_code() == 1008);
+  }
+  SocketClient silent = pool.connect();
+  CHECK(silent.receive_json().at("code") == "usage");
+  SocketClient long_winded = pool.connect();
+  long_winded.send(R"({"type":"session.start","avatar":")" + std::string(17'000, 'x') + R"("})");
+  const auto error = long_winded.receive_json();
+  CHECK(error.at("code") == "invalid");
+  CHECK_THAT(error.at("message").get<std::string>(), Catch::Contains("16384 bytes"));
+  CHECK(long_winded.close_code() == 1008);
+  SocketClient loud = pool.connect();
+  loud.send(std::string((1 << 20) + 1, 'x'));
+  CHECK(loud.close_code() == 1009);
+}
+
+TEST_CASE("a stop tells sessions, gives leases back, and ends") {
+  GatewayOptions brisk;
+  brisk.stop_notice = 200ms;
+  GatewayPool pool({}, brisk);
+  const Gpu gpu = pool.add_worker();
+  SocketClient holder = pool.connect();
+  holder.send(k_start);
+  REQUIRE(holder.receive_json().at("type") == "session.ready");
+  SocketClient waiter = pool.connect();
+  waiter.send(k_start);
+  REQUIRE(waiter.receive_json().at("type") == "queue.update");
+  pool.stop();
+  CHECK(waiter.receive_type("error").at("code") == "draining");
+  CHECK(holder.receive_json().at("type") == "session.draining");
+  CHECK(holder.receive_json().at("code") == "drained");
+  CHECK(holder.close_code() == 1001);
+  CHECK(pool.ends());
+  CHECK(pool.store().leases().empty());
+  CHECK(pool.store().view().waiters.empty());
+  CHECK(pool.state_of(gpu) == State::idle);
+}
+
+TEST_CASE("sessions keep their leases through a notice that is longer than these") {
+  GatewayOptions patient;
+  patient.stop_notice = 10min;
+  GatewayPool pool({.lease = 600ms}, patient);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const Lease lease = pool.store().leases().at(0);
+  pool.stop();
+  REQUIRE(client.receive_json().at("type") == "session.draining");
+  const TimePoint until = pool.store().now() + 1500ms;
+  const auto lost = [&] { return !pool.store().expire().empty(); };
+  CHECK(eventually([&] { return lost() || pool.store().now() > until; }));
+  const auto leases = pool.store().leases();
+  REQUIRE(leases.size() == 1);
+  CHECK(leases[0].id == lease.id);
+  CHECK(pool.state_of(gpu) == State::running);
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);
+  CHECK(pool.ends());
+  CHECK(pool.store().leases().empty());
+}
+
+TEST_CASE("a stop does not wait for a client that answers nothing") {
+  GatewayOptions brisk;
+  brisk.stop_notice = 200ms;
+  GatewayPool pool({}, brisk);
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());
+  start_session(client);
+  pool.stop();
+  CHECK(pool.ends());
+  CHECK(pool.store().leases().empty());
+  CHECK(pool.state_of(gpu) == State::idle);
+}

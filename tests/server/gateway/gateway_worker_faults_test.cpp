@@ -1,0 +1,232 @@
+// What the gateway makes of workers, leases and clients that fail: who is blamed, and what is kept.
+#include <catch2/catch.hpp>
+
+#include "tests/server/gateway/gateway_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("a worker that cannot be reached is failed, and the user gets another") {
+  GatewayPool pool;
+  const Gpu dead = pool.add_dead_worker();
+  const Gpu good = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_type("session.ready").at("type") == "session.ready");
+  CHECK(pool.state_of(good) == State::running);
+  // The other one was either tried and failed, or not needed.
+  SocketClient second = pool.connect();
+  second.send(k_start);
+  CHECK(second.receive_json().at("type") == "queue.update");
+  CHECK(pool.state_of(dead) == State::failed);
+  CHECK(pool.store().leases().size() == 1);
+}
+
+TEST_CASE("a worker that accepts and never gets ready is failed") {
+  GatewayOptions impatient;
+  impatient.ready_within = 300ms;
+  const Script script(R"({"ready": false})");
+  GatewayPool pool({.queue_limit = 0}, impatient);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  const auto error = client.receive_type("error");
+  CHECK(error.at("code") == "no_capacity");
+  CHECK(pool.state_of(gpu) == State::failed);
+}
+
+TEST_CASE("goodbye in the same packet as session.start is goodbye, and the GPU stays well") {
+  const Script script(R"({"ready": false})");
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());
+  upgrade(client);
+  client.send(text_frame(k_start) + text_frame(R"({"type":"session.end"})"));
+  // Nothing comes but the close frame: 1000.
+  CHECK(client.receive_until("\x03\xe8") == "\x88\x02\x03\xe8");
+  CHECK(eventually([&] { return pool.store().leases().empty(); }));
+  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(pool.last_error_of(gpu).empty());
+  CHECK(pool.store().view().waiters.empty());
+}
+
+TEST_CASE("leaving while the worker is reached or loads never harms the GPU") {
+  const auto script =
+      GENERATE(R"({"routes": {"/v1/session": {"delay_s": 0.3}}})", R"({"ready": false})");
+  const bool politely = GENERATE(true, false);
+  const Script scripted(script);
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(eventually([&] { return !pool.store().leases().empty(); }));
+  if (politely) client.send(R"({"type":"session.end"})");
+  if (!politely) client.vanish();
+  CHECK(eventually([&] { return pool.store().leases().empty(); }));
+  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(pool.last_error_of(gpu).empty());
+  if (politely) CHECK(client.close_code() == 1000);
+}
+
+TEST_CASE("a worker's own faults before session.ready fail the GPU, never the client") {
+  const std::string code = GENERATE("failed", "drained", "superseded", "no_capacity", "new_word");
+  const Script script((R"({"start_error": ")" + code + R"("})").c_str());
+  GatewayPool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  // What the worker said is not for the client, who is looked after elsewhere.
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(client.close_code() == 1013);
+  CHECK(pool.state_of(gpu) == State::failed);
+  CHECK_THAT(pool.last_error_of(gpu), Catch::Contains(code + ": the script says so"));
+}
+
+TEST_CASE("a worker that takes a lease for old is well: the user gets another lease") {
+  const Script script(
+      R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch", "times": 2}}})");
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_type("session.ready").at("epoch") == 3);
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(pool.last_error_of(gpu).empty());
+  CHECK(pool.store().leases().size() == 1);
+}
+
+TEST_CASE("a worker that takes every lease for old is failed") {
+  const Script script(R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch"}}})");
+  GatewayPool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(pool.state_of(gpu) == State::failed);
+  CHECK(pool.last_error_of(gpu) ==
+        "the worker takes new leases for old: the script says so (HTTP 409)");
+  CHECK(pool.store().leases().empty());
+}
+
+TEST_CASE("what a worker says when it declines is told in its words, not as JSON") {
+  const Script script(R"({"routes": {"/v1/session": {"status": 503}}})");
+  GatewayPool pool({.queue_limit = 0});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == "no_capacity");
+  CHECK(pool.last_error_of(gpu) == "the worker declined a session: the script says so (HTTP 503)");
+}
+
+TEST_CASE("what the client asked for in vain is told, and the GPU stays well") {
+  const std::string code = GENERATE("usage", "not_found", "invalid");
+  const Script script((R"({"start_error": ")" + code + R"("})").c_str());
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("code") == code);
+  CHECK(client.close_code() == 1008);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+  CHECK(pool.last_error_of(gpu).empty());
+}
+
+TEST_CASE("a session that no worker can start takes three of them, not all") {
+  const Script script(R"({"start_error": "failed"})");
+  GatewayPool pool;
+  std::vector<Gpu> gpus;
+  for (int i = 0; i < 4; ++i) gpus.push_back(pool.add_worker());
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  const auto error = client.receive_type("error");
+  CHECK(error.at("code") == "failed");
+  CHECK(error.at("retry_after") == 5);
+  CHECK(client.close_code() == 1011);
+  CHECK(std::count_if(gpus.begin(), gpus.end(),
+                      [&](const Gpu& gpu) { return pool.state_of(gpu) == State::failed; }) == 3);
+}
+
+TEST_CASE("a worker lost while the store is away is failed, and its slot free, once it is back") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url());  // does not answer the close: its direction is still relayed
+  start_session(client);
+  {
+    const auto hold = pool.locked();
+    pool.kill_worker(gpu);
+    CHECK_THAT(client.receive_until("worker_lost"), Catch::Contains("worker_lost"));
+    // The gateway's call began before these two, and its patience is over before the second's.
+    CHECK_THROWS_AS(pool.store().leave({"nobody"}), Error);
+    CHECK_THROWS_AS(pool.store().leave({"nobody"}), Error);
+    CHECK(pool.state_of(gpu) == State::running);
+  }
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK(pool.last_error_of(gpu) == "its worker was lost in a session");
+  CHECK(pool.store().leases().empty());
+}
+
+TEST_CASE("a worker lost in a session is told, and its GPU failed") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  pool.kill_worker(gpu);
+  const auto error = client.receive_json();
+  CHECK(error.at("code") == "worker_lost");
+  CHECK(error.at("retry_after") == 1);
+  CHECK(client.close_code() == 1011);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK(pool.store().leases().empty());
+}
+
+TEST_CASE("a session whose lease is gone is ended") {
+  GatewayPool pool({.lease = 300ms});
+  pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const Lease lease = pool.store().leases().at(0);
+  REQUIRE(pool.store().release(lease.id, lease.epoch));
+  CHECK(client.receive_json().at("code") == "lease_lost");
+  CHECK(client.close_code() == 1011);
+}
+
+TEST_CASE("a lease is kept for as long as the session goes on") {
+  GatewayPool pool({.lease = 400ms});
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const TimePoint until = pool.store().now() + 1s;
+  CHECK(eventually([&] { return pool.store().expire().empty() && pool.store().now() > until; }));
+  CHECK(pool.state_of(gpu) == State::running);
+}
+
+TEST_CASE("a lease that no session holds is given back, not renewed for ever") {
+  GatewayPool pool({.lease = 300ms});
+  const Gpu gpu = pool.add_worker();
+  REQUIRE(pool.store().claim({.id = {"lost"}, .gateway = "test", .host = "here"}, 10s));
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+}
+
+TEST_CASE("a client that does not read is let go, and its GPU is not blamed") {
+  const Script script(R"({"echo": true})");
+  GatewayOptions impatient;
+  impatient.slow_client = 300ms;
+  GatewayPool pool({}, impatient);
+  const Gpu gpu = pool.add_worker();
+  RawClient client(pool.url(), 4096);
+  start_session(client);
+  // Binary frames of 64 KiB, echoed to one who does not look.
+  const std::string frame =
+      std::string("\x82\xff\0\0\0\0\0\x01\0\0", 10) + k_mask + std::string(65536, 'x');
+  int sent = 0;
+  while (sent < 4000 && client.send(frame)) ++sent;
+  CHECK(sent < 4000);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+  CHECK(pool.store().leases().empty());
+}

@@ -1,0 +1,42 @@
+#include "server/http/message.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace navtalk;
+using namespace navtalk::server;
+
+TEST_CASE("a request's target becomes a path and a query, percent-decoded") {
+  Request request;
+  REQUIRE(parse_target("/v1/a%20b/%41?x=1&y=a+b%26c&empty=&flag#ignored", request));
+  CHECK(request.path == "/v1/a b/A");
+  CHECK(request.parameter("x") == "1");
+  CHECK(request.parameter("y") == "a b&c");
+  CHECK(request.parameter("empty") == "");
+  CHECK(request.parameter("flag") == "");
+  CHECK_FALSE(request.parameter("z"));
+}
+
+TEST_CASE("a malformed target is refused") {
+  const auto* const target =
+      GENERATE("", "v1", "/a%", "/a%4", "/a%zz", "/%00", "/?x=%g0", "http://host/");
+  Request request;
+  CHECK_FALSE(parse_target(target, request));
+}
+
+TEST_CASE("only a JSON object is taken for a body, and nothing for an empty one") {
+  Request request;
+  CHECK(json_body(request).empty());
+  request.body = R"({"a": 1})";
+  CHECK(json_body(request).at("a") == 1);
+  request.body = GENERATE("[1]", "{", "1", "null", "nonsense");
+  CHECK_THROWS_AS(json_body(request), Error);
+}
+
+TEST_CASE("an error's answer has its code's HTTP status") {
+  const Response response = error_response(Error(Code::not_found, "there is no such thing"));
+  CHECK(response.status == 404);
+  CHECK(nlohmann::json::parse(response.body) ==
+        nlohmann::json::parse(
+            R"({"error":{"code":"not_found","message":"there is no such thing"}})"));
+}
