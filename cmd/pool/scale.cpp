@@ -37,7 +37,7 @@ nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
           {"supply", known(tick.plan.census.supply())},
           {"busy", known(tick.plan.census.busy)},
           {"cloud", known(tick.plan.cloud)},
-          {"hindrance", known(navtalk::name(tick.plan.hindrance))},
+          {"hindrance", known(navtalk::name(tick.plan.blocked_by))},
           {"acted", tick.acted},
           {"actions", std::move(actions)},
           {"explanation", tick.explanation}};

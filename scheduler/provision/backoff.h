@@ -1,18 +1,21 @@
-// A source that failed is left alone for a while, whoever wants a GPU of it: the scaler, a waiter.
+// Backoff of a source that failed: nobody (the scaler, a waiter) asks it for a GPU for a while.
 #pragma once
 
 #include <span>
 
-#include "scheduler/scaling/plan.h"
+#include "scheduler/forecast/demand.h"
+#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/policy.h"
+#include "scheduler/provision/blocked_by.h"
 
 namespace navtalk {
 
-// Why it is left alone; none: it may be asked.
-Hindrance resting(const LeadTime& lead, const Policy& policy, TimePoint now);
+// Why the source is not asked now; none: it may be asked.
+BlockedBy backoff(const LeadTime& lead, const Policy& policy, TimePoint now);
 
-// May waiters have that operation done at that source now? Not while it rests; after a failure one
-// try tells whether the next ones have a chance.
-bool may_be_asked(const Demand& demand, Source source, Operation operation,
-                  std::span<const Gpu> gpus, TimePoint now);
+// Whether waiters may have that operation tried at that source now. False during the backoff; after
+// a failure, one attempt at a time until one succeeds.
+bool may_retry(const Demand& demand, Source source, Operation operation, std::span<const Gpu> gpus,
+               TimePoint now);
 
 }  // namespace navtalk

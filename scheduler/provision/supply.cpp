@@ -77,7 +77,7 @@ Bringing Supply::bring(const PoolView& view, const std::string& why,
                        const std::optional<ForUsers>& need) {
   const Demand learnt = options_.demand ? options_.demand() : Demand{};
   const auto may = [&](Source source, Operation operation) {
-    return may_be_asked(learnt, source, operation, view.gpus, view.now);
+    return may_retry(learnt, source, operation, view.gpus, view.now);
   };
   for (const Gpu& gpu : wakeable(view)) {
     if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;

@@ -11,17 +11,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> k_kinds = {"wake", "create",       "pause", "destroy",
                                                      "fail", "clear-failed", "probe", "drain"};
-constexpr std::array<std::string_view, 9> k_hindrances = {
-    "none",
-    "the cap on GPUs is reached",
-    "the cap on dollars per hour is reached",
-    "the cap on creations per tick is reached; the next tick goes on",
-    "creation is paused, since the provider refused the account",
-    "the provider has no capacity now",
-    "GPUs there fail as fast as they are made: a crash loop, not a lack of capacity",
-    "no source has room",
-    "failed GPUs keep their place for a while",
-};
 
 std::string slots(int count) { return fmt::format("{} slot{}", count, count == 1 ? "" : "s"); }
 
@@ -64,9 +53,6 @@ std::string described(const Action& action) {
 }  // namespace
 
 std::string_view name(Action::Kind kind) { return k_kinds.at(static_cast<std::size_t>(kind)); }
-std::string_view name(Hindrance hindrance) {
-  return k_hindrances.at(static_cast<std::size_t>(hindrance));
-}
 
 std::vector<std::string> explain(const Plan& plan, const Policy& policy, const Demand& demand) {
   std::vector<std::string> lines = {target_line(plan.wanted, demand, policy, policy.law),
@@ -79,7 +65,7 @@ std::vector<std::string> explain(const Plan& plan, const Policy& policy, const D
     lines.push_back(fmt::format("{}: {}", described(action), action.why));
   }
   if (plan.missing > 0) {
-    lines.push_back(fmt::format("{} missing: {}", slots(plan.missing), name(plan.hindrance)));
+    lines.push_back(fmt::format("{} missing: {}", slots(plan.missing), name(plan.blocked_by)));
   }
   if (plan.shadow && policy.shadow) {
     lines.push_back("shadow: " + target_line(*plan.shadow, demand, policy, *policy.shadow));

@@ -37,15 +37,16 @@ class Rules {
     plan_.actions.push_back(
         {.kind = kind, .index = index, .gpu = gpu.id, .source = gpu.source, .why = why});
   }
-  void hinder(Hindrance hindrance) {
+  void block(BlockedBy reason) {
     // A full source is no news where another one could have helped.
-    const bool better = plan_.hindrance == Hindrance::none || plan_.hindrance == Hindrance::no_room;
-    if (better) plan_.hindrance = hindrance;
+    const bool better =
+        plan_.blocked_by == BlockedBy::none || plan_.blocked_by == BlockedBy::no_room;
+    if (better) plan_.blocked_by = reason;
   }
   const SourceState& state_of(Source source) const {
     return snapshot_.sources[static_cast<std::size_t>(source)];
   }
-  Hindrance cap(bool creates, double usd_per_hour) const;
+  BlockedBy cap(bool creates, double usd_per_hour) const;
   int wake_some(const Way& way, int missing);
   int create_some(const Way& way, int missing);
   bool removable(const Gpu& gpu) const;
@@ -87,30 +88,30 @@ void Rules::mend() {
   }
 }
 
-Hindrance Rules::cap(bool creates, double usd_per_hour) const {
+BlockedBy Rules::cap(bool creates, double usd_per_hour) const {
   if (policy_.max_creates_per_tick > 0 && begun_ >= policy_.max_creates_per_tick) {
-    return Hindrance::creates_per_tick;
+    return BlockedBy::creates_per_tick;
   }
   if (policy_.max_usd_per_hour > 0 &&
       plan_.census.usd_per_hour + begun_usd_per_hour_ + usd_per_hour > policy_.max_usd_per_hour) {
-    return Hindrance::max_usd;
+    return BlockedBy::max_usd;
   }
   if (creates && policy_.max_gpus > 0 && plan_.census.gpus + created_ >= policy_.max_gpus) {
-    return Hindrance::max_gpus;
+    return BlockedBy::max_gpus;
   }
-  return Hindrance::none;
+  return BlockedBy::none;
 }
 
 int Rules::wake_some(const Way& way, int missing) {
-  const Hindrance rests = resting(snapshot_.demand.wake_at(way.source), policy_, now_);
+  const BlockedBy waits = backoff(snapshot_.demand.wake_at(way.source), policy_, now_);
   for (std::size_t i = 0; i < snapshot_.gpus.size() && missing > 0; ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool wakeable = gpu.state == State::paused && gpu.source == way.source && shared(gpu) &&
                           gpu.intent.operation == Operation::none;
     if (!wakeable) continue;
-    const Hindrance hindrance = rests == Hindrance::none ? cap(false, gpu.usd_per_hour) : rests;
-    if (hindrance != Hindrance::none) {
-      hinder(hindrance);
+    const BlockedBy blocked_by = waits == BlockedBy::none ? cap(false, gpu.usd_per_hour) : waits;
+    if (blocked_by != BlockedBy::none) {
+      block(blocked_by);
       break;
     }
     add(Kind::wake, i, "more slots are wanted, and it is paused");
@@ -123,18 +124,18 @@ int Rules::wake_some(const Way& way, int missing) {
 
 int Rules::create_some(const Way& way, int missing) {
   const SourceState& from = state_of(way.source);
-  const Hindrance rests = resting(snapshot_.demand.create_at(way.source), policy_, now_);
+  const BlockedBy waits = backoff(snapshot_.demand.create_at(way.source), policy_, now_);
   for (int made = 0; missing > 0; ++made) {
-    Hindrance hindrance = rests;
-    if (hindrance == Hindrance::none && (!from.available || made >= from.room))
-      hindrance = Hindrance::no_room;
-    if (hindrance == Hindrance::none && snapshot_.creation_paused_until &&
+    BlockedBy blocked_by = waits;
+    if (blocked_by == BlockedBy::none && (!from.available || made >= from.room))
+      blocked_by = BlockedBy::no_room;
+    if (blocked_by == BlockedBy::none && snapshot_.creation_paused_until &&
         now_ < *snapshot_.creation_paused_until) {
-      hindrance = Hindrance::paused_creation;
+      blocked_by = BlockedBy::paused_creation;
     }
-    if (hindrance == Hindrance::none) hindrance = cap(true, from.usd_per_hour);
-    if (hindrance != Hindrance::none) {
-      hinder(hindrance);
+    if (blocked_by == BlockedBy::none) blocked_by = cap(true, from.usd_per_hour);
+    if (blocked_by != BlockedBy::none) {
+      block(blocked_by);
       break;
     }
     plan_.actions.push_back({.kind = Kind::create,
@@ -153,7 +154,7 @@ void Rules::grow() {
   const Census& census = plan_.census;
   int missing = plan_.wanted.least - census.supply();
   if (missing <= 0) return;
-  if (census.holding > 0) hinder(Hindrance::failed_hold);
+  if (census.holding > 0) block(BlockedBy::failed_hold);
   missing -= census.holding;
   const Demand& demand = snapshot_.demand;
   const auto lead_s = [](const LeadTime& lead) { return in_seconds(lead.p90) / lead.odds; };
@@ -169,9 +170,9 @@ void Rules::grow() {
   }
   plan_.missing = std::max(0, missing);
   if (plan_.missing == 0)
-    plan_.hindrance = Hindrance::none;
+    plan_.blocked_by = BlockedBy::none;
   else
-    hinder(Hindrance::no_room);
+    block(BlockedBy::no_room);
 }
 
 bool Rules::removable(const Gpu& gpu) const {
@@ -295,7 +296,7 @@ void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, 
   plan.census = census(snapshot, policy, now);
   plan.wanted = wanted;
   plan.shadow.reset();
-  plan.hindrance = Hindrance::none;
+  plan.blocked_by = BlockedBy::none;
   plan.missing = 0;
   plan.memory = updated_memory(snapshot, policy, plan.census, wanted, now);
   plan.cloud = plan.memory.cloud_on;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "scheduler/pool/policy.h"
+#include "scheduler/provision/blocked_by.h"
 #include "scheduler/scaling/snapshot.h"
 
 namespace navtalk {
@@ -72,27 +73,13 @@ struct Wanted {
 };
 Wanted wanted(const Snapshot& snapshot, const Policy& policy, const Census& census, TimePoint now);
 
-// What keeps a pool from growing although it should.
-enum class Hindrance : std::uint8_t {
-  none,
-  max_gpus,
-  max_usd,
-  creates_per_tick,
-  paused_creation,
-  no_capacity,
-  crash_loop,
-  no_room,
-  failed_hold,
-};
-std::string_view name(Hindrance hindrance);
-
 struct Plan {
   std::vector<Action> actions{};
   Census census{};
   Wanted wanted{};
   std::optional<Wanted> shadow{};  // what the shadow law wants
   bool cloud = false;              // the cloud switch
-  Hindrance hindrance = Hindrance::none;
+  BlockedBy blocked_by = BlockedBy::none;
   int missing = 0;  // slots that could not be started, for that reason
   ScalerMemory memory{};
 

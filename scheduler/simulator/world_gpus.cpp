@@ -44,7 +44,7 @@ void World::bring_for_waiters() {
 // As scheduler/provision/supply.h does: wake, else create, local before cloud.
 void World::bring(bool for_waiter) {
   const auto may = [&, learnt = estimator_.demand(now_)](Source source, Operation operation) {
-    return may_be_asked(learnt, source, operation, snapshot_.gpus, now_);
+    return may_retry(learnt, source, operation, snapshot_.gpus, now_);
   };
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];

@@ -125,7 +125,7 @@ TEST_CASE("caps are kept and named") {
     pool.policy.max_creates_per_tick = 2;
     pool.add(Source::local, State::paused);
     CHECK(pool.did() == "wake g0; create runpod");
-    CHECK(pool.plan().hindrance == Hindrance::creates_per_tick);
+    CHECK(pool.plan().blocked_by == BlockedBy::creates_per_tick);
     CHECK(pool.plan().missing == 3);
   }
   SECTION("GPUs, neither dedicated nor external ones counted") {
@@ -135,18 +135,18 @@ TEST_CASE("caps are kept and named") {
     pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
     pool.add(Source::external, State::running, 1);
     CHECK(pool.did() == "clear-failed g1; create runpod");
-    CHECK(pool.plan().hindrance == Hindrance::max_gpus);
+    CHECK(pool.plan().blocked_by == BlockedBy::max_gpus);
   }
   SECTION("dollars per hour") {
     pool.policy.max_usd_per_hour = 1.6;
     pool.add(Source::runpod, State::running, 1);
     CHECK(pool.did() == "create runpod; create runpod");
-    CHECK(pool.plan().hindrance == Hindrance::max_usd);
+    CHECK(pool.plan().blocked_by == BlockedBy::max_usd);
   }
   SECTION("no room anywhere") {
     pool.source(Source::runpod).room = 1;
     CHECK(pool.did() == "create runpod");
-    CHECK(pool.plan().hindrance == Hindrance::no_room);
+    CHECK(pool.plan().blocked_by == BlockedBy::no_room);
   }
 }
 
@@ -161,11 +161,11 @@ TEST_CASE("a source that fails rests for longer and longer, and a crash loop is 
   };
   CHECK(rests(1, 4s));
   CHECK_FALSE(rests(1, 5s));
-  CHECK(pool.plan().hindrance == Hindrance::none);
+  CHECK(pool.plan().blocked_by == BlockedBy::none);
   CHECK(rests(2, 9s));
   CHECK_FALSE(rests(2, 10s));
   CHECK(rests(3, 19s));
-  CHECK(pool.plan().hindrance == Hindrance::crash_loop);
+  CHECK(pool.plan().blocked_by == BlockedBy::crash_loop);
   CHECK(rests(1000, 299s));
   CHECK_FALSE(rests(1000, 300s));
 }
@@ -177,7 +177,7 @@ TEST_CASE("without capacity a source is asked again after a while, and that is n
   lead.no_capacity_in_row = 7;
   lead.last_failure = k_now - 29s;
   CHECK(pool.did() == "");
-  CHECK(pool.plan().hindrance == Hindrance::no_capacity);
+  CHECK(pool.plan().blocked_by == BlockedBy::no_capacity);
   lead.last_failure = k_now - 30s;
   CHECK(pool.did() == "create runpod");
 }
@@ -188,7 +188,7 @@ TEST_CASE("while the account is refused nothing is created, but waking goes on")
   pool.snapshot.creation_paused_until = k_now + 1s;
   pool.add(Source::runpod, State::paused);
   CHECK(pool.did() == "wake g0");
-  CHECK(pool.plan().hindrance == Hindrance::paused_creation);
+  CHECK(pool.plan().blocked_by == BlockedBy::paused_creation);
   pool.snapshot.creation_paused_until = k_now;
   CHECK(pool.did() == "wake g0; create runpod");
 }

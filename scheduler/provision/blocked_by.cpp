@@ -1,0 +1,24 @@
+#include "scheduler/provision/blocked_by.h"
+
+#include <array>
+
+namespace navtalk {
+namespace {
+
+constexpr std::array<std::string_view, 9> k_phrases = {
+    "none",
+    "the cap on GPUs is reached",
+    "the cap on dollars per hour is reached",
+    "the cap on creations per tick is reached; the next tick continues",
+    "creation is paused because the provider refused the account",
+    "the provider has no capacity now",
+    "GPUs there fail as fast as they are created: a crash loop, not a lack of capacity",
+    "no source has room",
+    "failed GPUs keep their place for a while",
+};
+
+}  // namespace
+
+std::string_view name(BlockedBy reason) { return k_phrases.at(static_cast<std::size_t>(reason)); }
+
+}  // namespace navtalk
