@@ -53,7 +53,7 @@ class Provider : public navtalk::Provider {
   // create, or a URL is none.
   Provider(ProviderOptions options, ApiKey key);
 
-  Source source() const override { return Source::runpod; }
+  Source source() const override { return Source::cloud; }
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome wake(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;

@@ -131,7 +131,7 @@ Listing Provider::list(const std::stop_token& stop) {
 int Provider::room(const std::vector<Gpu>& existing) const {
   if (!options_.creates) return 0;
   const auto mine = std::count_if(existing.begin(), existing.end(),
-                                  [](const Gpu& gpu) { return gpu.source == Source::runpod; });
+                                  [](const Gpu& gpu) { return gpu.source == Source::cloud; });
   if (mine >= options_.max_pods || api_.quota_wait() > options_.api.retry.patience) return 0;
   return learnt_.with([&](const Learnt& learnt) {
     const Clock::time_point now = Clock::now();

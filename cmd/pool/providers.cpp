@@ -52,7 +52,7 @@ bool cloud_is_reached(const Config& config, PoolStore& store) {
   if (has_cloud(config) || runpod::has_api_key(config.runpod.api_key_file)) return true;
   const std::vector<Gpu> gpus = store.view().gpus;
   const auto pods = std::count_if(gpus.begin(), gpus.end(),
-                                  [](const Gpu& gpu) { return gpu.source == Source::runpod; });
+                                  [](const Gpu& gpu) { return gpu.source == Source::cloud; });
   if (pods > 0) {
     log::error("pods at Runpod may go on costing money, and without an API key nobody can end them",
                {{"gpus", std::to_string(pods)}});

@@ -126,7 +126,7 @@ Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
                        fault->kind == WorkerFault::Kind::protocol};
   }
   const auto& health = std::get<WorkerHealth>(answer);
-  return {.why = why_unready(health, gpu.source == Source::runpod).value_or(""),
+  return {.why = why_unready(health, gpu.source == Source::cloud).value_or(""),
           .loads = health.state == "starting",
           .slots = health.slots,
           .instance = health.instance};

@@ -51,7 +51,7 @@ bool being_woken(const Gpu& gpu) {
 
 bool nothing_was_made(const Gpu& gpu) {
   const bool over = gpu.state == State::failed || gpu.state == State::stopping;
-  return over && gpu.source == Source::runpod && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
+  return over && gpu.source == Source::cloud && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
 }
 
 bool claimable(const Gpu& gpu, const TenantId& tenant) {

@@ -18,7 +18,8 @@ using LeaseId = Id<struct LeaseTag>;
 using WaiterId = Id<struct WaiterTag>;
 using TenantId = Id<struct TenantTag>;
 
-enum class Source : std::uint8_t { local = 0, external = 1, runpod = 2 };  // in order of preference
+// In order of preference. The cloud's name in stores and in JSON is "runpod".
+enum class Source : std::uint8_t { local = 0, external = 1, cloud = 2 };
 std::string_view name(Source source);
 std::optional<Source> parse_source(std::string_view text);
 

@@ -76,7 +76,7 @@ void Executor::step() {
     const bool ours = under_way_.with([&](auto& ids) { return ids.contains(gpu.id); });
     if (ours) {
       renew(gpu, view.now);
-    } else if (gpu.source == Source::runpod && provider_of(gpu) == nullptr) {
+    } else if (gpu.source == Source::cloud && provider_of(gpu) == nullptr) {
       complain(gpu);
     } else if (due(gpu, view.now) && work_.size() < k_waiting) {
       under_way_.with([&](auto& ids) { ids.insert(gpu.id); });

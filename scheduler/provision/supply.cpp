@@ -80,7 +80,7 @@ Bringing Supply::bring(const PoolView& view, const std::string& why,
     return may_retry(learnt, source, operation, view.gpus, view.now);
   };
   for (const Gpu& gpu : wakeable(view)) {
-    if (gpu.source == Source::runpod && options_.cloud == CloudSwitch::off) continue;
+    if (gpu.source == Source::cloud && options_.cloud == CloudSwitch::off) continue;
     if (!may(gpu.source, Operation::wake)) continue;
     if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
   }
@@ -91,10 +91,10 @@ Bringing Supply::bring(const PoolView& view, const std::string& why,
   if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
     return {.why = brought.why + "; the cloud is switched off"};
   }
-  if (!may(Source::runpod, Operation::create)) {
+  if (!may(Source::cloud, Operation::create)) {
     return {.why = brought.why + "; the cloud refused or failed, and rests"};
   }
-  return create(view, Source::runpod, why, need);
+  return create(view, Source::cloud, why, need);
 }
 
 bool Supply::wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need,

@@ -11,8 +11,8 @@ bool capped(const Gpu& gpu) {
 
 void count(const Gpu& gpu, bool cloud_usable, const Policy& policy, TimePoint now, Census& census) {
   census.busy += gpu.sessions;
-  const bool usable = gpu.source != Source::runpod || cloud_usable;
-  const int local = gpu.source == Source::runpod ? 0 : gpu.slots;
+  const bool usable = gpu.source != Source::cloud || cloud_usable;
+  const int local = gpu.source == Source::cloud ? 0 : gpu.slots;
   switch (gpu.state) {
     case State::idle:
     case State::running:

@@ -18,7 +18,7 @@ bool needs_cloud(const Snapshot& snapshot, const Policy& policy, const Census& c
 ScalerMemory updated_memory(const Snapshot& snapshot, const Policy& policy, const Census& census,
                             const Wanted& wanted, TimePoint now) {
   ScalerMemory memory = snapshot.memory;
-  const SourceState& cloud = snapshot.sources[static_cast<std::size_t>(Source::runpod)];
+  const SourceState& cloud = snapshot.sources[static_cast<std::size_t>(Source::cloud)];
   if (policy.cloud != CloudSwitch::automatic || !cloud.available) {
     memory.cloud_on = policy.cloud == CloudSwitch::on && cloud.available;
     memory.cloud_need_ticks = 0;

@@ -158,8 +158,8 @@ void Rules::grow() {
   missing -= census.holding;
   const Demand& demand = snapshot_.demand;
   const auto lead_s = [](const LeadTime& lead) { return in_seconds(lead.p90) / lead.odds; };
-  for (const Source source : {Source::local, Source::external, Source::runpod}) {
-    if (source == Source::runpod && !plan_.cloud) continue;
+  for (const Source source : {Source::local, Source::external, Source::cloud}) {
+    if (source == Source::cloud && !plan_.cloud) continue;
     std::array<Way, 2> ways{{{Kind::wake, source, lead_s(demand.wake_at(source))},
                              {Kind::create, source, lead_s(demand.create_at(source))}}};
     if (ways[1].lead_s < ways[0].lead_s) std::swap(ways[0], ways[1]);
@@ -187,8 +187,8 @@ bool Rules::removable(const Gpu& gpu) const {
 void Rules::remove(std::size_t index, std::string_view why) {
   const Gpu& gpu = snapshot_.gpus[index];
   bool keep = gpu.source == Source::local;
-  if (gpu.source == Source::runpod && plan_.cloud) {
-    const bool wakes = snapshot_.demand.wake_at(Source::runpod).odds >= policy_.min_wake_odds;
+  if (gpu.source == Source::cloud && plan_.cloud) {
+    const bool wakes = snapshot_.demand.wake_at(Source::cloud).odds >= policy_.min_wake_odds;
     keep = wakes && kept_pods_ < policy_.max_paused_cloud;
     if (keep) ++kept_pods_;
   }
@@ -200,7 +200,7 @@ void Rules::sort_for_removal(std::vector<std::size_t>& indices) const {
   std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
     const Gpu &left = snapshot_.gpus[a], &right = snapshot_.gpus[b];
     const auto key = [](const Gpu& gpu, std::size_t index) {
-      return std::tuple(gpu.source == Source::runpod, gpu.usd_per_hour, !gpu.last_error.empty(),
+      return std::tuple(gpu.source == Source::cloud, gpu.usd_per_hour, !gpu.last_error.empty(),
                         index);
     };
     return key(left, a) > key(right, b);
@@ -216,7 +216,7 @@ void Rules::give_back() {
     if (!gpu.draining) continue;
     const bool stopped = gpu.state == State::paused && gpu.dedicated_to.empty() &&
                          gpu.intent.operation == Operation::none;
-    if (gpu.source == Source::runpod && (stopped || removable(gpu))) {
+    if (gpu.source == Source::cloud && (stopped || removable(gpu))) {
       add(Kind::destroy, i, "drained, and without sessions");
     } else if (gpu.source == Source::local && removable(gpu)) {
       add(Kind::pause, i, "drained, and without sessions: its device is free");
@@ -230,12 +230,12 @@ void Rules::shrink() {
   std::vector<std::size_t> idle, paused_pods;
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
-    if (gpu.state == State::paused && gpu.source == Source::runpod && shared(gpu) &&
+    if (gpu.state == State::paused && gpu.source == Source::cloud && shared(gpu) &&
         gpu.intent.operation == Operation::none && !kept_by_operator(gpu)) {
       paused_pods.push_back(i);
     }
     if (gpu.draining || !removable(gpu)) continue;
-    if (gpu.source == Source::runpod && !plan_.cloud) {
+    if (gpu.source == Source::cloud && !plan_.cloud) {
       add(Kind::destroy, i, "the cloud is switched off");
     } else if (surplus > 0) {
       idle.push_back(i);
@@ -259,7 +259,7 @@ void Rules::retire() {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool in_use = gpu.state == State::idle || gpu.state == State::running;
     const bool old = now_ - gpu.created_at >= policy_.max_pod_age;
-    if (gpu.source != Source::runpod || !in_use || !old || !shared(gpu)) continue;
+    if (gpu.source != Source::cloud || !in_use || !old || !shared(gpu)) continue;
     const auto same = [&](const Action& action) { return action.gpu == gpu.id; };
     if (gpu.intent.operation != Operation::none ||
         std::any_of(plan_.actions.begin(), plan_.actions.end(), same)) {

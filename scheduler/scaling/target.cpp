@@ -36,7 +36,7 @@ int paused_slots(const Snapshot& snapshot, bool local) {
   int slots = 0;
   for (const Gpu& gpu : snapshot.gpus) {
     const bool wakeable = gpu.state == State::paused && shared(gpu);
-    if (wakeable && (gpu.source == Source::runpod) != local) slots += gpu.slots;
+    if (wakeable && (gpu.source == Source::cloud) != local) slots += gpu.slots;
   }
   return slots;
 }
@@ -63,10 +63,10 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
   tiers.add(lead(Source::local), slots(Source::local));
   if (snapshot.memory.cloud_on || policy.cloud == CloudSwitch::on) {
     if (census.paused > 0) {
-      tiers.add(wake_lead_s(demand.wake_at(Source::runpod), demand.create_at(Source::runpod)),
+      tiers.add(wake_lead_s(demand.wake_at(Source::cloud), demand.create_at(Source::cloud)),
                 paused_slots(snapshot, false));
     }
-    tiers.add(lead(Source::runpod), slots(Source::runpod));
+    tiers.add(lead(Source::cloud), slots(Source::cloud));
   }
   return tiers;
 }

@@ -36,7 +36,7 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
                  .settle = options_.settle},
                 [this] { supply_.for_waiters(); }),
       prober_(store, {.who = options_.owner, .host = this_host(), .token = options_.worker_token}),
-      scaler_(store, supply, learner, provider_of(providers, Source::runpod),
+      scaler_(store, supply, learner, provider_of(providers, Source::cloud),
               {.policy = options_.policy,
                .owner = options_.owner,
                .cloud_slots = options_.cloud_slots}) {

@@ -30,10 +30,10 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
                       .running_every = {},
                       .failed_every = {}}),
       scaler_(
-          store, supply, learner, provider_of(providers, Source::runpod),
+          store, supply, learner, provider_of(providers, Source::cloud),
           {.policy = options.policy, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
   for (Provider* provider : providers) {
-    if (provider->source() != Source::runpod) continue;
+    if (provider->source() != Source::cloud) continue;
     reconcilers_.push_back(
         std::make_unique<Reconciler>(store, *provider,
                                      ReconcilerOptions{.identity = options.identity,

@@ -30,7 +30,7 @@ class Meter {
   }
 
  private:
-  int& instances(Source source) { return source == Source::runpod ? cloud_ : local_; }
+  int& instances(Source source) { return source == Source::cloud ? cloud_ : local_; }
 
   int local_ = 0, cloud_ = 0, leaked_ = 0;  // instances now
   double local_us_ = 0, cloud_us_ = 0, leaked_us_ = 0, busy_us_ = 0;

@@ -11,9 +11,9 @@ enum Stream : std::uint64_t { luck = 11, lead = 12, crash = 13 };
 
 double median_s(const SimulatorOptions& options, Source source, Operation operation) {
   if (operation == Operation::wake) {
-    return source == Source::runpod ? options.cloud_wake_s : options.wake_s;
+    return source == Source::cloud ? options.cloud_wake_s : options.wake_s;
   }
-  return source == Source::runpod ? options.lead_s : options.local_lead_s;
+  return source == Source::cloud ? options.lead_s : options.local_lead_s;
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ Fate fate(const SimulatorOptions& options, Source source, Operation operation,
     return hits(mishaps.wake_fails) ? Fate{Fate::Kind::fails, failure}
                                     : Fate{Fate::Kind::ready, ready};
   }
-  if (source == Source::runpod && hits(mishaps.no_capacity)) {
+  if (source == Source::cloud && hits(mishaps.no_capacity)) {
     return {Fate::Kind::no_capacity, k_call};
   }
   if (hits(mishaps.fails)) return {Fate::Kind::fails, failure};
   if (hits(mishaps.hangs)) return {Fate::Kind::hangs, {}};
-  if (source == Source::runpod && hits(mishaps.unclear / 2)) return {Fate::Kind::unclear, ready};
-  if (source == Source::runpod && hits(mishaps.unclear / 2)) return {Fate::Kind::unclear_none, {}};
+  if (source == Source::cloud && hits(mishaps.unclear / 2)) return {Fate::Kind::unclear, ready};
+  if (source == Source::cloud && hits(mishaps.unclear / 2)) return {Fate::Kind::unclear_none, {}};
   return {Fate::Kind::ready, ready};
 }
 

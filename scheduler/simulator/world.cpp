@@ -31,7 +31,7 @@ void World::configure() {
   if (!shipped() || options_.local_gpus == 0) policy_.cloud = CloudSwitch::on;
   snapshot_.demand.history_ready = true;
   source(Source::local) = {.available = options_.local_gpus > 0, .slots = options_.slots};
-  source(Source::runpod) = {
+  source(Source::cloud) = {
       .available = true, .slots = options_.slots, .usd_per_hour = options_.usd_per_hour};
   visits_.resize(trace_.size());
 }

@@ -22,7 +22,7 @@ void World::tick() {
   happenings_.at(now_ + policy_.tick, Happening::Kind::tick);
   if (now_ < down_until_) return;
   snapshot_.queued = queued();
-  for (const Source source : {Source::local, Source::runpod}) {
+  for (const Source source : {Source::local, Source::cloud}) {
     this->source(source).room = room(source);
   }
   if (shipped()) {
@@ -73,7 +73,7 @@ void World::restart() {
   for (std::size_t i = places_.size(); i-- > 0;) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool called = gpu.state == State::starting && now_ - gpu.since < k_call &&
-                        gpu.source == Source::runpod && gpu.intent.operation == Operation::create;
+                        gpu.source == Source::cloud && gpu.intent.operation == Operation::create;
     if (called && places_[i].known) lose_call(i);
   }
   if (!shipped()) return;

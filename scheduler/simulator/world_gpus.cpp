@@ -24,7 +24,7 @@ int World::coming() const {
 }
 
 int World::room(Source source) const {
-  if (source == Source::runpod) return 1 << 20;
+  if (source == Source::cloud) return 1 << 20;
   int used = 0;
   for (const Gpu& gpu : snapshot_.gpus) used += gpu.source == Source::local ? 1 : 0;
   return options_.local_gpus - used;
@@ -59,8 +59,8 @@ void World::bring(bool for_waiter) {
                      (policy_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
   if (room(Source::local) > 0 && may(Source::local, Operation::create)) {
     create(Source::local, for_waiter);
-  } else if (cloud && may(Source::runpod, Operation::create)) {
-    create(Source::runpod, for_waiter);
+  } else if (cloud && may(Source::cloud, Operation::create)) {
+    create(Source::cloud, for_waiter);
   }
 }
 
@@ -69,7 +69,7 @@ void World::create(Source source, bool for_waiter) {
   Gpu gpu{.id = GpuId{"g" + std::to_string(number)},
           .source = source,
           .slots = options_.slots,
-          .usd_per_hour = source == Source::runpod ? options_.usd_per_hour : 0,
+          .usd_per_hour = source == Source::cloud ? options_.usd_per_hour : 0,
           .created_at = now_};
   if (for_waiter) gpu.reserved_for.text = "w";
   snapshot_.gpus.push_back(std::move(gpu));

@@ -65,7 +65,7 @@ std::uint64_t next_epoch(const Transaction& transaction, const Gpu& gpu) {
 }
 
 bool paid(const Gpu& gpu) {
-  return gpu.source == Source::runpod && !gpu.provider_id.empty() && gpu.usd_per_hour > 0 &&
+  return gpu.source == Source::cloud && !gpu.provider_id.empty() && gpu.usd_per_hour > 0 &&
          gpu.state != State::paused;
 }
 

@@ -33,7 +33,7 @@ bool caps_allow(Transaction& t, const NewGpu& wanted) {
       "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 AND NOT (source = $3 AND "
       "provider_id = '' AND usd_per_hour <= 0 AND state IN ($4, $5)) THEN 1 END), "
       "COALESCE(SUM(CASE WHEN state <> $2 THEN usd_per_hour END), 0.0) FROM gpus",
-      {column::of(Source::external), column::of(State::paused), column::of(Source::runpod),
+      {column::of(Source::external), column::of(State::paused), column::of(Source::cloud),
        column::of(State::failed), column::of(State::stopping)});
   if (!rows->next()) return false;
   const bool few =

@@ -89,7 +89,7 @@ void put_headroom(MetricsPage& page, const Headroom& headroom) {
 
 void put_pool(MetricsPage& page, const PoolReport& report) {
   std::map<std::pair<Source, State>, int> gpus;
-  for (const Source source : {Source::local, Source::external, Source::runpod}) {
+  for (const Source source : {Source::local, Source::external, Source::cloud}) {
     for (int state = 0; state < k_states; ++state) gpus[{source, static_cast<State>(state)}] = 0;
   }
   for (const Gpu& gpu : report.view.gpus) ++gpus[{gpu.source, gpu.state}];

@@ -41,7 +41,7 @@ struct Pool {
   }
 
   GpuId ask_for_one() {
-    const Bringing brought = supply.create(store->view(), Source::runpod, "test");
+    const Bringing brought = supply.create(store->view(), Source::cloud, "test");
     REQUIRE(brought.operation == Operation::create);
     return brought.gpu;
   }
@@ -228,6 +228,5 @@ TEST_CASE("an account that is refused pauses creation for the whole pool") {
   const GpuId id = pool.ask_for_one();
   REQUIRE(pool.comes([&] { return pool.store->find(id)->state == State::failed; }));
   CHECK(creation_pause(*pool.store));
-  CHECK(pool.supply.create(pool.store->view(), Source::runpod, "test").operation ==
-        Operation::none);
+  CHECK(pool.supply.create(pool.store->view(), Source::cloud, "test").operation == Operation::none);
 }

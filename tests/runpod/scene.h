@@ -31,7 +31,7 @@ inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
 
 inline Gpu row(const std::string& name, const std::string& pod = "") {
   Gpu gpu{.id = GpuId{"gpu-" + name}, .name = "navtalk-test-0123abcd-" + name};
-  gpu.source = Source::runpod;
+  gpu.source = Source::cloud;
   gpu.provider_id = pod;
   gpu.slots = 2;
   gpu.created_at = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());

@@ -25,7 +25,7 @@ struct SmallPool {
 
   Gpu add(Gpu gpu) { return store->add({.gpu = std::move(gpu)}, {"test", "put"}).value(); }
   Gpu pod(State state, const std::string& provider_id, double usd = 0.5) {
-    Gpu gpu = new_gpu(identity, Source::runpod);
+    Gpu gpu = new_gpu(identity, Source::cloud);
     gpu.state = state;
     gpu.provider_id = provider_id;
     gpu.usd_per_hour = usd;

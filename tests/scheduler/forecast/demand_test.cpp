@@ -20,7 +20,7 @@ void come_evenly(DemandEstimator& estimator, TimePoint from, Duration length, in
 }
 
 Attempt attempt(TimePoint at, Attempt::Result result, Duration took,
-                Operation operation = Operation::create, Source source = Source::runpod) {
+                Operation operation = Operation::create, Source source = Source::cloud) {
   return {.at = at, .source = source, .operation = operation, .result = result, .took = took};
 }
 
@@ -95,9 +95,9 @@ TEST_CASE("a session's length is believed, then learnt") {
 TEST_CASE("lead times and odds are learnt for each source and operation") {
   DemandEstimator estimator(k_start);
   const Demand before = estimator.demand(k_start);
-  CHECK(before.create_at(Source::runpod).p50 == 90s);
-  CHECK(before.create_at(Source::runpod).p90 == 144s);
-  CHECK(before.create_at(Source::runpod).odds == 1);
+  CHECK(before.create_at(Source::cloud).p50 == 90s);
+  CHECK(before.create_at(Source::cloud).p90 == 144s);
+  CHECK(before.create_at(Source::cloud).odds == 1);
   for (int i = 1; i <= 40; ++i) {
     estimator.attempted(attempt(k_start + i * 1min, Attempt::Result::ok, i * 1s));
   }
@@ -105,17 +105,17 @@ TEST_CASE("lead times and odds are learnt for each source and operation") {
     estimator.attempted(attempt(k_start + 2h, Attempt::Result::failed, 3s, Operation::wake));
   }
   const Demand after = estimator.demand(k_start + 2h);
-  CHECK(after.create_at(Source::runpod).samples == 40);
-  CHECK(in_seconds(after.create_at(Source::runpod).p50) == Approx(20).margin(1));
-  CHECK(in_seconds(after.create_at(Source::runpod).p90) == Approx(36).margin(1));
-  CHECK(after.wake_at(Source::runpod).odds < 0.3);
+  CHECK(after.create_at(Source::cloud).samples == 40);
+  CHECK(in_seconds(after.create_at(Source::cloud).p50) == Approx(20).margin(1));
+  CHECK(in_seconds(after.create_at(Source::cloud).p90) == Approx(36).margin(1));
+  CHECK(after.wake_at(Source::cloud).odds < 0.3);
   CHECK(after.create_at(Source::local) == before.create_at(Source::local));
 }
 
 TEST_CASE("failures that come together count as one, and a success ends the row") {
   DemandEstimator estimator(k_start);
   const auto row = [&] {
-    return estimator.demand(k_start + 1h).create_at(Source::runpod).failures_in_row;
+    return estimator.demand(k_start + 1h).create_at(Source::cloud).failures_in_row;
   };
   for (int i = 0; i < 8; ++i) {
     estimator.attempted(attempt(k_start + 1min, Attempt::Result::failed, 1s));
@@ -132,7 +132,7 @@ TEST_CASE("a lack of capacity says nothing about the odds") {
   for (int i = 0; i < 5; ++i) {
     estimator.attempted(attempt(k_start + i * 1min, Attempt::Result::no_capacity, 1s));
   }
-  const LeadTime lead = estimator.demand(k_start + 1h).create_at(Source::runpod);
+  const LeadTime lead = estimator.demand(k_start + 1h).create_at(Source::cloud);
   CHECK(lead.odds == 1);
   CHECK(lead.no_capacity_in_row == 5);
   CHECK(lead.failures_in_row == 0);
@@ -190,7 +190,7 @@ TEST_CASE("after a restart the loaded history says what the running estimator sa
   CHECK(b.slow_per_s == Approx(a.slow_per_s));
   CHECK(b.session_s == Approx(a.session_s));
   CHECK(b.burstiness == Approx(a.burstiness).epsilon(0.02));
-  CHECK(b.create_at(Source::runpod) == a.create_at(Source::runpod));
+  CHECK(b.create_at(Source::cloud) == a.create_at(Source::cloud));
 }
 
 TEST_CASE("the window keeps the highest target of the recent past") {

@@ -21,13 +21,13 @@ Demand demand() {
 
 Gpu starting(Duration since, Operation operation = Operation::create) {
   return {.id = {},
-          .source = Source::runpod,
+          .source = Source::cloud,
           .state = State::starting,
           .since = k_now - since,
           .intent = {.operation = operation}};
 }
 Gpu running() {
-  return {.id = {}, .source = Source::runpod, .state = State::running, .sessions = 1};
+  return {.id = {}, .source = Source::cloud, .state = State::running, .sessions = 1};
 }
 
 double eta_s(std::size_t position, const std::vector<Gpu>& gpus, const Demand& known = demand(),

@@ -80,7 +80,7 @@ TEST_CASE("a worker that is not well, or that no WebSocket reaches, proves nothi
 TEST_CASE("a pod without a GPU is not ready") {
   World world;
   world.worker.set({.gpu = false});
-  const Gpu pod = world.put(Source::runpod, State::starting);
+  const Gpu pod = world.put(Source::cloud, State::starting);
   world.look(3);
   CHECK(world.pool.row(pod).state == State::starting);
 }
@@ -106,7 +106,7 @@ TEST_CASE("a GPU that stops answering fails after three misses, not after one") 
 TEST_CASE("a registered GPU that failed comes back when it answers; others do not") {
   World world;
   const Gpu external = world.put(Source::external, State::failed);
-  const Gpu pod = world.put(Source::runpod, State::failed, world.alias());
+  const Gpu pod = world.put(Source::cloud, State::failed, world.alias());
   world.look(3);
   CHECK(world.pool.row(external).state == State::idle);
   CHECK(world.pool.row(pod).state == State::failed);
@@ -120,7 +120,7 @@ TEST_CASE("local workers are asked by their own host, all others by the scaler's
   theirs.url = world.server.url();
   theirs = world.pool.add(theirs);
   const Gpu mine = world.put(Source::local, State::starting);
-  const Gpu pod = world.put(Source::runpod, State::starting);
+  const Gpu pod = world.put(Source::cloud, State::starting);
   world.look(3, false);
   CHECK(world.pool.row(theirs).state == State::starting);
   CHECK(world.pool.row(mine).state == State::idle);
@@ -139,7 +139,7 @@ TEST_CASE("a dedicated GPU is asked like any other") {
 
 TEST_CASE("a starting GPU says what its worker answered last") {
   World world;
-  const Gpu pod = world.put(Source::runpod, State::starting);
+  const Gpu pod = world.put(Source::cloud, State::starting);
   world.worker.set({.alive = false});
   world.look();
   CHECK_THAT(world.pool.row(pod).last_error, Catch::Contains("502"));
@@ -155,7 +155,7 @@ TEST_CASE("a starting GPU says what its worker answered last") {
 TEST_CASE("a worker that wants another token fails its GPU at once, and is learnt from") {
   World world;
   world.worker.set({.token = "another"});
-  const Gpu pod = world.put(Source::runpod, State::starting);
+  const Gpu pod = world.put(Source::cloud, State::starting);
   const Gpu external = world.put(Source::external, State::starting, world.alias());
   world.look(2);
   for (const Gpu& gpu : {pod, external}) {
@@ -192,7 +192,7 @@ TEST_CASE("a URL that is none is the row's error") {
 
 TEST_CASE("misses count on in the next process") {
   World world;
-  const Gpu gpu = world.put(Source::runpod, State::idle);
+  const Gpu gpu = world.put(Source::cloud, State::idle);
   world.worker.set({.alive = false});
   for (int i = 0; i < 3; ++i) {
     CHECK(world.pool.row(gpu).state == State::idle);
@@ -207,11 +207,11 @@ TEST_CASE("those that start and do not answer hold up nobody who serves") {
   World world;
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
   for (int i = 0; i < 6; ++i) {
-    Gpu dead = new_gpu(world.pool.identity, Source::runpod);
+    Gpu dead = new_gpu(world.pool.identity, Source::cloud);
     dead.url = silent.url();
     world.pool.add(dead);
   }
-  const Gpu serving = world.put(Source::runpod, State::idle);
+  const Gpu serving = world.put(Source::cloud, State::idle);
   world.prober.step(true);
   CHECK_FALSE(world.prober.wait_idle(std::chrono::seconds(1), {}));
   CHECK(world.pool.row(serving).seen_at > TimePoint{});

@@ -16,7 +16,7 @@ constexpr const char* k_who = "operator me";
 
 struct World {
   SmallPool pool;
-  ScriptedProvider cloud{Source::runpod};
+  ScriptedProvider cloud{Source::cloud};
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test", .cloud = CloudSwitch::on}};
   Learner learner{*pool.store};
 

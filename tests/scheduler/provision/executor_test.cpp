@@ -20,7 +20,7 @@ constexpr Duration k_long = std::chrono::seconds(20);
 
 struct World {
   SmallPool pool;
-  ScriptedProvider cloud{Source::runpod};
+  ScriptedProvider cloud{Source::cloud};
   std::atomic<int> failures{0};
   Executor executor{
       *pool.store, {&cloud}, {.owner = this_process(), .host = "here", .threads = 2}, [this] {
@@ -37,7 +37,7 @@ struct World {
 
 TEST_CASE("a create stores what the provider made and leaves the row starting") {
   World world;
-  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   world.settle();
   const Gpu row = world.pool.row(gpu);
   CHECK(row.state == State::starting);
@@ -51,7 +51,7 @@ TEST_CASE("a create stores what the provider made and leaves the row starting") 
 
 TEST_CASE("the intent says that the provider may have been called before it is called") {
   World world;
-  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   std::optional<Gpu> seen;
   world.cloud.during([&](Operation) { seen = world.pool.row(gpu); });
   world.settle();
@@ -62,14 +62,14 @@ TEST_CASE("the intent says that the provider may have been called before it is c
 
 TEST_CASE("a create that may have been called is never called again") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.intent = {
       .operation = Operation::create, .number = 1, .owner = "", .called = true, .tries = 1};
   world.pool.add(gpu);
   world.settle();
   CHECK(world.cloud.calls(Operation::create) == 0);
 
-  const Gpu unclear = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu unclear = world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.answer(Operation::create, {Unclear{"no answer in time"}, true});
   world.settle();
   world.settle();
@@ -93,9 +93,9 @@ TEST_CASE("a create or wake that comes to nothing fails the row, and is learnt f
                     {Operation::wake, NoCapacity{"the host is full"}, Attempt::Result::no_capacity},
                     {Operation::wake, Failure{"broke"}, Attempt::Result::failed}}));
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   if (tried.operation == Operation::wake) gpu.provider_id = "pod-9";
-  const Gpu row = world.pool.wanting(Source::runpod, tried.operation, gpu);
+  const Gpu row = world.pool.wanting(Source::cloud, tried.operation, gpu);
   world.cloud.answer(tried.operation, {tried.outcome});
   world.settle();
   CHECK(world.pool.row(row).state == State::failed);
@@ -111,9 +111,9 @@ TEST_CASE("a create that was refused costs nothing, and its row goes without a l
   const Outcome refusal =
       GENERATE(Outcome(NoCapacity{"none left"}), Outcome(Refused{"bad key", true}));
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.usd_per_hour = 1;
-  gpu = world.pool.wanting(Source::runpod, Operation::create, gpu);
+  gpu = world.pool.wanting(Source::cloud, Operation::create, gpu);
   world.cloud.answer(Operation::create, {refusal});
   world.settle();
   CHECK(world.pool.row(gpu).usd_per_hour == 0);
@@ -125,9 +125,9 @@ TEST_CASE("a create that was refused costs nothing, and its row goes without a l
 
 TEST_CASE("a place that may exist keeps its price, and its row waits for a whole list") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.usd_per_hour = 1;
-  gpu = world.pool.wanting(Source::runpod, Operation::create, gpu);
+  gpu = world.pool.wanting(Source::cloud, Operation::create, gpu);
   world.cloud.answer(Operation::create, {Failure{"broke"}});
   world.settle();
   CHECK(world.pool.row(gpu).usd_per_hour == 1);
@@ -139,12 +139,12 @@ TEST_CASE("a place that may exist keeps its price, and its row waits for a whole
 
 TEST_CASE("a young place that its provider does not know goes after the settling time") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.provider_id = "pod-a";
   gpu.state = State::stopping;
   const bool old = GENERATE(true, false);
   gpu.created_at = world.pool.store->now() - std::chrono::minutes(old ? 11 : 5);
-  gpu = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  gpu = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
   const auto try_once = [&](Duration settle) {
     Executor fresh(*world.pool.store, {&world.cloud},
                    {.owner = this_process(), .settle = settle, .threads = 1}, {});
@@ -167,12 +167,12 @@ TEST_CASE("a young place that its provider does not know goes after the settling
 
 TEST_CASE("a paused pod keeps its price, for the cap when it is woken") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
   gpu.provider_id = "pod-a";
   gpu.usd_per_hour = 0.5;
   world.cloud.put({.provider_id = "pod-a", .name = gpu.name, .usd_per_hour = 0});
-  gpu = world.pool.wanting(Source::runpod, Operation::pause, gpu);
+  gpu = world.pool.wanting(Source::cloud, Operation::pause, gpu);
   world.settle();
   CHECK(world.pool.row(gpu).state == State::paused);
   CHECK(world.pool.row(gpu).usd_per_hour == 0.5);
@@ -180,7 +180,7 @@ TEST_CASE("a paused pod keeps its price, for the cap when it is woken") {
 
 TEST_CASE("a refusal of the account pauses creation in the whole pool") {
   World world;
-  world.pool.wanting(Source::runpod, Operation::create);
+  world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.answer(Operation::create, {Refused{"no balance", true}});
   world.settle();
   const auto pause = creation_pause(*world.pool.store);
@@ -191,11 +191,11 @@ TEST_CASE("a refusal of the account pauses creation in the whole pool") {
 TEST_CASE("a pause that is done pauses the row, one that fails fails it") {
   World world;
   for (const bool fails : {false, true}) {
-    Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+    Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
     gpu.state = State::stopping;
     gpu.provider_id = fails ? "pod-b" : "pod-a";
     world.cloud.put({.provider_id = gpu.provider_id, .name = gpu.name});
-    const Gpu row = world.pool.wanting(Source::runpod, Operation::pause, gpu);
+    const Gpu row = world.pool.wanting(Source::cloud, Operation::pause, gpu);
     if (fails) world.cloud.answer(Operation::pause, {Failure{"locked"}});
     world.settle();
     CHECK(world.pool.row(row).state == (fails ? State::failed : State::paused));
@@ -204,11 +204,11 @@ TEST_CASE("a pause that is done pauses the row, one that fails fails it") {
 
 TEST_CASE("a destroyed row goes only when a whole list lacks its place") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
   gpu.provider_id = "pod-a";
   world.cloud.put({.provider_id = "pod-a", .name = gpu.name});
-  const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  const Gpu row = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
 
   SECTION("a list that fails proves nothing") {
     world.cloud.list_fails(true);
@@ -231,11 +231,11 @@ TEST_CASE("a destroyed row goes only when a whole list lacks its place") {
 
 TEST_CASE("a row without an id is destroyed by its name, and what was there stands in the ledger") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
   gpu.usd_per_hour = 0.5;
   world.cloud.put({.provider_id = "pod-lost", .name = gpu.name, .usd_per_hour = 0.5});
-  const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  const Gpu row = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
   world.settle();
   CHECK(world.cloud.instances().empty());
   CHECK(!world.pool.store->find(row.id));
@@ -250,12 +250,12 @@ TEST_CASE(
     "what is found by its name is paid for from its own making where the provider's clock says "
     "it") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
   gpu.usd_per_hour = 0.5;
   const bool sure = GENERATE(true, false);
   const Duration age = GENERATE(Duration(0), Duration(std::chrono::hours(1)));
-  const Gpu row = world.pool.wanting(Source::runpod, Operation::destroy, gpu);
+  const Gpu row = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
   world.cloud.put({.provider_id = "pod-lost",
                    .name = gpu.name,
                    .usd_per_hour = 0.5,
@@ -274,7 +274,7 @@ TEST_CASE(
 TEST_CASE("what a dead executor of this host held is taken over at once, a living one's is not") {
   World world;
   const auto held_by = [&](const std::string& owner) {
-    Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+    Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
     gpu.state = State::starting;
     gpu.provider_id = "pod-" + owner.substr(0, 1);
     gpu.intent = {.operation = Operation::wake,
@@ -336,7 +336,7 @@ TEST_CASE(
 
 TEST_CASE("many executors on one store carry out each intent once") {
   SmallPool pool;
-  ScriptedProvider cloud(Source::runpod);
+  ScriptedProvider cloud(Source::cloud);
   std::vector<std::unique_ptr<Executor>> executors;
   for (int i = 0; i < 4; ++i) {
     executors.push_back(std::make_unique<Executor>(
@@ -344,7 +344,7 @@ TEST_CASE("many executors on one store carry out each intent once") {
         ExecutorOptions{.owner = "process-" + std::to_string(i), .threads = 2}, [] {}));
   }
   constexpr int wanted = 20;
-  for (int i = 0; i < wanted; ++i) pool.wanting(Source::runpod, Operation::create);
+  for (int i = 0; i < wanted; ++i) pool.wanting(Source::cloud, Operation::create);
   for (const auto& executor : executors) executor->step();
   for (const auto& executor : executors) REQUIRE(executor->wait_idle(k_long, {}));
   CHECK(cloud.calls(Operation::create) == wanted);
@@ -353,7 +353,7 @@ TEST_CASE("many executors on one store carry out each intent once") {
 
 TEST_CASE("an outcome that comes after the row was given to others changes nothing") {
   World world;
-  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.during([&](Operation operation) {
     if (operation != Operation::create) return;
     const Gpu row = world.pool.row(gpu);
@@ -369,7 +369,7 @@ TEST_CASE("an outcome that comes after the row was given to others changes nothi
 
 TEST_CASE("the provider's id is stored although the row changed during the call") {
   World world;
-  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.during([&](Operation) {
     const Gpu row = world.pool.row(gpu);
     world.pool.store->change({.id = row.id, .version = row.version, .draining = true},
@@ -382,12 +382,12 @@ TEST_CASE("the provider's id is stored although the row changed during the call"
 
 TEST_CASE("a provider that throws ends neither the executor nor the intent") {
   World world;
-  const Gpu gpu = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.during([](Operation) { throw std::runtime_error("a fault of ours"); });
   world.settle();
   CHECK(world.pool.row(gpu).intent.called);
   world.cloud.during([](Operation) {});
-  const Gpu next = world.pool.wanting(Source::runpod, Operation::create);
+  const Gpu next = world.pool.wanting(Source::cloud, Operation::create);
   world.settle();
   CHECK(!world.pool.row(next).provider_id.empty());
 }

@@ -88,7 +88,7 @@ TEST_CASE("a drained GPU is woken only when the drain is undone") {
 TEST_CASE("pausing, waking and removing write the intent where the state allows it") {
   SmallPool pool;
   const Gpu idle = put(pool, Source::local, State::idle);
-  const Gpu paused = put(pool, Source::runpod, State::paused);
+  const Gpu paused = put(pool, Source::cloud, State::paused);
   CHECK(pause_gpu(*pool.store, idle.id.text, k_who).intent.operation == Operation::pause);
   CHECK(wake_gpu(*pool.store, paused.id.text, k_who).intent.operation == Operation::wake);
   test::expect_error(Code::failed, {idle.id.text, "stopping", "only an idle GPU"},

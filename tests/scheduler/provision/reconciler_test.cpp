@@ -15,7 +15,7 @@ namespace {
 
 struct World {
   SmallPool pool;
-  ScriptedProvider cloud{Source::runpod};
+  ScriptedProvider cloud{Source::cloud};
   Reconciler reconciler{
       *pool.store,
       cloud,
@@ -23,7 +23,7 @@ struct World {
 
   bool pass() { return reconciler.pass({}); }
   Gpu created_by(const std::string& owner, Duration until) {
-    Gpu gpu = new_gpu(pool.identity, Source::runpod);
+    Gpu gpu = new_gpu(pool.identity, Source::cloud);
     gpu.intent = {.operation = Operation::create,
                   .number = 1,
                   .owner = owner,
@@ -121,7 +121,7 @@ TEST_CASE("what was made long after its row is paid for from then on") {
 
 TEST_CASE("an orphan is adopted when it was seen twice") {
   World world;
-  Gpu lost = new_gpu(world.pool.identity, Source::runpod);
+  Gpu lost = new_gpu(world.pool.identity, Source::cloud);
   Instance old = world.listed(lost);
   old.age = std::chrono::hours(2);
   world.cloud.put(old);
@@ -143,7 +143,7 @@ TEST_CASE("an orphan that is younger than the grace time is left alone") {
   World world;
   Reconciler patient(*world.pool.store, world.cloud,
                      {.identity = world.pool.identity, .who = "test"});
-  world.listed(new_gpu(world.pool.identity, Source::runpod));
+  world.listed(new_gpu(world.pool.identity, Source::cloud));
   for (int i = 0; i < 3; ++i) patient.pass({});
   CHECK(world.pool.store->view().gpus.empty());
 }
@@ -151,7 +151,7 @@ TEST_CASE("an orphan that is younger than the grace time is left alone") {
 TEST_CASE("another store's places are never touched, nor other people's") {
   World world;
   const PoolIdentity other{"navtalk", "test", "ffffffff"};
-  world.listed(new_gpu(other, Source::runpod));
+  world.listed(new_gpu(other, Source::cloud));
   world.cloud.put({.provider_id = "pod-y", .name = "navtalk-testing-1", .status = Status::running});
   world.cloud.put({.provider_id = "pod-z", .name = "my notebook", .status = Status::running});
   for (int i = 0; i < 3; ++i) world.pass();
@@ -164,11 +164,11 @@ TEST_CASE("a pool that is called otherwise now keeps its places, and finds those
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   world.cloud.put(
       {.provider_id = "pod-1", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.5});
-  const Gpu lost = new_gpu(world.pool.identity, Source::runpod);
+  const Gpu lost = new_gpu(world.pool.identity, Source::cloud);
   world.cloud.put({.provider_id = "pod-2", .name = lost.name, .status = Status::running});
   // By its own name, the id of another store in it: not ours, whatever the pool is called.
   const PoolIdentity other{"talk", "stage", "ffffffff"};
-  world.listed(new_gpu(other, Source::runpod));
+  world.listed(new_gpu(other, Source::cloud));
   Reconciler renamed(*world.pool.store, world.cloud,
                      {.identity = pool_identity(*world.pool.store, "talk", "stage"),
                       .who = "test",
@@ -337,7 +337,7 @@ TEST_CASE("whoever drains a place, and whose it is, is respected when it is outd
                 ->change({.id = drained.id, .version = drained.version, .draining = true},
                          {"operator", "drain"})
                 .value();
-  Gpu own = new_gpu(world.pool.identity, Source::runpod);
+  Gpu own = new_gpu(world.pool.identity, Source::cloud);
   own.state = State::idle;
   own.provider_id = "pod-2";
   own.dedicated_to = {"acme"};

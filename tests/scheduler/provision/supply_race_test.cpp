@@ -80,7 +80,7 @@ STORE_TEST("gateways that see the same queue wake one GPU for each user") {
   Gateways gateways(place);
   for (int i = 0; i < 2 * k_users; ++i) {
     Gpu paused = gpu_row("g" + std::to_string(i), State::paused);
-    paused.source = Source::runpod;
+    paused.source = Source::cloud;
     paused.provider_id = "pod-" + std::to_string(i);
     add(*gateways.stores[0], paused);
   }

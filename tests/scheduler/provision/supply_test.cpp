@@ -34,8 +34,8 @@ struct World {
 TEST_CASE("a paused GPU is woken before one is created, local before cloud, cheap before dear") {
   World world;
   world.host({"cpu"});
-  const Gpu dear = world.put(Source::runpod, State::paused, 2);
-  const Gpu cheap = world.put(Source::runpod, State::paused, 1);
+  const Gpu dear = world.put(Source::cloud, State::paused, 2);
+  const Gpu cheap = world.put(Source::cloud, State::paused, 1);
   const Gpu local = world.put(Source::local, State::paused);
   Supply supply = world.supply({.cloud = CloudSwitch::on});
   for (const Gpu& expected : {local, cheap, dear}) {
@@ -65,8 +65,8 @@ TEST_CASE(
   CHECK(off.bring(world.pool.store->view(), "test").why == "no local device is free");
   CHECK(automatic.bring(world.pool.store->view(), "test").operation == Operation::none);
   switch_cloud(*world.pool.store, true);
-  CHECK(automatic.bring(world.pool.store->view(), "test").source == Source::runpod);
-  CHECK(on.bring(world.pool.store->view(), "test").source == Source::runpod);
+  CHECK(automatic.bring(world.pool.store->view(), "test").source == Source::cloud);
+  CHECK(on.bring(world.pool.store->view(), "test").source == Source::cloud);
 }
 
 TEST_CASE("nothing is created while creation is paused, or above a cap") {
@@ -96,7 +96,7 @@ TEST_CASE("a paused pod is woken within the cap on spending, and only where the 
   // What is paused does not count against others.
   Supply other =
       world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.6, .max_usd_per_hour = 1.2});
-  CHECK(other.create(world.pool.store->view(), Source::runpod, "test").operation ==
+  CHECK(other.create(world.pool.store->view(), Source::cloud, "test").operation ==
         Operation::create);
   CHECK(
       world.supply({.cloud = CloudSwitch::off}).bring(world.pool.store->view(), "test").operation ==
@@ -120,7 +120,7 @@ TEST_CASE("as many GPUs are brought as waiters lack, starting ones counted") {
 
 TEST_CASE("what was brought since the look is not brought again") {
   World world;
-  const Gpu paused = world.put(Source::runpod, State::paused);
+  const Gpu paused = world.put(Source::cloud, State::paused);
   Supply supply = world.supply({.cloud = CloudSwitch::on});
   REQUIRE(world.pool.enqueue("a"));
   const PoolView before = world.pool.store->view();
@@ -230,7 +230,7 @@ TEST_CASE("a pool's id is made once, and its GPUs carry it") {
 TEST_CASE("waiters make no storm of a source that refuses or fails") {
   World world;
   Demand learnt;
-  LeadTime& cloud = learnt.create[static_cast<std::size_t>(Source::runpod)];
+  LeadTime& cloud = learnt.create[static_cast<std::size_t>(Source::cloud)];
   Supply supply = world.supply({.cloud = CloudSwitch::on, .demand = [&] { return learnt; }});
   world.pool.enqueue("a");
   world.pool.enqueue("b");
@@ -266,7 +266,7 @@ TEST_CASE("waiters make no storm of a source that refuses or fails") {
 
 TEST_CASE("what was refused before it was made takes nobody's place under the cap") {
   World world;
-  Gpu refused = world.put(Source::runpod, State::failed);
+  Gpu refused = world.put(Source::cloud, State::failed);
   Supply supply = world.supply({.cloud = CloudSwitch::on, .max_gpus = 1});
   CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
   CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::none);

@@ -110,7 +110,7 @@ TEST_CASE("adaptive: MIN is a floor, FREE a ceiling only where it is set") {
 
 TEST_CASE("adaptive: down only to the highest target of the hold") {
   Pool pool = busy_pool(0, 0);
-  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
+  for (int i = 0; i < 10; ++i) pool.add(Source::cloud, State::idle);
   const std::vector<TimedTarget> recent = {{k_now - 61s, 9}, {k_now - 60s, 7}, {k_now - 5s, 3}};
   pool.snapshot.recent = recent;
   const Plan plan = pool.plan();
@@ -123,7 +123,7 @@ TEST_CASE("adaptive: down only to the highest target of the hold") {
 
 TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
   Pool pool = busy_pool(0, 0);
-  for (int i = 0; i < 10; ++i) pool.add(Source::runpod, State::idle);
+  for (int i = 0; i < 10; ++i) pool.add(Source::cloud, State::idle);
   SECTION("a minute of more than twice the usual") {
     pool.snapshot.demand.slow_per_s = 2.0 / 60;
     pool.snapshot.demand.session_s = 30;

@@ -22,7 +22,7 @@ struct Pool {
       snapshot.demand.wake[i] = {.p50 = 5s, .p90 = 8s};
     }
     source(Source::local) = {.available = true, .room = 0};
-    source(Source::runpod) = {.available = true, .room = 100, .usd_per_hour = 0.5};
+    source(Source::cloud) = {.available = true, .room = 100, .usd_per_hour = 0.5};
     policy.cloud = CloudSwitch::on;
     policy.min_free = 0;
     policy.max_free = 100;
@@ -34,7 +34,7 @@ struct Pool {
                              .source = source,
                              .state = state,
                              .sessions = sessions,
-                             .usd_per_hour = source == Source::runpod ? 0.5 : 0,
+                             .usd_per_hour = source == Source::cloud ? 0.5 : 0,
                              .created_at = k_now - 1h,
                              .since = k_now - 20s});
     return snapshot.gpus.back();
@@ -52,7 +52,7 @@ inline Pool busy_pool(int busy, double users_per_min) {
   pool.snapshot.demand.fast_per_s = pool.snapshot.demand.slow_per_s =
       pool.snapshot.demand.rate_per_s = users_per_min / 60;
   pool.snapshot.demand.session_s = 300;
-  for (int i = 0; i < busy; ++i) pool.add(Source::runpod, State::running, 1);
+  for (int i = 0; i < busy; ++i) pool.add(Source::cloud, State::running, 1);
   return pool;
 }
 

@@ -13,10 +13,10 @@ TEST_CASE("the cloud is given back first, the most expensive first, then the new
   Pool pool;
   pool.policy.max_free = 2;
   pool.add(Source::local, State::idle);
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.4;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.9;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.4;
-  pool.add(Source::runpod, State::idle).usd_per_hour = 0.3;
+  pool.add(Source::cloud, State::idle).usd_per_hour = 0.4;
+  pool.add(Source::cloud, State::idle).usd_per_hour = 0.9;
+  pool.add(Source::cloud, State::idle).usd_per_hour = 0.4;
+  pool.add(Source::cloud, State::idle).usd_per_hour = 0.3;
   CHECK(pool.did() == "destroy g2; destroy g3; destroy g1");
   pool.policy.max_free = 0;
   CHECK(pool.did() == "destroy g2; destroy g3; destroy g1; destroy g4; pause g0");
@@ -25,28 +25,28 @@ TEST_CASE("the cloud is given back first, the most expensive first, then the new
 TEST_CASE("of equals, one that was in trouble goes first") {
   Pool pool;
   pool.policy.max_free = 1;
-  pool.add(Source::runpod, State::idle).last_error = "answered late";
-  pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::idle).last_error = "answered late";
+  pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "destroy g0");
 }
 
 TEST_CASE("what must not be touched is not touched, whatever there is too much of") {
   Pool pool;
   pool.policy.max_free = 0;
-  pool.add(Source::runpod, State::running, 1);
-  pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
+  pool.add(Source::cloud, State::running, 1);
+  pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
   pool.add(Source::external, State::idle);
-  auto& draining = pool.add(Source::runpod, State::running, 1);
+  auto& draining = pool.add(Source::cloud, State::running, 1);
   draining.draining = true;
-  pool.add(Source::runpod, State::starting);
-  pool.add(Source::runpod, State::starting).reserved_for = WaiterId{"w"};
-  pool.add(Source::runpod, State::idle).reserved_for = WaiterId{"w"};
-  pool.add(Source::runpod, State::idle).intent.operation = Operation::pause;
-  pool.add(Source::runpod, State::stopping);
-  auto& late = pool.add(Source::runpod, State::starting);
+  pool.add(Source::cloud, State::starting);
+  pool.add(Source::cloud, State::starting).reserved_for = WaiterId{"w"};
+  pool.add(Source::cloud, State::idle).reserved_for = WaiterId{"w"};
+  pool.add(Source::cloud, State::idle).intent.operation = Operation::pause;
+  pool.add(Source::cloud, State::stopping);
+  auto& late = pool.add(Source::cloud, State::starting);
   late.dedicated_to = TenantId{"acme"};
   late.since = k_now - 1h;
-  auto& broken = pool.add(Source::runpod, State::failed);
+  auto& broken = pool.add(Source::cloud, State::failed);
   broken.dedicated_to = TenantId{"acme"};
   broken.since = k_now - 1h;
   CHECK(pool.did() == "");
@@ -55,7 +55,7 @@ TEST_CASE("what must not be touched is not touched, whatever there is too much o
 TEST_CASE("a reservation does not hold an idle GPU for ever") {
   Pool pool;
   pool.policy.max_free = 0;
-  auto& gpu = pool.add(Source::runpod, State::idle);
+  auto& gpu = pool.add(Source::cloud, State::idle);
   gpu.reserved_for = WaiterId{"gone"};
   gpu.since = k_now - 29s;
   CHECK(pool.did() == "");
@@ -70,11 +70,11 @@ TEST_CASE("drained and without sessions a pod ends, a local GPU is paused, other
     int sessions;
     std::string did;
   };
-  for (const Row& row : std::vector<Row>{{Source::runpod, State::idle, 0, "destroy g0"},
-                                         {Source::runpod, State::running, 1, ""},
-                                         {Source::runpod, State::starting, 0, ""},
-                                         {Source::runpod, State::paused, 0, "destroy g0"},
-                                         {Source::runpod, State::stopping, 0, ""},
+  for (const Row& row : std::vector<Row>{{Source::cloud, State::idle, 0, "destroy g0"},
+                                         {Source::cloud, State::running, 1, ""},
+                                         {Source::cloud, State::starting, 0, ""},
+                                         {Source::cloud, State::paused, 0, "destroy g0"},
+                                         {Source::cloud, State::stopping, 0, ""},
                                          {Source::local, State::idle, 0, "pause g0"},
                                          {Source::local, State::running, 1, ""},
                                          {Source::local, State::starting, 0, ""},
@@ -111,12 +111,12 @@ TEST_CASE("pods past their age drain one after the other, and others come for th
   Pool pool;
   pool.policy.min_free = 1;
   for (const int sessions : {1, 0, 0}) {
-    pool.add(Source::runpod, sessions > 0 ? State::running : State::idle, sessions).created_at =
+    pool.add(Source::cloud, sessions > 0 ? State::running : State::idle, sessions).created_at =
         k_now - 3h;
   }
   pool.add(Source::local, State::idle).created_at = k_now - 3h;
-  pool.add(Source::runpod, State::running, 1);  // an hour old
-  auto& dedicated = pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::running, 1);  // an hour old
+  auto& dedicated = pool.add(Source::cloud, State::idle);
   dedicated.created_at = k_now - 3h;
   dedicated.dedicated_to = TenantId{"acme"};
   CHECK(pool.did() == "");  // no bound
@@ -127,7 +127,7 @@ TEST_CASE("pods past their age drain one after the other, and others come for th
   pool.snapshot.gpus[1].draining = true;
   pool.policy.min_free = 3;
   CHECK(pool.did() == "create runpod; destroy g1; drain g2");
-  pool.add(Source::runpod, State::starting);
+  pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "destroy g1");
 }
 
@@ -135,13 +135,13 @@ TEST_CASE("until the history is known nothing is taken away, and more is still b
   Pool pool;
   pool.policy.max_free = 0;
   pool.snapshot.demand.history_ready = false;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::paused);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "");
   pool.policy.min_free = 3;
   CHECK(pool.did() == "wake g1; create runpod");
   // A drained one is none of what is kept for users.
-  pool.add(Source::runpod, State::idle).draining = true;
+  pool.add(Source::cloud, State::idle).draining = true;
   CHECK(pool.did() == "wake g1; create runpod; destroy g2");
 }
 
@@ -149,9 +149,9 @@ TEST_CASE("pods are paused only while that is worth their disk and waking works"
   Pool pool;
   pool.policy.max_free = 0;
   pool.policy.max_paused_cloud = 2;
-  pool.add(Source::runpod, State::paused);
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::paused);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "pause g2; destroy g1");
   pool.snapshot.demand.wake[2].odds = 0.8;
   CHECK(pool.did() == "destroy g2; destroy g1");
@@ -163,9 +163,9 @@ TEST_CASE("cloud off: idle pods end, busy ones finish, nothing is made there") {
   Pool pool;
   pool.policy.cloud = CloudSwitch::off;
   pool.policy.min_free = 2;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::running, 1);
-  pool.add(Source::runpod, State::paused);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::running, 1);
+  pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "destroy g0; destroy g2");
   CHECK_FALSE(pool.plan().cloud);
 }

@@ -11,11 +11,11 @@ using namespace std::chrono_literals;
 TEST_CASE("static keeps MIN free slots, starting ones included") {
   Pool pool;
   pool.policy.min_free = 3;
-  pool.add(Source::runpod, State::running, 1);
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::starting);
+  pool.add(Source::cloud, State::running, 1);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "create runpod");
-  pool.add(Source::runpod, State::starting);
+  pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "");
 }
 
@@ -23,10 +23,10 @@ TEST_CASE("static does nothing between MIN and FREE, and gives back what is abov
   Pool pool;
   pool.policy.min_free = 1;
   pool.policy.max_free = 2;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "");
-  pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "destroy g2");
 }
 
@@ -34,8 +34,8 @@ TEST_CASE("FREE below MIN is raised to it") {
   Pool pool;
   pool.policy.min_free = 2;
   pool.policy.max_free = 0;
-  pool.add(Source::runpod, State::idle);
-  pool.add(Source::runpod, State::idle);
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "");
 }
 
@@ -50,11 +50,11 @@ TEST_CASE("a GPU with slots counts them all, and is taken away only whole") {
   Pool pool;
   pool.policy.min_free = 3;
   pool.policy.max_free = 4;
-  pool.source(Source::runpod).slots = 4;
+  pool.source(Source::cloud).slots = 4;
   CHECK(pool.did() == "create runpod");
-  pool.add(Source::runpod, State::running, 1).slots = 4;
+  pool.add(Source::cloud, State::running, 1).slots = 4;
   CHECK(pool.did() == "");
-  pool.add(Source::runpod, State::idle).slots = 4;
+  pool.add(Source::cloud, State::idle).slots = 4;
   CHECK(pool.did() == "");  // three above FREE are not four
   pool.policy.max_free = 3;
   CHECK(pool.did() == "destroy g1");
@@ -64,7 +64,7 @@ TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") 
   Pool pool;
   pool.policy.min_free = 5;
   pool.source(Source::local).room = 1;
-  pool.add(Source::runpod, State::paused);
+  pool.add(Source::cloud, State::paused);
   pool.add(Source::local, State::paused);
   pool.add(Source::external, State::paused);
   CHECK(pool.did() == "wake g1; create local; wake g2; wake g0; create runpod");
@@ -73,7 +73,7 @@ TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") 
 TEST_CASE("where waking mostly fails, creating comes first") {
   Pool pool;
   pool.policy.min_free = 1;
-  pool.add(Source::runpod, State::paused);
+  pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "wake g0");
   pool.snapshot.demand.wake[2].odds = 0.05;
   CHECK(pool.did().starts_with("create runpod"));
@@ -82,14 +82,14 @@ TEST_CASE("where waking mostly fails, creating comes first") {
 TEST_CASE("dedicated GPUs are no supply") {
   Pool pool;
   pool.policy.min_free = 1;
-  pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
+  pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
   CHECK(pool.did() == "create runpod");
 }
 
 TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and replaced") {
   Pool pool;
   pool.policy.min_free = 1;
-  auto& gpu = pool.add(Source::runpod, State::failed);
+  auto& gpu = pool.add(Source::cloud, State::failed);
   gpu.since = k_now - 29s;
   CHECK(pool.did() == "");
   CHECK(pool.plan().missing == 0);
@@ -111,7 +111,7 @@ TEST_CASE("an external GPU that failed is asked again, never destroyed") {
 
 TEST_CASE("a start that takes longer than the deadline fails") {
   Pool pool;
-  auto& gpu = pool.add(Source::runpod, State::starting);
+  auto& gpu = pool.add(Source::cloud, State::starting);
   gpu.since = k_now - pool.policy.start_deadline.at(static_cast<std::size_t>(gpu.source));
   CHECK(pool.did() == "");
   gpu.since -= 1s;
@@ -130,21 +130,21 @@ TEST_CASE("caps are kept and named") {
   }
   SECTION("GPUs, neither dedicated nor external ones counted") {
     pool.policy.max_gpus = 3;
-    pool.add(Source::runpod, State::running, 1);
-    pool.add(Source::runpod, State::failed).since = k_now - 1h;
-    pool.add(Source::runpod, State::idle).dedicated_to = TenantId{"acme"};
+    pool.add(Source::cloud, State::running, 1);
+    pool.add(Source::cloud, State::failed).since = k_now - 1h;
+    pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
     pool.add(Source::external, State::running, 1);
     CHECK(pool.did() == "clear-failed g1; create runpod");
     CHECK(pool.plan().blocked_by == BlockedBy::max_gpus);
   }
   SECTION("dollars per hour") {
     pool.policy.max_usd_per_hour = 1.6;
-    pool.add(Source::runpod, State::running, 1);
+    pool.add(Source::cloud, State::running, 1);
     CHECK(pool.did() == "create runpod; create runpod");
     CHECK(pool.plan().blocked_by == BlockedBy::max_usd);
   }
   SECTION("no room anywhere") {
-    pool.source(Source::runpod).room = 1;
+    pool.source(Source::cloud).room = 1;
     CHECK(pool.did() == "create runpod");
     CHECK(pool.plan().blocked_by == BlockedBy::no_room);
   }
@@ -186,7 +186,7 @@ TEST_CASE("while the account is refused nothing is created, but waking goes on")
   Pool pool;
   pool.policy.min_free = 2;
   pool.snapshot.creation_paused_until = k_now + 1s;
-  pool.add(Source::runpod, State::paused);
+  pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "wake g0");
   CHECK(pool.plan().blocked_by == BlockedBy::paused_creation);
   pool.snapshot.creation_paused_until = k_now;
@@ -276,7 +276,7 @@ TEST_CASE("names of laws and switches are read back") {
 
 TEST_CASE("ten thousand GPUs are decided on at once") {
   Pool pool = busy_pool(5000, 1000);
-  for (int i = 0; i < 5000; ++i) pool.add(Source::runpod, State::idle);
+  for (int i = 0; i < 5000; ++i) pool.add(Source::cloud, State::idle);
   Plan plan;
   auto best = std::chrono::steady_clock::duration::max();
   for (int i = 0; i < 5; ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 struct World {
   SmallPool pool;
-  ScriptedProvider cloud{Source::runpod};
+  ScriptedProvider cloud{Source::cloud};
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test", .cloud = CloudSwitch::on}};
   Learner learner{*pool.store};
 
@@ -46,7 +46,7 @@ TEST_CASE("a tick writes intents for what is missing, local before cloud, and re
   const auto gpus = world.gpus();
   REQUIRE(gpus.size() == 2);
   CHECK(gpus[0].source == Source::local);
-  CHECK(gpus[1].source == Source::runpod);
+  CHECK(gpus[1].source == Source::cloud);
   for (const Gpu& gpu : gpus) CHECK(gpu.intent.operation == Operation::create);
   const auto decisions = world.pool.store->decisions({});
   REQUIRE(decisions.size() == 1);
@@ -105,7 +105,7 @@ TEST_CASE("one scaler acts at a time, and the next may when it leaves") {
 TEST_CASE("idle cloud GPUs above the ceiling are given back; a busy or dedicated one never is") {
   World world;
   for (int i = 0; i < 4; ++i) world.pool.pod(State::idle, "pod-" + std::to_string(i));
-  Gpu dedicated = new_gpu(world.pool.identity, Source::runpod);
+  Gpu dedicated = new_gpu(world.pool.identity, Source::cloud);
   dedicated.state = State::idle;
   dedicated.dedicated_to = {"acme"};
   dedicated = world.pool.add(dedicated);
@@ -137,7 +137,7 @@ TEST_CASE("a failed pod is destroyed after its hold") {
 
 TEST_CASE("a start past its deadline fails, and counts as timed out") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.provider_id = "pod-1";
   gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu = world.pool.add(gpu);
@@ -157,7 +157,7 @@ TEST_CASE("a start past its deadline fails, and counts as timed out") {
 
 TEST_CASE("a start past its deadline says what its worker answered last") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.provider_id = "pod-1";
   gpu.created_at = gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu.last_error = "the worker sees no GPU";
@@ -169,7 +169,7 @@ TEST_CASE("a start past its deadline says what its worker answered last") {
 
 TEST_CASE("a wake past its deadline counts as a wake") {
   World world;
-  Gpu gpu = new_gpu(world.pool.identity, Source::runpod);
+  Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.provider_id = "pod-1";
   gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu.seen_at = gpu.since - std::chrono::hours(1);

@@ -11,7 +11,7 @@ namespace {
 Gpu full_row() {
   return {.id = {"a"},
           .name = "navtalk-test-a",
-          .source = Source::runpod,
+          .source = Source::cloud,
           .state = State::starting,
           .draining = true,
           .dedicated_to = {"acme"},
@@ -41,7 +41,7 @@ Gpu full_row() {
 
 Gpu pod(const std::string& id, double usd) {
   Gpu gpu = gpu_row(id);
-  gpu.source = Source::runpod;
+  gpu.source = Source::cloud;
   gpu.provider_id = "pod-" + id;
   gpu.usd_per_hour = usd;
   return gpu;
@@ -385,7 +385,7 @@ STORE_TEST("the ledger begins with the call that made a pod, not with the answer
   const TestType place;
   const auto store = place.open();
   Gpu pod = gpu_row("a", State::starting);
-  pod.source = Source::runpod;
+  pod.source = Source::cloud;
   pod.usd_per_hour = 0.5;
   const Gpu row = add(*store, pod);
   const TimePoint called = row.created_at - k_minute;
@@ -399,7 +399,7 @@ STORE_TEST("the ledger begins with the call that made a pod, not with the answer
   CHECK(spans[1].from == spans[0].to);
 
   Gpu orphan = gpu_row("b", State::starting);
-  orphan.source = Source::runpod;
+  orphan.source = Source::cloud;
   orphan.usd_per_hour = 0.5;
   orphan.provider_id = "pod-2";
   REQUIRE(store->add({.gpu = orphan, .paid_since = called}, k_test));
@@ -429,7 +429,7 @@ STORE_TEST("a registered worker's URL has one row, however it is written") {
   add(*store, external("other", "http://example:81/a"));
   // A pod's place is nobody else's either.
   Gpu pod = gpu_row("pod");
-  pod.source = Source::runpod;
+  pod.source = Source::cloud;
   pod.url = "https://pod.example";
   add(*store, pod);
   CHECK_THROWS_AS(store->add({.gpu = external("alias", "https://pod.example:443/")}, k_test),

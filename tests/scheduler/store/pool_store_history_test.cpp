@@ -12,7 +12,7 @@ STORE_TEST("attempts and decisions come back by time") {
   const TimePoint t0{std::chrono::hours(1)};
   store->record(Attempt{t0 + k_minute,
                         {"b"},
-                        Source::runpod,
+                        Source::cloud,
                         Operation::wake,
                         Attempt::Result::timed_out,
                         Duration(5),
@@ -24,7 +24,7 @@ STORE_TEST("attempts and decisions come back by time") {
   CHECK(attempts[0].gpu.text == "a");
   CHECK(attempts[0].took == Duration(7));
   CHECK(attempts[1].at == t0 + k_minute);
-  CHECK(attempts[1].source == Source::runpod);
+  CHECK(attempts[1].source == Source::cloud);
   CHECK(attempts[1].operation == Operation::wake);
   CHECK(attempts[1].result == Attempt::Result::timed_out);
   CHECK(attempts[1].detail == "secure cloud");
@@ -61,7 +61,7 @@ STORE_TEST("forgetting takes what is older and leaves what is open, and numbers 
   const TestType place;
   const auto store = place.open();
   Gpu pod = gpu_row("pod");
-  pod.source = Source::runpod;
+  pod.source = Source::cloud;
   pod.provider_id = "p";
   pod.usd_per_hour = 1;
   add(*store, pod);

@@ -67,10 +67,10 @@ STORE_TEST("asking again gives the same lease, and no second one") {
 STORE_TEST("claims take the tenant's own GPU, then local, external and cloud ones") {
   const TestType place;
   const auto store = place.open();
-  add(*store, aged(1, from(Source::runpod, gpu_row("cloud"))));
+  add(*store, aged(1, from(Source::cloud, gpu_row("cloud"))));
   add(*store, aged(2, from(Source::external, gpu_row("external"))));
   add(*store, aged(3, gpu_row("local")));
-  add(*store, aged(4, dedicated("acme", from(Source::runpod, gpu_row("own")))));
+  add(*store, aged(4, dedicated("acme", from(Source::cloud, gpu_row("own")))));
   add(*store, aged(0, dedicated("other", gpu_row("others"))));
   std::vector<std::string> order;
   for (const char* id : {"u1", "u2", "u3", "u4"}) {
@@ -270,7 +270,7 @@ STORE_TEST("a local GPU serves its own host's gateways only") {
   local.host = "there";
   add(*store, local);
   Gpu pod = gpu_row("pod");
-  pod.source = Source::runpod;
+  pod.source = Source::cloud;
   add(*store, pod);
   Claimant here = user("here");
   here.host = "here";
