@@ -1,4 +1,4 @@
-"""usage: recipe_test.py NAVTALK FAKE_RUNPOD ROOT   "Trying it without Runpod" in docs/runpod.md works as it is written"""
+"""usage: recipe_test.py NAVTALK FAKE_RUNPOD ROOT   "Try it without Runpod" in docs/runpod.md works as written"""
 
 import json
 import os
@@ -35,9 +35,9 @@ class Recipe(unittest.TestCase):
         ).stdout
 
     def test_a_pod_of_the_fake_becomes_ready(self):
-        page = (ROOT / "docs/runpod.md").read_text(encoding="utf-8").split("## Trying it without Runpod")[1]
+        page = (ROOT / "docs/runpod.md").read_text(encoding="utf-8").split("## Try it without Runpod")[1]
         command = re.search(r"```\n(fake_runpod.*?)\n\{", page, re.DOTALL)[1]
-        image, gpu_type = re.search(r"\(`([^`]+)`, `\[\"([^\"]+)\"\]`\)", page).groups()
+        image, gpu_type = re.search(r"\(`([^`]+)`,\s+`\[\"([^\"]+)\"\]`\)", page).groups()
         self.navtalk("navtalk pool scale --dry-run")
         fake = subprocess.Popen(
             ["bash", "-c", "exec " + command], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
