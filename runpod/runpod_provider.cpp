@@ -238,7 +238,7 @@ Outcome Provider::outcome_of(const ApiFault& fault, const std::string& what) {
     case Kind::stopped:
     case Kind::unclear:
     case Kind::nonsense:
-      return Unclear{message};
+      return UnknownOutcome{message};
     case Kind::rejected:
     case Kind::not_found:
     case Kind::conflict:

@@ -35,7 +35,7 @@ Outcome Provider::wake(const Gpu& gpu, const std::stop_token& stop) {
   if (says_resume_impossible(fault.message)) return Failure{message};
   if (fault.kind == Kind::conflict) return after_conflict(gpu, true, message, stop);
   if (fault.kind == Kind::not_found || fault.kind == Kind::rejected) return Failure{message};
-  if (says_nothing(fault.kind)) return Unclear{message};
+  if (says_nothing(fault.kind)) return UnknownOutcome{message};
   return outcome_of(fault, "waking " + gpu.name);
 }
 
@@ -47,7 +47,7 @@ Outcome Provider::pause(const Gpu& gpu, const std::stop_token& stop) {
   const std::string message = "pausing " + gpu.name + " at Runpod: " + fault.message;
   if (fault.kind == Kind::conflict) return after_conflict(gpu, false, message, stop);
   if (fault.kind == Kind::not_found || fault.kind == Kind::rejected) return Failure{message};
-  if (says_nothing(fault.kind)) return Unclear{message};
+  if (says_nothing(fault.kind)) return UnknownOutcome{message};
   return outcome_of(fault, "pausing " + gpu.name);
 }
 
@@ -57,7 +57,7 @@ Outcome Provider::after_conflict(const Gpu& gpu, bool want_running, const std::s
   const ApiResult<Pod> now = api_.pod(gpu.provider_id, stop);
   if (const auto* fault = std::get_if<ApiFault>(&now)) {
     if (fault->kind == Kind::not_found) return Failure{why + "; it is gone"};
-    return says_nothing(fault->kind) ? Outcome(Unclear{why}) : outcome_of(*fault, why);
+    return says_nothing(fault->kind) ? Outcome(UnknownOutcome{why}) : outcome_of(*fault, why);
   }
   const auto& pod = std::get<Pod>(now);
   const bool there = want_running ? on_its_way(pod.status) : pod.status == PodStatus::exited;
@@ -82,7 +82,7 @@ Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   const std::string what = "destroying " + gpu.name;
   const auto refused = [&](const ApiFault& fault) {
     const std::string message = what + " at Runpod: " + fault.message;
-    if (says_nothing(fault.kind)) return Outcome(Unclear{message});
+    if (says_nothing(fault.kind)) return Outcome(UnknownOutcome{message});
     if (fault.kind == Kind::conflict) return Outcome(Failure{message});
     return outcome_of(fault, what);
   };
@@ -105,13 +105,13 @@ Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
 Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   const PodList all = api_.list(stop);
   if (all.fault) {
-    return Unclear{gpu.name +
-                   " is not known at Runpod, but the list did not come: " + all.fault->message};
+    return UnknownOutcome{
+        gpu.name + " is not known at Runpod, but the list did not come: " + all.fault->message};
   }
   const bool listed = std::any_of(all.pods.begin(), all.pods.end(), [&](const Pod& pod) {
     return lives(pod) && (pod.id == gpu.provider_id || pod.name == gpu.name);
   });
-  if (listed) return Unclear{gpu.name + " is not known at Runpod, and yet listed"};
+  if (listed) return UnknownOutcome{gpu.name + " is not known at Runpod, and yet listed"};
   return Done{.unknown = true};
 }
 

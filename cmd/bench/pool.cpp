@@ -137,7 +137,7 @@ void measure_claims(const Options& options, const std::string& url, Context& con
 }
 
 // A static policy that is content with what there is: reading and deciding is what is measured.
-Policy content_policy() { return {.min_free = 0, .max_free = std::nullopt}; }
+ScalingLimits no_limits() { return {.min_free = 0, .max_free = std::nullopt}; }
 
 // In memory where that can be: how fast the disk takes ten thousand new rows is not the question.
 void measure_tick(const Options& options, Context& context, Result& result) {
@@ -161,7 +161,7 @@ void measure_tick(const Options& options, Context& context, Result& result) {
     PoolView view = store->view();
     const Snapshot snapshot{.gpus = std::move(view.gpus),
                             .queued = static_cast<int>(view.waiters.size())};
-    seen = static_cast<std::size_t>(decide(snapshot, content_policy(), view.now).census.gpus);
+    seen = static_cast<std::size_t>(decide(snapshot, no_limits(), view.now).census.gpus);
   });
   if (seen != static_cast<std::size_t>(options.gpus)) {
     throw Error(Code::failed, fmt::format("{} GPUs were added and {} read", options.gpus, seen));

@@ -162,7 +162,7 @@ int bench_scaler(Options options, Context& context) {
   for (const std::string& policy : options.policies) {
     if (options.knob) check_knob(*parse_policy(policy), *options.knob);
   }
-  options.simulator.policy.hold_down = from_seconds(options.hold_down_s);
+  options.simulator.limits.hold_down = from_seconds(options.hold_down_s);
   options.simulator.reconcile = !options.forget;
   if (options.mishaps) options.simulator.mishaps = k_mishaps;
   const Trace trace = trace_of(options);

@@ -32,30 +32,31 @@ PoolIdentity identity_of(PoolStore& store, const Config& config) {
   return pool_identity(store, config.runpod.name_prefix, config.pool.name);
 }
 
-Policy policy_of(const ConfigReading& reading) {
+ScalingLimits scaling_limits(const ConfigReading& reading) {
   using std::chrono::seconds;
   const auto& pool = reading.config.pool;
-  const Law law = parse_law(pool.policy).value();
-  Policy policy{
-      .law = law,
-      .shadow = parse_law(pool.shadow),
-      .min_free = pool.min_running_gpu,
-      .max_free = pool.free_running_gpu,
-      .wait_probability = pool.wait_probability,
-      .tick = seconds(pool.tick_s),
-      .hold_down = seconds(pool.hold_down_s),
-      .max_gpus = pool.max_gpus,
-      .max_creates_per_tick = pool.max_creates_per_tick,
-      .max_usd_per_hour = pool.max_usd_per_hour,
-      .cloud =
-          has_cloud(reading.config) ? parse_cloud_switch(pool.cloud).value() : CloudSwitch::off,
-      .failed_hold = seconds(pool.failed_hold_s),
-      .start_deadline = {seconds(reading.config.local.start_timeout_s), Policy{}.start_deadline[1],
-                         seconds(reading.config.runpod.ready_timeout_s)},
-      .max_pod_age = std::chrono::hours(reading.config.runpod.max_age_h),
-      .max_paused_cloud = reading.config.runpod.max_paused};
-  if (law == Law::adaptive && !is_set(reading, "pool.free_running_gpu")) policy.max_free.reset();
-  return policy;
+  const ScalingPolicy policy = parse_scaling_policy(pool.policy).value();
+  ScalingLimits limits{.policy = policy,
+                       .shadow = parse_scaling_policy(pool.shadow),
+                       .min_free = pool.min_running_gpu,
+                       .max_free = pool.free_running_gpu,
+                       .wait_probability = pool.wait_probability,
+                       .tick = seconds(pool.tick_s),
+                       .hold_down = seconds(pool.hold_down_s),
+                       .max_gpus = pool.max_gpus,
+                       .max_creates_per_tick = pool.max_creates_per_tick,
+                       .max_usd_per_hour = pool.max_usd_per_hour,
+                       .cloud = has_cloud(reading.config) ? parse_cloud_switch(pool.cloud).value()
+                                                          : CloudSwitch::off,
+                       .failed_hold = seconds(pool.failed_hold_s),
+                       .start_deadline = {seconds(reading.config.local.start_timeout_s),
+                                          ScalingLimits{}.start_deadline[1],
+                                          seconds(reading.config.runpod.ready_timeout_s)},
+                       .max_pod_age = std::chrono::hours(reading.config.runpod.max_age_h),
+                       .max_paused_cloud = reading.config.runpod.max_paused};
+  if (policy == ScalingPolicy::adaptive && !is_set(reading, "pool.free_running_gpu"))
+    limits.max_free.reset();
+  return limits;
 }
 
 bool has_cloud(const Config& config) {
@@ -73,7 +74,7 @@ SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& 
       .cloud_slots = config.runpod.slots,
       .max_gpus = config.pool.max_gpus,
       .max_usd_per_hour = config.pool.max_usd_per_hour,
-      .spare_slots = spare_slots(policy_of(reading))};
+      .spare_slots = spare_slots(scaling_limits(reading))};
 }
 
 std::string worker_token_of(const Config& config) {

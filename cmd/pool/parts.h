@@ -8,7 +8,7 @@
 
 #include "cmd/context.h"
 #include "scheduler/pool/identity.h"
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk::cmd {
@@ -17,7 +17,7 @@ namespace navtalk::cmd {
 std::unique_ptr<PoolStore> open_store(const Config& config);
 PoolIdentity identity_of(PoolStore& store, const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
-Policy policy_of(const ConfigReading& reading);
+ScalingLimits scaling_limits(const ConfigReading& reading);
 // What prepares GPUs. The cloud's part is off where no image and GPU type are configured.
 SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& reading,
                              const std::string& who);

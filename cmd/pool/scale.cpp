@@ -65,12 +65,12 @@ int scale(const Options& options, Context& context) {
   SupplyOptions supplies = supply_options(identity, context.config_reading, "scaler " + owner);
   supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
   Supply supply(*store, supplies);
-  Learner learner(*store);
-  SingleTick ticker(*store, supply, learner, providers.all(),
+  DemandTracker demand_tracker(*store);
+  SingleTick ticker(*store, supply, demand_tracker, providers.all(),
                     {.owner = owner,
                      .identity = identity,
                      .worker_token = worker_token_of(context.config),
-                     .policy = policy_of(context.config_reading),
+                     .limits = scaling_limits(context.config_reading),
                      .cloud_slots = context.config.runpod.slots,
                      .settle = std::chrono::seconds(context.config.runpod.settle_s),
                      .lease = std::chrono::seconds(context.config.pool.lease_s)});

@@ -103,10 +103,10 @@ int serve_gateway(const ServeOptions& options, Context& context) {
 
   SupplyOptions supplies = supply_options(identity, context.config_reading, "gateway " + owner);
   supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
-  Learner learner(*store);
-  supplies.demand = [&learner] { return learner.demand({}); };
+  DemandTracker demand_tracker(*store);
+  supplies.demand = [&demand_tracker] { return demand_tracker.demand({}); };
   Supply supply(*store, supplies);
-  Allocator allocator(*store, supply, learner, allocator_options(config, owner));
+  Allocator allocator(*store, supply, demand_tracker, allocator_options(config, owner));
 
   std::optional<PoolService> pool;
   server::Gateway gateway(*store, allocator,
@@ -122,7 +122,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                            .stop_notice = std::chrono::milliseconds(
                                static_cast<std::int64_t>(options.drain_s * 1000))});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
-  pool.emplace(*store, supply, learner, providers,
+  pool.emplace(*store, supply, demand_tracker, providers,
                PoolServiceOptions{.owner = owner,
                                   .identity = identity,
                                   .host = Host{.name = host_name(),
@@ -130,7 +130,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                                .slots_per_device = config.local.slots_per_device,
                                                .owner = owner},
                                   .worker_token = token,
-                                  .policy = policy_of(context.config_reading),
+                                  .limits = scaling_limits(context.config_reading),
                                   .cloud_slots = config.runpod.slots,
                                   .settle = std::chrono::seconds(config.runpod.settle_s),
                                   .lease = std::chrono::seconds(config.pool.lease_s)});

@@ -61,7 +61,7 @@ void DemandEstimator::attempted(const Attempt& attempt) {
   Leads& leads = leads_of(attempt.source, attempt.operation);
   LeadTime& learnt = leads.learnt;
   using enum Attempt::Result;
-  if (attempt.result == no_capacity) {  // says nothing about the odds of what is to be had
+  if (attempt.result == no_capacity) {  // says nothing about the success_rate of what is to be had
     ++learnt.no_capacity_in_row;
     learnt.last_failure = attempt.at;
     return;
@@ -79,7 +79,7 @@ void DemandEstimator::attempted(const Attempt& attempt) {
     learnt.last_failure = attempt.at;
   }
   // Two attempts that went well are believed beforehand.
-  learnt.odds = (leads.ok + 2) / (leads.tried + 2);
+  learnt.success_rate = (leads.ok + 2) / (leads.tried + 2);
 }
 
 void DemandEstimator::observe(std::span<const DemandBucket> buckets, TimePoint now) {

@@ -20,7 +20,7 @@ inline constexpr Duration k_fast_memory = std::chrono::minutes(2);  // of Demand
 // From the intent to proven ready, of one operation at one source.
 struct LeadTime {
   Duration p50{}, p90{};
-  double odds = 1;             // that an attempt succeeds
+  double success_rate = 1;     // that an attempt succeeds
   int samples = 0;             // successful attempts that were seen; 0: the prior alone
   int failures_in_row = 0;     // failed and timed out ones since the last success
   int no_capacity_in_row = 0;  // refusals for want of capacity since the last success

@@ -8,34 +8,34 @@ namespace {
 constexpr Duration k_day = std::chrono::hours(24);
 // Buckets still grow while they are the newest; some are read again.
 constexpr Duration k_overlap = 6 * k_demand_bucket;
-constexpr Duration k_widened_every = std::chrono::seconds(5);  // a day of promises is many
+constexpr Duration k_correct_every = std::chrono::seconds(5);  // a day of promises is many
 
 }  // namespace
 
-Learner::Learner(PoolStore& store, DemandOptions options)
+DemandTracker::DemandTracker(PoolStore& store, DemandOptions options)
     : store_(store), estimator_(store.now() - k_day, options) {
   const TimePoint now = store.now();
   const std::vector<Attempt> attempts = store.attempts(now - k_day);
   estimator_.load(store.demand(now - k_day), attempts, now);
   attempts_until_ = now;
   looked_at_ = now;
-  widening_ = navtalk::widening(store.promises(now - k_day));
-  widened_at_ = now;
+  eta_correction_ = navtalk::eta_correction(store.promises(now - k_day));
+  corrected_at_ = now;
 }
 
-Demand Learner::demand(Duration fresh) {
+Demand DemandTracker::demand(Duration fresh) {
   const TimePoint now = store_.now();
   const std::lock_guard lock(mutex_);
   if (now - looked_at_ >= fresh) look(now);
   return estimator_.demand(now);
 }
 
-double Learner::widening() {
+double DemandTracker::eta_correction() {
   const std::lock_guard lock(mutex_);
-  return widening_;
+  return eta_correction_;
 }
 
-void Learner::look(TimePoint now) {
+void DemandTracker::look(TimePoint now) {
   const std::vector<DemandBucket> buckets = store_.demand(looked_at_ - k_overlap);
   estimator_.observe(buckets, now);
   for (const Attempt& attempt : store_.attempts(attempts_until_)) {
@@ -44,9 +44,9 @@ void Learner::look(TimePoint now) {
     attempts_until_ = attempt.at;
   }
   looked_at_ = now;
-  if (now - widened_at_ < k_widened_every) return;
-  widening_ = navtalk::widening(store_.promises(now - k_day));
-  widened_at_ = now;
+  if (now - corrected_at_ < k_correct_every) return;
+  eta_correction_ = navtalk::eta_correction(store_.promises(now - k_day));
+  corrected_at_ = now;
 }
 
 }  // namespace navtalk

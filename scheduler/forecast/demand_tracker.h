@@ -10,15 +10,15 @@
 
 namespace navtalk {
 
-class Learner {
+class DemandTracker {
  public:
   // Loads the last 24 hours.
-  explicit Learner(PoolStore& store, DemandOptions options = {});
+  explicit DemandTracker(PoolStore& store, DemandOptions options = {});
 
   // The demand as the store shows it; read again when the last look is older than `fresh`.
   Demand demand(Duration fresh = std::chrono::seconds(5));
   // By how much promised waits must be stretched so that nine in ten hold.
-  double widening();
+  double eta_correction();
 
  private:
   void look(TimePoint now);
@@ -28,8 +28,8 @@ class Learner {
   DemandEstimator estimator_;
   TimePoint looked_at_;
   TimePoint attempts_until_;  // attempts up to here were given to the estimator
-  TimePoint widened_at_;
-  double widening_ = 1;
+  TimePoint corrected_at_;
+  double eta_correction_ = 1;
 };
 
 }  // namespace navtalk

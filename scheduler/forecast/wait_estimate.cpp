@@ -11,7 +11,7 @@ namespace {
 
 constexpr double k_z90 = 1.2815515655446004;
 constexpr double k_longest_s = 6 * 3600;
-constexpr double k_widest = 4;
+constexpr double k_most_correction = 4;
 
 // A lead time as a lognormal through its median and its 90th percentile.
 class Start {
@@ -21,7 +21,7 @@ class Start {
         sigma_(std::max(0.05, (std::log(std::max(in_seconds(lead.p90), 0.01)) - mu_) / k_z90)),
         elapsed_s_(elapsed_s),
         again_s_(in_seconds(lead.p90)),
-        odds_(lead.odds),
+        success_rate_(lead.success_rate),
         begun_(below(elapsed_s)),
         slots_(slots) {}
 
@@ -29,7 +29,7 @@ class Start {
   double ready_within(double s) const {
     const double here = begun_ >= 0.999 ? below(s)  // overdue: as good as begun anew
                                         : (below(elapsed_s_ + s) - begun_) / (1 - begun_);
-    return odds_ * here + (1 - odds_) * odds_ * below(s - again_s_);
+    return success_rate_ * here + (1 - success_rate_) * success_rate_ * below(s - again_s_);
   }
   // For how long of `s` from now it may be expected to be ready, in seconds.
   double ready_time(double s) const {
@@ -42,7 +42,7 @@ class Start {
 
  private:
   double below(double s) const { return s <= 0 ? 0 : normal_below((std::log(s) - mu_) / sigma_); }
-  double mu_, sigma_, elapsed_s_, again_s_, odds_, begun_;
+  double mu_, sigma_, elapsed_s_, again_s_, success_rate_, begun_;
   int slots_;
 };
 
@@ -95,20 +95,20 @@ double enough_within(double s, std::size_t wanted, const std::vector<Start>& sta
 // Each promise that broke lengthens the next ones, each that held shortens them a ninth as much: it
 // comes to rest where nine in ten hold. What was shown had been widened already, so that a quantile
 // of how long it took against what was promised would find nothing left to widen.
-double widening(std::span<const Promise> promises) {
+double eta_correction(std::span<const Promise> promises) {
   constexpr double k_step = 0.1;
   double log_factor = 0;
   for (const Promise& promise : promises) {
     if (!promise.actual) continue;
     const bool broke = *promise.actual > promise.promised;
     log_factor += k_step * ((broke ? 1.0 : 0.0) - (1 - k_promise));
-    log_factor = std::clamp(log_factor, 0.0, std::log(k_widest));
+    log_factor = std::clamp(log_factor, 0.0, std::log(k_most_correction));
   }
   return std::exp(log_factor);
 }
 
 std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
-                            double widening, TimePoint now) {
+                            double eta_correction, TimePoint now) {
   std::vector<Start> starts;
   int busy = 0, free = 0;
   for (const Gpu& gpu : gpus) {
@@ -142,7 +142,7 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
     const double middle = (below + above) / 2;
     (enough(middle) ? above : below) = middle;
   }
-  return Eta{from_seconds(above * widening)};
+  return Eta{from_seconds(above * eta_correction)};
 }
 
 }  // namespace navtalk

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "scheduler/forecast/demand.h"
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 
 namespace navtalk {
 
@@ -15,7 +15,7 @@ inline constexpr double k_promise = 0.9;
 
 // By how much promises have to be lengthened so that 90 % of them hold, within 1 .. 4. From those
 // that were shown, oldest first, and what came of them.
-double widening(std::span<const Promise> promises);
+double eta_correction(std::span<const Promise> promises);
 
 struct Eta {
   Duration p90{};
@@ -25,6 +25,6 @@ struct Eta {
 // From `now`, for the waiter at `position` (1 is the head); nullopt when it is not known: nothing
 // starts and nothing ends within six hours. O(GPUs + position x starting GPUs).
 std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
-                            double widening, TimePoint now);
+                            double eta_correction, TimePoint now);
 
 }  // namespace navtalk

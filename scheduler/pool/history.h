@@ -37,7 +37,7 @@ struct DemandBucket {
 };
 
 // One provider operation from intent to outcome; for create and wake until proven ready. The lead
-// times and odds per source are learnt from these.
+// times and success rates per source are learnt from these.
 struct Attempt {
   enum class Result : std::uint8_t { ok, no_capacity, refused, failed, timed_out };
   TimePoint at{};

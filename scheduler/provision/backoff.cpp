@@ -4,18 +4,18 @@
 
 namespace navtalk {
 
-BlockedBy backoff(const LeadTime& lead, const Policy& policy, TimePoint now) {
+BlockedBy backoff(const LeadTime& lead, const ScalingLimits& limits, TimePoint now) {
   if (lead.failures_in_row > 0) {
     const int doublings = std::min(lead.failures_in_row - 1, 20);
     const Duration wait =
-        std::min(Duration(policy.back_off * (1LL << doublings)), policy.back_off_most);
+        std::min(Duration(limits.back_off * (1LL << doublings)), limits.back_off_most);
     // Three in a row are a crash loop; people should not look for missing capacity instead.
     if (now < lead.last_failure + wait) {
       return lead.failures_in_row >= 3 ? BlockedBy::crash_loop : BlockedBy::failed_hold;
     }
   }
   const bool full =
-      lead.no_capacity_in_row > 0 && now < lead.last_failure + policy.no_capacity_wait;
+      lead.no_capacity_in_row > 0 && now < lead.last_failure + limits.no_capacity_wait;
   return full ? BlockedBy::no_capacity : BlockedBy::none;
 }
 

@@ -5,13 +5,13 @@
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/pool/gpu.h"
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/provision/blocked_by.h"
 
 namespace navtalk {
 
 // Why the source is not asked now; none: it may be asked.
-BlockedBy backoff(const LeadTime& lead, const Policy& policy, TimePoint now);
+BlockedBy backoff(const LeadTime& lead, const ScalingLimits& limits, TimePoint now);
 
 // Whether waiters may have that operation tried at that source now. False during the backoff; after
 // a failure, one attempt at a time until one succeeds.

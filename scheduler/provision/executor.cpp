@@ -198,7 +198,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
   } else if (const auto* failure = std::get_if<Failure>(&outcome)) {
     fail(taken, Attempt::Result::failed, failure->message);
   } else {
-    let_go(taken, std::get<Unclear>(outcome).message);
+    let_go(taken, std::get<UnknownOutcome>(outcome).message);
   }
 }
 
@@ -253,7 +253,7 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
       return let_go(taken, failure->message);
     if (const auto* refused = std::get_if<Refused>(&outcome))
       return let_go(taken, refused->message);
-    if (const auto* unclear = std::get_if<Unclear>(&outcome))
+    if (const auto* unclear = std::get_if<UnknownOutcome>(&outcome))
       return let_go(taken, unclear->message);
     if (const auto* none = std::get_if<NoCapacity>(&outcome)) return let_go(taken, none->message);
     if (std::get<Done>(outcome).unknown && !may_be_gone(taken)) {

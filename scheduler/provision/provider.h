@@ -59,10 +59,10 @@ struct Failure {
   std::string message;
 };
 // The call may or may not have had its effect: look before asking again.
-struct Unclear {
+struct UnknownOutcome {
   std::string message;
 };
-using Outcome = std::variant<Done, NoCapacity, Refused, Failure, Unclear>;
+using Outcome = std::variant<Done, NoCapacity, Refused, Failure, UnknownOutcome>;
 
 struct Listing {
   // Those of this pool, whatever they are called by now, and perhaps others'.

@@ -45,36 +45,36 @@ int coming_slots(const PoolView& view) {
   return slots;
 }
 
-int spare_slots(const Policy& policy) {
-  const int wanted = std::max(1, policy.min_free);
-  return policy.max_free ? std::min(wanted, std::max(*policy.max_free, policy.min_free)) : wanted;
+int spare_slots(const ScalingLimits& limits) {
+  const int wanted = std::max(1, limits.min_free);
+  return limits.max_free ? std::min(wanted, std::max(*limits.max_free, limits.min_free)) : wanted;
 }
 
 Supply::Supply(PoolStore& store, SupplyOptions options)
     : store_(store), options_(std::move(options)) {}
 
-void Supply::for_waiters() {
+void Supply::ensure_for_waiters() {
   for (int i = 0; i < k_at_once; ++i) {
     const PoolView view = store_.view();
     if (enough(view, {})) return;
-    if (bring(view, "a user waits", ForUsers{}).operation == Operation::none) return;
+    if (provision(view, "a user waits", ForUsers{}).operation == Operation::none) return;
   }
 }
 
 void Supply::prepare_next() {
   const PoolView view = store_.view();
   const ForUsers need{.spare = options_.spare_slots};
-  if (!enough(view, need)) bring(view, "prepare the next", need);
+  if (!enough(view, need)) provision(view, "prepare the next", need);
 }
 
-void Supply::for_refused() {
+void Supply::ensure_for_refused() {
   const PoolView view = store_.view();
   const ForUsers need{.spare = std::max(1, options_.spare_slots)};
-  if (!enough(view, need)) bring(view, "a user was refused", need);
+  if (!enough(view, need)) provision(view, "a user was refused", need);
 }
 
-Bringing Supply::bring(const PoolView& view, const std::string& why,
-                       const std::optional<ForUsers>& need) {
+Provisioning Supply::provision(const PoolView& view, const std::string& why,
+                               const std::optional<ForUsers>& need) {
   const Demand learnt = options_.demand ? options_.demand() : Demand{};
   const auto may = [&](Source source, Operation operation) {
     return may_retry(learnt, source, operation, view.gpus, view.now);
@@ -84,15 +84,15 @@ Bringing Supply::bring(const PoolView& view, const std::string& why,
     if (!may(gpu.source, Operation::wake)) continue;
     if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
   }
-  Bringing brought = {.why = "local workers failed, and rest"};
-  if (may(Source::local, Operation::create)) brought = create(view, Source::local, why, need);
-  if (brought.operation != Operation::none) return brought;
-  if (options_.cloud == CloudSwitch::off) return brought;
+  Provisioning provisioned = {.why = "local workers failed, and rest"};
+  if (may(Source::local, Operation::create)) provisioned = create(view, Source::local, why, need);
+  if (provisioned.operation != Operation::none) return provisioned;
+  if (options_.cloud == CloudSwitch::off) return provisioned;
   if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
-    return {.why = brought.why + "; the cloud is switched off"};
+    return {.why = provisioned.why + "; the cloud is switched off"};
   }
   if (!may(Source::cloud, Operation::create)) {
-    return {.why = brought.why + "; the cloud refused or failed, and rests"};
+    return {.why = provisioned.why + "; the cloud refused or failed, and rests"};
   }
   return create(view, Source::cloud, why, need);
 }
@@ -112,9 +112,9 @@ bool Supply::wake(const Gpu& gpu, const std::string& why, const std::optional<Fo
       .has_value();
 }
 
-Bringing Supply::create(const PoolView& view, Source source, const std::string& why,
-                        const std::optional<ForUsers>& need, std::uint64_t fence) {
-  if (source == Source::local) return create_here(view, why, need, fence);
+Provisioning Supply::create(const PoolView& view, Source source, const std::string& why,
+                            const std::optional<ForUsers>& need, std::uint64_t fence) {
+  if (source == Source::local) return create_local(view, why, need, fence);
   const auto pause = creation_pause(store_);
   if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
   Gpu gpu = new_gpu(options_.identity, source);
@@ -128,8 +128,8 @@ Bringing Supply::create(const PoolView& view, Source source, const std::string& 
 
 // A device that is free in the view may have been taken since, by an earlier create of the same
 // tick too: then the next one is tried.
-Bringing Supply::create_here(const PoolView& view, const std::string& why,
-                             const std::optional<ForUsers>& need, std::uint64_t fence) {
+Provisioning Supply::create_local(const PoolView& view, const std::string& why,
+                                  const std::optional<ForUsers>& need, std::uint64_t fence) {
   const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
   if (places.empty()) return {.why = "no local device is free"};
   for (const LocalPlace& place : places) {

@@ -7,7 +7,7 @@
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/pool/identity.h"
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/provision/hosts.h"
 
 namespace navtalk {
@@ -27,10 +27,10 @@ struct SupplyOptions {
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
 // One, or MIN, and never more than the scaler would let stay.
-int spare_slots(const Policy& policy);
+int spare_slots(const ScalingLimits& limits);
 
 // What was asked for.
-struct Bringing {
+struct Provisioning {
   Operation operation = Operation::none;  // wake, create; none: nothing can come
   GpuId gpu{};
   Source source = Source::local;
@@ -42,26 +42,26 @@ class Supply {
   Supply(PoolStore& store, SupplyOptions options);
 
   // As many as waiters lack: waiters minus slots that are free or will be.
-  void for_waiters();
+  void ensure_for_waiters();
   // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
   void prepare_next();
   // A user was sent away, and may ask again: one more, if none is free or coming.
-  void for_refused();
+  void ensure_for_refused();
   // One, whatever there is, but of no source that rests after failures. With a `need`, here and
   // below: only if the store still sees it when the row is written.
-  Bringing bring(const PoolView& view, const std::string& why,
-                 const std::optional<ForUsers>& need = {});
+  Provisioning provision(const PoolView& view, const std::string& why,
+                         const std::optional<ForUsers>& need = {});
   // Creates one of that source, if there is a place, a price and no pause; else says what is
   // missing. `fence`: the scaler's; 0: nobody's.
-  Bringing create(const PoolView& view, Source source, const std::string& why,
-                  const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);
+  Provisioning create(const PoolView& view, Source source, const std::string& why,
+                      const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);
   // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.
   bool wake(const Gpu& gpu, const std::string& why, const std::optional<ForUsers>& need = {},
             std::uint64_t fence = 0);
 
  private:
-  Bringing create_here(const PoolView& view, const std::string& why,
-                       const std::optional<ForUsers>& need, std::uint64_t fence);
+  Provisioning create_local(const PoolView& view, const std::string& why,
+                            const std::optional<ForUsers>& need, std::uint64_t fence);
   std::optional<Gpu> add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
                          std::uint64_t fence);
 

@@ -16,8 +16,12 @@ constexpr Duration k_promise_every = std::chrono::seconds(15);
 
 }  // namespace
 
-Allocator::Allocator(PoolStore& store, Supply& supply, Learner& learner, AllocatorOptions options)
-    : store_(store), supply_(supply), learner_(learner), options_(std::move(options)) {}
+Allocator::Allocator(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
+                     AllocatorOptions options)
+    : store_(store),
+      supply_(supply),
+      demand_tracker_(demand_tracker),
+      options_(std::move(options)) {}
 
 Claimant Allocator::complete(Claimant claimant) const {
   claimant.gateway = options_.gateway;
@@ -32,12 +36,12 @@ Allocation Allocator::arrive(Claimant claimant) {
                             ? std::nullopt
                             : store_.enqueue(claimant, options_.queue_limit, options_.lease);
   if (!position) {
-    supply_.for_refused();
+    supply_.ensure_for_refused();
     return NoGpu{options_.queue_limit == 0 ? "no GPU is available"
                                            : "no GPU is available and the queue is full",
                  k_retry_after};
   }
-  supply_.for_waiters();
+  supply_.ensure_for_waiters();
   return waiting(claimant);
 }
 
@@ -92,8 +96,8 @@ Allocation Allocator::waiting(const Claimant& claimant) {
 }
 
 std::optional<Duration> Allocator::eta(const PoolView& view, std::size_t position) {
-  const auto estimated =
-      estimate(position, view.gpus, learner_.demand(), learner_.widening(), view.now);
+  const auto estimated = estimate(position, view.gpus, demand_tracker_.demand(),
+                                  demand_tracker_.eta_correction(), view.now);
   return estimated ? std::optional(estimated->p90) : std::nullopt;
 }
 

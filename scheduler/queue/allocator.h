@@ -42,7 +42,8 @@ struct AllocatorOptions {
 
 class Allocator {
  public:
-  Allocator(PoolStore& store, Supply& supply, Learner& learner, AllocatorOptions options);
+  Allocator(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
+            AllocatorOptions options);
 
   // Gateway and host of the claimant are filled in.
   Allocation arrive(Claimant claimant);
@@ -80,7 +81,7 @@ class Allocator {
 
   PoolStore& store_;
   Supply& supply_;
-  Learner& learner_;
+  DemandTracker& demand_tracker_;
   AllocatorOptions options_;
   Guarded<Look> look_;
   Guarded<std::map<WaiterId, TimePoint>> promised_;  // when each waiter's last promise was recorded

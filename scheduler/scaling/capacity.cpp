@@ -9,7 +9,8 @@ bool capped(const Gpu& gpu) {
   return gpu.dedicated_to.empty() && gpu.source != Source::external && !nothing_was_made(gpu);
 }
 
-void count(const Gpu& gpu, bool cloud_usable, const Policy& policy, TimePoint now, Census& census) {
+void count(const Gpu& gpu, bool cloud_usable, const ScalingLimits& limits, TimePoint now,
+           Census& census) {
   census.busy += gpu.sessions;
   const bool usable = gpu.source != Source::cloud || cloud_usable;
   const int local = gpu.source == Source::cloud ? 0 : gpu.slots;
@@ -29,7 +30,7 @@ void count(const Gpu& gpu, bool cloud_usable, const Policy& policy, TimePoint no
       break;
     case State::failed:
       census.busy -= gpu.sessions;  // they are lost
-      if (gpu.source != Source::external && now - gpu.since < policy.failed_hold) {
+      if (gpu.source != Source::external && now - gpu.since < limits.failed_hold) {
         census.holding += gpu.slots;
       }
       break;
@@ -40,14 +41,14 @@ void count(const Gpu& gpu, bool cloud_usable, const Policy& policy, TimePoint no
 
 }  // namespace
 
-Census census(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
-  const bool cloud_usable = policy.cloud == CloudSwitch::on ||
-                            (policy.cloud == CloudSwitch::automatic && snapshot.memory.cloud_on);
+Census census(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
+  const bool cloud_usable = limits.cloud == CloudSwitch::on ||
+                            (limits.cloud == CloudSwitch::automatic && snapshot.memory.cloud_on);
   Census census;
   for (const Gpu& gpu : snapshot.gpus) {
     if (capped(gpu)) ++census.gpus;
     if (gpu.state != State::paused) census.usd_per_hour += gpu.usd_per_hour;
-    if (shared(gpu)) count(gpu, cloud_usable, policy, now, census);
+    if (shared(gpu)) count(gpu, cloud_usable, limits, now, census);
   }
   const SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   if (local.available) census.local += local.room_slots();

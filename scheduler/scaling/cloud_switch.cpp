@@ -5,32 +5,32 @@
 namespace navtalk {
 namespace {
 
-bool needs_cloud(const Snapshot& snapshot, const Policy& policy, const Census& census,
+bool needs_cloud(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
                  const Wanted& wanted) {
   if (wanted.least > census.local) return true;
-  if (policy.law != Law::adaptive) return false;
+  if (limits.policy != ScalingPolicy::adaptive) return false;
   const double load = snapshot.demand.rate_per_s * snapshot.demand.session_s;
-  return erlang_c(census.local, load) > policy.wait_probability;
+  return erlang_c(census.local, load) > limits.wait_probability;
 }
 
 }  // namespace
 
-ScalerMemory updated_memory(const Snapshot& snapshot, const Policy& policy, const Census& census,
-                            const Wanted& wanted, TimePoint now) {
+ScalerMemory updated_memory(const Snapshot& snapshot, const ScalingLimits& limits,
+                            const Census& census, const Wanted& wanted, TimePoint now) {
   ScalerMemory memory = snapshot.memory;
   const SourceState& cloud = snapshot.sources[static_cast<std::size_t>(Source::cloud)];
-  if (policy.cloud != CloudSwitch::automatic || !cloud.available) {
-    memory.cloud_on = policy.cloud == CloudSwitch::on && cloud.available;
+  if (limits.cloud != CloudSwitch::automatic || !cloud.available) {
+    memory.cloud_on = limits.cloud == CloudSwitch::on && cloud.available;
     memory.cloud_need_ticks = 0;
     return memory;
   }
-  if (needs_cloud(snapshot, policy, census, wanted)) {
-    if (memory.cloud_need_ticks < policy.cloud_after_ticks) ++memory.cloud_need_ticks;
+  if (needs_cloud(snapshot, limits, census, wanted)) {
+    if (memory.cloud_need_ticks < limits.cloud_after_ticks) ++memory.cloud_need_ticks;
     memory.cloud_needed_at = now;
-    memory.cloud_on |= memory.cloud_need_ticks >= policy.cloud_after_ticks;
+    memory.cloud_on |= memory.cloud_need_ticks >= limits.cloud_after_ticks;
   } else {
     memory.cloud_need_ticks = 0;
-    if (now - memory.cloud_needed_at >= policy.cloud_quiet_hold) memory.cloud_on = false;
+    if (now - memory.cloud_needed_at >= limits.cloud_quiet_hold) memory.cloud_on = false;
   }
   return memory;
 }

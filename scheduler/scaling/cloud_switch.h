@@ -7,7 +7,7 @@
 namespace navtalk {
 
 // The memory afterwards; its cloud_on is the switch, whatever the policy.
-ScalerMemory updated_memory(const Snapshot& snapshot, const Policy& policy, const Census& census,
-                            const Wanted& wanted, TimePoint now);
+ScalerMemory updated_memory(const Snapshot& snapshot, const ScalingLimits& limits,
+                            const Census& census, const Wanted& wanted, TimePoint now);
 
 }  // namespace navtalk

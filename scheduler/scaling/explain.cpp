@@ -27,15 +27,17 @@ std::string by_the_clock(const Wanted& wanted) {
                      wanted.foretold);
 }
 
-std::string target_line(const Wanted& wanted, const Demand& demand, const Policy& policy, Law law) {
-  if (law == Law::counts) return fmt::format("static wants {}", slots(wanted.least));
+std::string target_line(const Wanted& wanted, const Demand& demand, const ScalingLimits& limits,
+                        ScalingPolicy policy) {
+  if (policy == ScalingPolicy::static_limits)
+    return fmt::format("static wants {}", slots(wanted.least));
   return fmt::format(
       "adaptive wants {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s{}), Erlang floor {}; "
       "{:.2f} users/min, sessions of {:.0f} s, clumping {:.1f}, P(wait) {:.2g}; "
       "headroom of {:.1f} deviations learnt, trusted to {:.0f} %",
       slots(wanted.least), wanted.forecast, wanted.mean, wanted.deviation, wanted.horizon_s,
       by_the_clock(wanted), wanted.floor, demand.rate_per_s * 60, demand.session_s, demand.clumping,
-      policy.wait_probability, wanted.learnt.deviations, wanted.learnt.trust * 100);
+      limits.wait_probability, wanted.learnt.deviations, wanted.learnt.trust * 100);
 }
 
 std::string_view why_kept(const Plan& plan, const Demand& demand) {
@@ -54,11 +56,12 @@ std::string described(const Action& action) {
 
 std::string_view name(Action::Kind kind) { return k_kinds.at(static_cast<std::size_t>(kind)); }
 
-std::vector<std::string> explain(const Plan& plan, const Policy& policy, const Demand& demand) {
-  std::vector<std::string> lines = {target_line(plan.wanted, demand, policy, policy.law),
+std::vector<std::string> explain(const Plan& plan, const ScalingLimits& limits,
+                                 const Demand& demand) {
+  std::vector<std::string> lines = {target_line(plan.wanted, demand, limits, limits.policy),
                                     state_line(plan)};
   if (const auto kept = why_kept(plan, demand); !kept.empty()) lines.emplace_back(kept);
-  if (policy.cloud == CloudSwitch::automatic) {
+  if (limits.cloud == CloudSwitch::automatic) {
     lines.push_back(fmt::format("the cloud is switched {}", plan.cloud ? "on" : "off"));
   }
   for (const Action& action : plan.actions) {
@@ -67,8 +70,8 @@ std::vector<std::string> explain(const Plan& plan, const Policy& policy, const D
   if (plan.missing > 0) {
     lines.push_back(fmt::format("{} missing: {}", slots(plan.missing), name(plan.blocked_by)));
   }
-  if (plan.shadow && policy.shadow) {
-    lines.push_back("shadow: " + target_line(*plan.shadow, demand, policy, *policy.shadow));
+  if (plan.shadow && limits.shadow) {
+    lines.push_back("shadow: " + target_line(*plan.shadow, demand, limits, *limits.shadow));
   }
   return lines;
 }

@@ -16,8 +16,8 @@ using Kind = Action::Kind;
 
 class Rules {
  public:
-  Rules(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan& plan)
-      : snapshot_(snapshot), policy_(policy), now_(now), plan_(plan) {}
+  Rules(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now, Plan& plan)
+      : snapshot_(snapshot), limits_(limits), now_(now), plan_(plan) {}
 
   void mend();
   void grow();
@@ -57,7 +57,7 @@ class Rules {
   void drop_paused(std::vector<std::size_t>& pods);
 
   const Snapshot& snapshot_;
-  const Policy& policy_;
+  const ScalingLimits& limits_;
   TimePoint now_;
   Plan& plan_;
   int begun_ = 0;      // wakes and creations of this tick
@@ -68,14 +68,14 @@ class Rules {
 
 bool Rules::starts_late(const Gpu& gpu) const {
   const auto source = static_cast<std::size_t>(gpu.source);
-  return gpu.state == State::starting && now_ - gpu.since > policy_.start_deadline.at(source);
+  return gpu.state == State::starting && now_ - gpu.since > limits_.start_deadline.at(source);
 }
 
 // What is broken: too slow starts, failed GPUs whose hold is over.
 void Rules::mend() {
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
-    const bool held = now_ - gpu.since < policy_.failed_hold;
+    const bool held = now_ - gpu.since < limits_.failed_hold;
     if (gpu.state == State::failed && gpu.source == Source::external) {
       if (!held) add(Kind::probe, i, "external and failed: ask it again");
     } else if (!gpu.dedicated_to.empty()) {
@@ -89,21 +89,21 @@ void Rules::mend() {
 }
 
 BlockedBy Rules::cap(bool creates, double usd_per_hour) const {
-  if (policy_.max_creates_per_tick > 0 && begun_ >= policy_.max_creates_per_tick) {
+  if (limits_.max_creates_per_tick > 0 && begun_ >= limits_.max_creates_per_tick) {
     return BlockedBy::creates_per_tick;
   }
-  if (policy_.max_usd_per_hour > 0 &&
-      plan_.census.usd_per_hour + begun_usd_per_hour_ + usd_per_hour > policy_.max_usd_per_hour) {
+  if (limits_.max_usd_per_hour > 0 &&
+      plan_.census.usd_per_hour + begun_usd_per_hour_ + usd_per_hour > limits_.max_usd_per_hour) {
     return BlockedBy::max_usd;
   }
-  if (creates && policy_.max_gpus > 0 && plan_.census.gpus + created_ >= policy_.max_gpus) {
+  if (creates && limits_.max_gpus > 0 && plan_.census.gpus + created_ >= limits_.max_gpus) {
     return BlockedBy::max_gpus;
   }
   return BlockedBy::none;
 }
 
 int Rules::wake_some(const Way& way, int missing) {
-  const BlockedBy waits = backoff(snapshot_.demand.wake_at(way.source), policy_, now_);
+  const BlockedBy waits = backoff(snapshot_.demand.wake_at(way.source), limits_, now_);
   for (std::size_t i = 0; i < snapshot_.gpus.size() && missing > 0; ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool wakeable = gpu.state == State::paused && gpu.source == way.source && shared(gpu) &&
@@ -124,7 +124,7 @@ int Rules::wake_some(const Way& way, int missing) {
 
 int Rules::create_some(const Way& way, int missing) {
   const SourceState& from = state_of(way.source);
-  const BlockedBy waits = backoff(snapshot_.demand.create_at(way.source), policy_, now_);
+  const BlockedBy waits = backoff(snapshot_.demand.create_at(way.source), limits_, now_);
   for (int made = 0; missing > 0; ++made) {
     BlockedBy blocked_by = waits;
     if (blocked_by == BlockedBy::none && (!from.available || made >= from.room))
@@ -157,7 +157,7 @@ void Rules::grow() {
   if (census.holding > 0) block(BlockedBy::failed_hold);
   missing -= census.holding;
   const Demand& demand = snapshot_.demand;
-  const auto lead_s = [](const LeadTime& lead) { return in_seconds(lead.p90) / lead.odds; };
+  const auto lead_s = [](const LeadTime& lead) { return in_seconds(lead.p90) / lead.success_rate; };
   for (const Source source : {Source::local, Source::external, Source::cloud}) {
     if (source == Source::cloud && !plan_.cloud) continue;
     std::array<Way, 2> ways{{{Kind::wake, source, lead_s(demand.wake_at(source))},
@@ -180,7 +180,7 @@ bool Rules::removable(const Gpu& gpu) const {
   if (gpu.source == Source::external || !gpu.dedicated_to.empty()) return false;
   if (gpu.intent.operation != Operation::none) return false;
   // The waiter that it was started for is about to claim it; an old reservation holds nothing.
-  return gpu.reserved_for.empty() || now_ - gpu.since >= policy_.reservation_hold;
+  return gpu.reserved_for.empty() || now_ - gpu.since >= limits_.reservation_hold;
 }
 
 // A local GPU is kept paused, which costs nothing; a pod only while that is worth its disk.
@@ -188,8 +188,9 @@ void Rules::remove(std::size_t index, std::string_view why) {
   const Gpu& gpu = snapshot_.gpus[index];
   bool keep = gpu.source == Source::local;
   if (gpu.source == Source::cloud && plan_.cloud) {
-    const bool wakes = snapshot_.demand.wake_at(Source::cloud).odds >= policy_.min_wake_odds;
-    keep = wakes && kept_pods_ < policy_.max_paused_cloud;
+    const bool wakes =
+        snapshot_.demand.wake_at(Source::cloud).success_rate >= limits_.min_wake_success_rate;
+    keep = wakes && kept_pods_ < limits_.max_paused_cloud;
     if (keep) ++kept_pods_;
   }
   add(keep ? Kind::pause : Kind::destroy, index, why);
@@ -254,11 +255,11 @@ void Rules::shrink() {
 // One after the other, and none while anything starts, so that a pool whose pods are all of one age
 // is not without GPUs at once.
 void Rules::retire() {
-  if (policy_.max_pod_age <= Duration{} || plan_.census.starting > 0) return;
+  if (limits_.max_pod_age <= Duration{} || plan_.census.starting > 0) return;
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool in_use = gpu.state == State::idle || gpu.state == State::running;
-    const bool old = now_ - gpu.created_at >= policy_.max_pod_age;
+    const bool old = now_ - gpu.created_at >= limits_.max_pod_age;
     if (gpu.source != Source::cloud || !in_use || !old || !shared(gpu)) continue;
     const auto same = [&](const Action& action) { return action.gpu == gpu.id; };
     if (gpu.intent.operation != Operation::none ||
@@ -271,11 +272,11 @@ void Rules::retire() {
 
 // Until the cloud is switched off: then no pod is to stay.
 bool Rules::kept_by_operator(const Gpu& gpu) const {
-  return policy_.cloud != CloudSwitch::off && snapshot_.kept_paused.contains(gpu.id);
+  return limits_.cloud != CloudSwitch::off && snapshot_.kept_paused.contains(gpu.id);
 }
 
 void Rules::drop_paused(std::vector<std::size_t>& pods) {
-  const int worth = policy_.cloud == CloudSwitch::off ? 0 : policy_.max_paused_cloud;
+  const int worth = limits_.cloud == CloudSwitch::off ? 0 : limits_.max_paused_cloud;
   sort_for_removal(pods);
   for (const std::size_t i : pods) {
     if (kept_pods_ <= worth) break;
@@ -290,17 +291,17 @@ void Rules::drop_paused(std::vector<std::size_t>& pods) {
 
 }  // namespace
 
-void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, TimePoint now,
-          Plan& plan) {
+void plan(const Snapshot& snapshot, const ScalingLimits& limits, const Wanted& wanted,
+          TimePoint now, Plan& plan) {
   plan.actions.clear();
-  plan.census = census(snapshot, policy, now);
+  plan.census = census(snapshot, limits, now);
   plan.wanted = wanted;
   plan.shadow.reset();
   plan.blocked_by = BlockedBy::none;
   plan.missing = 0;
-  plan.memory = updated_memory(snapshot, policy, plan.census, wanted, now);
+  plan.memory = updated_memory(snapshot, limits, plan.census, wanted, now);
   plan.cloud = plan.memory.cloud_on;
-  Rules rules(snapshot, policy, now, plan);
+  Rules rules(snapshot, limits, now, plan);
   rules.mend();
   rules.grow();
   rules.give_back();
@@ -308,20 +309,21 @@ void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, 
   rules.retire();
 }
 
-void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan& into) {
-  const Census counted = census(snapshot, policy, now);
-  const Wanted chosen = wanted(snapshot, policy, counted, now);
-  plan(snapshot, policy, chosen, now, into);
+void decide(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now, Plan& into) {
+  const Census counted = census(snapshot, limits, now);
+  const Wanted chosen = wanted(snapshot, limits, counted, now);
+  plan(snapshot, limits, chosen, now, into);
   if (chosen.surge && snapshot.memory.surge_until <= now) {
-    into.memory.surge_until = now + policy.surge_hold;
+    into.memory.surge_until = now + limits.surge_hold;
   }
-  if (policy.shadow) {
-    Policy other = policy;
-    other.law = *policy.shadow;
+  if (limits.shadow) {
+    ScalingLimits other = limits;
+    other.policy = *limits.shadow;
     into.shadow = wanted(snapshot, other, counted, now);
   }
   // The shadow learns, too: it is to show what it would do.
-  const Wanted& adaptive = policy.law == Law::adaptive ? chosen : into.shadow.value_or(chosen);
+  const Wanted& adaptive =
+      limits.policy == ScalingPolicy::adaptive ? chosen : into.shadow.value_or(chosen);
   if (adaptive.slowest.horizon_s > 0) {
     into.memory.headroom.used = adaptive.learnt;
     into.memory.headroom.look(now, {.busy = counted.busy + snapshot.queued,
@@ -330,9 +332,9 @@ void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan&
   }
 }
 
-Plan decide(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
+Plan decide(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
   Plan plan;
-  decide(snapshot, policy, now, plan);
+  decide(snapshot, limits, now, plan);
   return plan;
 }
 

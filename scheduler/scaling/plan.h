@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/provision/blocked_by.h"
 #include "scheduler/scaling/snapshot.h"
 
@@ -55,7 +55,7 @@ struct Census {
   int supply() const { return busy + free + starting; }
   friend bool operator==(const Census&, const Census&) = default;
 };
-Census census(const Snapshot& snapshot, const Policy& policy, TimePoint now);
+Census census(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now);
 
 // How many slots there should be, and the figures that led there.
 struct Wanted {
@@ -71,7 +71,8 @@ struct Wanted {
 
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
-Wanted wanted(const Snapshot& snapshot, const Policy& policy, const Census& census, TimePoint now);
+Wanted wanted(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
+              TimePoint now);
 
 struct Plan {
   std::vector<Action> actions{};
@@ -87,15 +88,16 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-Plan decide(const Snapshot& snapshot, const Policy& policy, TimePoint now);
+Plan decide(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now);
 // The same into a plan that is there already: its memory is used again.
-void decide(const Snapshot& snapshot, const Policy& policy, TimePoint now, Plan& plan);
+void decide(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now, Plan& plan);
 // Only the rules, for a number that something else has chosen (the simulator's other policies).
-void plan(const Snapshot& snapshot, const Policy& policy, const Wanted& wanted, TimePoint now,
-          Plan& plan);
+void plan(const Snapshot& snapshot, const ScalingLimits& limits, const Wanted& wanted,
+          TimePoint now, Plan& plan);
 
 // For --dry-run and the log: one sentence a line, the target first, then every action.
-std::vector<std::string> explain(const Plan& plan, const Policy& policy, const Demand& demand);
+std::vector<std::string> explain(const Plan& plan, const ScalingLimits& limits,
+                                 const Demand& demand);
 // "wake local-1; create runpod" for the decision's record; empty: nothing to do.
 std::string summary(const Plan& plan);
 

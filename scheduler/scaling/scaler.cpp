@@ -13,11 +13,11 @@ constexpr Duration k_forget_every = std::chrono::hours(1);
 
 }  // namespace
 
-Scaler::Scaler(PoolStore& store, Supply& supply, Learner& learner, const Provider* cloud,
-               ScalerOptions options)
+Scaler::Scaler(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
+               const Provider* cloud, ScalerOptions options)
     : store_(store),
       supply_(supply),
-      learner_(learner),
+      demand_tracker_(demand_tracker),
       cloud_(cloud),
       options_(std::move(options)) {}
 
@@ -32,7 +32,7 @@ Scaler::~Scaler() {
 Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& decisions) {
   Snapshot snapshot{.gpus = view.gpus,
                     .queued = static_cast<int>(view.waiters.size()),
-                    .demand = learner_.demand(Duration{})};
+                    .demand = demand_tracker_.demand(Duration{})};
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   const std::vector<Host> hosts = live_hosts(store_);
   local.available = !hosts.empty();
@@ -63,9 +63,9 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
 }
 
 Tick Scaler::decide_on(const PoolView& view) {
-  const Snapshot now = snapshot(view, store_.decisions(view.now - options_.policy.hold_down));
-  Tick tick{.held = true, .plan = decide(now, options_.policy, view.now)};
-  tick.explanation = explain(tick.plan, options_.policy, now.demand);
+  const Snapshot now = snapshot(view, store_.decisions(view.now - options_.limits.hold_down));
+  Tick tick{.held = true, .plan = decide(now, options_.limits, view.now)};
+  tick.explanation = explain(tick.plan, options_.limits, now.demand);
   return tick;
 }
 
@@ -144,7 +144,7 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
     store_.set_setting(k_headroom_setting, as_text(plan.memory.headroom));
   }
   Decision decision{.at = view.now,
-                    .policy = std::string(name(options_.policy.law)),
+                    .policy = std::string(name(options_.limits.policy)),
                     .target = plan.target(),
                     .supply = plan.census.supply(),
                     .busy = plan.census.busy,
@@ -152,8 +152,8 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
                     .cloud = plan.cloud,
                     .actions = summary(plan)};
   store_.record(decision);
-  if (!plan.shadow || !options_.policy.shadow) return;
-  decision.policy = std::string(name(*options_.policy.shadow));
+  if (!plan.shadow || !options_.limits.shadow) return;
+  decision.policy = std::string(name(*options_.limits.shadow));
   decision.shadow = true;
   decision.target = plan.shadow->least;
   decision.actions.clear();

@@ -15,7 +15,7 @@
 namespace navtalk {
 
 struct ScalerOptions {
-  Policy policy;
+  ScalingLimits limits;
   std::string owner;  // this_process()
   int cloud_slots = 1;
   Duration lease = std::chrono::seconds(20);  // of the one scaler
@@ -32,7 +32,7 @@ struct Tick {
 class Scaler {
  public:
   // `cloud`: the cloud provider, nullptr where none is configured.
-  Scaler(PoolStore& store, Supply& supply, Learner& learner, const Provider* cloud,
+  Scaler(PoolStore& store, Supply& supply, DemandTracker& demand_tracker, const Provider* cloud,
          ScalerOptions options);
   // Gives the lease back.
   ~Scaler();
@@ -53,7 +53,7 @@ class Scaler {
 
   PoolStore& store_;
   Supply& supply_;
-  Learner& learner_;
+  DemandTracker& demand_tracker_;
   const Provider* cloud_;
   ScalerOptions options_;
   std::vector<TimedTarget> recent_;  // what the snapshot's span shows

@@ -43,12 +43,12 @@ int paused_slots(const Snapshot& snapshot, bool local) {
 
 // A wake that fails costs its time and then a creation.
 double wake_lead_s(const LeadTime& wake, const LeadTime& create) {
-  return wake.odds * in_seconds(wake.p90) +
-         (1 - wake.odds) * (in_seconds(wake.p90) + in_seconds(create.p90));
+  return wake.success_rate * in_seconds(wake.p90) +
+         (1 - wake.success_rate) * (in_seconds(wake.p90) + in_seconds(create.p90));
 }
 
 // The ways to more slots, the fastest first.
-Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census) {
+Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census) {
   const Demand& demand = snapshot.demand;
   const auto lead = [&](Source source) { return in_seconds(demand.create_at(source).p90); };
   const auto slots = [&](Source source) {
@@ -61,7 +61,7 @@ Tiers tiers(const Snapshot& snapshot, const Policy& policy, const Census& census
               paused_slots(snapshot, true));
   }
   tiers.add(lead(Source::local), slots(Source::local));
-  if (snapshot.memory.cloud_on || policy.cloud == CloudSwitch::on) {
+  if (snapshot.memory.cloud_on || limits.cloud == CloudSwitch::on) {
     if (census.paused > 0) {
       tiers.add(wake_lead_s(demand.wake_at(Source::cloud), demand.create_at(Source::cloud)),
                 paused_slots(snapshot, false));
@@ -109,20 +109,20 @@ int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learn
 
 // Hot slots have to last until the next way to more has delivered: for each way its own forecast,
 // less what faster ways bring.
-void want_by_forecast(const Snapshot& snapshot, const Policy& policy, const Census& census,
+void want_by_forecast(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
                       Wanted& wanted) {
   const Demand& demand = snapshot.demand;
-  const double z = normal_quantile(1 - policy.wait_probability);
-  Tiers ways = tiers(snapshot, policy, census);
+  const double z = normal_quantile(1 - limits.wait_probability);
+  Tiers ways = tiers(snapshot, limits, census);
   if (ways.count == 0) ways.add(in_seconds(demand.create_at(Source::local).p90), 1);
   const int busy = census.busy + snapshot.queued;
   const auto expected = [&](const Tier& way) {
-    return outlook(demand, busy, way.lead_s + in_seconds(policy.tick));
+    return outlook(demand, busy, way.lead_s + in_seconds(limits.tick));
   };
   wanted.slowest = expected(ways.all[ways.count - 1]);
   wanted.slowest.deviation = at_least_half(wanted.slowest.deviation);
   wanted.learnt =
-      snapshot.memory.headroom.learnt(wanted.slowest.deviation, policy.wait_probability);
+      snapshot.memory.headroom.learnt(wanted.slowest.deviation, limits.wait_probability);
   int covered = 0;
   for (std::size_t i = 0; i < ways.count; ++i) {
     const Outlook here = expected(ways.all[i]);
@@ -139,17 +139,17 @@ void want_by_forecast(const Snapshot& snapshot, const Policy& policy, const Cens
 }
 
 // A pool of fewer would let one user in five wait if it never grew.
-int floor_of(const Demand& demand, const Policy& policy) {
+int floor_of(const Demand& demand, const ScalingLimits& limits) {
   return least_servers(demand.slow_per_s * demand.session_s,
-                       std::max(policy.wait_probability, k_floor_chance));
+                       std::max(limits.wait_probability, k_floor_chance));
 }
 
-bool surges(const Snapshot& snapshot, const Policy& policy, TimePoint now) {
+bool surges(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
   const Demand& demand = snapshot.demand;
   constexpr int k_least_arrivals = 4;  // two users within a minute are no surge
   return snapshot.queued > 0 || snapshot.memory.surge_until > now ||
          (demand.last_minute >= k_least_arrivals &&
-          demand.last_minute > policy.surge_factor * demand.slow_per_s * 60);
+          demand.last_minute > limits.surge_factor * demand.slow_per_s * 60);
 }
 
 int highest(const Snapshot& snapshot, TimePoint since) {
@@ -162,22 +162,23 @@ int highest(const Snapshot& snapshot, TimePoint since) {
 
 }  // namespace
 
-Wanted wanted(const Snapshot& snapshot, const Policy& policy, const Census& census, TimePoint now) {
+Wanted wanted(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
+              TimePoint now) {
   const int busy = census.busy + snapshot.queued;
   Wanted wanted;
-  if (policy.law == Law::adaptive) {
-    want_by_forecast(snapshot, policy, census, wanted);
-    wanted.floor = floor_of(snapshot.demand, policy);
+  if (limits.policy == ScalingPolicy::adaptive) {
+    want_by_forecast(snapshot, limits, census, wanted);
+    wanted.floor = floor_of(snapshot.demand, limits);
     wanted.least = std::max(wanted.forecast, wanted.floor);
   }
-  wanted.least = std::max(wanted.least, busy + policy.min_free);
+  wanted.least = std::max(wanted.least, busy + limits.min_free);
   const int ceiling =
-      policy.max_free ? busy + std::max(*policy.max_free, policy.min_free) : k_no_limit;
+      limits.max_free ? busy + std::max(*limits.max_free, limits.min_free) : k_no_limit;
   wanted.least = std::min(wanted.least, ceiling);
   wanted.most = ceiling;
-  if (policy.law == Law::adaptive) {
-    wanted.surge = surges(snapshot, policy, now);
-    const int held = highest(snapshot, now - policy.hold_down);
+  if (limits.policy == ScalingPolicy::adaptive) {
+    wanted.surge = surges(snapshot, limits, now);
+    const int held = highest(snapshot, now - limits.hold_down);
     wanted.held = held > wanted.least;
     wanted.most = wanted.surge ? ceiling : std::min(ceiling, std::max(wanted.least, held));
   }

@@ -24,7 +24,7 @@ std::int64_t steady_us() {
 
 }  // namespace
 
-PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
+PoolService::PoolService(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
                          std::vector<Provider*> providers, PoolServiceOptions options)
     : store_(store),
       supply_(supply),
@@ -34,10 +34,10 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
                  .host = this_host(),
                  .devices = options_.host ? std::optional(options_.host->devices) : std::nullopt,
                  .settle = options_.settle},
-                [this] { supply_.for_waiters(); }),
+                [this] { supply_.ensure_for_waiters(); }),
       prober_(store, {.who = options_.owner, .host = this_host(), .token = options_.worker_token}),
-      scaler_(store, supply, learner, provider_of(providers, Source::cloud),
-              {.policy = options_.policy,
+      scaler_(store, supply, demand_tracker, provider_of(providers, Source::cloud),
+              {.limits = options_.limits,
                .owner = options_.owner,
                .cloud_slots = options_.cloud_slots}) {
   for (Provider* provider : providers) {
@@ -56,7 +56,7 @@ PoolService::PoolService(PoolStore& store, Supply& supply, Learner& learner,
   housekeeping();  // the host's devices are known before the first tick
   start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });
   start("prober", std::chrono::milliseconds(250), [this](const auto&) { prober_.step(leading_); });
-  start("scaler", options_.policy.tick, [this](const auto&) { leading_ = scaler_.tick().held; });
+  start("scaler", options_.limits.tick, [this](const auto&) { leading_ = scaler_.tick().held; });
   start("reconciler", std::chrono::seconds(2), [this](const auto& stop) { reconcile(stop); });
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
@@ -126,7 +126,7 @@ void PoolService::housekeeping() {
     log::warn("a session fell silent; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
-  supply_.for_waiters();
+  supply_.ensure_for_waiters();
 }
 
 void PoolService::reconcile(const std::stop_token& stop) {

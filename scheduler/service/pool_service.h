@@ -26,7 +26,7 @@ struct PoolServiceOptions {
   PoolIdentity identity;
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
   std::string worker_token;
-  Policy policy{};
+  ScalingLimits limits{};
   int cloud_slots = 1;
   Duration settle = std::chrono::seconds(90);  // see ReconcilerOptions
   Duration lease = std::chrono::seconds(30);   // of sessions, see AllocatorOptions
@@ -35,8 +35,8 @@ struct PoolServiceOptions {
 class PoolService {
  public:
   // `providers`: one a source; they outlive the service.
-  PoolService(PoolStore& store, Supply& supply, Learner& learner, std::vector<Provider*> providers,
-              PoolServiceOptions options);
+  PoolService(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
+              std::vector<Provider*> providers, PoolServiceOptions options);
   // Stops the loops; GPUs stay as they are.
   ~PoolService();
 

@@ -19,7 +19,7 @@ constexpr int k_rounds = 3;
 
 }  // namespace
 
-SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
+SingleTick::SingleTick(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
                        std::vector<Provider*> providers, PoolServiceOptions options)
     : store_(store),
       lease_(options.lease),
@@ -30,8 +30,8 @@ SingleTick::SingleTick(PoolStore& store, Supply& supply, Learner& learner,
                       .running_every = {},
                       .failed_every = {}}),
       scaler_(
-          store, supply, learner, provider_of(providers, Source::cloud),
-          {.policy = options.policy, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
+          store, supply, demand_tracker, provider_of(providers, Source::cloud),
+          {.limits = options.limits, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
   for (Provider* provider : providers) {
     if (provider->source() != Source::cloud) continue;
     reconcilers_.push_back(

@@ -17,8 +17,8 @@ namespace navtalk {
 
 class SingleTick {
  public:
-  SingleTick(PoolStore& store, Supply& supply, Learner& learner, std::vector<Provider*> providers,
-             PoolServiceOptions options);
+  SingleTick(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
+             std::vector<Provider*> providers, PoolServiceOptions options);
 
   // Ends when every call to a provider has its outcome, after three minutes at the latest: what is
   // not done then is taken up by the next tick.

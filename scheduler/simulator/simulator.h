@@ -35,7 +35,7 @@ struct SimulatorOptions {
   Mishaps mishaps{};
   int utilisation_least = 1;  // slots that the utilisation policy never goes below
   bool reconcile = true;      // false shows what would leak
-  Policy policy{};            // of the shipped laws; law and knob come from the strategy
+  ScalingLimits limits{};     // of the shipped policies; the strategy sets policy and knob
 };
 
 struct SimulatorResult {

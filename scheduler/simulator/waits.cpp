@@ -22,7 +22,7 @@ void Waits::served(std::int32_t promise, TimePoint now) {
   ++scored_;
   if (*made.actual <= made.promised) ++held_;
   const std::size_t kept = std::min(promises_.size(), k_promises_kept);
-  widening_ = navtalk::widening(std::span(promises_).last(kept));
+  eta_correction_ = navtalk::eta_correction(std::span(promises_).last(kept));
 }
 
 void Waits::report(SimulatorResult& result, std::size_t sessions) const {

@@ -14,7 +14,7 @@ class Waits {
   // A promise, and which one it is for kept().
   std::int32_t promise(TimePoint now, Duration p90);
   void served(std::int32_t promise, TimePoint now);
-  double widening() const { return widening_; }  // what the latest promises teach
+  double eta_correction() const { return eta_correction_; }  // what the latest promises teach
 
   // Quantiles over `sessions`; who is not in the list waited 0.
   void report(SimulatorResult& result, std::size_t sessions) const;
@@ -22,7 +22,7 @@ class Waits {
  private:
   std::vector<double> waits_s_{};
   std::vector<Promise> promises_{};
-  double widening_ = 1;
+  double eta_correction_ = 1;
   int scored_ = 0, held_ = 0;
 };
 

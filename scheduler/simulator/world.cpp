@@ -15,20 +15,20 @@ constexpr Duration k_reconcile = std::chrono::seconds(60);
 }  // namespace
 
 void World::configure() {
-  policy_ = options_.policy;
+  limits_ = options_.limits;
   if (strategy_.kind == Strategy::Kind::counts) {
-    policy_.law = Law::counts;
-    policy_.min_free = static_cast<int>(std::lround(strategy_.knob));
-    policy_.max_free = static_cast<int>(std::lround(strategy_.second));
+    limits_.policy = ScalingPolicy::static_limits;
+    limits_.min_free = static_cast<int>(std::lround(strategy_.knob));
+    limits_.max_free = static_cast<int>(std::lround(strategy_.second));
   } else if (strategy_.kind == Strategy::Kind::adaptive) {
-    policy_.law = Law::adaptive;
-    policy_.wait_probability = strategy_.knob;
-    policy_.max_free = std::nullopt;
+    limits_.policy = ScalingPolicy::adaptive;
+    limits_.wait_probability = strategy_.knob;
+    limits_.max_free = std::nullopt;
   } else {
-    policy_.max_creates_per_tick = 0;
-    policy_.tick = rhythm(strategy_.kind).period;
+    limits_.max_creates_per_tick = 0;
+    limits_.tick = rhythm(strategy_.kind).period;
   }
-  if (!shipped() || options_.local_gpus == 0) policy_.cloud = CloudSwitch::on;
+  if (!shipped() || options_.local_gpus == 0) limits_.cloud = CloudSwitch::on;
   snapshot_.demand.history_ready = true;
   source(Source::local) = {.available = options_.local_gpus > 0, .slots = options_.slots};
   source(Source::cloud) = {

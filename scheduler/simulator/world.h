@@ -90,7 +90,7 @@ class World {
   const Trace& trace_;
   const Strategy strategy_;
   const SimulatorOptions& options_;
-  Policy policy_{};
+  ScalingLimits limits_{};
 
   TimePoint now_ = k_beginning;
   Happenings happenings_{};

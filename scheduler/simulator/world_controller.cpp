@@ -15,11 +15,11 @@ void World::want_as_rival() {
   window_.add(now_, target);
   window_.forget(now_ - rhythm.hold);
   const Wanted wanted{.least = target, .most = window_.targets().front().target};
-  plan(snapshot_, policy_, wanted, now_, plan_);
+  plan(snapshot_, limits_, wanted, now_, plan_);
 }
 
 void World::tick() {
-  happenings_.at(now_ + policy_.tick, Happening::Kind::tick);
+  happenings_.at(now_ + limits_.tick, Happening::Kind::tick);
   if (now_ < down_until_) return;
   snapshot_.queued = queued();
   for (const Source source : {Source::local, Source::cloud}) {
@@ -27,9 +27,9 @@ void World::tick() {
   }
   if (shipped()) {
     snapshot_.demand = estimator_.demand(now_);
-    window_.forget(now_ - policy_.hold_down);
+    window_.forget(now_ - limits_.hold_down);
     snapshot_.recent = window_.targets();
-    decide(snapshot_, policy_, now_, plan_);
+    decide(snapshot_, limits_, now_, plan_);
     window_.add(now_, plan_.target());
   } else {
     want_as_rival();

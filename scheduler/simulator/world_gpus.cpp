@@ -32,7 +32,7 @@ int World::room(Source source) const {
 
 void World::prepare_next() {
   constexpr int k_spare = 1;
-  const int spare = std::min(k_spare, spare_slots(policy_));
+  const int spare = std::min(k_spare, spare_slots(limits_));
   if (coming() < queued() + spare) bring(false);
 }
 
@@ -54,9 +54,9 @@ void World::bring(bool for_waiter) {
       return;
     }
   }
-  if (policy_.max_gpus > 0 && static_cast<int>(places_.size()) >= policy_.max_gpus) return;
-  const bool cloud = policy_.cloud == CloudSwitch::on ||
-                     (policy_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
+  if (limits_.max_gpus > 0 && static_cast<int>(places_.size()) >= limits_.max_gpus) return;
+  const bool cloud = limits_.cloud == CloudSwitch::on ||
+                     (limits_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
   if (room(Source::local) > 0 && may(Source::local, Operation::create)) {
     create(Source::local, for_waiter);
   } else if (cloud && may(Source::cloud, Operation::create)) {

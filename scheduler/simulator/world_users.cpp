@@ -106,7 +106,7 @@ void World::give_up() {
 
 void World::promise(std::uint32_t session) {
   const auto eta =
-      estimate(queue_.size(), snapshot_.gpus, snapshot_.demand, waits_.widening(), now_);
+      estimate(queue_.size(), snapshot_.gpus, snapshot_.demand, waits_.eta_correction(), now_);
   if (eta) visits_[session].promise = waits_.promise(now_, eta->p90);
 }
 

@@ -41,7 +41,7 @@ struct Pool {
   }
 
   GpuId ask_for_one() {
-    const Bringing brought = supply.create(store->view(), Source::cloud, "test");
+    const Provisioning brought = supply.create(store->view(), Source::cloud, "test");
     REQUIRE(brought.operation == Operation::create);
     return brought.gpu;
   }

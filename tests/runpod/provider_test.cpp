@@ -151,7 +151,7 @@ TEST_CASE("a create whose outcome is unclear ends there, and the list finds what
   CAPTURE(name);
   Scene scene;
   scene.server.fault("create", name, -1);
-  is<Unclear>(scene.create("a"));
+  is<UnknownOutcome>(scene.create("a"));
   CHECK(scene.server.count("create") == 1);
   const Listing listing = scene.provider.list(k_never);
   CHECK(listing.complete);
@@ -270,9 +270,9 @@ TEST_CASE("waking or pausing what is gone fails, and what the API does not answe
   is<Failure>(scene.provider.pause(row("a"), k_never));
   const std::string id = scene.made("b");
   scene.server.fault("*", "server-error", -1);
-  is<Unclear>(scene.provider.wake(row("b", id), k_never));
-  is<Unclear>(scene.provider.pause(row("b", id), k_never));
-  is<Unclear>(scene.provider.destroy(row("b", id), k_never));
+  is<UnknownOutcome>(scene.provider.wake(row("b", id), k_never));
+  is<UnknownOutcome>(scene.provider.pause(row("b", id), k_never));
+  is<UnknownOutcome>(scene.provider.destroy(row("b", id), k_never));
 }
 
 TEST_CASE("a pod is destroyed, and destroying it again is done too") {
@@ -297,7 +297,7 @@ TEST_CASE("404 and a list without the pod say that it is not known, which is no 
 TEST_CASE("404 with a list that did not come is unclear") {
   Scene scene;
   scene.server.fault("list", "server-error", 5);
-  is<Unclear>(scene.provider.destroy(row("a", "never"), k_never));
+  is<UnknownOutcome>(scene.provider.destroy(row("a", "never"), k_never));
   CHECK(is<Done>(scene.provider.destroy(row("a", "never"), k_never)).unknown);
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("a row whose create was never answered is destroyed by its name, twins
   Scene scene;
   scene.server.life({.twice = true});
   scene.server.fault("create", "done-but-500");
-  is<Unclear>(scene.create("a"));
+  is<UnknownOutcome>(scene.create("a"));
   CHECK(scene.server.live_pods().size() == 2);
   scene.server.life({});
   scene.made("ab");  // a name that only begins alike
@@ -386,7 +386,7 @@ TEST_CASE("a stop request ends a create, and its outcome is unclear") {
   auto outcome = std::async(std::launch::async, [&] { return scene.create("a"); });
   while (scene.server.count("create") == 0) std::this_thread::yield();
   scene.stop.request_stop();
-  is<Unclear>(outcome.get());
+  is<UnknownOutcome>(outcome.get());
 }
 
 TEST_CASE("a provider that is not to create still lists and destroys") {

@@ -41,7 +41,7 @@ inline Gpu row(const std::string& name, const std::string& pod = "") {
 template <class T>
 const T& is(const Outcome& outcome) {
   if (const auto* got = std::get_if<T>(&outcome)) return *got;
-  const char* const names[] = {"Done", "NoCapacity", "Refused", "Failure", "Unclear"};
+  const char* const names[] = {"Done", "NoCapacity", "Refused", "Failure", "UnknownOutcome"};
   std::string text = names[outcome.index()];
   std::visit(
       [&](const auto& other) {

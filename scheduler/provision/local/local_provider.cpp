@@ -42,7 +42,7 @@ std::string address_in(const std::string& line) {
 
 Outcome outcome_of(const std::optional<WorkerFault>& fault) {
   if (!fault) return Done{};
-  if (fault->kind == WorkerFault::Kind::stopped) return Unclear{fault->message};
+  if (fault->kind == WorkerFault::Kind::stopped) return UnknownOutcome{fault->message};
   return Failure{fault->message};
 }
 
@@ -126,7 +126,7 @@ Outcome LocalProvider::address_of(const Gpu& gpu, const std::string& device,
     std::size_t which = 0;
     const Waited waited = local::wait_readable({child.output.value()}, until, stop, which);
     // It goes on, and the next list finds it by its name.
-    if (waited == Waited::stopped) return Unclear{"stopped while the worker started"};
+    if (waited == Waited::stopped) return UnknownOutcome{"stopped while the worker started"};
     if (waited == Waited::late)
       return give_up(child,
                      "did not tell its address within " + seconds_text(options_.address_timeout));
@@ -193,7 +193,7 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
       const Waited waited = local::wait_readable(
           {watched.value()}, steady_clock::now() + options_.stop_timeout, stop, which);
       if (waited == Waited::ready) break;
-      if (waited == Waited::stopped) return Unclear{"stopped while the worker ended"};
+      if (waited == Waited::stopped) return UnknownOutcome{"stopped while the worker ended"};
       if (signal == SIGKILL) return Failure{"process " + text(*id) + " does not end"};
     }
     children_.ended(*id);  // reaped, if it was ours

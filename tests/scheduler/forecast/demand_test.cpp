@@ -92,12 +92,12 @@ TEST_CASE("a session's length is believed, then learnt") {
   CHECK(estimator.demand(k_start + 1h).session_s == Approx((95 * 100.0 + 5 * 300) / 100));
 }
 
-TEST_CASE("lead times and odds are learnt for each source and operation") {
+TEST_CASE("lead times and success_rate are learnt for each source and operation") {
   DemandEstimator estimator(k_start);
   const Demand before = estimator.demand(k_start);
   CHECK(before.create_at(Source::cloud).p50 == 90s);
   CHECK(before.create_at(Source::cloud).p90 == 144s);
-  CHECK(before.create_at(Source::cloud).odds == 1);
+  CHECK(before.create_at(Source::cloud).success_rate == 1);
   for (int i = 1; i <= 40; ++i) {
     estimator.attempted(attempt(k_start + i * 1min, Attempt::Result::ok, i * 1s));
   }
@@ -108,7 +108,7 @@ TEST_CASE("lead times and odds are learnt for each source and operation") {
   CHECK(after.create_at(Source::cloud).samples == 40);
   CHECK(in_seconds(after.create_at(Source::cloud).p50) == Approx(20).margin(1));
   CHECK(in_seconds(after.create_at(Source::cloud).p90) == Approx(36).margin(1));
-  CHECK(after.wake_at(Source::cloud).odds < 0.3);
+  CHECK(after.wake_at(Source::cloud).success_rate < 0.3);
   CHECK(after.create_at(Source::local) == before.create_at(Source::local));
 }
 
@@ -127,13 +127,13 @@ TEST_CASE("failures that come together count as one, and a success ends the row"
   CHECK(row() == 0);
 }
 
-TEST_CASE("a lack of capacity says nothing about the odds") {
+TEST_CASE("a lack of capacity says nothing about the success rate") {
   DemandEstimator estimator(k_start);
   for (int i = 0; i < 5; ++i) {
     estimator.attempted(attempt(k_start + i * 1min, Attempt::Result::no_capacity, 1s));
   }
   const LeadTime lead = estimator.demand(k_start + 1h).create_at(Source::cloud);
-  CHECK(lead.odds == 1);
+  CHECK(lead.success_rate == 1);
   CHECK(lead.no_capacity_in_row == 5);
   CHECK(lead.failures_in_row == 0);
 }

@@ -31,8 +31,8 @@ Gpu running() {
 }
 
 double eta_s(std::size_t position, const std::vector<Gpu>& gpus, const Demand& known = demand(),
-             double widening = 1) {
-  const auto eta = estimate(position, gpus, known, widening, k_now);
+             double eta_correction = 1) {
+  const auto eta = estimate(position, gpus, known, eta_correction, k_now);
   return eta ? in_seconds(eta->p90) : -1;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a slot is left again and again: who stands far back waits for as many
 
 TEST_CASE("a start that often fails is tried again: it takes longer") {
   Demand unsure = demand();
-  unsure.create[2].odds = 0.7;
+  unsure.create[2].success_rate = 0.7;
   CHECK(eta_s(1, {starting(0s)}, unsure) > 200);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a free slot is there at once, and takes the head's place in the count
   CHECK(eta_s(2, {idle, starting(0s)}) > 90);
 }
 
-TEST_CASE("widening lengthens what is promised") {
+TEST_CASE("the ETA correction lengthens what is promised") {
   CHECK(eta_s(1, {starting(0s)}, demand(), 2) == Approx(2 * eta_s(1, {starting(0s)})));
 }
 
@@ -102,13 +102,13 @@ TEST_CASE("promises that hold leave the width alone; where they break it grows, 
     }
     return all;
   };
-  CHECK(widening({}) == 1);
-  CHECK(widening(promises(100, 0)) == 1);
-  CHECK(widening(promises(95, 5)) < 1.2);
-  CHECK(widening(promises(50, 50)) > 2);
-  CHECK(widening(promises(0, 1000)) == Approx(4));
+  CHECK(eta_correction({}) == 1);
+  CHECK(eta_correction(promises(100, 0)) == 1);
+  CHECK(eta_correction(promises(95, 5)) < 1.2);
+  CHECK(eta_correction(promises(50, 50)) > 2);
+  CHECK(eta_correction(promises(0, 1000)) == Approx(4));
   std::vector<Promise> left(100, Promise{.promised = 10s});
-  CHECK(widening(left) == 1);
+  CHECK(eta_correction(left) == 1);
 }
 
 TEST_CASE(
@@ -117,7 +117,7 @@ TEST_CASE(
   std::vector<Promise> all;
   int kept = 0;
   for (int i = 0; i < 4000; ++i) {
-    const double wide = widening(std::span(all).last(std::min<std::size_t>(all.size(), 400)));
+    const double wide = eta_correction(std::span(all).last(std::min<std::size_t>(all.size(), 400)));
     const auto shown = from_seconds(30 * wide);
     const auto actual = from_seconds(random.lognormal(30, 0.5));
     if (i >= 500 && actual <= shown) ++kept;

@@ -18,14 +18,15 @@ struct World {
   SmallPool pool;
   ScriptedProvider cloud{Source::cloud};
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test", .cloud = CloudSwitch::on}};
-  Learner learner{*pool.store};
+  DemandTracker demand_tracker{*pool.store};
 
   Tick tick(int slots = 0, CloudSwitch cloud_switch = CloudSwitch::on) {
-    Policy policy;
-    policy.min_free = slots;
-    policy.max_free = slots;
-    policy.cloud = cloud_switch;
-    return Scaler(*pool.store, supply, learner, &cloud, {.policy = policy, .owner = "one"}).tick();
+    ScalingLimits limits;
+    limits.min_free = slots;
+    limits.max_free = slots;
+    limits.cloud = cloud_switch;
+    return Scaler(*pool.store, supply, demand_tracker, &cloud, {.limits = limits, .owner = "one"})
+        .tick();
   }
   // As the executor and the prober do.
   void settle(const Gpu& gpu, Event event) {

@@ -70,7 +70,7 @@ TEST_CASE("a create that may have been called is never called again") {
   CHECK(world.cloud.calls(Operation::create) == 0);
 
   const Gpu unclear = world.pool.wanting(Source::cloud, Operation::create);
-  world.cloud.answer(Operation::create, {Unclear{"no answer in time"}, true});
+  world.cloud.answer(Operation::create, {UnknownOutcome{"no answer in time"}, true});
   world.settle();
   world.settle();
   CHECK(world.cloud.calls(Operation::create) == 1);

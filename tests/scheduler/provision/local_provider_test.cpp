@@ -181,7 +181,7 @@ TEST_CASE("a stop during a start leaves the worker to be found by its name") {
   stop.request_stop();
   {
     const Script script(R"({"no_address": true})");
-    CHECK(std::holds_alternative<Unclear>(provider.create(gpu, stop.get_token())));
+    CHECK(std::holds_alternative<UnknownOutcome>(provider.create(gpu, stop.get_token())));
   }
   const auto instance = appears(provider, gpu.name);
   REQUIRE(instance);

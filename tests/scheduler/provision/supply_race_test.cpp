@@ -71,7 +71,7 @@ STORE_TEST("gateways that see the same queue create one GPU for each user") {
   const TestType place;
   Gateways gateways(place);
   enqueue_users(*gateways.stores[0]);
-  gateways.each([](Supply& supply) { supply.for_waiters(); });
+  gateways.each([](Supply& supply) { supply.ensure_for_waiters(); });
   check_one_each(*gateways.stores[0]);
 }
 
@@ -85,7 +85,7 @@ STORE_TEST("gateways that see the same queue wake one GPU for each user") {
     add(*gateways.stores[0], paused);
   }
   enqueue_users(*gateways.stores[0]);
-  gateways.each([](Supply& supply) { supply.for_waiters(); });
+  gateways.each([](Supply& supply) { supply.ensure_for_waiters(); });
   check_one_each(*gateways.stores[0]);
 }
 

@@ -39,13 +39,13 @@ TEST_CASE("a paused GPU is woken before one is created, local before cloud, chea
   const Gpu local = world.put(Source::local, State::paused);
   Supply supply = world.supply({.cloud = CloudSwitch::on});
   for (const Gpu& expected : {local, cheap, dear}) {
-    const Bringing brought = supply.bring(world.pool.store->view(), "test");
+    const Provisioning brought = supply.provision(world.pool.store->view(), "test");
     CHECK(brought.operation == Operation::wake);
     CHECK(brought.gpu == expected.id);
     CHECK(world.pool.row(expected).state == State::starting);
     CHECK(world.pool.row(expected).intent.operation == Operation::wake);
   }
-  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::create);
 }
 
 TEST_CASE(
@@ -56,17 +56,17 @@ TEST_CASE(
   Supply automatic = world.supply({.cloud = CloudSwitch::automatic});
   Supply on = world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.5});
 
-  const Bringing first = on.bring(world.pool.store->view(), "test");
+  const Provisioning first = on.provision(world.pool.store->view(), "test");
   CHECK(first.source == Source::local);
   CHECK(world.gpus().at(0).device == "cpu");
   CHECK(world.gpus().at(0).host == "here");
   CHECK(world.gpus().at(0).slots == 3);
 
-  CHECK(off.bring(world.pool.store->view(), "test").why == "no local device is free");
-  CHECK(automatic.bring(world.pool.store->view(), "test").operation == Operation::none);
+  CHECK(off.provision(world.pool.store->view(), "test").why == "no local device is free");
+  CHECK(automatic.provision(world.pool.store->view(), "test").operation == Operation::none);
   switch_cloud(*world.pool.store, true);
-  CHECK(automatic.bring(world.pool.store->view(), "test").source == Source::cloud);
-  CHECK(on.bring(world.pool.store->view(), "test").source == Source::cloud);
+  CHECK(automatic.provision(world.pool.store->view(), "test").source == Source::cloud);
+  CHECK(on.provision(world.pool.store->view(), "test").source == Source::cloud);
 }
 
 TEST_CASE("nothing is created while creation is paused, or above a cap") {
@@ -76,12 +76,12 @@ TEST_CASE("nothing is created while creation is paused, or above a cap") {
                                 .max_gpus = 3,
                                 .max_usd_per_hour = 1.2});
   pause_creation(*world.pool.store, std::chrono::minutes(1), "no balance");
-  CHECK(supply.bring(world.pool.store->view(), "test").why ==
+  CHECK(supply.provision(world.pool.store->view(), "test").why ==
         "creation in the cloud is paused: no balance");
   pause_creation(*world.pool.store, {}, "");
-  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
-  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
-  CHECK(supply.bring(world.pool.store->view(), "test").why ==
+  CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.provision(world.pool.store->view(), "test").why ==
         "the cap on GPUs or on their price is reached");
   CHECK(world.gpus().size() == 2);
 }
@@ -99,7 +99,7 @@ TEST_CASE("a paused pod is woken within the cap on spending, and only where the 
   CHECK(other.create(world.pool.store->view(), Source::cloud, "test").operation ==
         Operation::create);
   CHECK(
-      world.supply({.cloud = CloudSwitch::off}).bring(world.pool.store->view(), "test").operation ==
+      world.supply({.cloud = CloudSwitch::off}).provision(world.pool.store->view(), "test").operation ==
       Operation::none);
   Supply enough = world.supply({.cloud = CloudSwitch::on, .max_usd_per_hour = 2});
   CHECK(enough.wake(paused, "test"));
@@ -111,8 +111,8 @@ TEST_CASE("as many GPUs are brought as waiters lack, starting ones counted") {
   Supply supply = world.supply();
   REQUIRE(world.pool.enqueue("a"));
   REQUIRE(world.pool.enqueue("b"));
-  supply.for_waiters();
-  supply.for_waiters();
+  supply.ensure_for_waiters();
+  supply.ensure_for_waiters();
   REQUIRE(world.gpus().size() == 2);
   CHECK(world.gpus()[0].reserved_for == WaiterId{"a"});
   CHECK(world.gpus()[1].reserved_for == WaiterId{"b"});
@@ -124,8 +124,8 @@ TEST_CASE("what was brought since the look is not brought again") {
   Supply supply = world.supply({.cloud = CloudSwitch::on});
   REQUIRE(world.pool.enqueue("a"));
   const PoolView before = world.pool.store->view();
-  CHECK(supply.bring(before, "test", ForUsers{}).operation == Operation::wake);
-  const Bringing second = supply.bring(before, "test", ForUsers{});
+  CHECK(supply.provision(before, "test", ForUsers{}).operation == Operation::wake);
+  const Provisioning second = supply.provision(before, "test", ForUsers{});
   CHECK(second.operation == Operation::none);
   CHECK(second.why == "enough slots are free or coming");
   CHECK(world.gpus().size() == 1);
@@ -156,8 +156,8 @@ TEST_CASE("FREE is a ceiling for the GPU that is prepared, too") {
   Supply supply = world.supply({.spare_slots = spare(0, 0)});
   supply.prepare_next();
   CHECK(world.gpus().empty());
-  supply.for_refused();  // without a queue nobody else asks for one
-  supply.for_refused();
+  supply.ensure_for_refused();  // without a queue nobody else asks for one
+  supply.ensure_for_refused();
   CHECK(world.gpus().size() == 1);
 }
 
@@ -243,23 +243,23 @@ TEST_CASE("waiters make no storm of a source that refuses or fails") {
   SECTION("that has just refused is left alone, and then asked once") {
     cloud.no_capacity_in_row = 1;
     cloud.last_failure = now;
-    supply.for_waiters();
+    supply.ensure_for_waiters();
     CHECK(world.gpus().empty());
     cloud.last_failure = now - std::chrono::minutes(1);
-    for (int i = 0; i < 3; ++i) supply.for_waiters();
+    for (int i = 0; i < 3; ++i) supply.ensure_for_waiters();
     CHECK(states(State::starting) == 1);
   }
   SECTION("that failed is tried by one worker until it is ready") {
     cloud.failures_in_row = 1;
     cloud.last_failure = now - std::chrono::seconds(6);
-    for (int i = 0; i < 3; ++i) supply.for_waiters();
+    for (int i = 0; i < 3; ++i) supply.ensure_for_waiters();
     REQUIRE(states(State::starting) == 1);
     cloud.failures_in_row = 0;
-    supply.for_waiters();
+    supply.ensure_for_waiters();
     CHECK(states(State::starting) == 2);
   }
   SECTION("nothing is known: one for each waiter") {
-    supply.for_waiters();
+    supply.ensure_for_waiters();
     CHECK(states(State::starting) == 2);
   }
 }
@@ -268,6 +268,6 @@ TEST_CASE("what was refused before it was made takes nobody's place under the ca
   World world;
   Gpu refused = world.put(Source::cloud, State::failed);
   Supply supply = world.supply({.cloud = CloudSwitch::on, .max_gpus = 1});
-  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::create);
-  CHECK(supply.bring(world.pool.store->view(), "test").operation == Operation::none);
+  CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::create);
+  CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::none);
 }

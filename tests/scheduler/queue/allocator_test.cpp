@@ -13,12 +13,12 @@ namespace {
 struct World {
   SmallPool pool;
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test"}};
-  Learner learner{*pool.store};
+  DemandTracker demand_tracker{*pool.store};
   Allocator allocator;
   int port = 9;  // of the next idle GPU's worker
 
   explicit World(AllocatorOptions options = {})
-      : allocator(*pool.store, supply, learner, named(std::move(options))) {}
+      : allocator(*pool.store, supply, demand_tracker, named(std::move(options))) {}
   static AllocatorOptions named(AllocatorOptions options) {
     options.gateway = "gateway";
     options.host = "here";
@@ -193,7 +193,7 @@ TEST_CASE("no slot is promised for after the end of the wait") {
 
 TEST_CASE("two gateways on one store serve the queue in one order") {
   World world;
-  Allocator other(*world.pool.store, world.supply, world.learner,
+  Allocator other(*world.pool.store, world.supply, world.demand_tracker,
                   {.gateway = "other", .host = "here"});
   world.allocator.arrive(user("a"));
   other.arrive(user("b"));

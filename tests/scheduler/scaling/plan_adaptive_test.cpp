@@ -1,4 +1,4 @@
-// The scaler's decision under the adaptive law, acting or in the shadow.
+// The scaler's decision under the adaptive policy, acting or in the shadow.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -24,7 +24,7 @@ TEST_CASE("adaptive: more waits, clumps or a stricter wish ask for more") {
   clumped.snapshot.demand.clumping = 4;
   CHECK(clumped.plan().target() > plain);
   Pool strict = busy_pool(20, 4);
-  strict.policy.wait_probability = 0.0001;
+  strict.limits.wait_probability = 0.0001;
   CHECK(strict.plan().target() > plain);
   Pool slow = busy_pool(20, 8);
   slow.snapshot.demand.create[2].p90 = 600s;
@@ -50,7 +50,7 @@ TEST_CASE("adaptive: what the hour's clock foretells is there when its minute be
   CHECK(plan.wanted.deviation == Approx(std::sqrt(9.383 + 4)).margin(0.01));
   CHECK(plan.wanted.foretold == Approx(10));
   CHECK(plan.target() > 38);
-  const std::string line = explain(plan, pool.policy, pool.snapshot.demand).front();
+  const std::string line = explain(plan, pool.limits, pool.snapshot.demand).front();
   CHECK(line.find("10.0 of them since they come at this minute of every hour") !=
         std::string::npos);
 }
@@ -78,9 +78,9 @@ TEST_CASE("adaptive: every tick learns, in the shadow too, and static alone does
   Pool pool = busy_pool(20, 4);
   CHECK(pool.plan().memory.headroom.at == k_now);
   CHECK(pool.plan().memory.headroom.busy == 20);
-  pool.policy.law = Law::counts;
+  pool.limits.policy = ScalingPolicy::static_limits;
   CHECK(pool.plan().memory.headroom == Headroom{});
-  pool.policy.shadow = Law::adaptive;
+  pool.limits.shadow = ScalingPolicy::adaptive;
   CHECK(pool.plan().memory.headroom.at == k_now);
 }
 
@@ -101,10 +101,10 @@ TEST_CASE("adaptive: what fast ways can bring need not be kept hot") {
 
 TEST_CASE("adaptive: MIN is a floor, FREE a ceiling only where it is set") {
   Pool pool = busy_pool(20, 4);
-  pool.policy.min_free = 30;
+  pool.limits.min_free = 30;
   CHECK(pool.plan().target() == 50);
-  pool.policy.min_free = 0;
-  pool.policy.max_free = 2;
+  pool.limits.min_free = 0;
+  pool.limits.max_free = 2;
   CHECK(pool.plan().target() == 22);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
     const Plan plan = pool.plan();
     CHECK(plan.wanted.surge);
     CHECK(plan.actions.empty());
-    CHECK(plan.memory.surge_until == k_now + pool.policy.surge_hold);
+    CHECK(plan.memory.surge_until == k_now + pool.limits.surge_hold);
     pool.snapshot.demand.last_minute = 4;
     CHECK_FALSE(pool.plan().actions.empty());
   }
@@ -154,13 +154,13 @@ TEST_CASE("no thrash: the plan of a pool that was given what it wanted is empty"
   CHECK(pool.did() == "");
 }
 
-TEST_CASE("shadow: the other law is computed and shown, and changes nothing") {
+TEST_CASE("shadow: the other policy is computed and shown, and changes nothing") {
   Pool pool = busy_pool(20, 4);
-  pool.policy.law = Law::counts;
-  pool.policy.min_free = 1;
-  pool.policy.max_free = 2;
+  pool.limits.policy = ScalingPolicy::static_limits;
+  pool.limits.min_free = 1;
+  pool.limits.max_free = 2;
   const Plan without = pool.plan();
-  pool.policy.shadow = Law::adaptive;
+  pool.limits.shadow = ScalingPolicy::adaptive;
   const Plan with = pool.plan();
   REQUIRE(with.shadow);
   CHECK(with.shadow->forecast == 28);

@@ -13,7 +13,7 @@ inline constexpr TimePoint k_now{std::chrono::hours(500000)};
 // A pool in the making; the defaults of a quiet one that nothing has to be done to.
 struct Pool {
   Snapshot snapshot;
-  Policy policy;
+  ScalingLimits limits;
 
   Pool() {
     snapshot.demand.history_ready = true;
@@ -23,9 +23,9 @@ struct Pool {
     }
     source(Source::local) = {.available = true, .room = 0};
     source(Source::cloud) = {.available = true, .room = 100, .usd_per_hour = 0.5};
-    policy.cloud = CloudSwitch::on;
-    policy.min_free = 0;
-    policy.max_free = 100;
+    limits.cloud = CloudSwitch::on;
+    limits.min_free = 0;
+    limits.max_free = 100;
   }
   SourceState& source(Source source) { return snapshot.sources[static_cast<std::size_t>(source)]; }
 
@@ -39,16 +39,16 @@ struct Pool {
                              .since = k_now - 20s});
     return snapshot.gpus.back();
   }
-  Plan plan() const { return decide(snapshot, policy, k_now); }
+  Plan plan() const { return decide(snapshot, limits, k_now); }
   std::string did() const { return summary(plan()); }
 };
 
-// That many sessions, and users who come at that rate for 300 s each, under the adaptive law.
+// That many sessions, and users who come at that rate for 300 s each, under the adaptive policy.
 inline Pool busy_pool(int busy, double users_per_min) {
   Pool pool;
-  pool.policy.law = Law::adaptive;
-  pool.policy.max_free = std::nullopt;
-  pool.policy.max_creates_per_tick = 0;
+  pool.limits.policy = ScalingPolicy::adaptive;
+  pool.limits.max_free = std::nullopt;
+  pool.limits.max_creates_per_tick = 0;
   pool.snapshot.demand.fast_per_s = pool.snapshot.demand.slow_per_s =
       pool.snapshot.demand.rate_per_s = users_per_min / 60;
   pool.snapshot.demand.session_s = 300;

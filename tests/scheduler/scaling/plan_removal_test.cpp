@@ -11,20 +11,20 @@ using namespace std::chrono_literals;
 
 TEST_CASE("the cloud is given back first, the most expensive first, then the newest") {
   Pool pool;
-  pool.policy.max_free = 2;
+  pool.limits.max_free = 2;
   pool.add(Source::local, State::idle);
   pool.add(Source::cloud, State::idle).usd_per_hour = 0.4;
   pool.add(Source::cloud, State::idle).usd_per_hour = 0.9;
   pool.add(Source::cloud, State::idle).usd_per_hour = 0.4;
   pool.add(Source::cloud, State::idle).usd_per_hour = 0.3;
   CHECK(pool.did() == "destroy g2; destroy g3; destroy g1");
-  pool.policy.max_free = 0;
+  pool.limits.max_free = 0;
   CHECK(pool.did() == "destroy g2; destroy g3; destroy g1; destroy g4; pause g0");
 }
 
 TEST_CASE("of equals, one that was in trouble goes first") {
   Pool pool;
-  pool.policy.max_free = 1;
+  pool.limits.max_free = 1;
   pool.add(Source::cloud, State::idle).last_error = "answered late";
   pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "destroy g0");
@@ -32,7 +32,7 @@ TEST_CASE("of equals, one that was in trouble goes first") {
 
 TEST_CASE("what must not be touched is not touched, whatever there is too much of") {
   Pool pool;
-  pool.policy.max_free = 0;
+  pool.limits.max_free = 0;
   pool.add(Source::cloud, State::running, 1);
   pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
   pool.add(Source::external, State::idle);
@@ -54,7 +54,7 @@ TEST_CASE("what must not be touched is not touched, whatever there is too much o
 
 TEST_CASE("a reservation does not hold an idle GPU for ever") {
   Pool pool;
-  pool.policy.max_free = 0;
+  pool.limits.max_free = 0;
   auto& gpu = pool.add(Source::cloud, State::idle);
   gpu.reserved_for = WaiterId{"gone"};
   gpu.since = k_now - 29s;
@@ -83,12 +83,12 @@ TEST_CASE("drained and without sessions a pod ends, a local GPU is paused, other
                                          {Source::external, State::running, 1, ""}}) {
     INFO(name(row.source) << " " << name(row.state));
     Pool pool;
-    pool.policy.max_paused_cloud = 1;
+    pool.limits.max_paused_cloud = 1;
     Gpu& gpu = pool.add(row.source, row.state, row.sessions);
     CHECK(pool.did() == "");
     gpu.draining = true;
     CHECK(pool.did() == row.did);
-    pool.policy.cloud = CloudSwitch::off;
+    pool.limits.cloud = CloudSwitch::off;
     CHECK(pool.did() == row.did);
     gpu.intent.operation = Operation::pause;
     CHECK(pool.did() == "");
@@ -100,7 +100,7 @@ TEST_CASE("drained and without sessions a pod ends, a local GPU is paused, other
 
 TEST_CASE("a drained local GPU holds its device: others come, it does not, until that is undone") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   Gpu& gpu = pool.add(Source::local, State::paused);
   CHECK(pool.did() == "wake g0");
   gpu.draining = true;
@@ -109,7 +109,7 @@ TEST_CASE("a drained local GPU holds its device: others come, it does not, until
 
 TEST_CASE("pods past their age drain one after the other, and others come for them") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   for (const int sessions : {1, 0, 0}) {
     pool.add(Source::cloud, sessions > 0 ? State::running : State::idle, sessions).created_at =
         k_now - 3h;
@@ -120,12 +120,12 @@ TEST_CASE("pods past their age drain one after the other, and others come for th
   dedicated.created_at = k_now - 3h;
   dedicated.dedicated_to = TenantId{"acme"};
   CHECK(pool.did() == "");  // no bound
-  pool.policy.max_pod_age = 2h;
+  pool.limits.max_pod_age = 2h;
   CHECK(pool.did() == "drain g0");
   pool.snapshot.gpus[0].draining = true;  // with its session
   CHECK(pool.did() == "drain g1");
   pool.snapshot.gpus[1].draining = true;
-  pool.policy.min_free = 3;
+  pool.limits.min_free = 3;
   CHECK(pool.did() == "create runpod; destroy g1; drain g2");
   pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "destroy g1");
@@ -133,12 +133,12 @@ TEST_CASE("pods past their age drain one after the other, and others come for th
 
 TEST_CASE("until the history is known nothing is taken away, and more is still brought") {
   Pool pool;
-  pool.policy.max_free = 0;
+  pool.limits.max_free = 0;
   pool.snapshot.demand.history_ready = false;
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "");
-  pool.policy.min_free = 3;
+  pool.limits.min_free = 3;
   CHECK(pool.did() == "wake g1; create runpod");
   // A drained one is none of what is kept for users.
   pool.add(Source::cloud, State::idle).draining = true;
@@ -147,22 +147,22 @@ TEST_CASE("until the history is known nothing is taken away, and more is still b
 
 TEST_CASE("pods are paused only while that is worth their disk and waking works") {
   Pool pool;
-  pool.policy.max_free = 0;
-  pool.policy.max_paused_cloud = 2;
+  pool.limits.max_free = 0;
+  pool.limits.max_paused_cloud = 2;
   pool.add(Source::cloud, State::paused);
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "pause g2; destroy g1");
-  pool.snapshot.demand.wake[2].odds = 0.8;
+  pool.snapshot.demand.wake[2].success_rate = 0.8;
   CHECK(pool.did() == "destroy g2; destroy g1");
-  pool.policy.max_paused_cloud = 0;
+  pool.limits.max_paused_cloud = 0;
   CHECK(pool.did() == "destroy g2; destroy g1; destroy g0");
 }
 
 TEST_CASE("cloud off: idle pods end, busy ones finish, nothing is made there") {
   Pool pool;
-  pool.policy.cloud = CloudSwitch::off;
-  pool.policy.min_free = 2;
+  pool.limits.cloud = CloudSwitch::off;
+  pool.limits.min_free = 2;
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::running, 1);
   pool.add(Source::cloud, State::paused);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("static keeps MIN free slots, starting ones included") {
   Pool pool;
-  pool.policy.min_free = 3;
+  pool.limits.min_free = 3;
   pool.add(Source::cloud, State::running, 1);
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::starting);
@@ -21,8 +21,8 @@ TEST_CASE("static keeps MIN free slots, starting ones included") {
 
 TEST_CASE("static does nothing between MIN and FREE, and gives back what is above FREE") {
   Pool pool;
-  pool.policy.min_free = 1;
-  pool.policy.max_free = 2;
+  pool.limits.min_free = 1;
+  pool.limits.max_free = 2;
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "");
@@ -32,8 +32,8 @@ TEST_CASE("static does nothing between MIN and FREE, and gives back what is abov
 
 TEST_CASE("FREE below MIN is raised to it") {
   Pool pool;
-  pool.policy.min_free = 2;
-  pool.policy.max_free = 0;
+  pool.limits.min_free = 2;
+  pool.limits.max_free = 0;
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "");
@@ -41,28 +41,28 @@ TEST_CASE("FREE below MIN is raised to it") {
 
 TEST_CASE("waiting users need slots of their own") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   pool.snapshot.queued = 2;
   CHECK(pool.did() == "create runpod; create runpod; create runpod");
 }
 
 TEST_CASE("a GPU with slots counts them all, and is taken away only whole") {
   Pool pool;
-  pool.policy.min_free = 3;
-  pool.policy.max_free = 4;
+  pool.limits.min_free = 3;
+  pool.limits.max_free = 4;
   pool.source(Source::cloud).slots = 4;
   CHECK(pool.did() == "create runpod");
   pool.add(Source::cloud, State::running, 1).slots = 4;
   CHECK(pool.did() == "");
   pool.add(Source::cloud, State::idle).slots = 4;
   CHECK(pool.did() == "");  // three above FREE are not four
-  pool.policy.max_free = 3;
+  pool.limits.max_free = 3;
   CHECK(pool.did() == "destroy g1");
 }
 
 TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") {
   Pool pool;
-  pool.policy.min_free = 5;
+  pool.limits.min_free = 5;
   pool.source(Source::local).room = 1;
   pool.add(Source::cloud, State::paused);
   pool.add(Source::local, State::paused);
@@ -72,23 +72,23 @@ TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") 
 
 TEST_CASE("where waking mostly fails, creating comes first") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "wake g0");
-  pool.snapshot.demand.wake[2].odds = 0.05;
+  pool.snapshot.demand.wake[2].success_rate = 0.05;
   CHECK(pool.did().starts_with("create runpod"));
 }
 
 TEST_CASE("dedicated GPUs are no supply") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
   CHECK(pool.did() == "create runpod");
 }
 
 TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and replaced") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   auto& gpu = pool.add(Source::cloud, State::failed);
   gpu.since = k_now - 29s;
   CHECK(pool.did() == "");
@@ -112,7 +112,7 @@ TEST_CASE("an external GPU that failed is asked again, never destroyed") {
 TEST_CASE("a start that takes longer than the deadline fails") {
   Pool pool;
   auto& gpu = pool.add(Source::cloud, State::starting);
-  gpu.since = k_now - pool.policy.start_deadline.at(static_cast<std::size_t>(gpu.source));
+  gpu.since = k_now - pool.limits.start_deadline.at(static_cast<std::size_t>(gpu.source));
   CHECK(pool.did() == "");
   gpu.since -= 1s;
   CHECK(pool.did() == "fail g0");
@@ -120,16 +120,16 @@ TEST_CASE("a start that takes longer than the deadline fails") {
 
 TEST_CASE("caps are kept and named") {
   Pool pool;
-  pool.policy.min_free = 5;
+  pool.limits.min_free = 5;
   SECTION("creations per tick, wakes among them") {
-    pool.policy.max_creates_per_tick = 2;
+    pool.limits.max_creates_per_tick = 2;
     pool.add(Source::local, State::paused);
     CHECK(pool.did() == "wake g0; create runpod");
     CHECK(pool.plan().blocked_by == BlockedBy::creates_per_tick);
     CHECK(pool.plan().missing == 3);
   }
   SECTION("GPUs, neither dedicated nor external ones counted") {
-    pool.policy.max_gpus = 3;
+    pool.limits.max_gpus = 3;
     pool.add(Source::cloud, State::running, 1);
     pool.add(Source::cloud, State::failed).since = k_now - 1h;
     pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
@@ -138,7 +138,7 @@ TEST_CASE("caps are kept and named") {
     CHECK(pool.plan().blocked_by == BlockedBy::max_gpus);
   }
   SECTION("dollars per hour") {
-    pool.policy.max_usd_per_hour = 1.6;
+    pool.limits.max_usd_per_hour = 1.6;
     pool.add(Source::cloud, State::running, 1);
     CHECK(pool.did() == "create runpod; create runpod");
     CHECK(pool.plan().blocked_by == BlockedBy::max_usd);
@@ -152,7 +152,7 @@ TEST_CASE("caps are kept and named") {
 
 TEST_CASE("a source that fails rests for longer and longer, and a crash loop is called one") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   LeadTime& lead = pool.snapshot.demand.create[2];
   const auto rests = [&](int failures, Duration ago) {
     lead.failures_in_row = failures;
@@ -172,7 +172,7 @@ TEST_CASE("a source that fails rests for longer and longer, and a crash loop is 
 
 TEST_CASE("without capacity a source is asked again after a while, and that is no crash loop") {
   Pool pool;
-  pool.policy.min_free = 1;
+  pool.limits.min_free = 1;
   LeadTime& lead = pool.snapshot.demand.create[2];
   lead.no_capacity_in_row = 7;
   lead.last_failure = k_now - 29s;
@@ -184,7 +184,7 @@ TEST_CASE("without capacity a source is asked again after a while, and that is n
 
 TEST_CASE("while the account is refused nothing is created, but waking goes on") {
   Pool pool;
-  pool.policy.min_free = 2;
+  pool.limits.min_free = 2;
   pool.snapshot.creation_paused_until = k_now + 1s;
   pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "wake g0");
@@ -195,34 +195,34 @@ TEST_CASE("while the account is refused nothing is created, but waking goes on")
 
 TEST_CASE("cloud auto: on after two ticks of need, off after a quiet hold") {
   Pool pool;
-  pool.policy.cloud = CloudSwitch::automatic;
-  pool.policy.min_free = 2;
+  pool.limits.cloud = CloudSwitch::automatic;
+  pool.limits.min_free = 2;
   pool.add(Source::local, State::idle);
   const auto tick = [&](TimePoint now) {
-    const Plan plan = decide(pool.snapshot, pool.policy, now);
+    const Plan plan = decide(pool.snapshot, pool.limits, now);
     pool.snapshot.memory = plan.memory;
     return plan.cloud;
   };
   CHECK_FALSE(tick(k_now));
   CHECK(tick(k_now + 5s));
-  CHECK(decide(pool.snapshot, pool.policy, k_now + 10s).actions.size() == 1);
+  CHECK(decide(pool.snapshot, pool.limits, k_now + 10s).actions.size() == 1);
   pool.add(Source::local, State::idle);  // enough here now
   CHECK(tick(k_now + 10s));
-  CHECK(tick(k_now + 5s + pool.policy.cloud_quiet_hold - 1s));
-  CHECK_FALSE(tick(k_now + 5s + pool.policy.cloud_quiet_hold));
+  CHECK(tick(k_now + 5s + pool.limits.cloud_quiet_hold - 1s));
+  CHECK_FALSE(tick(k_now + 5s + pool.limits.cloud_quiet_hold));
   // One tick of need in between starts the count anew.
-  pool.policy.min_free = 3;
+  pool.limits.min_free = 3;
   CHECK_FALSE(tick(k_now + 1h));
-  pool.policy.min_free = 2;
+  pool.limits.min_free = 2;
   CHECK_FALSE(tick(k_now + 1h + 5s));
-  pool.policy.min_free = 3;
+  pool.limits.min_free = 3;
   CHECK_FALSE(tick(k_now + 1h + 10s));
 }
 
 TEST_CASE("cloud auto: a refusal for want of capacity does not switch it off") {
   Pool pool;
-  pool.policy.cloud = CloudSwitch::automatic;
-  pool.policy.min_free = 2;
+  pool.limits.cloud = CloudSwitch::automatic;
+  pool.limits.min_free = 2;
   pool.snapshot.memory = {.cloud_on = true, .cloud_needed_at = k_now};
   pool.snapshot.demand.create[2].no_capacity_in_row = 3;
   pool.snapshot.demand.create[2].last_failure = k_now - 1s;
@@ -232,14 +232,14 @@ TEST_CASE("cloud auto: a refusal for want of capacity does not switch it off") {
 
 TEST_CASE("a plan is explained: the target and its figures, every action, what is missing") {
   Pool pool = busy_pool(20, 4);
-  pool.policy.max_gpus = 21;
-  pool.policy.cloud = CloudSwitch::automatic;
+  pool.limits.max_gpus = 21;
+  pool.limits.cloud = CloudSwitch::automatic;
   pool.snapshot.memory.cloud_on = true;
   pool.snapshot.memory.cloud_needed_at = k_now;
-  pool.policy.shadow = Law::counts;
+  pool.limits.shadow = ScalingPolicy::static_limits;
   const Plan plan = pool.plan();
   std::string text;
-  for (const std::string& line : explain(plan, pool.policy, pool.snapshot.demand)) {
+  for (const std::string& line : explain(plan, pool.limits, pool.snapshot.demand)) {
     text += line + "\n";
   }
   for (const std::string phrase :
@@ -266,11 +266,12 @@ TEST_CASE("what one tick hands to the next survives as text") {
 }
 
 TEST_CASE("names of laws and switches are read back") {
-  for (const Law law : {Law::counts, Law::adaptive}) CHECK(parse_law(name(law)) == law);
+  for (const ScalingPolicy policy : {ScalingPolicy::static_limits, ScalingPolicy::adaptive})
+    CHECK(parse_scaling_policy(name(policy)) == policy);
   for (const auto cloud : {CloudSwitch::off, CloudSwitch::on, CloudSwitch::automatic}) {
     CHECK(parse_cloud_switch(name(cloud)) == cloud);
   }
-  CHECK_FALSE(parse_law("dynamic"));
+  CHECK_FALSE(parse_scaling_policy("dynamic"));
   CHECK_FALSE(parse_cloud_switch(""));
 }
 
@@ -281,7 +282,7 @@ TEST_CASE("ten thousand GPUs are decided on at once") {
   auto best = std::chrono::steady_clock::duration::max();
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    decide(pool.snapshot, pool.policy, k_now, plan);
+    decide(pool.snapshot, pool.limits, k_now, plan);
     best = std::min(best, std::chrono::steady_clock::now() - start);
   }
   CHECK(plan.actions.size() > 3000);

@@ -15,10 +15,10 @@ struct World {
   SmallPool pool;
   ScriptedProvider cloud{Source::cloud};
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test", .cloud = CloudSwitch::on}};
-  Learner learner{*pool.store};
+  DemandTracker demand_tracker{*pool.store};
 
-  Scaler scaler(const std::string& owner, Policy policy = {}) {
-    return {*pool.store, supply, learner, &cloud, {.policy = policy, .owner = owner}};
+  Scaler scaler(const std::string& owner, ScalingLimits limits = {}) {
+    return {*pool.store, supply, demand_tracker, &cloud, {.limits = limits, .owner = owner}};
   }
   void host(std::vector<std::string> devices) {
     sign_in(*pool.store, {.name = "here", .devices = std::move(devices)}, std::chrono::minutes(1));
@@ -26,13 +26,13 @@ struct World {
   std::vector<Gpu> gpus() { return pool.store->view().gpus; }
 };
 
-Policy counts(int min, int max) {
-  Policy policy;
-  policy.min_free = min;
-  policy.max_free = max;
-  policy.cloud = CloudSwitch::on;
-  policy.failed_hold = {};
-  return policy;
+ScalingLimits static_limits(int min, int max) {
+  ScalingLimits limits;
+  limits.min_free = min;
+  limits.max_free = max;
+  limits.cloud = CloudSwitch::on;
+  limits.failed_hold = {};
+  return limits;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Policy counts(int min, int max) {
 TEST_CASE("a tick writes intents for what is missing, local before cloud, and remembers why") {
   World world;
   world.host({"cpu"});
-  const Tick tick = world.scaler("one", counts(2, 3)).tick();
+  const Tick tick = world.scaler("one", static_limits(2, 3)).tick();
   CHECK(tick.held);
   CHECK(tick.acted == 2);
   const auto gpus = world.gpus();
@@ -57,7 +57,7 @@ TEST_CASE("a tick writes intents for what is missing, local before cloud, and re
 TEST_CASE("one tick starts a worker on each free device that it needs") {
   World world;
   world.host({"cuda:0", "cuda:1", "cuda:2"});
-  CHECK(world.scaler("one", counts(3, 3)).tick().acted == 3);
+  CHECK(world.scaler("one", static_limits(3, 3)).tick().acted == 3);
   std::vector<std::string> devices;
   for (const Gpu& gpu : world.gpus()) devices.push_back(gpu.device);
   std::sort(devices.begin(), devices.end());
@@ -70,7 +70,7 @@ TEST_CASE("each host's devices count with that host's slots") {
     sign_in(*world.pool.store, {.name = name, .devices = {"cpu"}, .slots_per_device = slots},
             std::chrono::minutes(1));
   }
-  const Tick tick = world.scaler("one", counts(5, 5)).tick();
+  const Tick tick = world.scaler("one", static_limits(5, 5)).tick();
   CHECK(tick.plan.census.local == 5);
   REQUIRE(tick.plan.actions.size() == 2);
   for (const Action& action : tick.plan.actions) CHECK(action.source == Source::local);
@@ -79,7 +79,7 @@ TEST_CASE("each host's devices count with that host's slots") {
 TEST_CASE("a dry run changes nothing and says the same") {
   World world;
   world.host({"cpu"});
-  Scaler scaler = world.scaler("one", counts(1, 1));
+  Scaler scaler = world.scaler("one", static_limits(1, 1));
   const Tick dry = scaler.dry_run();
   CHECK(dry.plan.actions.size() == 1);
   CHECK(!dry.explanation.empty());
@@ -92,13 +92,13 @@ TEST_CASE("one scaler acts at a time, and the next may when it leaves") {
   World world;
   world.host({"cpu", "cuda:0"});
   {
-    Scaler one = world.scaler("one", counts(1, 1));
+    Scaler one = world.scaler("one", static_limits(1, 1));
     CHECK(one.tick().held);
-    Scaler two = world.scaler("two", counts(2, 2));
+    Scaler two = world.scaler("two", static_limits(2, 2));
     CHECK(!two.tick().held);
     CHECK(world.gpus().size() == 1);
   }
-  CHECK(world.scaler("two", counts(2, 2)).tick().held);
+  CHECK(world.scaler("two", static_limits(2, 2)).tick().held);
   CHECK(world.gpus().size() == 2);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("idle cloud GPUs above the ceiling are given back; a busy or dedicated
   dedicated = world.pool.add(dedicated);
   const auto lease = world.pool.claim("user");
   REQUIRE(lease);
-  world.scaler("one", counts(0, 1)).tick();
+  world.scaler("one", static_limits(0, 1)).tick();
   int stopping = 0;
   for (const Gpu& gpu : world.gpus()) {
     if (gpu.state != State::stopping) continue;
@@ -126,11 +126,11 @@ TEST_CASE("idle cloud GPUs above the ceiling are given back; a busy or dedicated
 TEST_CASE("a failed pod is destroyed after its hold") {
   World world;
   const Gpu gpu = world.pool.pod(State::failed, "pod-1");
-  Policy patient = counts(0, 1);
+  ScalingLimits patient = static_limits(0, 1);
   patient.failed_hold = std::chrono::hours(1);
   world.scaler("one", patient).tick();
   CHECK(world.pool.row(gpu).state == State::failed);
-  world.scaler("one", counts(0, 1)).tick();
+  world.scaler("one", static_limits(0, 1)).tick();
   CHECK(world.pool.row(gpu).state == State::stopping);
   CHECK(world.pool.row(gpu).intent.operation == Operation::destroy);
 }
@@ -141,13 +141,13 @@ TEST_CASE("a start past its deadline fails, and counts as timed out") {
   gpu.provider_id = "pod-1";
   gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu = world.pool.add(gpu);
-  Policy policy = counts(0, 1);
+  ScalingLimits limits = static_limits(0, 1);
   // Its own source's deadline counts.
-  policy.start_deadline = {std::chrono::minutes(1), std::chrono::minutes(1), std::chrono::hours(2)};
-  world.scaler("one", policy).tick();
+  limits.start_deadline = {std::chrono::minutes(1), std::chrono::minutes(1), std::chrono::hours(2)};
+  world.scaler("one", limits).tick();
   CHECK(world.pool.row(gpu).state == State::starting);
-  policy.start_deadline.back() = std::chrono::minutes(20);
-  world.scaler("one", policy).tick();
+  limits.start_deadline.back() = std::chrono::minutes(20);
+  world.scaler("one", limits).tick();
   CHECK(world.pool.row(gpu).state == State::failed);
   const auto attempts = world.pool.store->attempts({});
   REQUIRE(attempts.size() == 1);
@@ -162,7 +162,7 @@ TEST_CASE("a start past its deadline says what its worker answered last") {
   gpu.created_at = gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu.last_error = "the worker sees no GPU";
   gpu = world.pool.add(gpu);
-  world.scaler("one", counts(1, 1)).tick();
+  world.scaler("one", static_limits(1, 1)).tick();
   CHECK(world.pool.row(gpu).last_error ==
         "its start took longer than the deadline; its last answer: the worker sees no GPU");
 }
@@ -174,7 +174,7 @@ TEST_CASE("a wake past its deadline counts as a wake") {
   gpu.since = world.pool.store->now() - std::chrono::hours(1);
   gpu.seen_at = gpu.since - std::chrono::hours(1);
   world.pool.add(gpu);
-  world.scaler("one", counts(0, 1)).tick();
+  world.scaler("one", static_limits(0, 1)).tick();
   const auto attempts = world.pool.store->attempts({});
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].operation == Operation::wake);
@@ -183,9 +183,9 @@ TEST_CASE("a wake past its deadline counts as a wake") {
 TEST_CASE("the shadow's decision is recorded beside the acting one, and not acted on") {
   World world;
   world.host({"cpu", "cuda:0"});
-  Policy policy = counts(1, 1);
-  policy.shadow = Law::adaptive;
-  world.scaler("one", policy).tick();
+  ScalingLimits limits = static_limits(1, 1);
+  limits.shadow = ScalingPolicy::adaptive;
+  world.scaler("one", limits).tick();
   const auto decisions = world.pool.store->decisions({});
   REQUIRE(decisions.size() == 2);
   CHECK(decisions[0].shadow != decisions[1].shadow);

@@ -193,7 +193,7 @@ TEST_CASE("every policy is brought to the same P(wait)") {
   }
 }
 
-// The gate on a load that the law was not tuned on (another seed), at a tenth of its length, so
+// The gate on a load that the policy was not tuned on (another seed), at a tenth of its length, so
 // that it takes seconds; docs/scaling.md has the whole.
 TEST_CASE("at equal P(wait) adaptive needs fewer GPU hours than what others ship") {
   const SimulatorOptions options;

@@ -16,10 +16,10 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   store_ = PoolStore::open("sqlite:" + (folder_ / "pool.db").native());
   identity_ = pool_identity(*store_, "navtalk", "test");
   supply_.emplace(*store_, SupplyOptions{.identity = identity_, .who = "test"});
-  learner_.emplace(*store_);
+  demand_tracker_.emplace(*store_);
   allocation.gateway = "test";
   allocation.host = "here";
-  allocator_.emplace(*store_, *supply_, *learner_, allocation);
+  allocator_.emplace(*store_, *supply_, *demand_tracker_, allocation);
   gateway.listen = "127.0.0.1:0";
   gateway.worker_token = "secret";
   gateway.identity = identity_;

@@ -57,7 +57,7 @@ class GatewayPool {
   std::unique_ptr<PoolStore> store_;
   PoolIdentity identity_;
   std::optional<Supply> supply_;
-  std::optional<Learner> learner_;
+  std::optional<DemandTracker> demand_tracker_;
   std::optional<Allocator> allocator_;
   LocalProvider provider_{
       {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .token = "secret"}};

@@ -72,7 +72,7 @@ TEST_CASE("health, readiness and metrics tell the truth") {
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
 }
 
-TEST_CASE("what the adaptive law has learnt is shown while it is looked after") {
+TEST_CASE("what the adaptive policy has learnt is shown while it is looked after") {
   GatewayPool pool;
   PoolStore& store = pool.store();
   const auto shown = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]["headroom"]; };
@@ -98,8 +98,8 @@ TEST_CASE("until there are keys, only this machine is served") {
   const TemporaryDirectory folder;
   const auto store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
   Supply supply(*store, {});
-  Learner learner(*store);
-  Allocator allocator(*store, supply, learner, {});
+  DemandTracker demand_tracker(*store);
+  Allocator allocator(*store, supply, demand_tracker, {});
   CHECK_THROWS_WITH(Gateway(*store, allocator, {.listen = "0.0.0.0:0"}),
                     Catch::Contains("loopback only"));
   GatewayPool pool;

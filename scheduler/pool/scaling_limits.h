@@ -1,4 +1,5 @@
-// What an operator wants from the scaler. A value; checked where the configuration is read.
+// What the operator has set for the scaler: the policy, and the limits that hold under each one. A
+// value; checked where the configuration is read.
 #pragma once
 
 #include <array>
@@ -10,24 +11,24 @@
 
 namespace navtalk {
 
-enum class Law : std::uint8_t {
-  counts,    // "static": MIN and FREE as they are set
-  adaptive,  // from the wanted P(wait): docs/scaling.md
+enum class ScalingPolicy : std::uint8_t {
+  static_limits,  // "static": MIN and FREE as they are set
+  adaptive,       // from the P(wait) asked for: docs/scaling.md
 };
-std::string_view name(Law law);  // "static", "adaptive"
-std::optional<Law> parse_law(std::string_view text);
+std::string_view name(ScalingPolicy policy);  // "static", "adaptive"
+std::optional<ScalingPolicy> parse_scaling_policy(std::string_view text);
 
 enum class CloudSwitch : std::uint8_t { off, on, automatic };  // "auto"
 std::string_view name(CloudSwitch cloud);
 std::optional<CloudSwitch> parse_cloud_switch(std::string_view text);
 
-struct Policy {
-  Law law = Law::counts;
-  std::optional<Law> shadow{};  // computed and recorded beside it, never acted on
+struct ScalingLimits {
+  ScalingPolicy policy = ScalingPolicy::static_limits;
+  std::optional<ScalingPolicy> shadow{};  // computed and recorded too, never acted on
 
   int min_free = 1;                 // free slots, starting ones included: never fewer
   std::optional<int> max_free = 2;  // free slots: never more. adaptive: only where it is set
-  double wait_probability = 0.01;   // adaptive: the wanted share of users who wait at all
+  double wait_probability = 0.01;   // adaptive: the share of users who may wait at all
 
   Duration tick = std::chrono::seconds(5);
   Duration hold_down = std::chrono::seconds(60);  // adaptive: down to the highest target of it
@@ -52,8 +53,8 @@ struct Policy {
   Duration back_off = std::chrono::seconds(5), back_off_most = std::chrono::minutes(5);
   Duration no_capacity_wait = std::chrono::seconds(30);
 
-  int max_paused_cloud = 0;    // stopped pods worth their disk; 0: destroyed when not needed
-  double min_wake_odds = 0.9;  // below it a cloud GPU is destroyed, not paused
+  int max_paused_cloud = 0;  // stopped pods worth their disk; 0: destroyed when not needed
+  double min_wake_success_rate = 0.9;  // below it a cloud GPU is destroyed, not paused
 };
 
 }  // namespace navtalk

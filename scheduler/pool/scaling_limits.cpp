@@ -1,11 +1,11 @@
-#include "scheduler/pool/policy.h"
+#include "scheduler/pool/scaling_limits.h"
 
 #include <array>
 
 namespace navtalk {
 namespace {
 
-constexpr std::array<std::string_view, 2> k_laws = {"static", "adaptive"};
+constexpr std::array<std::string_view, 2> k_policies = {"static", "adaptive"};
 constexpr std::array<std::string_view, 3> k_switches = {"off", "on", "auto"};
 
 template <class Enum, std::size_t count>
@@ -18,8 +18,12 @@ std::optional<Enum> find(const std::array<std::string_view, count>& names, std::
 
 }  // namespace
 
-std::string_view name(Law law) { return k_laws.at(static_cast<std::size_t>(law)); }
-std::optional<Law> parse_law(std::string_view text) { return find<Law>(k_laws, text); }
+std::string_view name(ScalingPolicy policy) {
+  return k_policies.at(static_cast<std::size_t>(policy));
+}
+std::optional<ScalingPolicy> parse_scaling_policy(std::string_view text) {
+  return find<ScalingPolicy>(k_policies, text);
+}
 
 std::string_view name(CloudSwitch cloud) { return k_switches.at(static_cast<std::size_t>(cloud)); }
 std::optional<CloudSwitch> parse_cloud_switch(std::string_view text) {
