@@ -35,12 +35,13 @@ void add_globals(CLI::App& root, Globals& globals) {
   root.set_version_flag("--version", "navtalk " NAVTALK_VERSION, "Print the version and exit");
   root.add_option("--config", globals.config_file, "Configuration file (TOML)")->type_name("FILE");
   root.add_flag("--json")->description("Print results and errors as JSON");
-  root.add_option("--log-level", globals.log_level, "What to log on standard error")
+  root.add_option("--log-level", globals.log_level,
+                  "Log messages of this level and above on standard error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->type_name("LEVEL");
   root.add_flag("--no-color", globals.no_color, "Print without colours (also NO_COLOR)");
   root.footer(
-      "These options may stand before or after the command.\n"
+      "These options may be given before or after the command.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 bad input or configuration, 4 not found,\n"
       "5 no capacity, 10 acted (pool scale --exit-code), 130 interrupted, 143 terminated.");
   // Global options are understood behind the command too; at most one command, so that a value

@@ -24,15 +24,15 @@ CLI::App& Commands::parent(Group group) {
     case Group::none:
       break;
     case Group::avatar:
-      return named("avatar", "Prepare avatars and look at them");
+      return named("avatar", "Prepare and show avatars");
     case Group::bench:
       return named("bench", "Measure how fast this machine is");
     case Group::config:
       return named("config", "Check and show the configuration");
     case Group::model:
-      return named("model", "Check model files and prove their numbers");
+      return named("model", "Check model files and verify their results");
     case Group::pool:
-      return named("pool", "Show and steer the pool of GPUs");
+      return named("pool", "Show and control the pool of GPUs");
   }
   return root_;
 }

@@ -62,15 +62,18 @@ void add_fix_filenames(Commands& commands) {
   const auto options = std::make_shared<FixFilenamesOptions>();
   CLI::App& command = commands.add({
       .name = "fix-filenames",
-      .summary = "Take carriage returns out of file and folder names",
-      .examples = "  navtalk fix-filenames --dry-run ~/videos   show what would be renamed\n"
-                  "  navtalk fix-filenames ~/videos             rename, report what was left\n",
+      .summary = "Remove carriage returns from file and folder names",
+      .examples =
+          "  navtalk fix-filenames --dry-run ~/videos   show what would be renamed\n"
+          "  navtalk fix-filenames ~/videos             rename, report the names that were kept\n",
       .action = [options](Context& context) { return fix(*options, context); },
   });
-  command.add_option("directory", options->directory, "Folder to go through, with all below it")
+  command
+      .add_option("directory", options->directory,
+                  "Folder whose contents are renamed, including subfolders")
       ->required()
       ->type_name("DIR");
-  command.add_flag("--dry-run", options->dry_run, "Change nothing, show what would be done");
+  command.add_flag("--dry-run", options->dry_run, "Change nothing; show what would be done");
 }
 
 }  // namespace navtalk::cmd

@@ -66,9 +66,9 @@ void add_avatar_list(Commands& commands) {
                                 "  navtalk avatar list ~/avatars --json\n",
                     .action = [library](Context& context) { return list(*library, context); }});
   command
-      .add_option(
-          "directory", *library,
-          "Folder of avatars; default: [avatars] path of the configuration, else the demo's")
+      .add_option("directory", *library,
+                  "Folder of avatars; default: [avatars] path of the configuration, otherwise the "
+                  "demo avatars")
       ->type_name("DIR");
 }
 

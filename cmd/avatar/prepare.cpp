@@ -107,9 +107,11 @@ void add_avatar_prepare(Commands& commands) {
        .loads_nets = true});
   command.add_option("--video", options->video, "Video of one person who looks at the camera")
       ->type_name("FILE");
-  command.add_option("--image", options->image, "A still: an avatar of one frame")
+  command.add_option("--image", options->image, "A picture; the avatar has one frame")
       ->type_name("FILE");
-  command.add_option("--images", options->images, "Folder of pictures, one a frame, by name")
+  command
+      .add_option("--images", options->images,
+                  "Folder of pictures, one per frame, in the order of their names")
       ->type_name("DIR");
   command.add_option("--output", options->output, "The avatar's folder")
       ->required()
@@ -125,20 +127,20 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--face-boxes", options->face_boxes,
                   "The same frame by frame: {\"boxes\": [[x1,y1,x2,y2] or null, ...]}")
       ->type_name("FILE");
-  command.add_option("--fps", options->fps, "Frames a second of the avatar")
+  command.add_option("--fps", options->fps, "Frames per second of the avatar")
       ->check(CLI::Range(1, 240))
       ->capture_default_str()
       ->type_name("N");
   command.add_flag("--loop", options->loop,
-                   "The last frame leads to the first: play the clip round, not forth and back");
+                   "Play the clip from its start again, not forwards and backwards");
   command
-      .add_option("--voice", options->voice, "espeak-ng's voice for what --text gives it to say")
+      .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("NAME");
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,
-                   "Make no latents: they are made when the avatar is first used");
-  command.add_flag("--force", options->force, "Replace an avatar that is there already");
+                   "Compute no latents: they are computed at the first use of the avatar");
+  command.add_flag("--force", options->force, "Replace an existing avatar");
 }
 
 }  // namespace navtalk::cmd

@@ -28,7 +28,7 @@ void add_avatar_show(Commands& commands) {
   CLI::App& command =
       commands.add({.group = Group::avatar,
                     .name = "show",
-                    .summary = "Say what an avatar is, and whether its files are whole",
+                    .summary = "Describe an avatar and check that its files are complete",
                     .examples = "  navtalk avatar show ada\n"
                                 "  navtalk avatar show ./ada --json\n",
                     .action = [name](Context& context) { return show(*name, context); }});

@@ -242,7 +242,7 @@ void add_bench_image(Commands& commands) {
       ->check(CLI::IsMember({"512", "720p", "1080p"}))
       ->type_name("SIZE")
       ->capture_default_str();
-  command.add_option("--batch", options->batches, "Pictures at a time, separated by commas")
+  command.add_option("--batch", options->batches, "Pictures per call, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 64))
       ->type_name("N")

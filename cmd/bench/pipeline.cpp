@@ -222,16 +222,16 @@ void add_bench_pipeline(Commands& commands) {
       ->capture_default_str();
   command
       .add_option("--precision", options->precisions,
-                  "Number formats, separated by commas; all that this CPU has if not given")
+                  "Number formats, separated by commas; default: all that this CPU supports")
       ->delimiter(',')
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}))
       ->type_name("PRECISION");
-  command.add_option("--batch", options->batches, "Frames at a time, separated by commas")
+  command.add_option("--batch", options->batches, "Frames per pass, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 64))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--threads", options->threads, "Threads of the nets; 0 takes every core")
+  command.add_option("--threads", options->threads, "Threads of the nets; 0: every core")
       ->check(CLI::Range(0, 1024))
       ->type_name("N")
       ->capture_default_str();

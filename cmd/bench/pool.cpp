@@ -267,17 +267,18 @@ void add_bench_pool(Commands& commands) {
       ->capture_default_str();
   command
       .add_option("--store", options->store,
-                  "An empty store, left empty; else SQLite in a temporary folder")
+                  "An empty store, left empty; default: SQLite in a temporary folder")
       ->type_name("URL");
   command.add_option("--slots", options->slots, "Slots to claim")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seconds", options->seconds, "Seconds to claim and release for")
+  command
+      .add_option("--seconds", options->seconds, "Duration of claiming and releasing in seconds")
       ->check(CLI::Range(0.1, 600.0))
       ->type_name("S")
       ->capture_default_str();
-  command.add_option("--gpus", options->gpus, "GPUs of the scaler's tick; 0 leaves it out")
+  command.add_option("--gpus", options->gpus, "GPUs of the scaler's tick; 0 skips it")
       ->check(CLI::Range(0, 100'000))
       ->type_name("N")
       ->capture_default_str();

@@ -202,21 +202,24 @@ int bench_scaler(Options options, Context& context) {
 void add_trace_options(CLI::App& command, Options& options) {
   command.add_option("--trace", options.trace, "CSV with the heading arrival_s,duration_s")
       ->type_name("FILE");
-  command.add_option("--generate", options.generate, "Make a trace instead")
+  command.add_option("--generate", options.generate, "Generate a trace instead")
       ->check(CLI::IsMember({"smooth", "diurnal", "bursty"}))
       ->type_name("LOAD");
-  command.add_option("--output", options.output, "Write the trace there and simulate nothing")
+  command
+      .add_option("--output", options.output, "Write the trace to this file and simulate nothing")
       ->type_name("FILE");
   command.add_flag("--force", options.force, "Replace an existing file");
-  command.add_option("--days", options.load.days, "Length of a made trace")
+  command.add_option("--days", options.load.days, "Length of a generated trace")
       ->check(CLI::Range(0.01, 400.0))
       ->type_name("DAYS")
       ->capture_default_str();
-  command.add_option("--sessions", options.load.sessions, "Sessions of a made trace, about")
+  command
+      .add_option("--sessions", options.load.sessions,
+                  "Approximate number of sessions of a generated trace")
       ->check(CLI::Range(1.0, 1e7))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--session-s", options.load.session_s, "Their mean length")
+  command.add_option("--session-s", options.load.session_s, "Mean length of these sessions")
       ->check(CLI::Range(1.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
@@ -228,7 +231,9 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
-  command.add_option("--lead-sigma", simulator.lead_sigma, "Spread of it: sigma of a lognormal")
+  command
+      .add_option("--lead-sigma", simulator.lead_sigma,
+                  "Sigma of that time's lognormal distribution")
       ->check(CLI::Range(0.0, 3.0))
       ->type_name("SIGMA")
       ->capture_default_str();
@@ -244,7 +249,8 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(0.0, 1000.0))
       ->type_name("USD")
       ->capture_default_str();
-  command.add_option("--patience-s", simulator.patience_s, "Then a waiting user leaves")
+  command
+      .add_option("--patience-s", simulator.patience_s, "Time after which a waiting user leaves")
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
@@ -254,14 +260,15 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->capture_default_str();
   command
       .add_option("--utilisation-least", simulator.utilisation_least,
-                  "utilisation: slots that it keeps at least")
+                  "utilisation: minimum number of slots")
       ->check(CLI::Range(1, 100000))
       ->type_name("N")
       ->capture_default_str();
-  command.add_flag("--mishaps", options.mishaps,
-                   "GPUs fail, hang and crash, calls get lost, the controller restarts");
+  command.add_flag(
+      "--mishaps", options.mishaps,
+      "Add faults: GPUs fail, hang and crash, calls get lost, the controller restarts");
   command.add_flag("--no-reconcile", options.forget,
-                   "Take a lost call for a failure: shows what would leak");
+                   "Treat a lost call as a failure: shows what would leak");
 }
 
 }  // namespace
@@ -278,23 +285,26 @@ void add_bench_scaler(Commands& commands) {
        .action = [options](Context& context) { return bench_scaler(*options, context); },
        .needs_config = false});
   add_trace_options(command, *options);
-  command.add_option("--policy", options->policies, "Policies, separated by commas; else all")
+  command.add_option("--policy", options->policies, "Policies, separated by commas; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(policy_names()))
       ->type_name("POLICY");
   command
       .add_option("--wait-probability", options->wait_probability,
-                  "Share of users who wait, at which policies are compared")
+                  "Share of waiting users at which policies are compared")
       ->check(CLI::Range(1e-6, 0.9))
       ->type_name("P")
       ->capture_default_str();
   command.add_option("--knob", options->knob, "One setting of each policy instead of a sweep")
       ->check(CLI::Range(1e-12, 1e6))
       ->type_name("N");
-  command.add_option("--seed", options->simulator.seed, "Of the luck, and of a made trace")
+  command
+      .add_option("--seed", options->simulator.seed,
+                  "Seed of the random events, and of a generated trace")
       ->type_name("N")
       ->capture_default_str();
-  command.add_flag("--frontier", options->frontier, "Show every setting that none beats, too");
+  command.add_flag("--frontier", options->frontier,
+                   "Also show every setting that no other one beats");
   add_pool_options(command, *options);
 }
 

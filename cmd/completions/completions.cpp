@@ -24,7 +24,7 @@ void add_completions(Commands& commands) {
       .name = "completions",
       .summary = "Print a script that completes navtalk's commands in a shell",
       .examples = "  source <(navtalk completions bash)   in ~/.bashrc\n"
-                  "  source <(navtalk completions zsh)    in ~/.zshrc, behind compinit\n"
+                  "  source <(navtalk completions zsh)    in ~/.zshrc, after compinit\n"
                   "  navtalk completions fish | source    in ~/.config/fish/config.fish\n",
       .action = print,
       .needs_config = false,

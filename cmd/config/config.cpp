@@ -100,15 +100,16 @@ void add_config_check(Commands& commands) {
   CLI::App& command = commands.add({
       .group = Group::config,
       .name = "check",
-      .summary = "Say whether a configuration file is good, and what is wrong where",
+      .summary = "Check a configuration file and report every fault",
       .examples = "  navtalk config check                  the file that navtalk would read\n"
                   "  navtalk config check ./navtalk.toml   before it is installed\n",
       .action = [file](Context& context) { return check(*file, context); },
       .needs_config = false,
   });
   command
-      .add_option("file", *file,
-                  "Configuration file; else that of --config, else " + std::string(k_config_file))
+      .add_option(
+          "file", *file,
+          "Configuration file; default: that of --config, otherwise " + std::string(k_config_file))
       ->type_name("FILE");
 }
 
@@ -135,7 +136,7 @@ void add_config_show(Commands& commands) {
   commands.add({
       .group = Group::config,
       .name = "show",
-      .summary = "Print the values in effect, and where each comes from",
+      .summary = "Print the values in effect, each with its origin",
       .examples = "  navtalk config show\n"
                   "  NAVTALK_LOG_LEVEL=debug navtalk config show --json\n",
       .action = show,

@@ -162,40 +162,41 @@ void add_what(CLI::App& command, InferOptions& options) {
       ->capture_default_str()
       ->type_name("DIR|ID");
   command.add_option("--audio", options.audio, "Speech: any audio file")->type_name("FILE");
-  command.add_option("--text", options.text, "Speech: a text for espeak-ng to speak")
+  command.add_option("--text", options.text, "Speech: a text that espeak-ng speaks")
       ->type_name("TEXT");
   command
-      .add_option("--voice", options.voice,
-                  "espeak-ng's voice for --text (the avatar's if not given)")
+      .add_option("--voice", options.voice, "espeak-ng's voice for --text (default: the avatar's)")
       ->type_name("NAME");
   command
-      .add_option("--output", options.output, "Video to write (MP4; the avatar's id if not given)")
+      .add_option("--output", options.output,
+                  "Video to write (MP4; default: named after the avatar's id)")
       ->type_name("FILE");
   command.add_option("--frames", options.frames, "Folder for every frame as PNG")->type_name("DIR");
-  command.add_flag("--force", options.force, "Replace what is already there");
+  command.add_flag("--force", options.force, "Replace existing files");
 }
 
 void add_how(CLI::App& command, InferOptions& options) {
   command
       .add_option("--models", options.models,
-                  "MuseTalk's checkpoint folder (the demo's if not given)")
+                  "MuseTalk's checkpoint folder (default: the demo model)")
       ->type_name("DIR");
   command.add_option("--device", options.device, "cpu, cuda or cuda:N")
       ->capture_default_str()
       ->type_name("DEVICE");
   command
       .add_option("--precision", options.precision,
-                  "What the nets compute in; auto takes the fastest, net by net")
+                  "Number format of the nets; auto chooses the fastest for each net")
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}))
       ->capture_default_str()
       ->type_name("PRECISION");
   command.add_option("--threads", options.threads, "Threads for the nets (0: every core)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
-  command.add_option("--batch", options.batch, "Frames in one pass through the nets (0: chosen)")
+  command
+      .add_option("--batch", options.batch, "Frames in one pass through the nets (0: automatic)")
       ->check(CLI::Range(0, 64))
       ->type_name("N");
-  command.add_option("--fps", options.fps, "Frames a second; the model was trained at 25")
+  command.add_option("--fps", options.fps, "Frames per second; the model was trained at 25")
       ->check(CLI::Range(1, 120))
       ->capture_default_str()
       ->type_name("N");

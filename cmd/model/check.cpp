@@ -144,7 +144,7 @@ void add_model_check(Commands& commands) {
   CLI::App& command = commands.add({
       .group = Group::model,
       .name = "check",
-      .summary = "Say what a checkpoint folder holds and whether it fits",
+      .summary = "Check that a checkpoint folder is complete and fits",
       .examples = "  navtalk model check ~/MuseTalk/models\n"
                   "  navtalk model check --tensors --no-hash ~/MuseTalk/models\n"
                   "  navtalk --json model check ~/MuseTalk/models\n",
@@ -153,8 +153,9 @@ void add_model_check(Commands& commands) {
   command.add_option("directory", options->directory, "MuseTalk's checkpoint folder")
       ->required()
       ->type_name("DIR");
-  command.add_flag("--no-hash", options->no_hash,
-                   "Read no weights: no SHA-256 sums, no look for values that are no numbers");
+  command.add_flag(
+      "--no-hash", options->no_hash,
+      "Do not read the weights: no SHA-256 sums, no check for values that are not finite");
   command.add_flag("--tensors", options->tensors, "List every tensor with its dtype and shape");
 }
 

@@ -89,7 +89,7 @@ void add_model_verify(Commands& commands) {
   CLI::App& command = commands.add(
       {.group = Group::model,
        .name = "verify",
-       .summary = "Compare every stage with what the Python reference computed",
+       .summary = "Compare every stage with the results of the Python reference",
        .examples = "  navtalk model verify ~/MuseTalk/models golden.safetensors\n"
                    "  navtalk model verify --precision bf16 models golden.safetensors --json\n"
                    "\n"
@@ -106,7 +106,7 @@ void add_model_verify(Commands& commands) {
   command.add_option("--device", options->device, "Where the nets run: cpu, cuda or cuda:N")
       ->capture_default_str()
       ->type_name("DEVICE");
-  command.add_option("--precision", options->precision, "What the nets compute in")
+  command.add_option("--precision", options->precision, "Number format of the nets")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}));
 }

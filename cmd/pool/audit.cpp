@@ -113,17 +113,17 @@ void add_pool_audit(Commands& commands) {
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "audit",
-      .summary = "Hold Runpod's bill against what the pool recorded",
+      .summary = "Compare Runpod's bill with what the pool recorded",
       .examples = "  navtalk pool audit\n"
                   "  navtalk pool audit --days 30 --json\n",
       .action = [options](Context& context) { return run_audit(*options, context); },
   });
-  command.add_option("--days", options->days, "The last N days (UTC), today included (default 7)")
+  command.add_option("--days", options->days, "The last N days (UTC), including today (default 7)")
       ->check(CLI::Range(1, 30))
       ->type_name("N");
   command
       .add_option("--tolerance", options->tolerance,
-                  "The part by which a bill may exceed the record (default 0.05)")
+                  "Fraction by which a bill may exceed the record (default 0.05)")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("PART");
 }

@@ -98,7 +98,7 @@ void add_pool_events(Commands& commands) {
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "events",
-      .summary = "Show what happened to the pool's GPUs, when and why",
+      .summary = "Show the changes of the pool's GPUs, when and why",
       .examples = "  navtalk pool events --since 2h\n"
                   "  navtalk pool events --gpu local-3fa9c2d1\n"
                   "  navtalk pool events --follow --json\n",
@@ -107,10 +107,11 @@ void add_pool_events(Commands& commands) {
   command.add_option("--since", options->since, "A time (RFC 3339, UTC) or how long ago (2h)")
       ->type_name("TIME");
   command.add_option("--gpu", options->gpu, "Only this GPU")->type_name("ID");
-  command.add_option("--limit", options->limit, "The newest ones, at most so many (default 1000)")
+  command
+      .add_option("--limit", options->limit, "Maximum number of events, newest ones (default 1000)")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N");
-  command.add_flag("--follow", options->follow, "Go on with new ones until Ctrl-C");
+  command.add_flag("--follow", options->follow, "Continue with new events until Ctrl-C");
 }
 
 }  // namespace navtalk::cmd

@@ -49,7 +49,7 @@ CLI::App& add_action(Commands& commands, const std::string& name, const std::str
             return action(*id, *store, context);
           },
   });
-  command.add_option("id", *id, "The GPU's id, or a beginning that only it has")
+  command.add_option("id", *id, "The GPU's id, or a unique prefix of it")
       ->required()
       ->type_name("ID");
   return command;

@@ -93,15 +93,17 @@ void add_pool_scale(Commands& commands) {
       .group = Group::pool,
       .name = "scale",
       .summary = "Run one tick of the scaler, for cron and systemd",
-      .examples = "  navtalk pool scale                  one tick; quiet, 0 when it went well\n"
+      .examples = "  navtalk pool scale                  one tick; prints nothing, exits with 0 on "
+                  "success\n"
                   "  navtalk pool scale --dry-run        what it would do, and why\n"
                   "  navtalk pool scale --exit-code      10 when it started or gave back a GPU\n"
                   "  navtalk pool scale --watch          tick after tick, until Ctrl-C\n",
       .action = [options](Context& context) { return scale(*options, context); },
   });
-  command.add_flag("--dry-run", options->dry_run, "Print the plan and its reasons; change nothing");
-  command.add_flag("--watch", options->watch, "Go on, a tick every pool.tick_s seconds");
-  command.add_flag("--exit-code", options->exit_code, "Exit with 10 when it acted");
+  command.add_flag("--dry-run", options->dry_run,
+                   "Print the plan and its reasons, and change nothing");
+  command.add_flag("--watch", options->watch, "Repeat, a tick every pool.tick_s seconds");
+  command.add_flag("--exit-code", options->exit_code, "Exit with 10 if it acted");
 }
 
 }  // namespace navtalk::cmd

@@ -131,8 +131,8 @@ void add_pool_status(Commands& commands) {
                   "  navtalk pool status --json | jq .totals\n",
       .action = [options](Context& context) { return status(*options, context); },
   });
-  command.add_flag("--watch", options->watch, "Show it again and again until Ctrl-C");
-  command.add_option("--every", options->every_s, "Seconds between two looks (default 2)")
+  command.add_flag("--watch", options->watch, "Repeat until Ctrl-C");
+  command.add_option("--every", options->every_s, "Seconds between two repetitions (default 2)")
       ->check(CLI::Range(0.1, 3600.0))
       ->type_name("SECONDS");
 }

@@ -24,7 +24,7 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->capture_default_str()
       ->type_name("DEVICE")
       ->needs(&worker);
-  command.add_option("--precision", options.precision, "What the nets compute in (worker)")
+  command.add_option("--precision", options.precision, "Number format of the nets (worker)")
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}))
       ->capture_default_str()
       ->type_name("PRECISION")
@@ -35,29 +35,29 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->needs(&worker);
   command
       .add_option("--models", options.models,
-                  "MuseTalk's checkpoint folder, the demo's if not given (worker)")
+                  "MuseTalk's checkpoint folder, default: the demo model (worker)")
       ->type_name("DIR")
       ->needs(&worker);
   command.add_option("--avatar", options.avatar, "Id of the avatar to load at start (worker)")
       ->type_name("ID")
       ->needs(&worker);
-  command.add_option("--name", options.name, "What the gateway calls it (worker)")
+  command.add_option("--name", options.name, "The name that the gateway gave it (worker)")
       ->type_name("NAME")
       ->needs(&worker);
   command
       .add_option("--token-file", options.token_file,
-                  "File with the token that gateways show; else NAVTALK_WORKER_TOKEN (worker)")
+                  "File with the token that gateways send; default: NAVTALK_WORKER_TOKEN (worker)")
       ->type_name("FILE")
       ->needs(&worker);
   command
       .add_option("--gateway-silence-s", options.gateway_silence_s,
-                  "End when no gateway spoke for so long, 0: never (worker)")
+                  "End if no gateway made a request for this time, 0: never (worker)")
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("SECONDS")
       ->needs(&worker);
   command
       .add_option("--first-contact-s", options.first_contact_s,
-                  "How long to wait for the first gateway, with --gateway-silence-s (worker)")
+                  "How long to wait for the first request, with --gateway-silence-s (worker)")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str()
       ->type_name("SECONDS")
@@ -77,10 +77,10 @@ void add_serve(Commands& commands) {
        .loads_nets = true});
   command
       .add_option("--listen", options->listen,
-                  "Where to listen, port 0: any free one (127.0.0.1:2160; worker: 127.0.0.1:0)")
+                  "Address to listen on, port 0: a free one (127.0.0.1:2160; worker: 127.0.0.1:0)")
       ->type_name("ADDR:PORT");
-  CLI::Option& worker = *command.add_flag("--worker", options->worker, "Be the worker of one GPU");
-  command.add_option("--drain-s", options->drain_s, "How long sessions may go on after SIGTERM")
+  CLI::Option& worker = *command.add_flag("--worker", options->worker, "Run the worker of one GPU");
+  command.add_option("--drain-s", options->drain_s, "How long sessions may continue after SIGTERM")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str()
       ->type_name("SECONDS");

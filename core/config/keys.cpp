@@ -72,7 +72,7 @@ std::string example_config() {
   std::string text =
       "# navtalk's configuration: /etc/navtalk/navtalk.toml, or the file named with --config.\n"
       "# Every key may also be set as a variable, NAVTALK_<SECTION>_<KEY>, which overrides the\n"
-      "# file (lists with commas). See navtalk.toml(5). All keys stand here with their defaults.\n";
+      "# file (lists with commas). See navtalk.toml(5). Every key has its default here.\n";
   std::string_view section;
   for (const ConfigKey& key : config_keys()) {
     if (key.section != section) text += "\n[" + std::string(key.section) + "]\n";

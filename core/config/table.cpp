@@ -8,67 +8,68 @@ const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = {
       {.section = "store",
        .name = "url",
-       .meaning =
-           "Where the pool is kept: sqlite:PATH, or postgresql://USER@HOST/DATABASE for several "
-           "gateways.\n"
-           "Empty: SQLite in the state directory. A password belongs into ~/.pgpass, not here.",
+       .meaning = "The database of the pool: sqlite:PATH, or postgresql://USER@HOST/DATABASE for "
+                  "several gateways.\n"
+                  "Empty: SQLite in the state directory. Put a password into ~/.pgpass, not here.",
        .member = [](Config& config) -> ConfigMember { return &config.store.url; }},
       {.section = "pool",
        .name = "name",
-       .meaning = "The pool's name, in the names of its pods: letters, digits and hyphens.",
+       .meaning =
+           "The pool's name, which is part of the names of its pods: letters, digits and hyphens.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.name; }},
       {.section = "pool",
        .name = "min_running_gpu",
-       .meaning = "Free slots that are kept ready, starting ones included. Also: MIN_RUNNING_GPU.",
+       .meaning = "Minimum number of free slots, including starting ones. Also: MIN_RUNNING_GPU.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.min_running_gpu; },
        .most = 10000,
        .alias = "MIN_RUNNING_GPU"},
       {.section = "pool",
        .name = "free_running_gpu",
-       .meaning = "Free slots above this are given back, cloud GPUs first. Also: FREE_RUNNING_GPU.",
+       .meaning =
+           "Free slots above this number are released, cloud GPUs first. Also: FREE_RUNNING_GPU.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.free_running_gpu; },
        .most = 10000,
        .alias = "FREE_RUNNING_GPU"},
       {.section = "pool",
        .name = "policy",
-       .meaning = "static: between the two numbers above. adaptive: as many as the wanted "
-                  "probability of a\n"
-                  "wait asks for, with min_running_gpu as a floor, and free_running_gpu as a "
-                  "ceiling only where it is set.",
+       .meaning =
+           "static: free slots between the two numbers above. adaptive: as many as "
+           "wait_probability requires,\n"
+           "with min_running_gpu as a floor, and free_running_gpu as a ceiling only if it is set.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.policy; },
        .choices = {"static", "adaptive"}},
       {.section = "pool",
        .name = "shadow",
-       .meaning = "A policy that is computed and recorded beside the acting one, but not acted on.",
+       .meaning = "A second policy that is computed and recorded, but not acted on.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.shadow; },
        .choices = {"off", "static", "adaptive"}},
       {.section = "pool",
        .name = "wait_probability",
-       .meaning = "adaptive: how many of all users may have to wait, 0.01 is one in a hundred.",
+       .meaning = "adaptive: the share of users who may have to wait; 0.01 is one in a hundred.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.wait_probability; },
        .least = 0.0001,
        .most = 0.5},
       {.section = "pool",
        .name = "cloud",
-       .meaning = "off: local GPUs only. on: cloud GPUs when local ones are used up. auto: "
+       .meaning = "off: local GPUs only. on: cloud GPUs when all local ones are in use. auto: "
                   "switched on when local\n"
-                  "GPUs cannot hold wait_probability, and off again after a quiet time.",
+                  "GPUs cannot keep wait_probability, and off again after a quiet period.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.cloud; },
        .choices = {"off", "on", "auto"}},
       {.section = "pool",
        .name = "max_gpus",
-       .meaning = "GPUs of the shared pool at most, in any state. 0: no cap.",
+       .meaning = "Maximum number of GPUs of the shared pool, in any state. 0: no limit.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.max_gpus; },
        .most = 100000},
       {.section = "pool",
        .name = "max_creates_per_tick",
-       .meaning = "GPUs that one tick of the scaler creates at most.",
+       .meaning = "Maximum number of GPUs that one tick of the scaler creates.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.max_creates_per_tick; },
        .least = 1,
        .most = 1000},
       {.section = "pool",
        .name = "max_usd_per_hour",
-       .meaning = "What all cloud GPUs together may cost in an hour. 0: no cap.",
+       .meaning = "Maximum price of all cloud GPUs together, per hour. 0: no limit.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.max_usd_per_hour; },
        .most = 1e6},
       {.section = "pool",
@@ -79,7 +80,8 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 3600},
       {.section = "pool",
        .name = "queue_limit",
-       .meaning = "Users who may wait for a slot. 0: no queue, a user without a slot is refused.",
+       .meaning = "Maximum number of users who wait for a slot. 0: no queue; a user without a slot "
+                  "is refused.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.queue_limit; },
        .most = 100000},
       {.section = "pool",
@@ -90,33 +92,34 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 86400},
       {.section = "pool",
        .name = "hold_down_s",
-       .meaning = "Seconds for which a GPU that is not needed any more is kept.",
+       .meaning = "Seconds for which a GPU is kept after it is not needed any more.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.hold_down_s; },
        .most = 86400},
       {.section = "pool",
        .name = "failed_hold_s",
        .meaning = "Seconds for which a failed GPU keeps its place before it is destroyed, so that "
                   "a crash loop\n"
-                  "does not storm.",
+                  "does not create GPUs without pause.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.failed_hold_s; },
        .most = 86400},
       {.section = "pool",
        .name = "lease_s",
-       .meaning = "Seconds of silence after which a session's slot, or a place in the queue, is "
-                  "given to others.",
+       .meaning = "Seconds after which the lease of a session's slot, or of a place in the queue, "
+                  "expires if it is\n"
+                  "not renewed.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.lease_s; },
        .least = 3,
        .most = 3600},
       {.section = "pool",
        .name = "worker_token_file",
-       .meaning = "File with the secret that workers ask for. Empty: made in the state directory "
-                  "at first use.",
+       .meaning = "File with the secret that workers require. Empty: created in the state "
+                  "directory at first use.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.worker_token_file; }},
       {.section = "local",
        .name = "devices",
        .meaning =
            "GPUs of this machine: \"cpu\", \"cuda:0\". Empty: each CUDA device, else the CPU.\n"
-           "[\"none\"]: no local workers here.",
+           "[\"none\"]: no local workers on this machine.",
        .member = [](Config& config) -> ConfigMember { return &config.local.devices; }},
       {.section = "local",
        .name = "slots_per_device",
@@ -126,7 +129,7 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 1000},
       {.section = "local",
        .name = "start_timeout_s",
-       .meaning = "Seconds that a local worker may take to load its models.",
+       .meaning = "Maximum time in seconds for a local worker to load its models.",
        .member = [](Config& config) -> ConfigMember { return &config.local.start_timeout_s; },
        .least = 1,
        .most = 86400},
@@ -137,27 +140,29 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "runpod",
        .name = "api_key_file",
        .meaning =
-           "File with the API key, readable by navtalk alone. Empty: the variable RUNPOD_API_KEY.",
+           "File with the API key, readable only by navtalk. Empty: the variable RUNPOD_API_KEY.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.api_key_file; }},
       {.section = "runpod",
        .name = "proxy_url",
-       .meaning = "How a pod is reached; {pod} and {port} are filled in.",
+       .meaning = "URL of a pod; {pod} and {port} are replaced.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.proxy_url; }},
       {.section = "runpod",
        .name = "image",
-       .meaning = "Container image of the worker, best pinned by digest. Cloud GPUs need it.",
+       .meaning =
+           "Container image of the worker, preferably pinned by digest. Required for cloud GPUs.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.image; }},
       {.section = "runpod",
        .name = "gpu_types",
-       .meaning = "GPU types, best first, as Runpod names them. Cloud GPUs need at least one.",
+       .meaning = "GPU types, preferred first, as Runpod names them. At least one is required for "
+                  "cloud GPUs.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.gpu_types; }},
       {.section = "runpod",
        .name = "data_centers",
-       .meaning = "Data centres that are allowed. Empty: all.",
+       .meaning = "Allowed data centres. Empty: all.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.data_centers; }},
       {.section = "runpod",
        .name = "clouds",
-       .meaning = "SECURE, COMMUNITY, or both, best first.",
+       .meaning = "SECURE, COMMUNITY, or both, preferred first.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.clouds; }},
       {.section = "runpod",
        .name = "slots",
@@ -173,56 +178,58 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 10000},
       {.section = "runpod",
        .name = "ready_timeout_s",
-       .meaning = "Seconds that a pod may take until its worker answers; then it is terminated.",
+       .meaning =
+           "Maximum time in seconds until a pod's worker answers; then the pod is destroyed.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.ready_timeout_s; },
        .least = 10,
        .most = 86400},
       {.section = "runpod",
        .name = "max_age_h",
-       .meaning = "Hours after which a pod takes no new sessions and is replaced, one pod after "
-                  "the other. 0: never.",
+       .meaning = "Hours after which a pod takes no new sessions and is replaced, one pod at a "
+                  "time. 0: never.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.max_age_h; },
        .most = 100000},
       {.section = "runpod",
        .name = "max_paused",
-       .meaning = "Pods that are not needed and are stopped at most, to be woken, not deleted. A "
-                  "stopped pod costs\n"
-                  "its disk, and its GPU may be another's when it is wanted again.",
+       .meaning = "Maximum number of unneeded pods that are stopped instead of deleted, so that "
+                  "they can be woken.\n"
+                  "A stopped pod costs its disk, and its GPU may be in use by another customer "
+                  "when it is woken.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.max_paused; },
        .most = 1000},
       {.section = "runpod",
        .name = "settle_s",
-       .meaning = "Seconds for which a pod may be missing from Runpod's lists after a create whose "
-                  "outcome is not known.",
+       .meaning = "Seconds for which a pod may be missing from Runpod's lists after a create with "
+                  "unknown outcome.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.settle_s; },
        .most = 600},
       {.section = "runpod",
        .name = "name_prefix",
-       .meaning = "What the names of pods begin with.",
+       .meaning = "Prefix of the names of pods.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.name_prefix; }},
       {.section = "server",
        .name = "listen",
-       .meaning = "Address and port of the gateway. Loopback only, since there are no keys yet.",
+       .meaning =
+           "Address and port of the gateway. Loopback only, because there are no API keys yet.",
        .member = [](Config& config) -> ConfigMember { return &config.server.listen; }},
       {.section = "models",
        .name = "path",
        .meaning =
            "MuseTalk's checkpoint folder, as the Python project downloads it (models/ there).\n"
-           "Empty: the demo model that comes with navtalk.",
+           "Empty: the demo model of navtalk.",
        .member = [](Config& config) -> ConfigMember { return &config.models.path; }},
       {.section = "avatars",
        .name = "path",
-       .meaning =
-           "The folder in which avatars are looked for by their id. Empty: the demo avatars.",
+       .meaning = "The folder in which avatars are looked up by id. Empty: the demo avatars.",
        .member = [](Config& config) -> ConfigMember { return &config.avatars.path; }},
       {.section = "log",
        .name = "level",
-       .meaning = "What is logged on standard error.",
+       .meaning = "Messages of this level and above are logged on standard error.",
        .member = [](Config& config) -> ConfigMember { return &config.log.level; },
        .choices = {"trace", "debug", "info", "warn", "error", "off"}},
       {.section = "log",
        .name = "format",
-       .meaning = "auto: text on a terminal, one JSON object a line otherwise.",
+       .meaning = "auto: text on a terminal, one JSON object per line otherwise.",
        .member = [](Config& config) -> ConfigMember { return &config.log.format; },
        .choices = {"auto", "text", "json"}},
   };
