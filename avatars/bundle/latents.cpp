@@ -11,6 +11,7 @@
 #include "core/base/interrupt.h"
 #include "core/checkpoint/safetensors_writer.h"
 #include "gpu/image/resize.h"
+#include "gpu/model/model.h"
 #include "gpu/model/model_files.h"
 
 namespace navtalk {

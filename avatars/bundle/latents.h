@@ -17,7 +17,7 @@
 #include "core/base/progress.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/tensor/ndarray.h"
-#include "gpu/model/model.h"  // k_face_size, k_latent_size
+#include "gpu/nets/net_config.h"
 
 namespace navtalk {
 

@@ -89,7 +89,7 @@ void render(Model& model, const Bundle& avatar, const Audio& audio, const Render
                             1000.0 * audio.duration_s(), 1000.0 / options.fps));
   }
   Renderer renderer(model, avatar, speech, options);
-  const std::int64_t batch = options.batch > 0 ? options.batch : model.info().batch;
+  const std::int64_t batch = options.batch > 0 ? options.batch : model.info().execution.batch;
   Channel<Chunk> made(k_chunks_ahead);
   std::exception_ptr failure;
   std::jthread nets([&](const std::stop_token& unwanted) {

@@ -110,8 +110,8 @@ class Bench {
   }
 
   static std::string auto_label(const ModelInfo& info) {
-    return fmt::format("auto ({}/{}/{})", name(info.whisper_precision), name(info.unet_precision),
-                       name(info.decoder_precision));
+    return fmt::format("auto ({}/{}/{})", name(info.execution.whisper), name(info.execution.unet),
+                       name(info.execution.decoder));
   }
 
   void frames(Model& model, const std::string& precision, int batch) {

@@ -1,4 +1,4 @@
-// Two rows at a time, taken apart into planes first, so that the arithmetic is straight loops:
+// Two rows at a time, split into planes first, so that the arithmetic is straight loops:
 //
 //   B G R B G R ...  ->  b[], g[], r[]  ->  y[] for each row, u[] and v[] for the pair
 //
@@ -46,9 +46,9 @@ struct Planes {
   std::uint8_t *b, *g, *r;
 };
 
-NAVTALK_SIMD void take_apart(const std::uint8_t* __restrict bgr, int width,
-                             std::uint8_t* __restrict b, std::uint8_t* __restrict g,
-                             std::uint8_t* __restrict r) {
+NAVTALK_SIMD void split_planes(const std::uint8_t* __restrict bgr, int width,
+                               std::uint8_t* __restrict b, std::uint8_t* __restrict g,
+                               std::uint8_t* __restrict r) {
   for (int x = 0; x < width; ++x) {
     b[x] = bgr[3 * x];
     g[x] = bgr[3 * x + 1];
@@ -140,8 +140,8 @@ void to_yuv(ConstImageView bgr, std::uint8_t* luma, const ChromaSink& chroma) {
   std::uint16_t *b = sums.data(), *g = b + half, *r = g + half;
   std::vector<std::uint8_t> u(static_cast<std::size_t>(half)), v(u.size());
   for (int y = 0; y < bgr.height; y += 2, luma += 2 * bgr.width) {
-    take_apart(bgr.row(y), bgr.width, upper.b, upper.g, upper.r);
-    take_apart(bgr.row(y + 1), bgr.width, lower.b, lower.g, lower.r);
+    split_planes(bgr.row(y), bgr.width, upper.b, upper.g, upper.r);
+    split_planes(bgr.row(y + 1), bgr.width, lower.b, lower.g, lower.r);
     luma_row(upper.b, upper.g, upper.r, bgr.width, luma);
     luma_row(lower.b, lower.g, lower.r, bgr.width, luma + bgr.width);
     sum_2x2(upper.b, lower.b, half, b);

@@ -10,7 +10,7 @@
 namespace navtalk::kernels {
 
 // Calls body(begin, end) on disjoint ranges that cover [0, n). `work` is the number of elements
-// that one index touches: small loops stay on the calling thread, as do all within for_each_apart.
+// that one index touches: small loops stay on the calling thread, as do all within for_each_parallel.
 template <class Body>
 void parallel_for(std::int64_t n, std::int64_t work, const Body& body) {
   constexpr std::int64_t k_least_work = 8192;

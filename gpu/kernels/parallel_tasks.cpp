@@ -5,7 +5,7 @@
 
 namespace navtalk::kernels {
 
-void for_each_apart(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {
+void for_each_parallel(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {
   if (threads <= 1 || n < threads) {
     for (std::int64_t i = 0; i < n; ++i) work(i);
     return;

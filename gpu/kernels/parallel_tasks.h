@@ -11,6 +11,6 @@ namespace navtalk::kernels {
 // is done takes the next, so that a thread that others hold up does less. With fewer pieces than
 // threads they come one after the other on the caller's thread, and what they call may use all
 // threads. The first exception is passed on when all have ended.
-void for_each_apart(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
+void for_each_parallel(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
 
 }  // namespace navtalk::kernels

@@ -14,7 +14,9 @@
 #include "gpu/features/windows.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/parallel_tasks.h"
-#include "gpu/nets/precision.h"
+#include "gpu/model/model_files.h"
+#include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/layers/format.h"
 #include "gpu/nets/unet.h"
 #include "gpu/nets/vae.h"
 #include "gpu/nets/whisper.h"
@@ -24,8 +26,9 @@ namespace {
 
 constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 3;
 
-// Frames in one pass through a UNet where frames go apart: they share its operators' fixed cost.
-constexpr std::int64_t k_apart = 4;
+// Frames in one pass through a UNet where frames are parallel tasks: they share its operators'
+// fixed cost.
+constexpr std::int64_t k_frames_in_task = 4;
 
 // Our memory as a tensor, for the time of one call.
 at::Tensor tensor(const NdArray<float>& array) {
@@ -94,7 +97,7 @@ struct Model::Impl {
     return (*decoder)(latents.narrow(0, i, 1));
   }
   void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
-  at::Tensor talk(const at::Tensor& latent, const at::Tensor& context) const;
+  at::Tensor run_unet(const at::Tensor& latent, const at::Tensor& context) const;
 };
 
 void Model::Impl::load(const Options& options) {
@@ -106,28 +109,28 @@ void Model::Impl::load(const Options& options) {
   info.whisper_layers = whisper_config.encoder_layers;
   info.context_width = whisper_config.d_model;
   info.context_rows = 10 * (whisper_config.encoder_layers + 1);
-  nets::choose_precisions(options.precision, files, info);
+  info.execution = choose_execution(options.precision, unet_config, vae_config);
 
   if (options.whisper) {
     const auto weights =
         nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
     whisper = std::make_unique<nets::Whisper>(weights, whisper_config,
-                                              nets::scalar_type(info.whisper_precision));
+                                              nets::scalar_type(info.execution.whisper));
   }
   if (options.unet) {
     const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
     unet =
-        std::make_unique<nets::Unet>(weights, unet_config, nets::scalar_type(info.unet_precision));
+        std::make_unique<nets::Unet>(weights, unet_config, nets::scalar_type(info.execution.unet));
   }
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
   if (options.vae_decoder)
     decoder = std::make_unique<nets::VaeDecoder>(
-        weights, vae_config, nets::scalar_type(info.decoder_precision),
+        weights, vae_config, nets::scalar_type(info.execution.decoder),
         options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
   if (options.vae_encoder)
     encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
-                                                 nets::scalar_type(info.encoder_precision));
+                                                 nets::scalar_type(info.execution.encoder));
 }
 
 void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
@@ -139,9 +142,9 @@ void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
 }
 
 // Always the same parts, so that the number of threads changes no pixel.
-at::Tensor Model::Impl::talk(const at::Tensor& latent, const at::Tensor& context) const {
+at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& context) const {
   const std::int64_t frames = latent.size(0);
-  const std::int64_t each = info.frames_apart ? k_apart : frames;
+  const std::int64_t each = info.execution.parallel_frames ? k_frames_in_task : frames;
   std::vector<at::Tensor> parts(static_cast<std::size_t>((frames + each - 1) / each));
   const auto part = [&](std::int64_t i) {
     const c10::InferenceMode inference;  // belongs to the thread
@@ -149,7 +152,7 @@ at::Tensor Model::Impl::talk(const at::Tensor& latent, const at::Tensor& context
     parts[static_cast<std::size_t>(i)] =
         (*unet)(latent.slice(0, begin, end), context.slice(0, begin, end)).to(at::kFloat);
   };
-  kernels::for_each_apart(std::ssize(parts), info.frames_apart ? threads : 1, part);
+  kernels::for_each_parallel(std::ssize(parts), info.execution.parallel_frames ? threads : 1, part);
   return parts.size() == 1 ? parts.front() : at::cat(parts);
 }
 
@@ -161,7 +164,7 @@ void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) c
     kernels::to_bgr_bytes(raw.const_data_ptr(), raw.stride(3), nets::format_of(raw),
                           k_face_bytes / 3, faces + i * k_face_bytes);
   };
-  kernels::for_each_apart(latents.size(0), info.frames_apart ? threads : 1, decode);
+  kernels::for_each_parallel(latents.size(0), info.execution.parallel_frames ? threads : 1, decode);
 }
 
 Model Model::load(const Options& options) {
@@ -234,7 +237,7 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
 NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
   impl_->require_unet_shapes(latent, context);
   return run(impl_->threads, "the UNet",
-             [&] { return array(impl_->talk(tensor(latent), tensor(context))); });
+             [&] { return array(impl_->run_unet(tensor(latent), tensor(context))); });
 }
 
 NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
@@ -271,7 +274,7 @@ NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<f
   impl_->require_unet_shapes(latent, context);
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
   run(impl_->threads, "rendering faces", [&] {
-    impl_->decode_bytes(impl_->talk(tensor(latent), tensor(context)), faces.values.data());
+    impl_->decode_bytes(impl_->run_unet(tensor(latent), tensor(context)), faces.values.data());
   });
   return faces;
 }

@@ -13,21 +13,16 @@
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
 #include "gpu/device/device.h"
+#include "gpu/nets/execution.h"
+#include "gpu/nets/net_config.h"
 
 namespace navtalk {
-
-inline constexpr int k_face_size = 256;   // pixels a side of the crop that the VAE sees
-inline constexpr int k_latent_size = 32;  // a side of the latent
 
 struct ModelInfo {
   int context_rows = 0;   // T = 10 * (whisper layers + 1)
   int context_width = 0;  // D
   int whisper_layers = 0;
-  // What each net computes in, which may be finer than asked for (gpu/nets/precision.h).
-  Precision whisper_precision = Precision::fp32, unet_precision = Precision::fp32,
-            encoder_precision = Precision::fp32, decoder_precision = Precision::fp32;
-  int batch = 1;              // frames in one call of faces() that cost the least each
-  bool frames_apart = false;  // each thread takes frames of its own in faces()
+  Execution execution;
 };
 
 class Model {

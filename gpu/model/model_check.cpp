@@ -9,6 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "gpu/model/model_files.h"
+#include "gpu/nets/expected_tensors.h"
 
 namespace navtalk {
 namespace {

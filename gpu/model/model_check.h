@@ -9,7 +9,7 @@
 
 #include "core/base/progress.h"
 #include "core/checkpoint/checkpoint.h"
-#include "gpu/model/model_files.h"
+#include "gpu/nets/tensor_fit.h"
 
 namespace navtalk {
 

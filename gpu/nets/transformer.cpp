@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include "gpu/nets/layers/activation.h"
+#include "gpu/nets/layers/attention.h"
+
 namespace navtalk::nets {
 namespace {
 

@@ -2,7 +2,9 @@
 // two 1x1 projections.
 #pragma once
 
-#include "gpu/nets/layers.h"
+#include "gpu/nets/layers/linear.h"
+#include "gpu/nets/layers/norm.h"
+#include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
 

@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "gpu/model/model.h"
-
 namespace navtalk::nets {
 namespace {
 

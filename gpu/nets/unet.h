@@ -4,7 +4,10 @@
 
 #include <memory>
 
-#include "gpu/model/model_files.h"
+#include "gpu/nets/layers/conv.h"
+#include "gpu/nets/layers/linear.h"
+#include "gpu/nets/layers/norm.h"
+#include "gpu/nets/net_config.h"
 #include "gpu/nets/resnet.h"
 #include "gpu/nets/transformer.h"
 

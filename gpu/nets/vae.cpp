@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "gpu/model/model.h"
+#include "gpu/nets/layers/attention.h"
 
 namespace navtalk::nets {
 namespace {
@@ -15,9 +15,9 @@ Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_siz
       weights(name + ".weight"), weights(name + ".bias"), {.map_size = {map_size, map_size}}, type};
 }
 
-// Tiles cost the demo's decoder a tenth of its exactness, and keeping the picture in fp32 gives as
-// much back: 3.4e-3 from the reference (rms) of 8.4e-2 that are allowed.
-constexpr ConvKernel k_decoder_convs = ConvKernel::tiles;
+// Winograd costs the demo's decoder a tenth of its exactness, and keeping the output in fp32 gives
+// as much back: 3.4e-3 from the reference (rms) of 8.4e-2 that are allowed.
+constexpr ConvKernel k_decoder_convs = ConvKernel::winograd;
 
 Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
               at::ScalarType type, NormKernel norms = NormKernel::own,
@@ -60,14 +60,14 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::Scal
       conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
       middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms,
               k_decoder_convs),
-      picture_(weights.in("decoder.conv_norm_out"), weights("decoder.conv_out.weight"),
-               weights("decoder.conv_out.bias"),
-               {.map_size = k_face_size,
-                .groups = config.norm_num_groups,
-                .eps = k_eps,
-                .norm = norms,
-                .conv = k_decoder_convs},
-               type) {
+      conv_out_(weights.in("decoder.conv_norm_out"), weights("decoder.conv_out.weight"),
+                weights("decoder.conv_out.bias"),
+                {.map_size = k_face_size,
+                 .groups = config.norm_num_groups,
+                 .eps = k_eps,
+                 .norm = norms,
+                 .conv = k_decoder_convs},
+                type) {
   std::int64_t size = k_latent_size;
   const std::size_t count = config.block_out_channels.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
     for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
     if (block.upsampler) h = (*block.upsampler)(h);
   }
-  return picture_(std::move(h));
+  return conv_out_(std::move(h));
 }
 
 VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)

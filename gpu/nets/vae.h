@@ -2,8 +2,13 @@
 // sizes. Every GroupNorm has eps 1e-6.
 #pragma once
 
-#include "gpu/model/model_files.h"
+#include "gpu/nets/layers/conv.h"
+#include "gpu/nets/layers/linear.h"
+#include "gpu/nets/layers/norm.h"
+#include "gpu/nets/layers/norm_conv.h"
+#include "gpu/nets/net_config.h"
 #include "gpu/nets/resnet.h"
+#include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
 
@@ -40,7 +45,7 @@ class VaeDecoder {
   Conv conv_in_;
   VaeMiddle middle_;
   std::vector<Block> blocks_;
-  Picture picture_;
+  OutputConv conv_out_;
 };
 
 class VaeEncoder {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "gpu/nets/tensor_fit.h"
 
 namespace navtalk::nets {
 namespace {

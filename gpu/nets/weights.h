@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
-#include "gpu/model/model_files.h"
+#include "core/checkpoint/checkpoint.h"
+#include "gpu/nets/net_config.h"
 
 namespace navtalk::nets {
 

@@ -1,8 +1,11 @@
 // Whisper's audio encoder with the hidden states of every layer.
 #pragma once
 
-#include "gpu/model/model_files.h"
-#include "gpu/nets/layers.h"
+#include "gpu/nets/layers/conv.h"
+#include "gpu/nets/layers/linear.h"
+#include "gpu/nets/layers/norm.h"
+#include "gpu/nets/net_config.h"
+#include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
 

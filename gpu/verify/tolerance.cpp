@@ -52,14 +52,14 @@ GroupResult with(std::string_view tensor, const ByteDifference& difference) {
 
 }  // namespace
 
-GroupResult judge_mel(std::string_view tensor, const FloatDifference& difference) {
+GroupResult check_mel(std::string_view tensor, const FloatDifference& difference) {
   GroupResult result = with(tensor, difference, 1);
   result.tolerance = "max <= " + number(k_mel_max) + " absolute";
   result.passed = result.max_difference <= k_mel_max;
   return result;
 }
 
-GroupResult judge_net(std::string_view tensor, const FloatDifference& difference, NetOutput output,
+GroupResult check_net(std::string_view tensor, const FloatDifference& difference, NetOutput output,
                       Precision precision) {
   GroupResult result = with(tensor, difference, difference.std > 0 ? difference.std : 1);
   if (precision == Precision::fp32) {
@@ -74,7 +74,7 @@ GroupResult judge_net(std::string_view tensor, const FloatDifference& difference
   return result;
 }
 
-GroupResult judge_faces(std::string_view tensor, const ByteDifference& difference,
+GroupResult check_faces(std::string_view tensor, const ByteDifference& difference,
                         Precision precision) {
   GroupResult result = with(tensor, difference);
   if (precision == Precision::fp32) {
@@ -89,14 +89,14 @@ GroupResult judge_faces(std::string_view tensor, const ByteDifference& differenc
   return result;
 }
 
-GroupResult judge_equal(std::string_view tensor, const FloatDifference& difference) {
+GroupResult check_equal(std::string_view tensor, const FloatDifference& difference) {
   GroupResult result = with(tensor, difference, 1);
   result.tolerance = "equal";
   result.passed = difference.max == 0;
   return result;
 }
 
-GroupResult judge_equal(std::string_view tensor, const ByteDifference& difference) {
+GroupResult check_equal(std::string_view tensor, const ByteDifference& difference) {
   GroupResult result = with(tensor, difference);
   result.tolerance = "equal";
   result.passed = difference.max == 0;

@@ -13,14 +13,14 @@ namespace navtalk {
 enum class NetOutput { whisper_states, unet_output, latents, picture };
 
 // max <= 1e-5, absolute.
-GroupResult judge_mel(std::string_view tensor, const FloatDifference& difference);
+GroupResult check_mel(std::string_view tensor, const FloatDifference& difference);
 // fp32: max <= 1e-4 of the standard deviation; bf16 and fp16: the rms, by output.
-GroupResult judge_net(std::string_view tensor, const FloatDifference& difference, NetOutput output,
+GroupResult check_net(std::string_view tensor, const FloatDifference& difference, NetOutput output,
                       Precision precision);
 // fp32: at most one level apart, 0.5 % of bytes differing; bf16 and fp16: PSNR.
-GroupResult judge_faces(std::string_view tensor, const ByteDifference& difference,
+GroupResult check_faces(std::string_view tensor, const ByteDifference& difference,
                         Precision precision);
-GroupResult judge_equal(std::string_view tensor, const FloatDifference& difference);
-GroupResult judge_equal(std::string_view tensor, const ByteDifference& difference);
+GroupResult check_equal(std::string_view tensor, const FloatDifference& difference);
+GroupResult check_equal(std::string_view tensor, const ByteDifference& difference);
 
 }  // namespace navtalk

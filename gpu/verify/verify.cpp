@@ -64,19 +64,19 @@ GroupResult in(Precision precision, GroupResult result) {
   return result;
 }
 
-// The nets, and how each is judged: by the precision that was asked for, which a net may exceed, or
-// with "auto" by its own.
+// The nets. The tolerance of each is that of the precision that was asked for, which a net may
+// exceed, or with "auto" that of the precision it has.
 struct Subject {
   Model::Options options;
   Model model;
   std::optional<Precision> asked;
-  Precision judged_as(Precision own) const { return asked.value_or(own); }
+  Precision tolerance_for(Precision own) const { return asked.value_or(own); }
 };
 
 Results mel(const GoldenFile& golden) {
   const NdArray<float> samples = golden.floats("audio.samples", {-1});
   const NdArray<float> expected = golden.floats("mel.features", k_mel_shape);
-  return {judge_mel("mel.features",
+  return {check_mel("mel.features",
                     compare(golden, "mel.features", log_mel(samples.values), expected))};
 }
 
@@ -93,8 +93,8 @@ Results whisper(const GoldenFile& golden, Subject& subject) {
       "whisper.states", {features.dim(0), k_tokens, info.whisper_layers + 1, info.context_width});
   const auto d =
       compare(golden, "whisper.states", whisper_states(subject.model, features), expected);
-  return {in(info.whisper_precision, judge_net("whisper.states", d, NetOutput::whisper_states,
-                                               subject.judged_as(info.whisper_precision)))};
+  return {in(info.execution.whisper, check_net("whisper.states", d, NetOutput::whisper_states,
+                                               subject.tolerance_for(info.execution.whisper)))};
 }
 
 Results windows(const GoldenFile& golden) {
@@ -102,7 +102,7 @@ Results windows(const GoldenFile& golden) {
   const NdArray<float> states = golden.floats("whisper.states", {-1, k_tokens, -1, -1});
   const NdArray<float> expected = golden.floats("windows.context", {-1, -1, -1});
   const NdArray<float> computed = context_windows(states, samples.dim(0), golden.fps());
-  return {judge_equal("windows.context", compare(golden, "windows.context", computed, expected))};
+  return {check_equal("windows.context", compare(golden, "windows.context", computed, expected))};
 }
 
 Results encode(const GoldenFile& golden, Subject& subject) {
@@ -114,9 +114,9 @@ Results encode(const GoldenFile& golden, Subject& subject) {
       crops.push_back({images.row(i), k_face_size, k_face_size, 3, 3 * k_face_size});
     return subject.model.encode(crops);
   });
-  const Precision own = subject.model.info().encoder_precision;
-  return {in(own, judge_net("encode.latents", compare(golden, "encode.latents", computed, expected),
-                            NetOutput::latents, subject.judged_as(own)))};
+  const Precision own = subject.model.info().execution.encoder;
+  return {in(own, check_net("encode.latents", compare(golden, "encode.latents", computed, expected),
+                            NetOutput::latents, subject.tolerance_for(own)))};
 }
 
 Results unet(const GoldenFile& golden, Subject& subject) {
@@ -128,9 +128,9 @@ Results unet(const GoldenFile& golden, Subject& subject) {
   const auto computed = in_batches<float>(latent.dim(0), [&](std::int64_t begin, std::int64_t end) {
     return subject.model.unet(slice(latent, begin, end), slice(context, begin, end));
   });
-  return {in(info.unet_precision,
-             judge_net("unet.output", compare(golden, "unet.output", computed, expected),
-                       NetOutput::unet_output, subject.judged_as(info.unet_precision)))};
+  return {in(info.execution.unet,
+             check_net("unet.output", compare(golden, "unet.output", computed, expected),
+                       NetOutput::unet_output, subject.tolerance_for(info.execution.unet)))};
 }
 
 NdArray<float> decoded(Model& model, const NdArray<float>& latent) {
@@ -144,17 +144,17 @@ NdArray<float> decoded(Model& model, const NdArray<float>& latent) {
 GroupResult decode_raw(const GoldenFile& golden, Subject& subject, const NdArray<float>& latent,
                        Precision precision) {
   const NdArray<float> expected = golden.floats("decode.raw", k_raw_shape);
-  const auto judge = [&](Model& model) {
-    return judge_net("decode.raw", compare(golden, "decode.raw", decoded(model, latent), expected),
+  const auto check = [&](Model& model) {
+    return check_net("decode.raw", compare(golden, "decode.raw", decoded(model, latent), expected),
                      NetOutput::picture, precision);
   };
-  GroupResult single = judge(subject.model);
+  GroupResult single = check(subject.model);
   if (single.passed || latent.dim(0) < 2 || precision != Precision::fp32) return single;
   Model::Options options = subject.options;
   options.decode_as_batch = true;
   options.whisper = options.unet = options.vae_encoder = false;
   Model batched = Model::load(options);
-  GroupResult batch = judge(batched);
+  GroupResult batch = check(batched);
   if (batch.max_difference >= single.max_difference) return single;
   batch.tolerance += ", decoded as one batch";
   return batch;
@@ -163,15 +163,15 @@ GroupResult decode_raw(const GoldenFile& golden, Subject& subject, const NdArray
 Results decode(const GoldenFile& golden, Subject& subject) {
   const NdArray<float> latent = golden.floats("decode.latent", k_predicted_shape);
   const NdArray<std::uint8_t> faces = golden.bytes("decode.face", k_faces_shape);
-  const Precision precision = subject.judged_as(subject.model.info().decoder_precision);
+  const Precision precision = subject.tolerance_for(subject.model.info().execution.decoder);
   const auto bytes =
       in_batches<std::uint8_t>(latent.dim(0), [&](std::int64_t begin, std::int64_t end) {
         return subject.model.decode_faces(slice(latent, begin, end));
       });
-  const Precision own = subject.model.info().decoder_precision;
+  const Precision own = subject.model.info().execution.decoder;
   return {
       in(own, decode_raw(golden, subject, latent, precision)),
-      in(own, judge_faces("decode.face", compare(golden, "decode.face", bytes, faces), precision))};
+      in(own, check_faces("decode.face", compare(golden, "decode.face", bytes, faces), precision))};
 }
 
 Box read_box(const GoldenFile& golden, std::string_view tensor) {
@@ -202,7 +202,7 @@ Results compose(const GoldenFile& golden) {
   navtalk::compose(picture(frame.values.data(), frame.shape, 3),
                    picture(face.values.data(), face.shape, 3), placement,
                    picture(mask.values.data(), mask.shape, 1));
-  return {judge_equal("compose.output", compare(golden, "compose.output", frame, expected))};
+  return {check_equal("compose.output", compare(golden, "compose.output", frame, expected))};
 }
 
 // Latents for output frames begin to end-1: 0...K-1, K-1...0, and again.
@@ -241,9 +241,9 @@ Results pipeline(const GoldenFile& golden, Subject& subject) {
   });
   const ModelInfo& info = subject.model.info();
   const Precision own =
-      coarsest({info.whisper_precision, info.unet_precision, info.decoder_precision});
-  return {judge_faces("pipeline.face", compare(golden, "pipeline.face", faces, expected),
-                      subject.judged_as(own))};
+      coarsest({info.execution.whisper, info.execution.unet, info.execution.decoder});
+  return {check_faces("pipeline.face", compare(golden, "pipeline.face", faces, expected),
+                      subject.tolerance_for(own))};
 }
 
 // Only the nets that the file's groups run; none at all when they run none.

@@ -104,7 +104,7 @@ void product_any(std::int64_t vectors, const float* a, std::int64_t a_stride, co
 }
 
 // scores -> e^(score - max), and what to multiply with to make their sum 1.
-float soften(float* scores, std::int64_t keys) {
+float softmax(float* scores, std::int64_t keys) {
   __m512 top = _mm512_set1_ps(-3.4e38F);
   __m512d sum = _mm512_setzero_pd();
   for (std::int64_t t = 0; t < keys; t += k_lanes)
@@ -137,7 +137,7 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
     product_any(vectors_left(t, keys), queries, task.width, keys_of(packed) + t, keys, task.width,
                 scores + t, keys);
   float part[k_rows];
-  for (int r = 0; r < k_rows; ++r) part[r] = soften(scores + r * keys, task.keys);
+  for (int r = 0; r < k_rows; ++r) part[r] = softmax(scores + r * keys, task.keys);
   for (std::int64_t c = 0; c < width; c += 4 * k_lanes) {
     alignas(64) float out[k_rows * 4 * k_lanes];
     product_any(vectors_left(c, width), scores, keys, values_of(task, packed) + c, width, task.keys,

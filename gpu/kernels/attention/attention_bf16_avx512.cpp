@@ -123,7 +123,7 @@ float largest(const float* scores, std::int64_t keys) {
 
 // A row of scores -> its weights 2^(scale * (score - max)) as bf16 in the same memory, and what to
 // multiply with to make their sum 1.
-float soften(float* scores, std::int64_t keys, float scale) {
+float softmax(float* scores, std::int64_t keys, float scale) {
   __m512 sum = _mm512_setzero_ps();
   const __m512 factor = _mm512_set1_ps(scale);
   const __m512 highest = _mm512_set1_ps(largest(scores, keys) * scale);
@@ -162,7 +162,7 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
                 keys);
   const float scale = k_log2_e / __builtin_sqrtf(static_cast<float>(task.width));
   float part[k_rows];
-  for (int r = 0; r < k_rows; ++r) part[r] = soften(scores + r * keys, task.keys, scale);
+  for (int r = 0; r < k_rows; ++r) part[r] = softmax(scores + r * keys, task.keys, scale);
   for (std::int64_t c = 0; c < width; c += 4 * k_lanes) {
     alignas(64) float out[k_rows * 4 * k_lanes];
     product_any(vectors_left(c, width), reinterpret_cast<const Pair*>(scores), keys,

@@ -8,7 +8,7 @@
 
 namespace navtalk::kernels {
 
-PictureConv::PictureConv(const float* weight, const float* of_bias, std::int64_t inputs)
+OutputConv::OutputConv(const float* weight, const float* of_bias, std::int64_t inputs)
     : in(inputs), weights(static_cast<std::size_t>(3 * inputs * 16)) {
   std::copy_n(of_bias, 3, bias);
   for (std::int64_t o = 0; o < 3; ++o)
@@ -20,7 +20,7 @@ PictureConv::PictureConv(const float* weight, const float* of_bias, std::int64_t
         }
 }
 
-void portable_picture_row(const PictureRow& row) {
+void portable_output_row(const OutputRow& row) {
   for (std::int64_t x = 0; x < row.width; ++x)
     for (std::int64_t o = 0; o < 3; ++o) {
       float sum = row.bias[o];
@@ -37,8 +37,8 @@ void portable_picture_row(const PictureRow& row) {
     }
 }
 
-void picture_conv(const PictureConv& conv, const PictureConvMaps& maps, Isa isa) {
-  const auto make_row = isa == Isa::avx512 ? avx512_picture_row : portable_picture_row;
+void output_conv(const OutputConv& conv, const OutputMaps& maps, Isa isa) {
+  const auto make_row = isa == Isa::avx512 ? avx512_output_row : portable_output_row;
   const ActivatedRows::Map map{.x = maps.x,
                                .height = maps.height,
                                .width = maps.width,

@@ -10,9 +10,9 @@
 
 namespace navtalk::kernels {
 
-struct PictureConv {
+struct OutputConv {
   // `weight` [3,in,3,3] and `bias` [3]; in is a multiple of 2.
-  PictureConv(const float* weight, const float* of_bias, std::int64_t inputs);
+  OutputConv(const float* weight, const float* of_bias, std::int64_t inputs);
 
   std::int64_t in;
   // bf16 [3 rows][in / 2][16][2], lane 4 * column + output.
@@ -22,7 +22,7 @@ struct PictureConv {
 
 // SiLU(x * scale + shift) is convolved: x [images, height, width, in] in bf16, scale and shift
 // [images, in]. y [images, height, width, 4] in fp32; the fourth channel means nothing.
-struct PictureConvMaps {
+struct OutputMaps {
   const std::uint16_t* x = nullptr;
   float* y = nullptr;
   std::int64_t images = 1, height = 0, width = 0;
@@ -31,11 +31,11 @@ struct PictureConvMaps {
 };
 
 // On all threads; their number does not change the result.
-void picture_conv(const PictureConv& conv, const PictureConvMaps& maps, Isa isa = best_isa());
+void output_conv(const OutputConv& conv, const OutputMaps& maps, Isa isa = best_isa());
 
 // One row of the picture, from the three rows of the activated map around it. `partial` holds
-// 16 * (width + 2) floats. Behind picture_conv.
-struct PictureRow {
+// 16 * (width + 2) floats. Behind output_conv.
+struct OutputRow {
   const std::uint16_t* rows[3] = {};
   std::int64_t in = 0, width = 0;
   const std::uint16_t* weights = nullptr;
@@ -43,7 +43,7 @@ struct PictureRow {
   float* partial = nullptr;
   float* y = nullptr;
 };
-void portable_picture_row(const PictureRow& row);
-void avx512_picture_row(const PictureRow& row);
+void portable_output_row(const OutputRow& row);
+void avx512_output_row(const OutputRow& row);
 
 }  // namespace navtalk::kernels

@@ -18,13 +18,13 @@ using Taps = std::array<float, 3>;
 constexpr std::array<Taps, 4> k_same{{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}}};
 constexpr std::array<Taps, 3> k_doubled{{{1, 0, 0}, {1, 1, 1}, {0, 0, 1}}};
 
-const Taps& taps(TileKind kind, int position) {
+const Taps& taps(WinogradKind kind, int position) {
   const auto i = static_cast<std::size_t>(position);
-  return kind == TileKind::same ? k_same[i] : k_doubled[i];
+  return kind == WinogradKind::same ? k_same[i] : k_doubled[i];
 }
 
 // The weight of one position (row, column) for one pair of channels; `w` is its 3x3 kernel.
-float position_weight(TileKind kind, int row, int column, const float* w) {
+float position_weight(WinogradKind kind, int row, int column, const float* w) {
   float sum = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
@@ -36,7 +36,7 @@ float position_weight(TileKind kind, int row, int column, const float* w) {
 // What one thread needs while it goes down the rows of tiles.
 class TileRows {
  public:
-  TileRows(const TileConv& conv, const TileConvMaps& maps, Isa isa)
+  TileRows(const WinogradConv& conv, const WinogradMaps& maps, Isa isa)
       : conv_(conv),
         maps_(maps),
         rows_({.x = maps.x,
@@ -46,7 +46,7 @@ class TileRows {
                .scale = maps.scale,
                .shift = maps.shift},
               isa),
-        steps_(isa == Isa::avx512 ? avx512_tile_steps() : portable_tile_steps()),
+        steps_(isa == Isa::avx512 ? avx512_winograd_steps() : portable_winograd_steps()),
         side_(patch_side(conv.kind)) {
     // Both as many as a core's first cache holds together with the weights, if any number does.
     room_ = conv.in * conv.out <= 512 ? 8 : 16;
@@ -55,7 +55,7 @@ class TileRows {
   }
 
   void row(std::int64_t image, std::int64_t r) {
-    const bool same = conv_.kind == TileKind::same;
+    const bool same = conv_.kind == WinogradKind::same;
     TileRun run{.kind = conv_.kind,
                 .in = conv_.in,
                 .out = conv_.out,
@@ -83,10 +83,10 @@ class TileRows {
   }
 
  private:
-  const TileConv& conv_;
-  const TileConvMaps& maps_;
+  const WinogradConv& conv_;
+  const WinogradMaps& maps_;
   ActivatedRows rows_;
-  const TileSteps& steps_;
+  const WinogradSteps& steps_;
   int side_;
   std::int64_t room_ = 0;
   std::vector<std::uint16_t> inputs_;
@@ -95,8 +95,8 @@ class TileRows {
 
 }  // namespace
 
-TileConv::TileConv(TileKind of_kind, const float* weight, const float* of_bias, std::int64_t inputs,
-                   std::int64_t outputs)
+WinogradConv::WinogradConv(WinogradKind of_kind, const float* weight, const float* of_bias,
+                           std::int64_t inputs, std::int64_t outputs)
     : kind(of_kind), in(inputs), out(outputs), bias(of_bias, of_bias + outputs) {
   const int side = patch_side(kind);
   weights.resize(static_cast<std::size_t>(side * side * in * out));
@@ -111,8 +111,8 @@ TileConv::TileConv(TileKind of_kind, const float* weight, const float* of_bias, 
                 *to++);
 }
 
-void tile_conv(const TileConv& conv, const TileConvMaps& maps, Isa isa) {
-  const std::int64_t rows = conv.kind == TileKind::same ? maps.height / 2 : maps.height;
+void winograd_conv(const WinogradConv& conv, const WinogradMaps& maps, Isa isa) {
+  const std::int64_t rows = conv.kind == WinogradKind::same ? maps.height / 2 : maps.height;
   const std::int64_t work = 4 * maps.width * conv.in;
   parallel_for(maps.images * rows, work, [&](std::int64_t begin, std::int64_t end) {
     TileRows tiles(conv, maps, isa);

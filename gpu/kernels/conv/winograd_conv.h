@@ -20,15 +20,15 @@
 
 namespace navtalk::kernels {
 
-enum class TileKind : std::uint8_t { same, doubled };
-inline int patch_side(TileKind kind) { return kind == TileKind::same ? 4 : 3; }
+enum class WinogradKind : std::uint8_t { same, doubled };
+inline int patch_side(WinogradKind kind) { return kind == WinogradKind::same ? 4 : 3; }
 
-struct TileConv {
+struct WinogradConv {
   // `weight` [out,in,3,3] and `bias` [out]; in and out are multiples of 16.
-  TileConv(TileKind of_kind, const float* weight, const float* of_bias, std::int64_t inputs,
-           std::int64_t outputs);
+  WinogradConv(WinogradKind of_kind, const float* weight, const float* of_bias, std::int64_t inputs,
+               std::int64_t outputs);
 
-  TileKind kind;
+  WinogradKind kind;
   std::int64_t in, out;
   // bf16 [position][out / 16][in / 2][16][2]: how the products read them.
   std::vector<std::uint16_t> weights;
@@ -36,9 +36,9 @@ struct TileConv {
 };
 
 // NHWC maps, bf16.
-struct TileConvMaps {
+struct WinogradMaps {
   const std::uint16_t* x = nullptr;  // [images, height, width, in]
-  // y of size [images, height, width, out], or twice as high and wide for TileKind::doubled. `same`
+  // y of size [images, height, width, out], or twice as high and wide for WinogradKind::doubled. `same`
   // takes even heights and widths only.
   std::uint16_t* y = nullptr;
   const std::uint16_t* add = nullptr;  // as y and possibly y itself: added to the result; or null
@@ -49,6 +49,6 @@ struct TileConvMaps {
 };
 
 // On all threads; their number does not change the result.
-void tile_conv(const TileConv& conv, const TileConvMaps& maps, Isa isa = best_isa());
+void winograd_conv(const WinogradConv& conv, const WinogradMaps& maps, Isa isa = best_isa());
 
 }  // namespace navtalk::kernels

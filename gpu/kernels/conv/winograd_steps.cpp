@@ -11,14 +11,14 @@ namespace {
 using Four = std::array<float, 4>;
 
 // B: what one row or column of a patch (of three or four) contributes to its positions.
-Four to_positions(TileKind kind, const Four& d) {
-  if (kind == TileKind::same) return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]};
+Four to_positions(WinogradKind kind, const Four& d) {
+  if (kind == WinogradKind::same) return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]};
   return {d[0] - d[1], d[1], d[2] - d[1], 0};
 }
 
 // A: one row or column of products to two pixels.
-std::array<float, 2> to_pixels(TileKind kind, const Four& m) {
-  if (kind == TileKind::same) return {m[0] + m[1] + m[2], m[1] - m[2] - m[3]};
+std::array<float, 2> to_pixels(WinogradKind kind, const Four& m) {
+  if (kind == WinogradKind::same) return {m[0] + m[1] + m[2], m[1] - m[2] - m[3]};
   return {m[0] + m[1], m[1] + m[2]};
 }
 
@@ -29,7 +29,7 @@ std::int64_t input(const TileRun& run, std::int64_t t, std::int64_t c) {
 
 void transform(const TileRun& run) {
   const int side = patch_side(run.kind);
-  const std::int64_t step = run.kind == TileKind::same ? 2 : 1;
+  const std::int64_t step = run.kind == WinogradKind::same ? 2 : 1;
   for (std::int64_t t = 0; t < run.tiles; ++t)
     for (std::int64_t c = 0; c < run.in; ++c) {
       std::array<Four, 4> columns{};  // [column of the patch][row position]
@@ -93,8 +93,8 @@ void finish(const TileRun& run) {
 
 }  // namespace
 
-const TileSteps& portable_tile_steps() {
-  static constexpr TileSteps k_steps{transform, multiply, finish};
+const WinogradSteps& portable_winograd_steps() {
+  static constexpr WinogradSteps k_steps{transform, multiply, finish};
   return k_steps;
 }
 

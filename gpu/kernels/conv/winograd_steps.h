@@ -1,4 +1,5 @@
-// The three steps of a tile convolution, one table per instruction set. Private to tile_conv*.cpp.
+// The three steps of a Winograd convolution, one table per instruction set. Private to
+// this folder.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace navtalk::kernels {
 
 // Tiles that lie side by side.
 struct TileRun {
-  TileKind kind = TileKind::same;
+  WinogradKind kind = WinogradKind::same;
   std::int64_t in = 0, out = 0;  // channels
   const std::uint16_t* weights = nullptr;
   const float* bias = nullptr;
@@ -25,13 +26,13 @@ struct TileRun {
   const std::uint16_t* add[2] = {};
 };
 
-struct TileSteps {
+struct WinogradSteps {
   void (*transform)(const TileRun& run);  // rows to inputs
   void (*multiply)(const TileRun& run);   // inputs to products
   void (*finish)(const TileRun& run);     // products to y
 };
 
-const TileSteps& portable_tile_steps();
-const TileSteps& avx512_tile_steps();
+const WinogradSteps& portable_winograd_steps();
+const WinogradSteps& avx512_winograd_steps();
 
 }  // namespace navtalk::kernels

@@ -1,4 +1,4 @@
-// The steps of a tile convolution in AVX-512, 16 channels at a time. Compiled with -mavx512* flags,
+// The steps of a Winograd convolution in AVX-512, 16 channels at a time. Compiled with -mavx512* flags,
 // so nothing here may instantiate a template that other sources share: the linker could keep this
 // copy for every CPU.
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace navtalk::kernels {
 namespace {
 
 // Lines of a patch (same: four, doubled: three) or of products, and back.
-template <TileKind kind>
-constexpr int k_side = kind == TileKind::same ? 4 : 3;
+template <WinogradKind kind>
+constexpr int k_side = kind == WinogradKind::same ? 4 : 3;
 
-template <TileKind kind>
+template <WinogradKind kind>
 inline void to_positions(const __m512* d, __m512* v) {
-  v[0] = _mm512_sub_ps(d[0], kind == TileKind::same ? d[2] : d[1]);
-  if (kind == TileKind::same) {
+  v[0] = _mm512_sub_ps(d[0], kind == WinogradKind::same ? d[2] : d[1]);
+  if (kind == WinogradKind::same) {
     v[1] = _mm512_add_ps(d[1], d[2]);
     v[2] = _mm512_sub_ps(d[2], d[1]);
     v[3] = _mm512_sub_ps(d[1], d[3]);
@@ -29,9 +29,9 @@ inline void to_positions(const __m512* d, __m512* v) {
   }
 }
 
-template <TileKind kind>
+template <WinogradKind kind>
 inline void to_pixels(const __m512* m, __m512* y) {
-  if (kind == TileKind::same) {
+  if (kind == WinogradKind::same) {
     y[0] = _mm512_add_ps(_mm512_add_ps(m[0], m[1]), m[2]);
     y[1] = _mm512_sub_ps(_mm512_sub_ps(m[1], m[2]), m[3]);
   } else {
@@ -41,7 +41,7 @@ inline void to_pixels(const __m512* m, __m512* y) {
 }
 
 // Column x of the patches' rows, 16 channels from c on, as row positions.
-template <TileKind kind>
+template <WinogradKind kind>
 inline void column(const TileRun& run, std::int64_t x, std::int64_t c, __m512* v) {
   __m512 d[k_side<kind>];
   const bool inside = x >= 0 && x < run.width;
@@ -53,9 +53,9 @@ inline void column(const TileRun& run, std::int64_t x, std::int64_t c, __m512* v
 
 // Neighbouring patches share columns, which are made once. Two tiles go together, for that is how
 // many fill a register with bf16; the room is a multiple of two.
-template <TileKind kind>
+template <WinogradKind kind>
 void transform_kind(const TileRun& run) {
-  constexpr int k = k_side<kind>, step = kind == TileKind::same ? 2 : 1;
+  constexpr int k = k_side<kind>, step = kind == WinogradKind::same ? 2 : 1;
   const std::int64_t position = run.room * run.in;
   for (std::int64_t c = 0; c < run.in; c += k_lanes) {
     __m512 columns[k + step][k];  // [column][row position]
@@ -88,10 +88,10 @@ void transform_kind(const TileRun& run) {
 }
 
 void transform(const TileRun& run) {
-  if (run.kind == TileKind::same)
-    transform_kind<TileKind::same>(run);
+  if (run.kind == WinogradKind::same)
+    transform_kind<WinogradKind::same>(run);
   else
-    transform_kind<TileKind::doubled>(run);
+    transform_kind<WinogradKind::doubled>(run);
 }
 
 // `tiles` tiles by 16 * `groups` output channels of one position.
@@ -145,7 +145,7 @@ void multiply(const TileRun& run) {
   }
 }
 
-template <TileKind kind>
+template <WinogradKind kind>
 void finish_kind(const TileRun& run) {
   constexpr int k = k_side<kind>;
   for (std::int64_t o = 0; o < run.out; o += k_lanes) {
@@ -179,17 +179,17 @@ void finish_kind(const TileRun& run) {
 }
 
 void finish(const TileRun& run) {
-  if (run.kind == TileKind::same)
-    finish_kind<TileKind::same>(run);
+  if (run.kind == WinogradKind::same)
+    finish_kind<WinogradKind::same>(run);
   else
-    finish_kind<TileKind::doubled>(run);
+    finish_kind<WinogradKind::doubled>(run);
 }
 
-constexpr TileSteps k_steps{transform, multiply, finish};
+constexpr WinogradSteps k_steps{transform, multiply, finish};
 
 }  // namespace
 
-const TileSteps& avx512_tile_steps() { return k_steps; }
+const WinogradSteps& avx512_winograd_steps() { return k_steps; }
 
 }  // namespace navtalk::kernels
 
@@ -197,7 +197,7 @@ const TileSteps& avx512_tile_steps() { return k_steps; }
 
 namespace navtalk::kernels {
 
-const TileSteps& avx512_tile_steps() { return portable_tile_steps(); }
+const WinogradSteps& avx512_winograd_steps() { return portable_winograd_steps(); }
 
 }  // namespace navtalk::kernels
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checkpoint/safetensors_writer.h"
+#include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/tensor_fit.h"
 #include "tests/core/checkpoint/checkpoint_fixtures.h"
 
 using namespace navtalk;

@@ -167,7 +167,7 @@ TEST_CASE("attention over slices of merged projections equals softmax in double"
   CHECK(difference(nets::attention(q, k, v, heads), expected) < 2 * tolerance(type));
 }
 
-TEST_CASE("a transformer block equals the formula with its projections apart") {
+TEST_CASE("a transformer block equals the formula with separate projections") {
   at::manual_seed(13);
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
   const std::int64_t heads = GENERATE(1, 2, 4), c = 32, context = 20, size = 6;

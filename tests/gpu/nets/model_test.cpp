@@ -114,10 +114,10 @@ TEST_CASE("narrow UNets and encoders compute in fp32, from a width on that is sm
   const ModelInfo info =
       Model::load({.models = directory.path(), .device = {}, .precision = row.asked, .threads = 1})
           .info();
-  CHECK(info.unet_precision == row.unet_precision);
-  CHECK(info.encoder_precision == row.encoder_precision);
-  CHECK(info.whisper_precision == bf16);
-  CHECK(info.decoder_precision == bf16);
+  CHECK(info.execution.unet == row.unet_precision);
+  CHECK(info.execution.encoder == row.encoder_precision);
+  CHECK(info.execution.whisper == bf16);
+  CHECK(info.execution.decoder == bf16);
 }
 
 TEST_CASE("inputs of the wrong shape are refused with both shapes") {
@@ -220,7 +220,7 @@ TEST_CASE("the number of threads does not change a face by more than one level")
   CHECK(largest_difference(faces(1), faces(2).values.data()) <= 1);
 }
 
-TEST_CASE("frames that threads take apart have the same pixels on one thread and on two") {
+TEST_CASE("frames rendered in parallel have the same pixels on one thread and on two") {
   const tests::TemporaryDirectory directory;
   tests::write_random_model(directory.path());
   const auto precision = GENERATE(std::optional<Precision>(), std::optional(Precision::fp32));
@@ -229,7 +229,7 @@ TEST_CASE("frames that threads take apart have the same pixels on one thread and
   const auto faces = [&](int threads) {
     Model model = Model::load(
         {.models = directory.path(), .device = {}, .precision = precision, .threads = threads});
-    CHECK(model.info().frames_apart);
+    CHECK(model.info().execution.parallel_frames);
     return model.faces(latent, windows);
   };
   CHECK(faces(1) == faces(2));

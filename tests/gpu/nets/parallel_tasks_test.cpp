@@ -10,14 +10,14 @@
 
 namespace navtalk {
 
-using kernels::for_each_apart;
+using kernels::for_each_parallel;
 
 TEST_CASE("every piece is done once, whatever the number of threads") {
   const int threads = GENERATE(1, 2, 3);
   const std::int64_t pieces = GENERATE(0, 1, 2, 7);
   std::mutex mutex;
   std::multiset<std::int64_t> done;
-  for_each_apart(pieces, threads, [&](std::int64_t i) {
+  for_each_parallel(pieces, threads, [&](std::int64_t i) {
     const std::lock_guard lock(mutex);
     done.insert(i);
   });
@@ -29,7 +29,7 @@ TEST_CASE("two pieces run at the same time") {
   std::mutex mutex;
   std::condition_variable began;
   int begun = 0, met = 0;
-  for_each_apart(2, 2, [&](std::int64_t) {
+  for_each_parallel(2, 2, [&](std::int64_t) {
     std::unique_lock lock(mutex);
     ++begun;
     began.notify_all();
@@ -40,10 +40,10 @@ TEST_CASE("two pieces run at the same time") {
 
 TEST_CASE("a piece's exception reaches the caller") {
   const int threads = GENERATE(1, 2);
-  CHECK_THROWS_WITH(for_each_apart(4, threads,
-                                   [](std::int64_t i) {
-                                     if (i == 2) throw std::runtime_error("piece 2");
-                                   }),
+  CHECK_THROWS_WITH(for_each_parallel(4, threads,
+                                      [](std::int64_t i) {
+                                        if (i == 2) throw std::runtime_error("piece 2");
+                                      }),
                     "piece 2");
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/checkpoint/safetensors_writer.h"
+#include "gpu/nets/expected_tensors.h"
 
 namespace navtalk::tests {
 namespace {

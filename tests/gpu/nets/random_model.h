@@ -4,7 +4,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "gpu/model/model_files.h"
+#include "core/checkpoint/checkpoint.h"
+#include "gpu/nets/net_config.h"
 
 namespace navtalk::tests {
 

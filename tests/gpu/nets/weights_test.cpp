@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/checkpoint/safetensors_writer.h"
+#include "gpu/nets/expected_tensors.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;

@@ -1,4 +1,4 @@
-// Convolutions tile by tile against ATen's in double, and the layers that choose them.
+// Winograd convolutions against ATen's in double, and the layers that choose them.
 #include "gpu/kernels/conv/winograd_conv.h"
 
 #include <ATen/ATen.h>
@@ -6,16 +6,17 @@
 
 #include <catch2/catch.hpp>
 
-#include "gpu/nets/layers.h"
+#include "gpu/nets/layers/conv.h"
+#include "gpu/nets/layers/norm_conv.h"
 #include "tests/gpu/nets/compare.h"
 
 namespace navtalk {
 namespace {
 
 using kernels::Isa;
-using kernels::TileConv;
-using kernels::TileConvMaps;
-using kernels::TileKind;
+using kernels::WinogradConv;
+using kernels::WinogradKind;
+using kernels::WinogradMaps;
 using tests::difference;
 
 constexpr double k_bf16 = 5e-3;
@@ -32,16 +33,16 @@ at::Tensor random_map(at::IntArrayRef shape) {
 
 // One convolution with random weights, and what it should give.
 struct Case {
-  TileKind kind;
+  WinogradKind kind;
   std::int64_t in, out, height, width;
   at::Tensor weight = at::randn({out, in, 3, 3}) / std::sqrt(9.0 * static_cast<double>(in));
   at::Tensor bias = at::randn({out});
   at::Tensor x = random_map({2, in, height, width});
 
-  at::Tensor run(TileConvMaps maps, Isa isa, const at::Tensor& start = {}) const {
-    const TileConv conv(kind, weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in,
-                        out);
-    const std::int64_t times = kind == TileKind::same ? 1 : 2;
+  at::Tensor run(WinogradMaps maps, Isa isa, const at::Tensor& start = {}) const {
+    const WinogradConv conv(kind, weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in,
+                            out);
+    const std::int64_t times = kind == WinogradKind::same ? 1 : 2;
     at::Tensor y = start.defined() ? start.clone()
                                    : at::empty({2, out, times * height, times * width}, x.options(),
                                                at::MemoryFormat::ChannelsLast);
@@ -51,36 +52,37 @@ struct Case {
     maps.images = 2;
     maps.height = height;
     maps.width = width;
-    tile_conv(conv, maps, isa);
+    winograd_conv(conv, maps, isa);
     return y;
   }
   at::Tensor expected(at::Tensor input) const {
-    if (kind == TileKind::doubled) input = at::upsample_nearest2d(input, {2 * height, 2 * width});
+    if (kind == WinogradKind::doubled)
+      input = at::upsample_nearest2d(input, {2 * height, 2 * width});
     return at::conv2d(input, weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
   }
 };
 
 }  // namespace
 
-TEST_CASE("a convolution by tiles equals the plain one, borders included, at awkward sizes") {
+TEST_CASE("a Winograd convolution equals the plain one, borders included, at awkward sizes") {
   at::manual_seed(21);
   const auto isa = GENERATE(from_range(instruction_sets()));
-  const auto c =
-      GENERATE(Case{TileKind::same, 16, 16, 2, 2}, Case{TileKind::same, 16, 48, 4, 6},
-               Case{TileKind::same, 32, 16, 2, 34}, Case{TileKind::same, 48, 32, 6, 18},
-               Case{TileKind::same, 64, 112, 8, 30}, Case{TileKind::doubled, 16, 16, 1, 1},
-               Case{TileKind::doubled, 32, 48, 3, 5}, Case{TileKind::doubled, 16, 64, 2, 19});
+  const auto c = GENERATE(
+      Case{WinogradKind::same, 16, 16, 2, 2}, Case{WinogradKind::same, 16, 48, 4, 6},
+      Case{WinogradKind::same, 32, 16, 2, 34}, Case{WinogradKind::same, 48, 32, 6, 18},
+      Case{WinogradKind::same, 64, 112, 8, 30}, Case{WinogradKind::doubled, 16, 16, 1, 1},
+      Case{WinogradKind::doubled, 32, 48, 3, 5}, Case{WinogradKind::doubled, 16, 64, 2, 19});
   CHECK(difference(c.run({}, isa), c.expected(c.x.to(at::kDouble))) < 2 * k_bf16);
 }
 
-TEST_CASE("a convolution by tiles applies norm and SiLU on the way in, and adds on the way out") {
+TEST_CASE("a Winograd convolution applies norm and SiLU on the way in, and adds on the way out") {
   at::manual_seed(22);
   const auto isa = GENERATE(from_range(instruction_sets()));
   const auto c =
-      GENERATE(Case{TileKind::same, 32, 16, 10, 12}, Case{TileKind::doubled, 16, 32, 5, 9});
+      GENERATE(Case{WinogradKind::same, 32, 16, 10, 12}, Case{WinogradKind::doubled, 16, 32, 5, 9});
   const at::Tensor scale = at::randn({2, c.in}), shift = at::randn({2, c.in});
-  const at::Tensor added = c.kind == TileKind::same ? random_map({2, c.out, c.height, c.width})
-                                                    : random_map({2, c.out, 10, 18});
+  const at::Tensor added = c.kind == WinogradKind::same ? random_map({2, c.out, c.height, c.width})
+                                                        : random_map({2, c.out, 10, 18});
   const at::Tensor actual = c.run(
       {.scale = scale.const_data_ptr<float>(), .shift = shift.const_data_ptr<float>()}, isa, added);
   const auto per_channel = [&](const at::Tensor& t) {
@@ -90,11 +92,11 @@ TEST_CASE("a convolution by tiles applies norm and SiLU on the way in, and adds 
   CHECK(difference(actual, c.expected(input) + added.to(at::kDouble)) < 2 * k_bf16);
 }
 
-TEST_CASE("the number of threads changes no byte of a convolution by tiles") {
+TEST_CASE("the number of threads changes no byte of a Winograd convolution") {
   at::manual_seed(23);
-  const Case c{TileKind::same, 32, 32, 64, 64};
+  const Case c{WinogradKind::same, 32, 32, 64, 64};
   const at::Tensor scale = at::ones({2, c.in}), shift = at::zeros({2, c.in});
-  const TileConvMaps maps{.scale = scale.const_data_ptr<float>(),
+  const WinogradMaps maps{.scale = scale.const_data_ptr<float>(),
                           .shift = shift.const_data_ptr<float>()};
   const int before = at::get_num_threads();
   at::set_num_threads(1);
@@ -108,8 +110,8 @@ TEST_CASE("the number of threads changes no byte of a convolution by tiles") {
 TEST_CASE("norm and convolution as one layer equal the formula, whoever convolves") {
   at::manual_seed(24);
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
-  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::tiles);
-  const std::int64_t out = GENERATE(32, 24);  // tiles take the first
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
+  const std::int64_t out = GENERATE(32, 24);  // winograd takes the first
   const at::Tensor gamma = at::randn({32}) + 1, beta = at::randn({32});
   const at::Tensor weight = at::randn({out, 32, 3, 3}) / 17, bias = at::randn({out});
   const nets::Weights norm(
@@ -133,26 +135,26 @@ TEST_CASE("norm and convolution as one layer equal the formula, whoever convolve
   CHECK(difference(sum, alone + other.to(at::kDouble)) < limit);
 }
 
-TEST_CASE("the doubling convolution by tiles equals oneDNN's sub-pixel form") {
+TEST_CASE("the doubling Winograd convolution equals oneDNN's sub-pixel form") {
   at::manual_seed(25);
   const std::int64_t size = GENERATE(1, 7, 16);
   const at::Tensor weight = at::randn({32, 16, 3, 3}) / 12, bias = at::randn({32});
   const at::Tensor x = random_map({2, 16, size, size});
   const nets::UpConv library(weight, bias, size, at::kBFloat16);
-  const nets::UpConv tiles(weight, bias, size, at::kBFloat16, nets::ConvKernel::tiles);
-  CHECK(difference(tiles(x), library(x)) < 2 * k_bf16);
+  const nets::UpConv winograd(weight, bias, size, at::kBFloat16, nets::ConvKernel::winograd);
+  CHECK(difference(winograd(x), library(x)) < 2 * k_bf16);
 }
 
 TEST_CASE("the picture's convolution equals the formula, whoever convolves, at awkward widths") {
   at::manual_seed(26);
-  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::tiles);
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
   const std::int64_t in = GENERATE(16, 48), width = GENERATE(1, 8, 21);
   const at::Tensor gamma = at::randn({in}) + 1, beta = at::randn({in});
   const at::Tensor weight = at::randn({3, in, 3, 3}) / 15, bias = at::randn({3});
   const nets::Weights norm(
       [&](const std::string& name) { return name == "weight" ? gamma : beta; });
-  const nets::Picture layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
-                            at::kBFloat16);
+  const nets::OutputConv layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
+                               at::kBFloat16);
   const at::Tensor x = random_map({2, in, 6, width});
   const at::Tensor expected =
       at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),
@@ -169,18 +171,18 @@ TEST_CASE("the picture's convolution is the same portably") {
   const at::Tensor weight = at::randn({3, in, 3, 3}) / 17, bias = at::randn({3});
   const at::Tensor scale = at::randn({2, in}), shift = at::randn({2, in});
   const at::Tensor x = random_map({2, in, height, width});
-  const kernels::PictureConv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in);
+  const kernels::OutputConv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in);
   const auto run = [&](Isa isa) {
     at::Tensor y = at::zeros({2, height, width, 4});
-    kernels::picture_conv(conv,
-                          {.x = static_cast<const std::uint16_t*>(x.const_data_ptr()),
-                           .y = y.mutable_data_ptr<float>(),
-                           .images = 2,
-                           .height = height,
-                           .width = width,
-                           .scale = scale.const_data_ptr<float>(),
-                           .shift = shift.const_data_ptr<float>()},
-                          isa);
+    kernels::output_conv(conv,
+                         {.x = static_cast<const std::uint16_t*>(x.const_data_ptr()),
+                          .y = y.mutable_data_ptr<float>(),
+                          .images = 2,
+                          .height = height,
+                          .width = width,
+                          .scale = scale.const_data_ptr<float>(),
+                          .shift = shift.const_data_ptr<float>()},
+                         isa);
     return y.narrow(3, 0, 3);
   };
   const auto per_channel = [&](const at::Tensor& t) {

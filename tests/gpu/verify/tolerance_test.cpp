@@ -4,21 +4,21 @@
 #include <limits>
 
 using navtalk::ByteDifference;
+using navtalk::check_mel;
 using navtalk::FloatDifference;
-using navtalk::judge_mel;
 using navtalk::NetOutput;
 using navtalk::Precision;
 
 TEST_CASE("fp32 nets may differ by 1e-4 of the standard deviation") {
   for (const double std : {0.5, 8.0}) {
-    const auto judged = [&](double max) {
-      return judge_net("unet.output", {.max = max * std, .rms = 0, .std = std},
+    const auto checked = [&](double max) {
+      return check_net("unet.output", {.max = max * std, .rms = 0, .std = std},
                        NetOutput::unet_output, Precision::fp32);
     };
-    CHECK(judged(0.9e-4).passed);
-    CHECK_FALSE(judged(1.1e-4).passed);
-    CHECK(judged(0.9e-4).max_difference == Approx(0.9e-4));
-    CHECK(judged(0.9e-4).group == "unet");
+    CHECK(checked(0.9e-4).passed);
+    CHECK_FALSE(checked(1.1e-4).passed);
+    CHECK(checked(0.9e-4).max_difference == Approx(0.9e-4));
+    CHECK(checked(0.9e-4).group == "unet");
   }
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("half precision may differ by three times the measured rms, by output"
                          Row{NetOutput::latents, Precision::fp16, 6.0e-3},
                          Row{NetOutput::picture, Precision::fp16, 1.05e-2}}) {
     const auto passes = [&](double rms) {
-      return judge_net("x.y", {.max = 9, .rms = rms, .std = 1}, row.output, row.precision).passed;
+      return check_net("x.y", {.max = 9, .rms = rms, .std = 1}, row.output, row.precision).passed;
     };
     CHECK(passes(0.99 * row.limit));
     CHECK_FALSE(passes(1.01 * row.limit));
@@ -46,7 +46,7 @@ TEST_CASE("half precision may differ by three times the measured rms, by output"
 
 TEST_CASE("fp32 faces may be one level apart in half a percent of the bytes") {
   const auto passes = [](int max, double percent) {
-    return judge_faces("x.y", {.max = max, .differing_percent = percent, .psnr_db = 80},
+    return check_faces("x.y", {.max = max, .differing_percent = percent, .psnr_db = 80},
                        Precision::fp32)
         .passed;
   };
@@ -58,7 +58,7 @@ TEST_CASE("fp32 faces may be one level apart in half a percent of the bytes") {
 
 TEST_CASE("half-precision faces need 40 dB in bf16 and 50 dB in fp16") {
   const auto passes = [](double psnr_db, Precision precision) {
-    return judge_faces("x.y", {.max = 9, .differing_percent = 60, .psnr_db = psnr_db}, precision)
+    return check_faces("x.y", {.max = 9, .differing_percent = 60, .psnr_db = psnr_db}, precision)
         .passed;
   };
   CHECK(passes(40, Precision::bf16));
@@ -68,18 +68,18 @@ TEST_CASE("half-precision faces need 40 dB in bf16 and 50 dB in fp16") {
 }
 
 TEST_CASE("mel features may differ by 1e-5 absolute, windows and composed frames not at all") {
-  CHECK(judge_mel("x.y", {.max = 1e-5, .std = 1e-9}).passed);
-  CHECK_FALSE(judge_mel("x.y", {.max = 1.1e-5, .std = 9}).passed);
-  CHECK(judge_equal("x.y", FloatDifference{}).passed);
-  CHECK_FALSE(judge_equal("x.y", FloatDifference{.max = 1e-12}).passed);
-  CHECK(judge_equal("x.y", ByteDifference{}).passed);
-  CHECK_FALSE(judge_equal("x.y", ByteDifference{.max = 1}).passed);
+  CHECK(check_mel("x.y", {.max = 1e-5, .std = 1e-9}).passed);
+  CHECK_FALSE(check_mel("x.y", {.max = 1.1e-5, .std = 9}).passed);
+  CHECK(check_equal("x.y", FloatDifference{}).passed);
+  CHECK_FALSE(check_equal("x.y", FloatDifference{.max = 1e-12}).passed);
+  CHECK(check_equal("x.y", ByteDifference{}).passed);
+  CHECK_FALSE(check_equal("x.y", ByteDifference{.max = 1}).passed);
 }
 
 TEST_CASE("what is not finite passes nowhere") {
   const double infinity = std::numeric_limits<double>::infinity();
   const FloatDifference broken{.max = infinity, .rms = infinity, .std = 1};
-  CHECK_FALSE(judge_mel("x.y", broken).passed);
+  CHECK_FALSE(check_mel("x.y", broken).passed);
   for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16})
-    CHECK_FALSE(judge_net("x.y", broken, NetOutput::picture, precision).passed);
+    CHECK_FALSE(check_net("x.y", broken, NetOutput::picture, precision).passed);
 }

@@ -1,10 +1,10 @@
-#include "gpu/nets/precision.h"
+#include "gpu/nets/execution.h"
 
 #include <algorithm>
 
 #include "core/base/error.h"
 
-namespace navtalk::nets {
+namespace navtalk {
 namespace {
 
 bool narrow(const std::vector<int>& widths, bool by_name) {
@@ -14,17 +14,14 @@ bool narrow(const std::vector<int>& widths, bool by_name) {
 // From this width on, reading a UNet's weights outweighs its operators' fixed cost.
 constexpr int k_wide_unet = 128;
 
-// Frames of a narrow UNet go apart: with more of them threads wait less for the last one. A wide
-// one is bound by reading its weights, which four frames share almost as well as eight.
+// Frames of a narrow UNet are parallel tasks: with more of them, threads wait less for the last
+// one. A wide UNet is bound by reading its weights, which four frames share almost as well as eight.
 constexpr int k_narrow_batch = 16, k_wide_batch = 4;
 
 }  // namespace
 
-c10::ScalarType scalar_type(Precision precision) {
-  return precision == Precision::bf16 ? c10::ScalarType::BFloat16 : c10::ScalarType::Float;
-}
-
-void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, ModelInfo& info) {
+Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
+                           const VaeConfig& vae) {
   const std::string isa = widest_isa();
   const bool native = isa == "avx512_bf16" || isa == "amx_bf16";
   if (asked == Precision::fp16)
@@ -35,16 +32,15 @@ void choose_precisions(std::optional<Precision> asked, const ModelFiles& files, 
   // Measured (docs/performance.md): where the CPU multiplies bf16 natively it is the faster one for
   // every net, narrow UNets by next to nothing.
   const Precision wanted = asked.value_or(native ? Precision::bf16 : Precision::fp32);
-  const std::vector<int>& widths = files.unet_config.block_out_channels;
+  const std::vector<int>& widths = unet.block_out_channels;
   const bool wide_unet = std::ranges::max(widths) >= k_wide_unet;
-  info.batch = wide_unet ? k_wide_batch : k_narrow_batch;
-  info.frames_apart = !wide_unet;
-  info.whisper_precision = wanted;
   const bool by_name = asked.has_value();
-  info.unet_precision = narrow(widths, by_name) ? Precision::fp32 : wanted;
-  info.encoder_precision =
-      narrow(files.vae_config.block_out_channels, by_name) ? Precision::fp32 : wanted;
-  info.decoder_precision = wanted;
+  return {.whisper = wanted,
+          .unet = narrow(widths, by_name) ? Precision::fp32 : wanted,
+          .encoder = narrow(vae.block_out_channels, by_name) ? Precision::fp32 : wanted,
+          .decoder = wanted,
+          .batch = wide_unet ? k_wide_batch : k_narrow_batch,
+          .parallel_frames = !wide_unet};
 }
 
-}  // namespace navtalk::nets
+}  // namespace navtalk

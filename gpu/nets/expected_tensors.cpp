@@ -1,10 +1,10 @@
 // The tensors of MuseTalk's nets as diffusers and transformers name and shape them, in the order in
 // which the modules own them.
+#include "gpu/nets/expected_tensors.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "gpu/model/model_files.h"
 
 namespace navtalk {
 namespace {

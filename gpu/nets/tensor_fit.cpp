@@ -1,10 +1,10 @@
+#include "gpu/nets/tensor_fit.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 #include <map>
-
-#include "gpu/model/model_files.h"
 
 namespace navtalk {
 namespace {

@@ -1,0 +1,132 @@
+#include "gpu/nets/layers/conv.h"
+
+#include <ATen/ATen.h>
+
+#include "gpu/kernels/maps.h"
+#include "gpu/nets/layers/format.h"
+#include "gpu/nets/layers/onednn.h"
+
+namespace navtalk::nets {
+namespace {
+
+using Algorithm = std::optional<std::string_view>;
+using Pointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
+                             const std::optional<at::Tensor>& b, at::IntArrayRef padding,
+                             at::IntArrayRef stride, at::IntArrayRef dilation, std::int64_t groups,
+                             std::string_view attribute, Scalars scalars, Algorithm algorithm);
+using Binary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
+                          const std::optional<at::Tensor>& b, at::IntArrayRef padding,
+                          at::IntArrayRef stride, at::IntArrayRef dilation, std::int64_t groups,
+                          std::string_view binary, std::optional<at::Scalar> alpha, Algorithm unary,
+                          Scalars scalars, Algorithm algorithm);
+using BinaryInPlace = at::Tensor&(at::Tensor& other, const at::Tensor& x, const at::Tensor& w,
+                                  const std::optional<at::Tensor>& b, at::IntArrayRef padding,
+                                  at::IntArrayRef stride, at::IntArrayRef dilation,
+                                  std::int64_t groups, std::string_view binary,
+                                  std::optional<at::Scalar> alpha, Algorithm unary, Scalars scalars,
+                                  Algorithm algorithm);
+
+constexpr std::array<std::int64_t, 2> k_dilation{1, 1};
+
+// [Cout,Cin,3,3] to [4*Cout,Cin,2,2], phase-major: an even output pixel sees the small pixels i-1
+// and i with taps w0 and w1+w2, an odd one i and i+1 with w0+w1 and w2; on both axes.
+at::Tensor phase_weights(const at::Tensor& weight) {
+  const auto fold = [](const at::Tensor& w, std::int64_t axis, std::int64_t phase) {
+    const auto tap = [&](std::int64_t i) { return w.select(axis, i); };
+    return phase == 0 ? at::stack({tap(0), tap(1) + tap(2)}, axis)
+                      : at::stack({tap(0) + tap(1), tap(2)}, axis);
+  };
+  std::vector<at::Tensor> phases;
+  for (std::int64_t py = 0; py < 2; ++py)
+    for (std::int64_t px = 0; px < 2; ++px) phases.push_back(fold(fold(weight, 2, py), 3, px));
+  return at::cat(phases, 0);
+}
+
+// Parts of the input channels, so that each output is a sum of sums of at most k_terms products;
+// past k_most parts their passes over the output would cost more than they gain.
+std::int64_t parts(const at::Tensor& weight) {
+  constexpr std::int64_t k_terms = 288;  // 32 channels under a 3x3 kernel
+  constexpr std::int64_t k_most = 16;
+  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
+  return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
+}
+
+}  // namespace
+
+Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
+           at::ScalarType type)
+    : bias_(bias.to(type).contiguous()),
+      stride_{geometry.stride, geometry.stride},
+      padding_(geometry.padding) {
+  const std::int64_t channels = weight.size(1);
+  const std::int64_t count = type == at::kFloat ? parts(weight) : 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t first = channels * i / count, width = channels * (i + 1) / count - first;
+    const std::array<std::int64_t, 4> input{1, width, geometry.map_size[0], geometry.map_size[1]};
+    const at::Tensor own = weight.narrow(1, first, width).to(type).contiguous();
+    parts_.push_back({at::mkldnn_reorder_conv2d_weight(own.to_mkldnn(), padding_, stride_,
+                                                       k_dilation, 1, at::IntArrayRef(input)),
+                      first, width});
+  }
+}
+
+at::Tensor Conv::input_of(const Part& part, const at::Tensor& x) const {
+  return parts_.size() == 1 ? x : x.narrow(1, part.first_channel, part.channels);
+}
+
+void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
+  static const auto op = find_operator<BinaryInPlace>("mkldnn::_convolution_pointwise_", "binary");
+  op.call(sum, input_of(parts_[i], x), parts_[i].weight,
+          i == 0 ? std::optional(bias_) : std::nullopt, padding_, stride_, k_dilation, 1, "add",
+          std::nullopt, std::nullopt, Scalars(), std::nullopt);
+}
+
+at::Tensor Conv::operator()(const at::Tensor& x) const {
+  static const auto op = find_operator<Pointwise>("mkldnn::_convolution_pointwise", "");
+  at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
+                           k_dilation, 1, "none", Scalars(), "");
+  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+  return sum;
+}
+
+at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
+  static const auto op = find_operator<Binary>("mkldnn::_convolution_pointwise", "binary");
+  at::Tensor sum =
+      op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
+              1, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
+  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+  return sum;
+}
+
+void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
+  for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
+}
+
+UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
+               at::ScalarType type, ConvKernel kernel)
+    : channels_(weight.size(0)),
+      winograd_(winograd(kernels::WinogradKind::doubled, kernel, weight, bias, type)) {
+  if (winograd_) return;
+  phases_.emplace(phase_weights(weight), bias.repeat({4}),
+                  Conv::Geometry{.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}},
+                  type);
+}
+
+at::Tensor UpConv::operator()(const at::Tensor& x) const {
+  at::Tensor y = at::empty({x.size(0), channels_, 2 * x.size(2), 2 * x.size(3)}, x.options(),
+                           at::MemoryFormat::ChannelsLast);
+  if (winograd_) {
+    kernels::winograd_conv(*winograd_, {.x = halves(x),
+                                        .y = halves(y),
+                                        .images = x.size(0),
+                                        .height = x.size(2),
+                                        .width = x.size(3)});
+    return y;
+  }
+  const at::Tensor phases = (*phases_)(x);
+  kernels::interleave_phases(phases.const_data_ptr(), y.mutable_data_ptr(), format_of(x), x.size(0),
+                             x.size(2), x.size(3), channels_);
+  return y;
+}
+
+}  // namespace navtalk::nets

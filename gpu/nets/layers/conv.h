@@ -1,0 +1,62 @@
+// Convolutions of maps, which are [N,C,H,W] tensors in channels_last memory. Weights are packed when
+// a layer is made; layers are immutable after that. `type` is what a layer computes in: float or
+// bfloat16, with fp32 accumulation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/nets/layers/winograd.h"
+
+namespace navtalk::nets {
+
+class Conv {
+ public:
+  struct Geometry {
+    std::int64_t stride = 1;
+    std::array<std::int64_t, 2> padding{1, 1};     // rows, columns
+    std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
+  };
+  Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
+       at::ScalarType type);
+
+  at::Tensor operator()(const at::Tensor& x) const;
+  // conv(x) + other, in one pass.
+  at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;
+  // sum += conv(x).
+  void add_to(at::Tensor& sum, const at::Tensor& x) const;
+
+ private:
+  // fp32 sums over many input channels are made of shorter ones, a part of the channels each: one
+  // long chain of additions loses several times as much as the reference's kernels do.
+  struct Part {
+    at::Tensor weight;
+    std::int64_t first_channel = 0, channels = 0;
+  };
+  at::Tensor input_of(const Part& part, const at::Tensor& x) const;
+  void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
+
+  std::vector<Part> parts_;
+  at::Tensor bias_;  // the first part adds it
+  std::array<std::int64_t, 2> stride_, padding_;
+};
+
+// Nearest-neighbour doubling followed by a 3x3 convolution, as one 2x2 convolution on the small map
+// that makes all four phases of the large one: 4/9 of the multiplications, the same sum.
+class UpConv {
+ public:
+  UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
+         at::ScalarType type, ConvKernel kernel = ConvKernel::library);
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  std::int64_t channels_;
+  std::optional<Conv> phases_;
+  std::optional<kernels::WinogradConv> winograd_;  // instead of phases_
+};
+
+}  // namespace navtalk::nets

@@ -1,0 +1,40 @@
+#include "gpu/nets/layers/linear.h"
+
+#include <ATen/ATen.h>
+
+#include "gpu/nets/layers/onednn.h"
+
+namespace navtalk::nets {
+namespace {
+
+using Reorder = at::Tensor(const at::Tensor& weight, std::optional<std::int64_t> rows);
+using Pointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
+                             const std::optional<at::Tensor>& b, std::string_view attribute,
+                             Scalars scalars, std::optional<std::string_view> algorithm);
+using Binary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
+                          const std::optional<at::Tensor>& b, std::string_view attribute);
+
+std::optional<at::Tensor> maybe(const at::Tensor& x) {
+  return x.defined() ? std::optional(x) : std::nullopt;
+}
+
+}  // namespace
+
+Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows,
+               at::ScalarType type) {
+  static const auto reorder = find_operator<Reorder>("mkldnn::_reorder_linear_weight", "");
+  weight_ = reorder.call(weight.to(type).contiguous(), rows);
+  if (bias.defined()) bias_ = bias.to(type).contiguous();
+}
+
+at::Tensor Linear::operator()(const at::Tensor& x) const {
+  static const auto op = find_operator<Pointwise>("mkldnn::_linear_pointwise", "");
+  return op.call(x, weight_, maybe(bias_), "none", Scalars(), "");
+}
+
+at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
+  static const auto op = find_operator<Binary>("mkldnn::_linear_pointwise", "binary");
+  return op.call(x, other, weight_, maybe(bias_), "add");
+}
+
+}  // namespace navtalk::nets

@@ -1,0 +1,111 @@
+#include "gpu/nets/layers/norm_conv.h"
+
+#include <ATen/ATen.h>
+
+#include "core/base/check.h"
+
+namespace navtalk::nets {
+namespace {
+
+// With zeros for further channels: stores of three are so slow that sixteen take half the time.
+at::Tensor widened(const at::Tensor& x) {
+  constexpr std::int64_t k_stored = 16;
+  std::vector<std::int64_t> sizes = x.sizes().vec();
+  sizes[0] = k_stored - sizes[0];
+  return at::cat({x, at::zeros(sizes)}, 0);
+}
+
+}  // namespace
+
+NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+                   const Options& options, at::ScalarType type)
+    : norm_(norm, options.groups, options.eps, true, options.norm) {
+  if (options.norm == NormKernel::own)
+    winograd_ = winograd(kernels::WinogradKind::same, options.conv, weight, bias, type);
+  if (!winograd_)
+    conv_.emplace(weight, bias, Conv::Geometry{.map_size = {options.map_size, options.map_size}},
+                  type);
+}
+
+void NormConv::by_winograd(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
+  const GroupNorm::Affine affine = norm_.affine(x);
+  kernels::winograd_conv(*winograd_, {.x = halves(x),
+                                      .y = halves(y),
+                                      .add = add != nullptr ? halves(*add) : nullptr,
+                                      .images = x.size(0),
+                                      .height = x.size(2),
+                                      .width = x.size(3),
+                                      .scale = affine.scale.data(),
+                                      .shift = affine.shift.data()});
+}
+
+at::Tensor NormConv::result_for(const at::Tensor& x) const {
+  return at::empty({x.size(0), winograd_->out, x.size(2), x.size(3)}, x.options(),
+                   at::MemoryFormat::ChannelsLast);
+}
+
+at::Tensor NormConv::operator()(const at::Tensor& x) const {
+  if (!winograd_) return (*conv_)(norm_(x));
+  at::Tensor y = result_for(x);
+  by_winograd(x, nullptr, y);
+  return y;
+}
+
+at::Tensor NormConv::operator()(const at::Tensor& x, const at::Tensor& skip) const {
+  NAVTALK_CHECK(conv_);
+  return (*conv_)(norm_(x, skip));
+}
+
+at::Tensor NormConv::consume(at::Tensor x) const {
+  if (winograd_) return (*this)(x);
+  norm_.in_place(x);
+  return (*conv_)(x);
+}
+
+at::Tensor NormConv::plus(at::Tensor x, const at::Tensor& other) const {
+  if (winograd_) {
+    at::Tensor y = result_for(x);
+    by_winograd(x, &other, y);
+    return y;
+  }
+  norm_.in_place(x);
+  return conv_->plus(x, other);
+}
+
+void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {
+  if (winograd_) return by_winograd(x, &sum, sum);
+  norm_.in_place(x);
+  conv_->add_to(sum, x);
+}
+
+OutputConv::OutputConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
+                       const NormConv::Options& options, at::ScalarType type)
+    : norm_(norm, options.groups, options.eps, true, options.norm) {
+  if (options.norm == NormKernel::own && own_kernels(options.conv, weight.size(1), type)) {
+    own_.emplace(weight.contiguous().const_data_ptr<float>(),
+                 bias.contiguous().const_data_ptr<float>(), weight.size(1));
+  } else {
+    conv_.emplace(widened(weight), widened(bias),
+                  Conv::Geometry{.map_size = {options.map_size, options.map_size}}, type);
+  }
+}
+
+at::Tensor OutputConv::operator()(at::Tensor x) const {
+  if (conv_) {
+    norm_.in_place(x);
+    return (*conv_)(x).narrow(1, 0, 3);
+  }
+  const GroupNorm::Affine affine = norm_.affine(x);
+  at::Tensor y = at::empty({x.size(0), 4, x.size(2), x.size(3)}, x.options().dtype(at::kFloat),
+                           at::MemoryFormat::ChannelsLast);
+  kernels::output_conv(*own_, {.x = halves(x),
+                               .y = y.mutable_data_ptr<float>(),
+                               .images = x.size(0),
+                               .height = x.size(2),
+                               .width = x.size(3),
+                               .scale = affine.scale.data(),
+                               .shift = affine.shift.data()});
+  return y.narrow(1, 0, 3);
+}
+
+}  // namespace navtalk::nets
