@@ -1,9 +1,9 @@
 #include "runpod/own_pod.h"
 
-#include <charconv>
 #include <cstdlib>
 
 #include "core/log/log.h"
+#include "core/text/number.h"
 
 namespace navtalk::runpod {
 namespace {
@@ -25,12 +25,9 @@ std::optional<OwnPod> own_pod() {
 }
 
 std::optional<std::chrono::seconds> dead_man_silence() {
-  const std::string text = variable("POD_DEAD_MAN_S");
-  int seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc() || stop != end || seconds <= 0) return std::nullopt;
-  return std::chrono::seconds(seconds);
+  const auto seconds = parse_number<int>(variable("POD_DEAD_MAN_S"));
+  if (!seconds || *seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(*seconds);
 }
 
 bool remove_own_pod(const OwnPod& pod, const std::stop_token& stop) {

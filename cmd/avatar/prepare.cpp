@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "avatars/faces/given_faces.h"
@@ -11,6 +10,7 @@
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
 #include "core/base/error.h"
+#include "core/text/number.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -33,14 +33,13 @@ ClipSource source_of(const Options& options) {
 
 Box parse_face_box(const std::string& text) {
   std::array<int, 4> number{};
-  const char* at = text.data();
-  const char* const end = at + text.size();
+  std::string_view rest = text;
   bool good = true;
   for (std::size_t i = 0; i < number.size() && good; ++i) {
-    const auto parsed = std::from_chars(at, end, number[i]);
-    at = parsed.ptr;
-    good = parsed.ec == std::errc() && number[i] >= 0 && number[i] < (1 << 20) &&
-           (i == 3 ? at == end : at != end && *at++ == ',');
+    number[i] = take_number<int>(rest).value_or(-1);
+    good =
+        number[i] >= 0 && number[i] < (1 << 20) && (i == 3 ? rest.empty() : rest.starts_with(','));
+    if (good && i < 3) rest.remove_prefix(1);
   }
   if (!good || number[2] == 0 || number[3] == 0)
     throw Error(Code::usage,

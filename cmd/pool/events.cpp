@@ -1,11 +1,11 @@
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
 #include "cmd/pool/parts.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
 #include "scheduler/service/pool_report.h"
@@ -25,15 +25,14 @@ TimePoint wall_now() {
 
 // "90s", "15m", "2h", "3d": so long ago.
 std::optional<TimePoint> ago(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end + 1 != text.data() + text.size() || number < 0)
-    return std::nullopt;
+  std::string_view rest = text;
+  const auto number = take_number<double>(rest);
+  if (!number || rest.size() != 1 || *number < 0) return std::nullopt;
   const std::string_view units = "smhd";
   const std::array<double, 4> seconds = {1, 60, 3600, 86400};
-  const std::size_t unit = units.find(*end);
-  if (unit == std::string_view::npos || number > 1e6) return std::nullopt;
-  return wall_now() - from_seconds(number * seconds.at(unit));
+  const std::size_t unit = units.find(rest.front());
+  if (unit == std::string_view::npos || *number > 1e6) return std::nullopt;
+  return wall_now() - from_seconds(*number * seconds.at(unit));
 }
 
 // RFC 3339 in UTC, also without its "Z" or the time of day.

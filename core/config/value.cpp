@@ -2,39 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
-
 #include "core/base/check.h"
 #include "core/base/overload.h"
+#include "core/text/number.h"
 #include "core/text/printable.h"
+#include "core/text/trim.h"
 
 namespace navtalk {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 template <class Number>
-std::optional<ConfigValue> parse_number(std::string_view text) {
-  text = trimmed(text);
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if constexpr (std::is_floating_point_v<Number>) {
-    if (!std::isfinite(number)) return std::nullopt;
-  }
-  return number;
+std::optional<ConfigValue> parse_value(std::string_view text) {
+  if (const auto number = parse_number<Number>(trim(text))) return *number;
+  return std::nullopt;
 }
 
 std::vector<std::string> parse_list(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view word = trimmed(text.substr(0, comma));
+    const std::string_view word = trim(text.substr(0, comma));
     if (!word.empty()) words.emplace_back(word);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
@@ -75,8 +62,8 @@ std::optional<ConfigValue> parse_config_value(const ConfigMember& member, const 
   return std::visit(
       Overload{[&](const std::string*) -> Parsed { return text; },
                [&](const std::filesystem::path*) -> Parsed { return std::filesystem::path(text); },
-               [&](const int*) -> Parsed { return parse_number<int>(text); },
-               [&](const double*) -> Parsed { return parse_number<double>(text); },
+               [&](const int*) -> Parsed { return parse_value<int>(text); },
+               [&](const double*) -> Parsed { return parse_value<double>(text); },
                [&](const bool*) -> Parsed {
                  if (text == "true" || text == "1") return true;
                  if (text == "false" || text == "0") return false;

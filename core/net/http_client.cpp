@@ -11,6 +11,7 @@
 #include "core/base/cptr.h"
 #include "core/base/error.h"
 #include "core/net/url.h"
+#include "core/text/trim.h"
 
 namespace navtalk {
 namespace {
@@ -51,17 +52,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view k_blank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(k_blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
-}
-
 void add_header(HttpAnswer& answer, std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
-  answer.headers.emplace(lower(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
+  answer.headers.emplace(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
 }
 
 // Returning less than was given ends the transfer.
@@ -78,7 +72,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* context)
     exchange.answer.status =
         space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space)).c_str());
     exchange.answer.headers.clear();
-  } else if (trimmed(line).empty() && exchange.answer.status == k_switching_protocols) {
+  } else if (trim(line).empty() && exchange.answer.status == k_switching_protocols) {
     exchange.switched = true;
     return 0;
   } else {

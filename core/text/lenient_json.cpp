@@ -1,9 +1,10 @@
 #include "core/text/lenient_json.h"
 
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "core/text/number.h"
 
 namespace navtalk {
 namespace {
@@ -16,14 +17,6 @@ const json* find(const json& object, const char* name) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(name);
   return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
 }
 
 const json& field_or(const json& object, const char* name, json::value_t type, const json& empty) {
@@ -43,7 +36,7 @@ std::optional<double> number_field(const json& object, const char* name) {
   const json* const field = find(object, name);
   if (field == nullptr) return std::nullopt;
   if (field->is_number()) return field->get<double>();
-  return field->is_string() ? number_in(field->get<std::string>()) : std::nullopt;
+  return field->is_string() ? parse_number<double>(field->get<std::string>()) : std::nullopt;
 }
 
 std::optional<long long> whole_field(const json& object, const char* name) {

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "core/base/error.h"
+#include "core/text/number.h"
 
 namespace navtalk {
 
@@ -13,9 +12,8 @@ Device parse_device(std::string_view text) {
   Device device{.kind = Device::Kind::cuda, .index = 0};
   bool known = text == "cuda";
   if (text.starts_with("cuda:")) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + 5, end, device.index);
-    known = error == std::errc{} && stop == end && device.index >= 0;
+    device.index = parse_number<int>(text.substr(5)).value_or(-1);
+    known = device.index >= 0;
   }
   if (!known)
     throw Error(Code::usage, fmt::format("device '{}' is none of cpu, cuda, cuda:N", text));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "core/base/error.h"
+#include "core/text/number.h"
 
 namespace navtalk {
 namespace {
@@ -12,13 +12,10 @@ namespace {
 constexpr std::string_view k_format = "navtalk-golden-1";
 constexpr double k_highest_fps = 1000;
 
-// A decimal string such as "25" or "29.97", truncated to whole frames; 0 when it is none.
+// A decimal string such as "25" or "29.97", truncated to whole frames; 0 for anything else.
 int whole_fps(const std::string& decimal) {
-  double fps = 0;
-  const char* end = decimal.data() + decimal.size();
-  const auto [stop, error] = std::from_chars(decimal.data(), end, fps);
-  const bool valid = error == std::errc{} && stop == end && fps >= 1 && fps <= k_highest_fps;
-  return valid ? static_cast<int>(fps) : 0;
+  const double fps = parse_number<double>(decimal).value_or(0);
+  return fps >= 1 && fps <= k_highest_fps ? static_cast<int>(fps) : 0;
 }
 
 }  // namespace

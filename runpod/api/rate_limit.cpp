@@ -1,31 +1,25 @@
 #include "runpod/api/rate_limit.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/text/number.h"
+#include "core/text/trim.h"
 
 namespace navtalk::runpod {
 namespace {
 
 constexpr long long k_longest_s = 86'400;  // no window is longer than a day
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 std::optional<long long> whole(std::string_view text) {
-  long long value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<long long>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::string_view take_until(std::string_view& rest, char mark) {
   const std::size_t end = std::min(rest.find(mark), rest.size());
   const std::string_view part = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
-  return trimmed(part);
+  return trim(part);
 }
 
 std::optional<RateWindow> parse_window(std::string_view member) {
@@ -53,7 +47,7 @@ std::vector<RateWindow> parse_rate_limit(std::string_view header) {
 }
 
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view header) {
-  const std::optional<long long> seconds = whole(trimmed(header));
+  const std::optional<long long> seconds = whole(trim(header));
   if (!seconds) return std::nullopt;
   return std::chrono::seconds(std::min(*seconds, k_longest_s));
 }

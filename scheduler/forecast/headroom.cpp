@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "core/text/number.h"
 #include "scheduler/forecast/demand.h"
 #include "scheduler/forecast/normal.h"
 
@@ -180,13 +180,14 @@ struct Reader {
   void operator()(Number& number) const {
     fits = fits && text.starts_with(' ');
     if (!fits) return;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
-    fits = error == std::errc();
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    text.remove_prefix(1);
+    const auto taken = take_number<Number>(text);
+    fits = taken.has_value();
+    number = taken.value_or(Number{});
   }
   void operator()(double& number) const {
     this->operator()<double>(number);
-    fits = fits && std::isfinite(number) && number > -1e12 && number < 1e12;
+    fits = fits && number > -1e12 && number < 1e12;
   }
   void operator()(TimePoint& at) const {
     std::int64_t ticks = 0;

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
+
+#include "core/text/number.h"
 
 namespace navtalk {
 namespace {
@@ -38,9 +39,9 @@ std::optional<ScalerMemory> parse_scaler_memory(std::string_view text) {
       if (!text.starts_with(' ')) return std::nullopt;
       text.remove_prefix(1);
     }
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fields[i]);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto field = take_number<std::int64_t>(text);
+    if (!field) return std::nullopt;
+    fields[i] = *field;
   }
   const bool fits = text.empty() && fields[0] == 1 && (fields[1] == 0 || fields[1] == 1) &&
                     fields[2] >= 0 && fields[2] <= 1'000'000'000;

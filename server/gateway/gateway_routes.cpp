@@ -1,11 +1,11 @@
 // The gateway's HTTP routes: health, metrics, and what an operator does to the pool.
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
 #include "core/net/url.h"
+#include "core/text/number.h"
 #include "scheduler/provision/operator_actions.h"
 #include "scheduler/service/pool_report.h"
 #include "server/gateway/gateway_state.h"
@@ -56,11 +56,10 @@ Registration registration_of(const Request& request) {
 std::int64_t number_of(const Request& request, std::string_view name, std::int64_t otherwise) {
   const auto text = request.parameter(name);
   if (!text) return otherwise;
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (fault != std::errc() || end != text->data() + text->size() || value < 0)
-    throw Error(Code::usage, std::string(name) + " is no whole number");
-  return value;
+  const auto value = parse_number<std::int64_t>(*text);
+  if (!value || *value < 0)
+    throw Error(Code::usage, std::string(name) + " is not a whole number from 0");
+  return *value;
 }
 
 // What the store knows, for one scrape.

@@ -3,17 +3,12 @@
 #include <cstdlib>
 
 #include "core/files/whole_file.h"
+#include "core/text/trim.h"
 
 namespace navtalk::server {
 namespace {
 
 constexpr std::string_view k_scheme = "Bearer ";
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
-    text.pop_back();
-  return text;
-}
 
 // A start that names a file that is not there is a wrong configuration.
 std::string content_of(const std::filesystem::path& file) {
@@ -39,12 +34,12 @@ bool same(std::string_view given, std::string_view expected) {
 
 std::string worker_token(const std::filesystem::path& file) {
   if (!file.empty()) {
-    std::string token = trimmed(content_of(file));
+    std::string token(trim(content_of(file)));
     if (token.empty()) throw Error(Code::invalid, file.native() + " holds no token");
     return token;
   }
   const char* token = std::getenv("NAVTALK_WORKER_TOKEN");
-  return token == nullptr ? "" : trimmed(token);
+  return std::string(trim(token == nullptr ? "" : token));
 }
 
 bool bears(const Request& request, std::string_view token) {

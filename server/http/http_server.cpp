@@ -11,10 +11,10 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
-#include <charconv>
 #include <list>
 
 #include "core/log/log.h"
+#include "core/text/number.h"
 #include "server/http/web_socket_state.h"
 
 namespace navtalk::server {
@@ -284,13 +284,14 @@ ListenAddress parse_listen_address(std::string_view text) {
     if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
       address.host = address.host.substr(1, address.host.size() - 2);
     asio::ip::make_address(address.host, bad);
-    const std::string_view port = text.substr(colon + 1);
-    const auto [end, fault] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-    if (!bad && fault == std::errc() && end == port.data() + port.size() && !port.empty())
+    const auto port = parse_number<decltype(address.port)>(text.substr(colon + 1));
+    if (!bad && port) {
+      address.port = *port;
       return address;
+    }
   }
   throw Error(Code::usage, "'" + std::string(text) +
-                               "' is no address to listen on: write ADDR:PORT with a numeric "
+                               "' is not an address to listen on: write ADDR:PORT with a numeric "
                                "address, such as 127.0.0.1:2160");
 }
 

@@ -3,10 +3,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
+#include "core/text/number.h"
 #include "server/http/bearer.h"
 #include "server/http/metrics.h"
 #include "server/http/run_on.h"
@@ -24,10 +24,9 @@ constexpr double k_max_notice_s = 86'400;
 // A missing header is a person with curl; a gateway always says what it speaks.
 bool speaks_our_protocol(const Request& request) {
   const std::string text = request.header("x-navtalk-protocol").value_or("1");
-  int major = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), major);
-  const bool whole = end == text.data() + text.size() || *end == '.';
-  return fault == std::errc() && whole && major == k_protocol;
+  std::string_view rest = text;
+  const auto major = take_number<int>(rest);
+  return major == k_protocol && (rest.empty() || rest.front() == '.');
 }
 
 std::string text_member(const nlohmann::json& body, const char* key) {

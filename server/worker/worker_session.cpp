@@ -1,9 +1,9 @@
 // GET /v1/session on a worker: who may open one, and the control frames of one that is open. There
 // is no media yet: binary frames are counted and dropped.
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
+#include "core/text/number.h"
 #include "core/text/printable.h"
 #include "server/protocol/control_frame.h"
 #include "server/worker/worker_state.h"
@@ -19,12 +19,9 @@ constexpr std::size_t k_logged_bytes = 1000;  // of an error, whatever it quotes
 
 template <class Number>
 Number number_parameter(const Request& request, std::string_view name) {
-  const std::string text = request.parameter(name).value_or("");
-  Number number{};
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc() || end != text.data() + text.size() || text.empty())
-    throw Error(Code::usage, std::string(name) + " is missing, or no number");
-  return number;
+  const auto number = parse_number<Number>(request.parameter(name).value_or(""));
+  if (!number) throw Error(Code::usage, std::string(name) + " is missing, or not a number");
+  return *number;
 }
 
 SlotAsked asked_of(const Request& request) {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/text/number.h"
 
 namespace navtalk::local {
 namespace {
@@ -38,14 +38,6 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view text, int base = 10) {
-  Number value{};
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // The names in a folder of /proc that are numbers.
 std::vector<pid_t> numbers_in(const std::string& folder) {
   const auto close = [](DIR* directory) { ::closedir(directory); };
@@ -55,7 +47,7 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   while (directory) {
     const dirent* entry = ::readdir(directory.get());
     if (entry == nullptr) break;
-    if (const auto value = number<pid_t>(entry->d_name)) found.push_back(*value);
+    if (const auto value = parse_number<pid_t>(entry->d_name)) found.push_back(*value);
   }
   return found;
 }
@@ -110,8 +102,8 @@ std::string text(const ProcessId& id) {
 std::optional<ProcessId> parse_process_id(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return std::nullopt;
-  const auto pid = number<pid_t>(std::string_view(text).substr(0, colon));
-  const auto ticks = number<std::uint64_t>(std::string_view(text).substr(colon + 1));
+  const auto pid = parse_number<pid_t>(std::string_view(text).substr(0, colon));
+  const auto ticks = parse_number<std::uint64_t>(std::string_view(text).substr(colon + 1));
   if (!pid || !ticks || *pid <= 0) return std::nullopt;
   return ProcessId{*pid, *ticks};
 }
@@ -163,7 +155,7 @@ std::string listening_url(const ProcessId& id) {
         timeout >> inode;
     const bool listens_on_loopback = state == "0A" && local.starts_with("0100007F:");
     if (!listens_on_loopback || !inodes.contains(inode)) continue;
-    const auto port = number<unsigned>(std::string_view(local).substr(9), 16);
+    const auto port = parse_number<unsigned>(std::string_view(local).substr(9), 16);
     if (port) return "http://127.0.0.1:" + std::to_string(*port);
   }
   return "";

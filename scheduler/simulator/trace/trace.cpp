@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/text/number.h"
 #include "scheduler/simulator/trace/csv_record.h"
 
 namespace navtalk {
@@ -105,14 +105,12 @@ class Reader {
   }
 
   double seconds(std::string_view text, std::string_view name) const {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (!whole || !(value >= 0) || value > k_longest_s) {
+    const auto value = parse_number<double>(text);
+    if (!value || *value < 0 || *value > k_longest_s) {
       refuse(fmt::format("has {} = \"{}\", which is not a number of seconds from 0", name,
                          text.substr(0, 40)));
     }
-    return value;
+    return *value;
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
