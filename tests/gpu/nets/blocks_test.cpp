@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "gpu/nets/layers/attention.h"
 #include "gpu/nets/resnet.h"
 #include "gpu/nets/transformer.h"
 #include "gpu/nets/unet.h"
