@@ -12,8 +12,8 @@ import tools_path  # noqa: F401
 import avatars
 import clip
 import files
-import renderer
-from characters import AVATARS
+from faces import renderer
+from faces.characters import AVATARS
 from program import Failure
 
 # Makes the last option's folder of `avatar prepare`, and appends its arguments to a file beside itself.

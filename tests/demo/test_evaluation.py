@@ -7,11 +7,10 @@ import unittest
 import tools_path  # noqa: F401
 import numpy as np
 
-import check_clips
-import evaluate
+from evaluation import check_clips, evaluate
 from files import save_arrays
 from program import Failure
-from visemes import PARAMETERS
+from speech.visemes import PARAMETERS
 
 GOOD = {"jaw": 0.9, "wide": 0.7, "round": 0.6, "flicker": 0.9, "gradient_energy": 0.8, "silent_jaw": 0.01}
 

@@ -10,24 +10,18 @@ import tools_path  # noqa: F401
 import numpy as np
 import torch
 
-import calm_audio
-import encoder_start
-import face_data
-import figures
-import framing
-import head_start
-import losses
-import self_attention
-import train_audio
-import train_unet
-from audio_encoder import frame_windows, positional_table
-from calibration import Calibration
-from contexts import Contexts, rare_first
-from degrade import degraded
+from evaluation import figures
+from evaluation.probe import Probe
+from faces import face_data, framing
+from faces.calibration import Calibration
+from faces.degrade import degraded
 from files import load_state, save_state
-from probe import Probe
-from sizes import fresh_nets
-from training import Run, learning_rate
+from nets import encoder_start, head_start, self_attention
+from nets.audio_encoder import frame_windows, positional_table
+from nets.sizes import fresh_nets
+from training import calm_audio, losses, train_audio, train_unet
+from training.contexts import Contexts, rare_first
+from training.run import Run, learning_rate
 
 
 def store(count):

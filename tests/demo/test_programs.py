@@ -13,11 +13,10 @@ from unittest import mock
 import tools_path  # noqa: F401
 
 import program
-import renderer
 import stages
 from program import Failure
 
-TOOLS = pathlib.Path(renderer.__file__).parent
+TOOLS = pathlib.Path(program.__file__).parent
 PROGRAMS = ("make", "clip.py", "readme_picture.py", "export.py")
 BARE_PYTHON = os.path.realpath(sys.executable)  # that of the system: the environment is a link to it
 

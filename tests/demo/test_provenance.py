@@ -12,14 +12,12 @@ import tools_path  # noqa: F401
 import numpy as np
 import torch
 
-import contexts
 import provenance
-import train_audio
-import train_unet
-from audio_encoder import positional_table
 from files import load_state, save_arrays, save_state
+from nets.audio_encoder import positional_table
 from program import Failure
-from training import Run
+from training import contexts, train_audio, train_unet
+from training.run import Run
 
 NETS = {"audio": 20, "vae": 5}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import clip
 import readme_picture
-import renderer
+from faces import renderer
 from program import Failure
 
 TOOLS = pathlib.Path(renderer.__file__).parent

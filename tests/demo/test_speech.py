@@ -8,16 +8,12 @@ from unittest import mock
 import tools_path  # noqa: F401
 import numpy as np
 
-import augment
-import speech_data
-import speech_windows
-import texts
-import voices
-from calibration import Calibration
-from espeak import Phoneme, speak
+from faces.calibration import Calibration
 from program import Failure
-from tracks import FRAME_S, frame_times, mouth_track, token_times
-from visemes import PARAMETERS, SHAPES, shapes_of
+from speech import augment, speech_data, speech_windows, texts, voices
+from speech.espeak import Phoneme, speak
+from speech.tracks import FRAME_S, frame_times, mouth_track, token_times
+from speech.visemes import PARAMETERS, SHAPES, shapes_of
 
 JAW, WIDE, ROUND, PRESS = (PARAMETERS.index(name) for name in ("jaw", "wide", "round", "press"))
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import clip
 import readme_picture
-import renderer
-from characters import AVATARS, SENTENCE
+from faces import renderer
+from faces.characters import AVATARS, SENTENCE
 from files import replace_folder
 from program import Failure, find_navtalk
 

@@ -27,8 +27,8 @@ import program
 program.enter_environment()
 import numpy as np  # noqa: E402
 
-import renderer  # noqa: E402
-from characters import AVATARS, Avatar  # noqa: E402
+from faces import renderer  # noqa: E402
+from faces.characters import AVATARS, Avatar  # noqa: E402
 from files import save_arrays  # noqa: E402
 
 PIECE_FRAMES = 25

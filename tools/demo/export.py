@@ -26,11 +26,11 @@ program.enter_environment()
 import torch  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import calm_audio  # noqa: E402
 import model_folder  # noqa: E402
 import provenance  # noqa: E402
 from files import replace_folder, required_state  # noqa: E402
-from sizes import DEMO  # noqa: E402
+from nets.sizes import DEMO  # noqa: E402
+from training import calm_audio  # noqa: E402
 
 MODEL_FOLDERS = {"musetalkV15", "sd-vae", "whisper"}
 DTYPES = {"f16": torch.float16, "f32": torch.float32}

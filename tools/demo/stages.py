@@ -8,56 +8,56 @@ from argparse import Namespace
 
 
 def speech(given: Namespace) -> None:
-    import speech_data
+    from speech import speech_data
 
     speech_data.make(given.work, given.speech_shards)
 
 
 def audio(given: Namespace) -> None:
-    import train_audio
+    from training import train_audio
 
     train_audio.train(given.work, given.audio_steps)
 
 
 def contexts(given: Namespace) -> None:
-    import contexts as context_store
+    from training import contexts as context_store
 
     context_store.make(given.work)
 
 
 def faces(given: Namespace) -> None:
-    import contexts as context_store
-    import face_data
+    from faces import face_data
+    from training import contexts as context_store
 
     face_data.make(given.work, given.face_shards, context_store.load(given.work), given.threads)
 
 
 def vae(given: Namespace) -> None:
-    import train_vae
+    from training import train_vae
 
     train_vae.train(given.work, given.vae_steps, given.warm_vae)
 
 
 def latents(given: Namespace) -> None:
-    import latents as latent_store
+    from training import latents as latent_store
 
     latent_store.make(given.work)
 
 
 def unet(given: Namespace) -> None:
-    import train_unet
+    from training import train_unet
 
     train_unet.train(given.work, given.unet_steps)
 
 
 def calm(given: Namespace) -> None:
-    import calm_audio
+    from training import calm_audio
 
     calm_audio.calm(given.work)
 
 
 def evaluate(given: Namespace) -> list[str]:
-    import evaluate as evaluation
+    from evaluation import evaluate as evaluation
 
     return evaluation.evaluate(given.work, given.clips, given.speech)
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tools/demo/render/frame.h"
+#include "tools/demo/render/tracer/frame.h"
 
 namespace render {
 namespace {
