@@ -1,13 +1,17 @@
 // How Runpod's view of a pod, the worker's own word and what we asked for make one of our states.
 // Pure. Nothing of it decides routing: that is the worker's own probe.
 //
-//   PROVISIONING, STARTING; RUNNING, never yet healthy   starting
-//   RUNNING, probe good                                  idle, running with sessions
-//   RUNNING, was healthy, probe fails                    as it was, no new work; failed after a
-//   grace EXITED and we asked for a stop                       paused EXITED otherwise failed:
-//   exited ERROR                                                failed: error TERMINATED or absent,
-//   as asked                       removed TERMINATED or absent otherwise failed: gone a word that
-//   we do not know, API not reached          as it was, stale
+//   Runpod says                          becomes
+//   PROVISIONING, STARTING               starting
+//   RUNNING, never yet healthy           starting
+//   RUNNING, probe good                  idle, or running when it has sessions
+//   RUNNING, was healthy, probe fails    as it was, without new work; failed after the grace
+//   EXITED, a stop was asked for         paused
+//   EXITED otherwise                     failed: exited
+//   ERROR                                failed: error
+//   TERMINATED or absent, as asked       removed
+//   TERMINATED or absent otherwise       failed: gone
+//   an unknown word, or no answer        as it was, stale
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-//   | local header, name, extra, data |...| central directory | (zip64 end, locator) | end, comment
-//   |
+//   | local header, name, extra, data |...| central directory | (zip64 end, locator) | end, comment |
+//
 // Torch leaves size and CRC out of the local headers (flag 3) and pads their extra field to align
 // the data, so sizes come from the central directory and places from the local headers.
 #include "core/checkpoint/zip_directory.h"

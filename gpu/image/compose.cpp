@@ -1,15 +1,20 @@
 // Three coordinate systems: the frame's, the face box's (where the resized face lies) and the crop
 // box's (where the mask lies).
 //
-//   frame                     shown  = frame ∩ box ∩ crop box ∩ mask region: all that can change
-//   +-----------------------+ needed = shown, and the blur's reach around it when sharpening
-//   |  crop box             |
-//   |  +-----------------+  | MuseTalk pastes the face into a copy of the crop box and the copy
-//   into |  |   box           |  | the frame. Outside the box that copy equals the frame, so
-//   blending it |  |   +---------+   |  | changes nothing there, and the copy need not be made. |
-//   |   |  face   |   |  | |  |   | (shown) |   |  | |  |   +---------+   |  | |
-//   +-----------------+  |
+//   frame
 //   +-----------------------+
+//   |  crop box             |
+//   |  +-----------------+  |   shown  = frame ∩ box ∩ crop box ∩ mask region: all that can change
+//   |  |   box           |  |   needed = shown, and the blur's reach around it when sharpening
+//   |  |   +---------+   |  |
+//   |  |   |  face   |   |  |
+//   |  |   | (shown) |   |  |
+//   |  |   +---------+   |  |
+//   |  +-----------------+  |
+//   +-----------------------+
+//
+// MuseTalk pastes the face into a copy of the crop box and the copy into the frame. Outside the box
+// that copy equals the frame, so blending it changes nothing there, and the copy need not be made.
 #include "gpu/image/compose.h"
 
 #include <string>

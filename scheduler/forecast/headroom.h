@@ -2,8 +2,8 @@
 // distribution of what nobody foresaw, in place of a normal one. A value that each tick hands to
 // the next (ScalerMemory), so that it outlives processes. Pure, not thread-safe.
 //
-//   tick at t:      forecast (mean m, deviation d) for the slowest way to more slots ──► made
-//   users at t + lag:  each would have waited below n slots:  r = (n - m) / d^shape ──► beyond
+//   tick at t         forecast (mean m, deviation d) for the slowest way to more slots ──► made
+//   users at t + lag  each would have waited below n slots: r = (n - m) / d^shape ──► beyond
 //
 // What came may have been spread in proportion to the deviation (shape 1: rates that move), not at
 // all (shape 0: batches, which come as large whatever the load) or between (shape 1/2). For each

@@ -3,19 +3,21 @@
 // outcome of a create is not known. One at a time: for the cloud the holder of the scaler's lease
 // runs it, for local workers their host.
 //
-//   listed, carries the id of a row, or the name of one without an id
-//     the row waits for its create           its id is stored                    (adopted)
-//     the row is paused, the place runs      the row starts again
-//     the row is in use, the place stopped or broke      failed
-//     it was started in another way than now destroyed, or drained first when it has sessions; one
-//                                            at a time, and none while another starts or ends
-//   listed with this store's id, no row      (an orphan, or the twin of a create answered twice)
-//     twice, and for the grace time          a row is made for it: recorded, then used or destroyed
-//   listed with the pool's name, another id  another store's: reported, never touched
-//   not listed
-//     create not known                       after `settle`: failed, nothing was made
-//     row with an id                         older than `settle`, twice: failed; removed if it was
-//                                            being destroyed
+//   the provider lists                             then
+//   the id of a row, or its name without an id:
+//     the row waits for its create                   its id is stored (adopted)
+//     the row is paused, the place runs              the row starts again
+//     the row is in use, the place stopped or broke  failed
+//     it was started in another way than now         destroyed, or drained first when it has
+//                                                    sessions; one at a time, and none while
+//                                                    another starts or ends
+//   this store's id without a row: an orphan, or the second place of a create answered twice
+//     twice, and for the grace time                  a row is made for it: used or destroyed
+//   the pool's name with another store's id          reported, never touched
+//   not listed:
+//     create not known                               after `settle`: failed, nothing was made
+//     row with an id                                 older than `settle`, twice: failed; removed if
+//                                                    it was being destroyed
 //
 // A failed or partial list changes nothing. What was seen once is remembered in the store, so that
 // every pass counts, whichever process makes it.

@@ -1,11 +1,11 @@
 // Which session holds which slot of a worker, and the fence against late gateways: a slot remembers
 // the highest epoch that it has seen. Pure; one thread.
 //
-//   lease, epoch ──► lower than the slot's epoch ──────────► stale    (the lease was given to
-//   others)
-//                    same epoch, same lease, slot held ────► opened, ends the older connection
-//                    higher epoch, slot held ──────────────► opened, ends the older session
-//                    slot free ────────────────────────────► opened
+//   asked with           the slot                     answer
+//   a lower epoch        has seen a higher one        stale: the lease was given to others
+//   the same epoch       held by the same lease       opened; ends the older connection
+//   a higher epoch       held                         opened; ends the older session
+//   any other epoch      free                         opened
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,8 @@
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
 //    "start_error": "failed", sessions answer it with an error of that code, and close
-//    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "code": "failed", "hold": true, "exit":
-//    9,
-//                            "times": 2}}}
+//    "routes": {"/v1/wake": {"delay_s": 1, "status": 500, "code": "failed",
+//                            "hold": true, "exit": 9, "times": 2}}}
 //
 // hold: never answers; exit: ends with that status (137: kills itself) before answering; times:
 // only the next so many requests. GET /fake tells what was asked: {"requests": {"/healthz": 3},

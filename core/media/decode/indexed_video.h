@@ -1,11 +1,10 @@
 // Any frame of an H.264 MP4 file by its number, forwards, backwards or at random, always the same
 // pixels. Only the index of the compressed pictures and a bounded number of decoded ones are kept.
 //
-//   packets (decoding order)   K . . . . . . . K . . . .      K: decoding can start here
-//   frame i wanted             ^-------------> i              decode from the K before it; the last
-//                                    [=======]                pictures up to i stay in the cache,
-//                                    so
-//                                                             that going back is cheap as well
+//   packets (decoding order)   K . . . . . . . K . . . .   K: decoding can start here
+//   frame i wanted             ^-------------> i           decode from the K before it
+//                                    [=======]             the last pictures up to i stay in the
+//                                                          cache, so going back is cheap as well
 //
 // Opening reads the whole file once (sizes and times, not pixels). One thread at a time.
 #pragma once
