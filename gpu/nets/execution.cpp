@@ -29,7 +29,7 @@ Execution choose_execution(std::optional<Precision> asked, const UnetConfig& une
   if (asked == Precision::bf16 && isa != "avx512" && !native)
     throw Error(Code::invalid,
                 "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
-  // Measured (docs/performance.md): where the CPU multiplies bf16 natively it is the faster one for
+  // Measured (docs/experiments/rendering-speed.md): where the CPU multiplies bf16 natively it is the faster one for
   // every net, narrow UNets by next to nothing.
   const Precision wanted = asked.value_or(native ? Precision::bf16 : Precision::fp32);
   const std::vector<int>& widths = unet.block_out_channels;

@@ -98,9 +98,9 @@ TEST_CASE("a paused pod is woken within the cap on spending, and only where the 
       world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.6, .max_usd_per_hour = 1.2});
   CHECK(other.create(world.pool.store->view(), Source::cloud, "test").operation ==
         Operation::create);
-  CHECK(
-      world.supply({.cloud = CloudSwitch::off}).provision(world.pool.store->view(), "test").operation ==
-      Operation::none);
+  CHECK(world.supply({.cloud = CloudSwitch::off})
+            .provision(world.pool.store->view(), "test")
+            .operation == Operation::none);
   Supply enough = world.supply({.cloud = CloudSwitch::on, .max_usd_per_hour = 2});
   CHECK(enough.wake(paused, "test"));
 }
