@@ -8,7 +8,8 @@
 //   patch --B--> inputs [position][channel] --weights--> products [position][channel] --A--> pixels
 //
 // Sums and differences are fp32; inputs and weights of the products are rounded to bf16 after the
-// change of base, which costs a decoder a tenth of its exactness (docs/experiments/rendering-speed.md). GroupNorm
+// change of base, which costs a decoder a tenth of its exactness (see
+// docs/experiments/rendering-speed.md). GroupNorm
 // and SiLU of the input can be applied on the way in, and a map added on the way out, without a
 // pass through memory.
 #pragma once
