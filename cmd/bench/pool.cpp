@@ -15,7 +15,7 @@
 #include "core/base/id.h"
 #include "core/base/interrupt.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/scaling/plan.h"
+#include "scheduler/scaling/decide.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -161,7 +161,7 @@ void measure_tick(const Options& options, Context& context, Result& result) {
     PoolView view = store->view();
     const Snapshot snapshot{.gpus = std::move(view.gpus),
                             .queued = static_cast<int>(view.waiters.size())};
-    seen = static_cast<std::size_t>(decide(snapshot, no_limits(), view.now).census.gpus);
+    seen = static_cast<std::size_t>(decide(snapshot, no_limits(), view.now).capacity.gpus);
   });
   if (seen != static_cast<std::size_t>(options.gpus)) {
     throw Error(Code::failed, fmt::format("{} GPUs were added and {} read", options.gpus, seen));

@@ -29,10 +29,10 @@ struct Options {
 };
 
 // Of a cloud that has its days: about what operators of rented GPUs report.
-constexpr Mishaps k_mishaps = {.no_capacity = 0.02,
+constexpr Faults k_faults = {.no_capacity = 0.02,
                                .fails = 0.02,
                                .hangs = 0.005,
-                               .unclear = 0.01,
+                               .unknown = 0.01,
                                .wake_fails = 0.05,
                                .crashes_per_h = 0.002,
                                .restarts_per_day = 4};
@@ -164,7 +164,7 @@ int bench_scaler(Options options, Context& context) {
   }
   options.simulator.limits.hold_down = from_seconds(options.hold_down_s);
   options.simulator.reconcile = !options.forget;
-  if (options.mishaps) options.simulator.mishaps = k_mishaps;
+  if (options.mishaps) options.simulator.faults = k_faults;
   const Trace trace = trace_of(options);
   const TraceFacts known = facts(trace);
   if (!options.output.empty()) {

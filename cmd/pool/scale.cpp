@@ -33,9 +33,9 @@ nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
   };
   return {{"held", tick.held},
           {"dry_run", dry_run},
-          {"target", known(tick.plan.target())},
-          {"supply", known(tick.plan.census.supply())},
-          {"busy", known(tick.plan.census.busy)},
+          {"target", known(tick.plan.target.least)},
+          {"supply", known(tick.plan.capacity.supply())},
+          {"busy", known(tick.plan.capacity.busy)},
           {"cloud", known(tick.plan.cloud)},
           {"hindrance", known(navtalk::name(tick.plan.blocked_by))},
           {"acted", tick.acted},

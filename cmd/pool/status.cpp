@@ -75,7 +75,7 @@ void print(const PoolReport& report, Context& context) {
       totals.slots, totals.free_slots, totals.waiting, totals.usd_per_hour, totals.usd_last_day);
   if (totals.decision) {
     context.out.print(
-        "scaler: {}, slots wanted: {}, there or coming: {}; cloud {}; last tick {} ago\n",
+        "scaler: {}, target: {} slots, ready or starting: {}; cloud {}; last tick {} ago\n",
         totals.decision->policy, totals.decision->target, totals.decision->supply,
         totals.cloud ? "on" : "off", age(report.view.now - totals.decision->at));
   } else {
@@ -83,15 +83,15 @@ void print(const PoolReport& report, Context& context) {
   }
   if (totals.stale) {
     context.out.print(
-        "warning: the scaler does not tick any more, so this may be out of date; "
+        "warning: the scaler has stopped ticking, so this may be out of date; "
         "is 'navtalk serve', or the timer of 'navtalk pool scale', running?\n");
   }
   if (totals.headroom && totals.headroom->users > 0) {
     const Headroom& headroom = *totals.headroom;
     context.out.print(
-        "headroom learnt from {:.0f} users and {:.0f} rushes: {:.1f} deviations, trusted to "
+        "headroom learnt from {:.0f} users and {:.0f} bursts: {:.1f} deviations, trust "
         "{:.0f} %\n",
-        headroom.users, headroom.rushes, headroom.used.deviations, headroom.used.trust * 100);
+        headroom.users, headroom.bursts, headroom.used.deviations, headroom.used.trust * 100);
   }
   if (!totals.creation_paused.empty()) {
     context.out.print("creation in the cloud is paused: {}\n", printable(totals.creation_paused));

@@ -18,7 +18,7 @@ DemandTracker::DemandTracker(PoolStore& store, DemandOptions options)
   const std::vector<Attempt> attempts = store.attempts(now - k_day);
   estimator_.load(store.demand(now - k_day), attempts, now);
   attempts_until_ = now;
-  looked_at_ = now;
+  observed_at_ = now;
   eta_correction_ = navtalk::eta_correction(store.promises(now - k_day));
   corrected_at_ = now;
 }
@@ -26,7 +26,7 @@ DemandTracker::DemandTracker(PoolStore& store, DemandOptions options)
 Demand DemandTracker::demand(Duration fresh) {
   const TimePoint now = store_.now();
   const std::lock_guard lock(mutex_);
-  if (now - looked_at_ >= fresh) look(now);
+  if (now - observed_at_ >= fresh) observe(now);
   return estimator_.demand(now);
 }
 
@@ -35,15 +35,15 @@ double DemandTracker::eta_correction() {
   return eta_correction_;
 }
 
-void DemandTracker::look(TimePoint now) {
-  const std::vector<DemandBucket> buckets = store_.demand(looked_at_ - k_overlap);
+void DemandTracker::observe(TimePoint now) {
+  const std::vector<DemandBucket> buckets = store_.demand(observed_at_ - k_overlap);
   estimator_.observe(buckets, now);
   for (const Attempt& attempt : store_.attempts(attempts_until_)) {
     if (attempt.at <= attempts_until_) continue;
     estimator_.attempted(attempt);
     attempts_until_ = attempt.at;
   }
-  looked_at_ = now;
+  observed_at_ = now;
   if (now - corrected_at_ < k_correct_every) return;
   eta_correction_ = navtalk::eta_correction(store_.promises(now - k_day));
   corrected_at_ = now;

@@ -1,4 +1,4 @@
-// What one process has learnt from the store: demand, lead times, how well promises held. The
+// What one process has learnt from the store: demand, lead times, how well promised ETAs held. The
 // scaler and the allocator of a process share one. Thread-safe.
 #pragma once
 
@@ -15,19 +15,19 @@ class DemandTracker {
   // Loads the last 24 hours.
   explicit DemandTracker(PoolStore& store, DemandOptions options = {});
 
-  // The demand as the store shows it; read again when the last look is older than `fresh`.
+  // The demand as the store shows it; read again when the last reading is older than `fresh`.
   Demand demand(Duration fresh = std::chrono::seconds(5));
-  // By how much promised waits must be stretched so that nine in ten hold.
+  // The factor on promised waits with which nine in ten hold.
   double eta_correction();
 
  private:
-  void look(TimePoint now);
+  void observe(TimePoint now);
 
   PoolStore& store_;
   std::mutex mutex_;
   DemandEstimator estimator_;
-  TimePoint looked_at_;
-  TimePoint attempts_until_;  // attempts up to here were given to the estimator
+  TimePoint observed_at_;
+  TimePoint attempts_until_;  // the estimator has all attempts up to here
   TimePoint corrected_at_;
   double eta_correction_ = 1;
 };

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/text/number.h"
-#include "scheduler/forecast/demand.h"
+#include "scheduler/forecast/arrivals.h"
 #include "scheduler/forecast/normal.h"
 
 namespace navtalk {
@@ -16,12 +16,12 @@ namespace {
 constexpr std::array<double, Headroom::k_shapes> k_shape = {0, 0.5, 1};
 constexpr double k_first_step = 0.25, k_step_ratio = 1.2;  // up to about 1,500 slots
 constexpr double k_memory_s = 30 * 24 * 3600;
-constexpr double k_least_users = 100;  // fewer say nothing of a tail
+constexpr double k_least_users = 100;  // fewer say nothing about a tail
 constexpr double k_least_beyond = 8;   // that a quantile has to rest on
-constexpr double k_rushes_believed = 20;
-constexpr double k_rush = 2.5;                                   // deviations
-constexpr Duration k_between_rushes = std::chrono::minutes(10);  // nearer ones are one
-constexpr Duration k_unobserved = std::chrono::minutes(5);
+constexpr double k_bursts_believed = 20;
+constexpr double k_burst = 2.5;                                  // deviations
+constexpr Duration k_between_bursts = std::chrono::minutes(10);  // nearer ones are one
+constexpr Duration k_gap = std::chrono::minutes(5);
 // A GPU that takes the horizon (the 90th percentile) at worst takes 0.6 of it on the average.
 constexpr double k_lag = 0.6;
 
@@ -58,17 +58,17 @@ const Outlook* due(const Headroom& headroom, TimePoint now) {
   return nullptr;
 }
 
-void fade(Headroom& headroom, double passed_s) {
+void decay(Headroom& headroom, double passed_s) {
   const double kept = std::exp(-passed_s / k_memory_s);
   for (auto& steps : headroom.beyond) {
     for (double& users : steps) users *= kept;
   }
   for (double& size : headroom.sizes) size *= kept;
   headroom.users *= kept;
-  headroom.rushes *= kept;
+  headroom.bursts *= kept;
 }
 
-// Of the arrivals between two looks the j-th found about that part of the change.
+// Of the arrivals between two samples the j-th found about that part of the change.
 void score(Headroom& headroom, const Outlook& expected, int arrived, int busy, TimePoint now) {
   for (int j = 1; j <= arrived; ++j) {
     const double needed = headroom.busy + (busy - headroom.busy) * static_cast<double>(j) / arrived;
@@ -76,9 +76,9 @@ void score(Headroom& headroom, const Outlook& expected, int arrived, int busy, T
     for (std::size_t shape = 0; shape < Headroom::k_shapes; ++shape) {
       headroom.beyond.at(shape).at(step_of(surplus / sized(expected.deviation, shape))) += 1;
     }
-    if (surplus > k_rush * expected.deviation) {
-      if (now - headroom.rushed_at > k_between_rushes) headroom.rushes += 1;
-      headroom.rushed_at = now;
+    if (surplus > k_burst * expected.deviation) {
+      if (now - headroom.burst_at > k_between_bursts) headroom.bursts += 1;
+      headroom.burst_at = now;
     }
   }
   headroom.users += arrived;
@@ -86,42 +86,42 @@ void score(Headroom& headroom, const Outlook& expected, int arrived, int busy, T
 
 }  // namespace
 
-void Headroom::look(TimePoint now, const Sighting& sighting) {
+void Headroom::observe(TimePoint now, const HeadroomSample& sample) {
   const Duration passed = now - at;
   if (passed <= Duration{}) return;
   const double passed_s = in_seconds(passed), fast_s = in_seconds(k_fast_memory);
-  const Outlook* expected = passed <= k_unobserved ? due(*this, now) : nullptr;
+  const Outlook* expected = passed <= k_gap ? due(*this, now) : nullptr;
   if (expected != nullptr) {
-    // What the fast average rose by beyond its fading; they came in the middle of it.
-    const double rose = sighting.fast_per_s - fast_per_s * std::exp(-passed_s / fast_s);
+    // What the fast average rose by beyond its decay; the arrivals came halfway on average.
+    const double rose = sample.fast_per_s - fast_per_s * std::exp(-passed_s / fast_s);
     const double arrived = rose * fast_s * std::exp(passed_s / fast_s / 2);
     score(*this, *expected, static_cast<int>(std::lround(std::clamp(arrived, 0.0, 1e4))),
-          sighting.busy, now);
+          sample.busy, now);
   }
-  if (passed <= k_unobserved) {
-    fade(*this, passed_s);
+  if (passed <= k_gap) {
+    decay(*this, passed_s);
     for (std::size_t shape = 0; shape < k_shapes; ++shape) {
-      sizes.at(shape) += passed_s * sized(sighting.outlook.deviation, shape);
+      sizes.at(shape) += passed_s * sized(sample.outlook.deviation, shape);
     }
   }
   at = now;
-  busy = sighting.busy;
-  fast_per_s = sighting.fast_per_s;
+  busy = sample.busy;
+  fast_per_s = sample.fast_per_s;
   // The ring reaches back over the lag, whatever the horizon.
-  const double apart_s = k_lag * sighting.outlook.horizon_s / (k_outlooks - 4);
+  const double apart_s = k_lag * sample.outlook.horizon_s / (k_outlooks - 4);
   if (in_seconds(now - made.at(newest).at) < apart_s) return;
   newest = (newest + 1) % k_outlooks;
-  made.at(newest) = {now, sighting.outlook};
+  made.at(newest) = {now, sample.outlook};
 }
 
 Headroom::Learnt Headroom::learnt(double deviation, double wait_probability) const {
   if (users < k_least_users) return {};
-  // Beyond what was seen it goes on like a normal tail.
+  // Beyond what was observed the tail is normal.
   const double share = std::max(wait_probability, k_least_beyond / users);
   const double further = share > wait_probability
                              ? normal_quantile(1 - wait_probability) / normal_quantile(1 - share)
                              : 1;
-  Learnt best{.trust = rushes / (rushes + k_rushes_believed)};
+  Learnt best{.trust = bursts / (bursts + k_bursts_believed)};
   double least = std::numeric_limits<double>::max();
   for (std::size_t shape = 0; shape < k_shapes; ++shape) {
     const double factor = passed_by(beyond.at(shape), share * users) * further;
@@ -144,8 +144,8 @@ void each_number(Value& headroom, const Visitor& visit) {
   }
   for (auto& size : headroom.sizes) visit(size);
   visit(headroom.users);
-  visit(headroom.rushes);
-  visit(headroom.rushed_at);
+  visit(headroom.bursts);
+  visit(headroom.burst_at);
   visit(headroom.at);
   visit(headroom.busy);
   visit(headroom.fast_per_s);
@@ -165,7 +165,7 @@ constexpr const char* k_unused = " 0 0 1";  // Learnt{}
 
 struct Writer {
   std::string& text;
-  // More digits than a tick's fading needs.
+  // More digits than a tick's decay changes.
   void operator()(double number) const { text += fmt::format(" {:.9g}", number); }
   void operator()(int number) const { text += fmt::format(" {}", number); }
   void operator()(std::size_t number) const { text += fmt::format(" {}", number); }

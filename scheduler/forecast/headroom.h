@@ -1,14 +1,14 @@
-// How far above its forecast the pool has to be, learnt from how far above it users came: the
-// distribution of what nobody foresaw, in place of a normal one. A value that each tick hands to
+// How far above its forecast the pool has to be, learnt from how far above it the need was: the
+// distribution of forecast errors, in place of a normal one. A value that each tick hands to
 // the next (ScalerMemory), so that it outlives processes. Pure, not thread-safe.
 //
 //   tick at t         forecast (mean m, deviation d) for the slowest way to more slots ──► made
 //   users at t + lag  each would have waited below n slots: r = (n - m) / d^shape ──► beyond
 //
-// What came may have been spread in proportion to the deviation (shape 1: rates that move), not at
-// all (shape 0: batches, which come as large whatever the load) or between (shape 1/2). For each
-// shape the quantile of r is what would have let the wanted share of users wait; the shape that
-// would have taken the fewest slots is used.
+// The errors may grow with the deviation (shape 1: rates that move), not at all (shape 0: batches,
+// whose size does not depend on the load) or between (shape 1/2). For each shape the quantile of r
+// is what would have let just the allowed share of users wait; the shape that would have taken the
+// fewest slots is used.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ struct Outlook {
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
-// What a tick sees.
-struct Sighting {
+// What a tick observes.
+struct HeadroomSample {
   int busy = 0;           // sessions and waiting users
-  double fast_per_s = 0;  // Demand::fast_per_s: says how many came since the last one
+  double fast_per_s = 0;  // Demand::fast_per_s: says how many arrived since the last sample
   Outlook outlook{};
 };
 
@@ -48,21 +48,21 @@ struct Headroom {
     friend bool operator==(const Learnt&, const Learnt&) = default;
   };
 
-  // Users by r, in steps that grow by a fifth; sums over time of deviation^shape. All fade over a
+  // Users by r, in steps that grow by a fifth; sums over time of deviation^shape. All decay over a
   // month.
   std::array<std::array<double, k_steps>, k_shapes> beyond{};
   std::array<double, k_shapes> sizes{};
   double users = 0;   // in all
-  double rushes = 0;  // times that users came far beyond the forecast: what trust grows with
-  TimePoint rushed_at{}, at{};
+  double bursts = 0;  // times that the need was far above the forecast: trust grows with them
+  TimePoint burst_at{}, at{};
   int busy = 0;
   double fast_per_s = 0;
   std::array<Made, k_outlooks> made{};  // a ring, the newest at `newest`
   std::size_t newest = 0;
-  Learnt used{};  // by the last tick, for people who look
+  Learnt used{};  // by the last tick, for reports
 
-  // After a gap of minutes in which nobody looked, nothing is learnt from it.
-  void look(TimePoint now, const Sighting& sighting);
+  // Nothing is learnt across a gap of minutes between two samples.
+  void observe(TimePoint now, const HeadroomSample& sample);
   // For that deviation. wait_probability in (0, 1/2).
   Learnt learnt(double deviation, double wait_probability) const;
 

@@ -1,5 +1,6 @@
-// Users who come at the same minute of every hour: jobs, lessons, meetings. No rate shows them
-// before they are there; the clock does. Pure, O(hours), thread-safe.
+// Arrivals that recur at the same minute of every hour: jobs, lessons, meetings. A rate shows them
+// only when they are there; the minutes of the hours before predict them. Pure, O(hours),
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +9,21 @@
 
 namespace navtalk {
 
-// Users of one minute above what is usual.
-struct Foretold {
+// Users of one minute above the mean.
+struct RecurringArrivals {
   double users = 0, variance = 0;
-  friend bool operator==(const Foretold&, const Foretold&) = default;
+  friend bool operator==(const RecurringArrivals&, const RecurringArrivals&) = default;
 };
 
 // Arrivals per minute: a ring, in which the minutes before the open one are closed.
 struct MinuteRing {
   std::span<const std::uint32_t> counts{};
-  std::size_t open = 0, closed = 0;  // the open one's place, and how many closed ones are known
+  std::size_t open = 0, closed = 0;  // index of the open one, number of known closed ones
   double mean = 0;                   // of the closed ones
 };
 
-// For the minute that is so many after the open one; below 60. Nothing, unless that minute of the
-// hours before differs from the mean by more than chance: a rush in a few of the hours is none.
-Foretold foretold(const MinuteRing& ring, std::size_t ahead);
+// For the minute `ahead` minutes after the open one; ahead < 60. Nothing, unless that minute of the
+// hours before exceeds the mean by more than chance: a burst in a few hours does not recur.
+RecurringArrivals recurring_arrivals(const MinuteRing& ring, std::size_t ahead);
 
 }  // namespace navtalk

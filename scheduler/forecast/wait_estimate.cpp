@@ -46,10 +46,10 @@ class Start {
   int slots_;
 };
 
-// How many slots come within a time, as far as fewer than `wanted`: probabilities of 0 .. wanted-1.
+// How many slots become free within a time: the probabilities of 0 .. wanted-1.
 class Slots {
  public:
-  // Begins with those that sessions leave: a Poisson number with this mean.
+  // Begins with those that ending sessions free: a Poisson number with this mean.
   Slots(std::size_t wanted, double left) : few_(wanted, 0.0) {
     double chance = std::exp(-left);
     for (std::size_t n = 0; n < wanted; ++n) {
@@ -74,9 +74,9 @@ class Slots {
   std::vector<double> few_;
 };
 
-// While there are waiters a slot that is left is taken at once and left again. Lengths of sessions
-// are taken as exponential, so that what is left of one does not depend on its age. Slots that
-// start are left again only by those who stand before their number.
+// While there are waiters, a slot that becomes free is taken at once and becomes free again. Lengths
+// of sessions are taken as exponential, so that the rest of one does not depend on its age. Slots of
+// starting GPUs become free again only if waiters ahead take them.
 double enough_within(double s, std::size_t wanted, const std::vector<Start>& starts, int taken,
                      double session_s) {
   double slot_seconds = taken * s;
@@ -92,9 +92,9 @@ double enough_within(double s, std::size_t wanted, const std::vector<Start>& sta
 
 }  // namespace
 
-// Each promise that broke lengthens the next ones, each that held shortens them a ninth as much: it
-// comes to rest where nine in ten hold. What was shown had been widened already, so that a quantile
-// of how long it took against what was promised would find nothing left to widen.
+// Each promise that broke lengthens the next ones, each that held shortens them a ninth as much: the
+// factor settles where nine in ten hold. The promises that were shown are corrected already, so a
+// quantile of actual over promised waits would find nothing to correct.
 double eta_correction(std::span<const Promise> promises) {
   constexpr double k_step = 0.1;
   double log_factor = 0;
@@ -121,7 +121,7 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
     if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
     const bool woken = gpu.intent.operation == Operation::wake;
     const LeadTime& lead = woken ? demand.wake_at(gpu.source) : demand.create_at(gpu.source);
-    // Nobody knows yet whether it is refused as the last one was.
+    // It may be refused as the last one was.
     const bool asked = gpu.intent.operation != Operation::none;
     if (asked && lead.no_capacity_in_row > 0) continue;
     starts.emplace_back(lead, std::max(0.0, in_seconds(now - gpu.since)), gpu.slots);

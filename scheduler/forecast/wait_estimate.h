@@ -6,15 +6,14 @@
 #include <span>
 
 #include "scheduler/forecast/demand.h"
-#include "scheduler/pool/scaling_limits.h"
 
 namespace navtalk {
 
-// The chance wanted of a promise.
+// The chance with which a promise is to hold.
 inline constexpr double k_promise = 0.9;
 
-// By how much promises have to be lengthened so that 90 % of them hold, within 1 .. 4. From those
-// that were shown, oldest first, and what came of them.
+// The factor on promises with which 90 % of them hold, within 1 .. 4. From those that were shown,
+// oldest first, and whether they held.
 double eta_correction(std::span<const Promise> promises);
 
 struct Eta {

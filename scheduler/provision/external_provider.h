@@ -1,5 +1,5 @@
-// GPUs that an operator registered by URL: nothing is made or destroyed, the worker itself is asked
-// to put its weights away and to take them back.
+// GPUs that an operator registered by URL. Nothing is created or destroyed; the worker itself is
+// asked to unload its weights and to load them again.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace navtalk {
 
 class ExternalProvider : public Provider {
  public:
-  // The token that workers ask for.
+  // The token that the workers require.
   explicit ExternalProvider(std::string token) : token_(std::move(token)) {}
 
   Source source() const override { return Source::external; }

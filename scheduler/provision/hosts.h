@@ -1,4 +1,4 @@
-// Which hosts run local workers, and on which devices: each `serve` says so in the store, so that a
+// Which hosts run local workers, and on which devices: each `serve` records it in the store, so that a
 // scaler tick anywhere knows the local capacity and can write the intent for it. Several of one
 // host may differ: each speaks for itself, and where both want a device the one that was there
 // first says how many slots it gets.

@@ -1,5 +1,5 @@
-// Something that can create, wake, pause, destroy and list GPUs. Two ship: local child processes
-// (scheduler/local/) and Runpod (runpod/). Calls block, for minutes at worst, and end early on a
+// Something that can create, wake, pause, destroy and list GPUs: local child processes
+// (scheduler/provision/local/), registered workers (external_provider.h) and Runpod (runpod/). Calls block, for minutes at worst, and end early on a
 // stop request. Thread-safe: several operations may run at once.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace navtalk {
 
-// A place as its provider sees it.
+// A GPU as its provider sees it.
 struct Instance {
   enum class Status : std::uint8_t { starting, running, stopped, failed, gone, unknown };
   std::string provider_id;
@@ -26,24 +26,24 @@ struct Instance {
   std::string detail{};  // the provider's own word, for people
   // Not empty: it was started in another way than it would be now, and how.
   std::string outdated{};
-  // Since it was made, at most, where the provider says it; only for the books.
+  // Since it was created, at most, where the provider says so; only for the ledger.
   std::optional<Duration> age{};
   bool age_sure = false;  // by the provider's clock alone, not by two wall clocks
 };
 
-// From when what is found to stand for a row is paid for, at the earliest. `looked`: before the
-// provider was asked for it.
-inline TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint looked) {
+// From when an instance found for a row is paid for, at the earliest. `asked_at`: before the provider
+// was asked for it.
+inline TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint asked_at) {
   if (!found.age || !found.age_sure) return row.created_at;
-  return std::max(row.created_at, looked - *found.age);
+  return std::max(row.created_at, asked_at - *found.age);
 }
 
 struct Done {
   std::optional<Instance> instance{};  // as it is now, where the provider says it
-  // Destroy: the provider does not know the place, which proves nothing while it is young.
+  // Destroy: the provider does not know the instance, which proves nothing while it is young.
   bool unknown = false;
 };
-// Nothing to be had now: try another source, or later.
+// No capacity now: try another source, or later.
 struct NoCapacity {
   std::string message;
   Duration retry_after{};
@@ -54,18 +54,18 @@ struct Refused {
   std::string message;
   bool account = false;
 };
-// Tried and did not work; the place may exist and be broken.
+// Tried and did not work; the instance may exist and be broken.
 struct Failure {
   std::string message;
 };
-// The call may or may not have had its effect: look before asking again.
+// The call may or may not have had its effect: list before asking again.
 struct UnknownOutcome {
   std::string message;
 };
 using Outcome = std::variant<Done, NoCapacity, Refused, Failure, UnknownOutcome>;
 
 struct Listing {
-  // Those of this pool, whatever they are called by now, and perhaps others'.
+  // Those of this pool, under whatever name, and perhaps others'.
   std::vector<Instance> instances;
   bool complete = false;  // false: the list may lack some; absence proves nothing
   std::string message{};  // why it is not complete
@@ -77,7 +77,7 @@ class Provider {
 
   virtual Source source() const = 0;
   // Makes a worker under gpu.name with gpu.slots. Done carries provider_id. Never repeats a call
-  // whose outcome is unclear.
+  // whose outcome is unknown.
   virtual Outcome create(const Gpu& gpu, const std::stop_token& stop) = 0;
   // These three are safe to repeat. Destroying what is gone is Done.
   virtual Outcome wake(const Gpu& gpu, const std::stop_token& stop) = 0;

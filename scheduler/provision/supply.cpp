@@ -18,9 +18,9 @@ bool enough(const PoolView& view, const ForUsers& need) {
   return coming_slots(view) >= static_cast<int>(view.waiters.size()) + need.spare;
 }
 
-// What stood in the way of a new row, as far as one can say afterwards.
+// What prevented a new row, as far as one can say afterwards.
 std::string refusal(PoolStore& store, const std::optional<ForUsers>& need) {
-  return need && enough(store.view(), *need) ? "enough slots are free or coming"
+  return need && enough(store.view(), *need) ? "enough slots are free or starting"
                                              : "the cap on GPUs or on their price is reached";
 }
 
@@ -46,8 +46,8 @@ int coming_slots(const PoolView& view) {
 }
 
 int spare_slots(const ScalingLimits& limits) {
-  const int wanted = std::max(1, limits.min_free);
-  return limits.max_free ? std::min(wanted, std::max(*limits.max_free, limits.min_free)) : wanted;
+  const int spare = std::max(1, limits.min_free);
+  return limits.max_free ? std::min(spare, std::max(*limits.max_free, limits.min_free)) : spare;
 }
 
 Supply::Supply(PoolStore& store, SupplyOptions options)
@@ -57,7 +57,7 @@ void Supply::ensure_for_waiters() {
   for (int i = 0; i < k_at_once; ++i) {
     const PoolView view = store_.view();
     if (enough(view, {})) return;
-    if (provision(view, "a user waits", ForUsers{}).operation == Operation::none) return;
+    if (provision(view, "a user is waiting", ForUsers{}).operation == Operation::none) return;
   }
 }
 
@@ -84,7 +84,7 @@ Provisioning Supply::provision(const PoolView& view, const std::string& why,
     if (!may(gpu.source, Operation::wake)) continue;
     if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
   }
-  Provisioning provisioned = {.why = "local workers failed, and rest"};
+  Provisioning provisioned = {.why = "local workers failed; backing off"};
   if (may(Source::local, Operation::create)) provisioned = create(view, Source::local, why, need);
   if (provisioned.operation != Operation::none) return provisioned;
   if (options_.cloud == CloudSwitch::off) return provisioned;
@@ -92,7 +92,7 @@ Provisioning Supply::provision(const PoolView& view, const std::string& why,
     return {.why = provisioned.why + "; the cloud is switched off"};
   }
   if (!may(Source::cloud, Operation::create)) {
-    return {.why = provisioned.why + "; the cloud refused or failed, and rests"};
+    return {.why = provisioned.why + "; the cloud refused or failed; backing off"};
   }
   return create(view, Source::cloud, why, need);
 }

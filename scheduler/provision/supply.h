@@ -1,5 +1,5 @@
-// Makes GPUs come: wakes a paused one, else creates one, local while local capacity is left, else
-// in the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
+// Provisions GPUs: wakes a paused one, else creates one, local while local capacity is left, else in
+// the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
 #pragma once
 
 #include <functional>
@@ -22,37 +22,37 @@ struct SupplyOptions {
   double cloud_usd_per_hour = 0;  // what the next one is expected to cost
   int max_gpus = 0;               // caps; 0: none
   double max_usd_per_hour = 0;
-  // What was learnt of the sources; none: nothing was.
+  // What was learnt about the sources; none: nothing.
   std::function<Demand()> demand{};
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
-// One, or MIN, and never more than the scaler would let stay.
+// One, or MIN, but never more than the scaler would keep.
 int spare_slots(const ScalingLimits& limits);
 
-// What was asked for.
+// What was begun.
 struct Provisioning {
-  Operation operation = Operation::none;  // wake, create; none: nothing can come
+  Operation operation = Operation::none;  // wake, create; none: nothing
   GpuId gpu{};
   Source source = Source::local;
-  std::string why{};  // none: what stands in the way
+  std::string why{};  // none: what prevents it
 };
 
 class Supply {
  public:
   Supply(PoolStore& store, SupplyOptions options);
 
-  // As many as waiters lack: waiters minus slots that are free or will be.
+  // As many as waiters need: waiters minus slots that are free or will be.
   void ensure_for_waiters();
   // After a connect, or a GPU's failure: one more, unless enough slots are free or will be.
   void prepare_next();
-  // A user was sent away, and may ask again: one more, if none is free or coming.
+  // A user was refused, and may ask again: one more, unless one is free or starting.
   void ensure_for_refused();
-  // One, whatever there is, but of no source that rests after failures. With a `need`, here and
+  // One, whatever there is already, but not at a source in its backoff. With a `need`, here and
   // below: only if the store still sees it when the row is written.
   Provisioning provision(const PoolView& view, const std::string& why,
                          const std::optional<ForUsers>& need = {});
-  // Creates one of that source, if there is a place, a price and no pause; else says what is
-  // missing. `fence`: the scaler's; 0: nobody's.
+  // Creates one at that source, if there is room, a price within the cap and no pause; else says
+  // what is missing. `fence`: the scaler's; 0: nobody's.
   Provisioning create(const PoolView& view, Source source, const std::string& why,
                       const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);
   // Wakes that row. False: it is not paused any more, or the cap on spending forbids it.
@@ -71,7 +71,7 @@ class Supply {
 
 // Paused GPUs of the shared pool that may be woken, in order: local, external, then the cheapest.
 std::vector<Gpu> wakeable(const PoolView& view);
-// Slots of the shared pool that are free, or will be when what is starting has started.
+// Slots of the shared pool that are free, or will be when the starting GPUs are ready.
 int coming_slots(const PoolView& view);
 
 // Whether cloud GPUs may be created now: the switch that the scaler sets (cloud = auto), and a

@@ -1,6 +1,4 @@
-#include <algorithm>
-
-#include "scheduler/scaling/plan.h"
+#include "scheduler/scaling/capacity.h"
 
 namespace navtalk {
 namespace {
@@ -10,28 +8,28 @@ bool capped(const Gpu& gpu) {
 }
 
 void count(const Gpu& gpu, bool cloud_usable, const ScalingLimits& limits, TimePoint now,
-           Census& census) {
-  census.busy += gpu.sessions;
+           Capacity& capacity) {
+  capacity.busy += gpu.sessions;
   const bool usable = gpu.source != Source::cloud || cloud_usable;
   const int local = gpu.source == Source::cloud ? 0 : gpu.slots;
   switch (gpu.state) {
     case State::idle:
     case State::running:
-      if (usable) census.free += gpu.free_slots();
-      census.local += local;
+      if (usable) capacity.free += gpu.free_slots();
+      capacity.local += local;
       break;
     case State::starting:
-      census.starting += gpu.slots;
-      census.local += local;
+      capacity.starting += gpu.slots;
+      capacity.local += local;
       break;
     case State::paused:
-      if (usable) census.paused += gpu.slots;
-      census.local += local;
+      if (usable) capacity.paused += gpu.slots;
+      capacity.local += local;
       break;
     case State::failed:
-      census.busy -= gpu.sessions;  // they are lost
+      capacity.busy -= gpu.sessions;  // they are lost
       if (gpu.source != Source::external && now - gpu.since < limits.failed_hold) {
-        census.holding += gpu.slots;
+        capacity.holding += gpu.slots;
       }
       break;
     case State::stopping:
@@ -41,18 +39,18 @@ void count(const Gpu& gpu, bool cloud_usable, const ScalingLimits& limits, TimeP
 
 }  // namespace
 
-Census census(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
+Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
   const bool cloud_usable = limits.cloud == CloudSwitch::on ||
                             (limits.cloud == CloudSwitch::automatic && snapshot.memory.cloud_on);
-  Census census;
+  Capacity capacity;
   for (const Gpu& gpu : snapshot.gpus) {
-    if (capped(gpu)) ++census.gpus;
-    if (gpu.state != State::paused) census.usd_per_hour += gpu.usd_per_hour;
-    if (shared(gpu)) count(gpu, cloud_usable, limits, now, census);
+    if (capped(gpu)) ++capacity.gpus;
+    if (gpu.state != State::paused) capacity.usd_per_hour += gpu.usd_per_hour;
+    if (shared(gpu)) count(gpu, cloud_usable, limits, now, capacity);
   }
   const SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
-  if (local.available) census.local += local.room_slots();
-  return census;
+  if (local.available) capacity.local += local.room_slots();
+  return capacity;
 }
 
 }  // namespace navtalk

@@ -5,18 +5,18 @@
 namespace navtalk {
 namespace {
 
-bool needs_cloud(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
-                 const Wanted& wanted) {
-  if (wanted.least > census.local) return true;
+bool needs_cloud(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity,
+                 const Target& target) {
+  if (target.least > capacity.local) return true;
   if (limits.policy != ScalingPolicy::adaptive) return false;
   const double load = snapshot.demand.rate_per_s * snapshot.demand.session_s;
-  return erlang_c(census.local, load) > limits.wait_probability;
+  return erlang_c(capacity.local, load) > limits.wait_probability;
 }
 
 }  // namespace
 
 ScalerMemory updated_memory(const Snapshot& snapshot, const ScalingLimits& limits,
-                            const Census& census, const Wanted& wanted, TimePoint now) {
+                            const Capacity& capacity, const Target& target, TimePoint now) {
   ScalerMemory memory = snapshot.memory;
   const SourceState& cloud = snapshot.sources[static_cast<std::size_t>(Source::cloud)];
   if (limits.cloud != CloudSwitch::automatic || !cloud.available) {
@@ -24,7 +24,7 @@ ScalerMemory updated_memory(const Snapshot& snapshot, const ScalingLimits& limit
     memory.cloud_need_ticks = 0;
     return memory;
   }
-  if (needs_cloud(snapshot, limits, census, wanted)) {
+  if (needs_cloud(snapshot, limits, capacity, target)) {
     if (memory.cloud_need_ticks < limits.cloud_after_ticks) ++memory.cloud_need_ticks;
     memory.cloud_needed_at = now;
     memory.cloud_on |= memory.cloud_need_ticks >= limits.cloud_after_ticks;

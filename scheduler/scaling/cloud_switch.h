@@ -1,13 +1,13 @@
-// When the cloud is used under `cloud = "auto"`: on when local capacity cannot hold the wanted
-// P(wait) for some ticks, off after a quiet time without that need. Pure.
+// When the cloud is used under `cloud = "auto"`: on once local capacity has not been enough for the
+// target or for P(wait) for some ticks, off after a quiet time without that need. Pure.
 #pragma once
 
-#include "scheduler/scaling/plan.h"
+#include "scheduler/scaling/target.h"
 
 namespace navtalk {
 
-// The memory afterwards; its cloud_on is the switch, whatever the policy.
+// The memory for the next tick; its cloud_on is the switch under every setting of `cloud`.
 ScalerMemory updated_memory(const Snapshot& snapshot, const ScalingLimits& limits,
-                            const Census& census, const Wanted& wanted, TimePoint now);
+                            const Capacity& capacity, const Target& target, TimePoint now);
 
 }  // namespace navtalk

@@ -4,6 +4,8 @@
 
 #include "core/log/log.h"
 #include "scheduler/pool/kept_paused.h"
+#include "scheduler/scaling/decide.h"
+#include "scheduler/scaling/explain.h"
 
 namespace navtalk {
 namespace {
@@ -90,7 +92,7 @@ Tick Scaler::tick() {
   return tick;
 }
 
-// A row that changed since the look is left to the next tick: compare-and-set says so.
+// A row that changed since the view was read is left to the next tick: compare-and-set says so.
 bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence) {
   using Kind = Action::Kind;
   const std::string why(action.why);
@@ -130,7 +132,6 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
                             .detail = *change.last_error});
       return true;
     }
-    case Kind::probe:  // the prober asks failed external GPUs all the time
     case Kind::create:
       return false;
   }
@@ -145,9 +146,9 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
   }
   Decision decision{.at = view.now,
                     .policy = std::string(name(options_.limits.policy)),
-                    .target = plan.target(),
-                    .supply = plan.census.supply(),
-                    .busy = plan.census.busy,
+                    .target = plan.target.least,
+                    .supply = plan.capacity.supply(),
+                    .busy = plan.capacity.busy,
                     .queued = static_cast<int>(view.waiters.size()),
                     .cloud = plan.cloud,
                     .actions = summary(plan)};

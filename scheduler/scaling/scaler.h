@@ -1,5 +1,5 @@
-// One tick of the scaler: take the one scaler's lease, look, decide, write the intents, remember.
-// Executors carry the intents out. Used by the loop of `navtalk serve` and by `navtalk pool scale`.
+// One tick of the scaler: hold the scaler's lease, read the pool, decide, write intents, record the
+// decision. Executors carry the intents out. Used by the loop of `navtalk serve` and by `navtalk pool scale`.
 #pragma once
 
 #include <optional>

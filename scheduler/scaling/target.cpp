@@ -1,4 +1,5 @@
-// The law: how many slots there should be. docs/scaling.md derives the formulas.
+#include "scheduler/scaling/target.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -6,7 +7,6 @@
 
 #include "scheduler/forecast/erlang.h"
 #include "scheduler/forecast/normal.h"
-#include "scheduler/scaling/plan.h"
 
 namespace navtalk {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr int k_no_limit = std::numeric_limits<int>::max();
 constexpr double k_floor_chance = 0.2;
 
-// What can be had from one source by one operation, and how fast.
+// How many slots one operation at one source can add, and how fast.
 struct Tier {
   double lead_s = 0;
   int slots = 0;
@@ -41,14 +41,14 @@ int paused_slots(const Snapshot& snapshot, bool local) {
   return slots;
 }
 
-// A wake that fails costs its time and then a creation.
+// A wake that fails costs its own time and that of a creation after it.
 double wake_lead_s(const LeadTime& wake, const LeadTime& create) {
   return wake.success_rate * in_seconds(wake.p90) +
          (1 - wake.success_rate) * (in_seconds(wake.p90) + in_seconds(create.p90));
 }
 
 // The ways to more slots, the fastest first.
-Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census) {
+Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity) {
   const Demand& demand = snapshot.demand;
   const auto lead = [&](Source source) { return in_seconds(demand.create_at(source).p90); };
   const auto slots = [&](Source source) {
@@ -56,13 +56,13 @@ Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Census&
     return state.available ? state.room_slots() : 0;
   };
   Tiers tiers;
-  if (census.paused > 0) {
+  if (capacity.paused > 0) {
     tiers.add(wake_lead_s(demand.wake_at(Source::local), demand.create_at(Source::local)),
               paused_slots(snapshot, true));
   }
   tiers.add(lead(Source::local), slots(Source::local));
   if (snapshot.memory.cloud_on || limits.cloud == CloudSwitch::on) {
-    if (census.paused > 0) {
+    if (capacity.paused > 0) {
       tiers.add(wake_lead_s(demand.wake_at(Source::cloud), demand.create_at(Source::cloud)),
                 paused_slots(snapshot, false));
     }
@@ -71,9 +71,9 @@ Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Census&
   return tiers;
 }
 
-// By the hour's clock, of the minutes that begin within the horizon.
-Foretold foretold_within(const Demand& demand, double horizon_s) {
-  Foretold sum;
+// Recurring arrivals of the minutes that begin within the horizon.
+RecurringArrivals recurring_within(const Demand& demand, double horizon_s) {
+  RecurringArrivals sum;
   for (std::size_t i = 0; i < demand.ahead.size(); ++i) {
     const double begins_s = i == 0 ? 0 : demand.minute_left_s + 60 * static_cast<double>(i - 1);
     if (begins_s >= horizon_s) break;
@@ -83,23 +83,23 @@ Foretold foretold_within(const Demand& demand, double horizon_s) {
   return sum;
 }
 
-// Of the busy ones exp(-H/S) still are after H; new ones come at the rate, in clumps, and by the
-// clock.
+// A share exp(-H/S) of the busy slots is still busy after H. Arrivals add to them: at the rate and
+// with its dispersion, and the recurring ones.
 Outlook outlook(const Demand& demand, int busy, double horizon_s) {
   const double stay = std::exp(-horizon_s / demand.session_s);
   const double fresh = demand.rate_per_s * demand.session_s * (1 - stay);
-  const Foretold more = foretold_within(demand, horizon_s);
-  const double variance = busy * stay * (1 - stay) + demand.clumping * fresh + more.variance;
+  const RecurringArrivals more = recurring_within(demand, horizon_s);
+  const double variance = busy * stay * (1 - stay) + demand.dispersion * fresh + more.variance;
   return {.horizon_s = horizon_s,
           .mean = busy * stay + fresh + more.users,
           .deviation = std::sqrt(variance)};
 }
 
-// Half a slot: what comes in whole ones is never certain.
+// At least half a slot, since slots are whole numbers.
 double at_least_half(double deviation) { return std::hypot(deviation, 0.5); }
 
-// Above the mean: the normal quantile z, and (z^2-1)/6 for the skew of counts (Cornish and Fisher);
-// in its place, as far as it can be trusted, what was learnt.
+// Above the mean: the normal quantile z, and (z^2-1)/6 for the skew of counts (Cornish and Fisher).
+// The learnt headroom replaces them as far as it can be trusted.
 int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learnt& learnt) {
   const double normal = z * expected.deviation + (z * z - 1) / 6;
   const double known = learnt.deviations * at_least_half(expected.deviation);
@@ -107,38 +107,38 @@ int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learn
   return std::max(busy + 1, static_cast<int>(std::ceil(slots - 1e-9)));
 }
 
-// Hot slots have to last until the next way to more has delivered: for each way its own forecast,
-// less what faster ways bring.
-void want_by_forecast(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
-                      Wanted& wanted) {
+// The slots that are ready have to last until the next way to more slots delivers. So each way has
+// its own forecast, less the slots of the faster ways.
+void target_by_forecast(const Snapshot& snapshot, const ScalingLimits& limits,
+                        const Capacity& capacity, Target& target) {
   const Demand& demand = snapshot.demand;
   const double z = normal_quantile(1 - limits.wait_probability);
-  Tiers ways = tiers(snapshot, limits, census);
+  Tiers ways = tiers(snapshot, limits, capacity);
   if (ways.count == 0) ways.add(in_seconds(demand.create_at(Source::local).p90), 1);
-  const int busy = census.busy + snapshot.queued;
+  const int busy = capacity.busy + snapshot.queued;
   const auto expected = [&](const Tier& way) {
     return outlook(demand, busy, way.lead_s + in_seconds(limits.tick));
   };
-  wanted.slowest = expected(ways.all[ways.count - 1]);
-  wanted.slowest.deviation = at_least_half(wanted.slowest.deviation);
-  wanted.learnt =
-      snapshot.memory.headroom.learnt(wanted.slowest.deviation, limits.wait_probability);
+  target.slowest = expected(ways.all[ways.count - 1]);
+  target.slowest.deviation = at_least_half(target.slowest.deviation);
+  target.learnt =
+      snapshot.memory.headroom.learnt(target.slowest.deviation, limits.wait_probability);
   int covered = 0;
   for (std::size_t i = 0; i < ways.count; ++i) {
     const Outlook here = expected(ways.all[i]);
-    const int slots = slots_for(here, busy, z, wanted.learnt);
-    if (slots - covered > wanted.forecast) {
-      wanted.forecast = slots - covered;
-      wanted.horizon_s = here.horizon_s;
-      wanted.mean = here.mean;
-      wanted.deviation = here.deviation;
-      wanted.foretold = foretold_within(demand, here.horizon_s).users;
+    const int slots = slots_for(here, busy, z, target.learnt);
+    if (slots - covered > target.forecast) {
+      target.forecast = slots - covered;
+      target.horizon_s = here.horizon_s;
+      target.mean = here.mean;
+      target.deviation = here.deviation;
+      target.recurring = recurring_within(demand, here.horizon_s).users;
     }
     covered += ways.all[i].slots;
   }
 }
 
-// A pool of fewer would let one user in five wait if it never grew.
+// A pool with fewer slots would let one user in five wait if it never grew.
 int floor_of(const Demand& demand, const ScalingLimits& limits) {
   return least_servers(demand.slow_per_s * demand.session_s,
                        std::max(limits.wait_probability, k_floor_chance));
@@ -146,44 +146,44 @@ int floor_of(const Demand& demand, const ScalingLimits& limits) {
 
 bool surges(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
   const Demand& demand = snapshot.demand;
-  constexpr int k_least_arrivals = 4;  // two users within a minute are no surge
+  constexpr int k_least_arrivals = 4;  // fewer users within a minute are not a surge
   return snapshot.queued > 0 || snapshot.memory.surge_until > now ||
          (demand.last_minute >= k_least_arrivals &&
           demand.last_minute > limits.surge_factor * demand.slow_per_s * 60);
 }
 
-int highest(const Snapshot& snapshot, TimePoint since) {
-  int target = 0;
+int highest_target(const Snapshot& snapshot, TimePoint since) {
+  int highest = 0;
   for (const TimedTarget& recent : snapshot.recent) {
-    if (recent.at >= since) target = std::max(target, recent.target);
+    if (recent.at >= since) highest = std::max(highest, recent.target);
   }
-  return target;
+  return highest;
 }
 
 }  // namespace
 
-Wanted wanted(const Snapshot& snapshot, const ScalingLimits& limits, const Census& census,
-              TimePoint now) {
-  const int busy = census.busy + snapshot.queued;
-  Wanted wanted;
+Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity,
+                  TimePoint now) {
+  const int busy = capacity.busy + snapshot.queued;
+  Target target;
   if (limits.policy == ScalingPolicy::adaptive) {
-    want_by_forecast(snapshot, limits, census, wanted);
-    wanted.floor = floor_of(snapshot.demand, limits);
-    wanted.least = std::max(wanted.forecast, wanted.floor);
+    target_by_forecast(snapshot, limits, capacity, target);
+    target.floor = floor_of(snapshot.demand, limits);
+    target.least = std::max(target.forecast, target.floor);
   }
-  wanted.least = std::max(wanted.least, busy + limits.min_free);
+  target.least = std::max(target.least, busy + limits.min_free);
   const int ceiling =
       limits.max_free ? busy + std::max(*limits.max_free, limits.min_free) : k_no_limit;
-  wanted.least = std::min(wanted.least, ceiling);
-  wanted.most = ceiling;
+  target.least = std::min(target.least, ceiling);
+  target.most = ceiling;
   if (limits.policy == ScalingPolicy::adaptive) {
-    wanted.surge = surges(snapshot, limits, now);
-    const int held = highest(snapshot, now - limits.hold_down);
-    wanted.held = held > wanted.least;
-    wanted.most = wanted.surge ? ceiling : std::min(ceiling, std::max(wanted.least, held));
+    target.surge = surges(snapshot, limits, now);
+    const int held = highest_target(snapshot, now - limits.hold_down);
+    target.held = held > target.least;
+    target.most = target.surge ? ceiling : std::min(ceiling, std::max(target.least, held));
   }
-  if (!snapshot.demand.history_ready) wanted.most = k_no_limit;
-  return wanted;
+  if (!snapshot.demand.history_ready) target.most = k_no_limit;
+  return target;
 }
 
 }  // namespace navtalk

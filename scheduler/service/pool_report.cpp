@@ -73,7 +73,7 @@ ordered_json as_json(const Headroom& headroom) {
           {"shape", headroom.used.shape},
           {"trust", headroom.used.trust},
           {"users", headroom.users},
-          {"rushes", headroom.rushes}};
+          {"rushes", headroom.bursts}};
 }
 
 ordered_json as_json(const PoolTotals& totals, Duration wall) {

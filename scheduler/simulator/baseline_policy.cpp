@@ -7,7 +7,7 @@
 
 namespace navtalk {
 
-Rhythm rhythm(Strategy::Kind kind) {
+Cadence cadence_of(Strategy::Kind kind) {
   using namespace std::chrono_literals;
   using enum Strategy::Kind;
   switch (kind) {
@@ -19,7 +19,7 @@ Rhythm rhythm(Strategy::Kind kind) {
     case utilisation:
       return {30s, 300s};
     case fixed:
-    case counts:
+    case static_limits:
     case adaptive:
     case oracle:
       break;
@@ -27,7 +27,7 @@ Rhythm rhythm(Strategy::Kind kind) {
   return {5s, 0s};
 }
 
-int rival_target(const Strategy& strategy, int busy) {
+int baseline_target(const Strategy& strategy, int busy) {
   const auto ceiled = [](double slots) { return static_cast<int>(std::ceil(slots - 1e-9)); };
   using enum Strategy::Kind;
   switch (strategy.kind) {
@@ -40,7 +40,7 @@ int rival_target(const Strategy& strategy, int busy) {
       return std::max(ceiled(strategy.second), ceiled(busy / strategy.knob));
     case sqrt_hold:  // an empty pool keeps what one busy slot would
       return busy + ceiled(strategy.knob * std::sqrt(std::max(busy, 1)));
-    case counts:
+    case static_limits:
     case adaptive:
     case oracle:
       break;

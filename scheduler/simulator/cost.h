@@ -1,11 +1,12 @@
-// Hours of a simulated pool: what is paid for and what of it users had.
+// Hours of a simulated pool: those paid for, and those in use by sessions.
 #pragma once
 
+#include "scheduler/pool/gpu.h"
 #include "scheduler/simulator/simulator.h"
 
 namespace navtalk {
 
-class Meter {
+class Cost {
  public:
   // Time passes with `busy` slots in use.
   void advance(Duration passed, int busy) {

@@ -1,5 +1,5 @@
-// What somebody would pay who knows every arrival and every lead time: the least GPU time with
-// which nobody waits. A bound to measure policies by, not a policy.
+// The least GPU time with which nobody waits, if every arrival and every lead time were known: a lower
+// bound for policies, not a policy.
 #pragma once
 
 #include "scheduler/simulator/simulator.h"

@@ -1,5 +1,5 @@
 // Random numbers that depend on nothing but a seed and two numbers: what happens to the seventh GPU
-// is the same under every policy, so that policies meet the same luck. Pure.
+// is the same under every policy. Pure.
 #pragma once
 
 #include <cmath>

@@ -1,21 +1,22 @@
-// A pool on a virtual clock: users of a trace, GPUs that take their time and fail, and a policy.
+// A pool on a virtual clock: users of a trace, GPUs that take time to start and fail, and a policy.
 // The shipped policies run the shipped decide(), DemandEstimator, ETA and prepare-next. Event by
 // event, seeded, no threads: the same input gives the same result.
 #pragma once
 
 #include <stop_token>
 
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/simulator/baseline_policy.h"
 #include "scheduler/simulator/trace/trace.h"
 
 namespace navtalk {
 
 // Chances of one operation; the rest succeeds.
-struct Mishaps {
+struct Faults {
   double no_capacity = 0;  // refused at once
   double fails = 0;        // breaks while it starts
   double hangs = 0;        // never becomes ready: the start deadline ends it
-  double unclear = 0;      // the call fails, half of these times the GPU exists nevertheless
+  double unknown = 0;      // the call fails, half of these times the GPU exists nevertheless
   double wake_fails = 0;
   double crashes_per_h = 0;                     // of one GPU
   double restarts_per_day = 0;                  // of the controller
@@ -32,7 +33,7 @@ struct SimulatorOptions {
   int slots = 1;               // per GPU
   double usd_per_hour = 0.69;  // of a cloud GPU
   double patience_s = 300;     // then a waiting user leaves
-  Mishaps mishaps{};
+  Faults faults{};
   int utilisation_least = 1;  // slots that the utilisation policy never goes below
   bool reconcile = true;      // false shows what would leak
   ScalingLimits limits{};     // of the shipped policies; the strategy sets policy and knob

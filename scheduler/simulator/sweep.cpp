@@ -30,7 +30,7 @@ using K = Strategy::Kind;
 constexpr std::array<Family, 7> k_families = {{
     {.name = "static",
      .knob = "MIN free slots (FREE: 1, 4/3 or 2 times that)",
-     .kind = K::counts,
+     .kind = K::static_limits,
      .fewest = 1,
      .most = 256,
      .seconds = {1, 4.0 / 3, 2},
@@ -112,38 +112,38 @@ SweepRow simulated(const Trace& trace, const Family& family, double knob, double
 
 class Search {
  public:
-  Search(const Trace& trace, const Family& family, const SimulatorOptions& options, double wanted,
+  Search(const Trace& trace, const Family& family, const SimulatorOptions& options, double p_wait,
          const std::stop_token& stop, const Progress& progress)
       : trace_(trace),
         family_(family),
         options_(options),
-        wanted_(wanted),
+        p_wait_(p_wait),
         stop_(stop),
         progress_(progress) {}
 
-  // Along the knob for one second setting: halves the interval in which P(wait) passes the wanted
-  // one, as far as the knob or the trace can tell settings apart.
+  // Along the knob for one second setting: halves the interval in which P(wait) crosses the one asked
+  // for, as far as the knob or the trace can tell settings apart.
   void along(double second) {
     std::optional<SweepRow> too_many = tried(family_.fewest, second), enough;
-    if (too_many->result.p_wait <= wanted_) return offer(*too_many, true);
+    if (too_many->result.p_wait <= p_wait_) return offer(*too_many, true);
     for (int step = 0; step < k_steps; ++step) {
       const double least = enough ? enough->knob : family_.most;
       const auto knob = enough || step > 0 ? between(family_, too_many->knob, least)
                                            : between(family_, family_.fewest, family_.most);
       if (!knob) break;
       SweepRow row = tried(*knob, second);
-      const double off = row.result.p_wait - wanted_;
+      const double off = row.result.p_wait - p_wait_;
       (off > 0 ? too_many : enough) = std::move(row);
       // Half a session more or less: no setting can be nearer.
       if (std::abs(off) * static_cast<double>(trace_.size()) <= 0.5) break;
     }
     if (!enough) {
       SweepRow row = tried(family_.most, second);
-      if (row.result.p_wait > wanted_) return offer(row, false);
+      if (row.result.p_wait > p_wait_) return offer(row, false);
       enough = std::move(row);
     }
     const double a = too_many->result.p_wait, b = enough->result.p_wait;
-    offer(mixed(*too_many, *enough, a > b ? (a - wanted_) / (a - b) : 1), true);
+    offer(mixed(*too_many, *enough, a > b ? (a - p_wait_) / (a - b) : 1), true);
   }
 
   Sweep result() {
@@ -182,7 +182,7 @@ class Search {
   const Trace& trace_;
   const Family& family_;
   const SimulatorOptions& options_;
-  double wanted_;
+  double p_wait_;
   const std::stop_token& stop_;
   const Progress& progress_;
   std::vector<SweepRow> all_{};
@@ -220,7 +220,7 @@ void check_knob(Strategy::Kind kind, double knob) {
   const bool fits = share ? knob > 0 && knob < 1
                           : knob > 0 && knob <= 1e6 && (!family.whole || knob == std::round(knob));
   if (fits) return;
-  throw Error(Code::usage, fmt::format("--knob {:g} is no setting of '{}' ({}): give {}", knob,
+  throw Error(Code::usage, fmt::format("--knob {:g} is not a setting of '{}' ({}): give {}", knob,
                                        family.name, family.knob,
                                        share          ? "a number between 0 and 1"
                                        : family.whole ? "a whole number from 1"

@@ -1,5 +1,5 @@
-// Policies compared at equal P(wait): each one's own knob is turned until its users wait as often
-// as is wanted, on the same trace and with the same luck.
+// Policies compared at equal P(wait): each one's own knob is searched until its users wait as often as
+// asked for, on the same trace and with the same random draws.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct SweepRow {
 };
 
 struct Sweep {
-  // At the wanted P(wait): between the two settings next to it, as if each ran for a part of the
-  // time. Where no setting reaches it, the one that comes nearest.
+  // At the P(wait) asked for: between the two settings next to it, as if each ran for a part of the
+  // time. Where no setting reaches it, the nearest one.
   SweepRow at_equal;
   bool reached = false;
   std::vector<SweepRow> frontier;  // every setting that no other one beats, by P(wait)

@@ -1,4 +1,4 @@
-// How long simulated users waited, and whether what they were promised held.
+// How long simulated users waited, and whether the ETAs that they were shown held.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace navtalk {
 class Waits {
  public:
   void add(Duration wait) { waits_s_.push_back(in_seconds(wait)); }
-  // A promise, and which one it is for kept().
+  // Records a promise; its index is for served().
   std::int32_t promise(TimePoint now, Duration p90);
   void served(std::int32_t promise, TimePoint now);
   double eta_correction() const { return eta_correction_; }  // what the latest promises teach

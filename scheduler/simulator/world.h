@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "scheduler/scaling/plan.h"
+#include "scheduler/scaling/decide.h"
 #include "scheduler/simulator/cost.h"
 #include "scheduler/simulator/event_queue.h"
 #include "scheduler/simulator/simulator.h"
@@ -16,13 +16,13 @@ namespace navtalk {
 // Where the simulated time begins.
 inline constexpr TimePoint k_beginning{std::chrono::hours(24 * 365 * 30)};
 
-// What the simulator knows of a GPU beside its row.
-struct Place {
+// What the simulator knows about a GPU beside its row.
+struct Machine {
   std::uint32_t number = 0;
-  std::uint32_t turn = 0;  // grows with every start: its older events are stale
-  bool paid = false;       // there is an instance
-  bool known = true;       // its provider's id is recorded
-  bool booted = false;     // would be ready if it were known
+  std::uint32_t generation = 0;  // grows with every start: its older events are stale
+  bool paid = false;             // there is an instance
+  bool known = true;             // its provider's id is recorded
+  bool booted = false;           // would be ready if it were known
   std::vector<std::uint32_t> sessions{};
 };
 
@@ -31,7 +31,7 @@ struct Visit {
   Duration left{};        // still to be served
   TimePoint served{};     // since
   std::uint32_t gpu = 0;  // its number
-  std::uint32_t turn = 0;
+  std::uint32_t generation = 0;
   bool first = true;  // not interrupted yet
   std::int32_t promise = -1;
 };
@@ -48,7 +48,7 @@ class World {
  private:
   void configure();
   void advance(TimePoint to);
-  void handle(const Happening& event);
+  void handle(const WorldEvent& event);
   // Users: world_users.cpp.
   void arrive(std::uint32_t session);
   bool claim(std::uint32_t session);
@@ -61,9 +61,9 @@ class World {
   int coming() const;
   int room(Source source) const;
   void prepare_next();
-  void bring_for_waiters();
+  void ensure_for_waiters();
   std::size_t index_of(std::uint32_t number) const;
-  void bring(bool for_waiter);
+  void provision(bool for_waiter);
   void create(Source source, bool for_waiter);
   void start(std::size_t index, Operation operation);
   void wake(std::size_t index);
@@ -74,11 +74,11 @@ class World {
   void interrupt(const std::vector<std::uint32_t>& sessions);
   void lose_call(std::size_t index);
   void reconcile();
-  void pay(Place& place, Source source, bool pays);
+  void pay(Machine& machine, Source source, bool pays);
   void record(const Gpu& gpu, Operation operation, Attempt::Result result, Duration took);
   // The controller: world_controller.cpp.
   void tick();
-  void want_as_rival();
+  void plan_for_baseline();
   void apply();
   void restart();
   SimulatorResult result() const;
@@ -93,8 +93,8 @@ class World {
   ScalingLimits limits_{};
 
   TimePoint now_ = k_beginning;
-  Happenings happenings_{};
-  Meter meter_{};
+  EventQueue events_{};
+  Cost cost_{};
   Waits waits_{};
 
   std::vector<Visit> visits_{};
@@ -102,7 +102,7 @@ class World {
   int busy_ = 0;
 
   Snapshot snapshot_{};  // its gpus are the pool's rows
-  std::vector<Place> places_{};
+  std::vector<Machine> machines_{};
   std::uint32_t numbers_ = 0, attempts_ = 0;
 
   Plan plan_{};

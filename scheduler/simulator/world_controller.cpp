@@ -9,17 +9,17 @@ constexpr Duration k_remembered = std::chrono::hours(24);  // by the store
 
 }  // namespace
 
-void World::want_as_rival() {
-  const Rhythm rhythm = navtalk::rhythm(strategy_.kind);
-  const int target = rival_target(strategy_, busy_ + queued());
+void World::plan_for_baseline() {
+  const Cadence cadence = cadence_of(strategy_.kind);
+  const int target = baseline_target(strategy_, busy_ + queued());
   window_.add(now_, target);
-  window_.forget(now_ - rhythm.hold);
-  const Wanted wanted{.least = target, .most = window_.targets().front().target};
-  plan(snapshot_, limits_, wanted, now_, plan_);
+  window_.forget(now_ - cadence.hold);
+  plan_for(snapshot_, limits_, {.least = target, .most = window_.targets().front().target}, now_,
+           plan_);
 }
 
 void World::tick() {
-  happenings_.at(now_ + limits_.tick, Happening::Kind::tick);
+  events_.at(now_ + limits_.tick, WorldEvent::Kind::tick);
   if (now_ < down_until_) return;
   snapshot_.queued = queued();
   for (const Source source : {Source::local, Source::cloud}) {
@@ -30,9 +30,9 @@ void World::tick() {
     window_.forget(now_ - limits_.hold_down);
     snapshot_.recent = window_.targets();
     decide(snapshot_, limits_, now_, plan_);
-    window_.add(now_, plan_.target());
+    window_.add(now_, plan_.target.least);
   } else {
-    want_as_rival();
+    plan_for_baseline();
   }
   snapshot_.memory = plan_.memory;
   if (!plan_.actions.empty()) apply();
@@ -47,7 +47,7 @@ void World::apply() {
     direction = grows ? 1 : shrinks ? -1 : direction;
     // Rows move when one is removed: their numbers stay.
     if (action.kind != Action::Kind::create) {
-      chosen_.emplace_back(action.kind, places_[action.index].number);
+      chosen_.emplace_back(action.kind, machines_[action.index].number);
     }
   }
   if (direction != 0 && direction_ != 0 && direction != direction_) ++reversals_;
@@ -67,14 +67,14 @@ void World::apply() {
 
 // The controller dies and comes back with what the store remembers. Calls on their way are lost.
 void World::restart() {
-  happenings_.at(now_ + from_seconds(24 * 3600 / options_.mishaps.restarts_per_day),
-                 Happening::Kind::restart);
-  down_until_ = now_ + options_.mishaps.restart;
-  for (std::size_t i = places_.size(); i-- > 0;) {
+  events_.at(now_ + from_seconds(24 * 3600 / options_.faults.restarts_per_day),
+             WorldEvent::Kind::restart);
+  down_until_ = now_ + options_.faults.restart;
+  for (std::size_t i = machines_.size(); i-- > 0;) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool called = gpu.state == State::starting && now_ - gpu.since < k_call &&
                         gpu.source == Source::cloud && gpu.intent.operation == Operation::create;
-    if (called && places_[i].known) lose_call(i);
+    if (called && machines_[i].known) lose_call(i);
   }
   if (!shipped()) return;
   while (!buckets_.empty() && buckets_.front().start < now_ - k_remembered) buckets_.pop_front();

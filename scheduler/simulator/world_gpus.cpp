@@ -10,7 +10,7 @@
 namespace navtalk {
 namespace {
 
-constexpr Duration k_unclear_grace = std::chrono::seconds(180);
+constexpr Duration k_unknown_grace = std::chrono::seconds(180);
 
 }  // namespace
 
@@ -33,20 +33,20 @@ int World::room(Source source) const {
 void World::prepare_next() {
   constexpr int k_spare = 1;
   const int spare = std::min(k_spare, spare_slots(limits_));
-  if (coming() < queued() + spare) bring(false);
+  if (coming() < queued() + spare) provision(false);
 }
 
-void World::bring_for_waiters() {
+void World::ensure_for_waiters() {
   const int at_once = 4;
-  for (int i = 0; i < at_once && coming() < queued(); ++i) bring(true);
+  for (int i = 0; i < at_once && coming() < queued(); ++i) provision(true);
 }
 
 // As scheduler/provision/supply.h does: wake, else create, local before cloud.
-void World::bring(bool for_waiter) {
+void World::provision(bool for_waiter) {
   const auto may = [&, learnt = estimator_.demand(now_)](Source source, Operation operation) {
     return may_retry(learnt, source, operation, snapshot_.gpus, now_);
   };
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     if (gpu.state == State::paused && may(gpu.source, Operation::wake)) {
       wake(i);
@@ -54,7 +54,7 @@ void World::bring(bool for_waiter) {
       return;
     }
   }
-  if (limits_.max_gpus > 0 && static_cast<int>(places_.size()) >= limits_.max_gpus) return;
+  if (limits_.max_gpus > 0 && static_cast<int>(machines_.size()) >= limits_.max_gpus) return;
   const bool cloud = limits_.cloud == CloudSwitch::on ||
                      (limits_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
   if (room(Source::local) > 0 && may(Source::local, Operation::create)) {
@@ -73,65 +73,66 @@ void World::create(Source source, bool for_waiter) {
           .created_at = now_};
   if (for_waiter) gpu.reserved_for.text = "w";
   snapshot_.gpus.push_back(std::move(gpu));
-  places_.push_back({.number = number});
-  start(places_.size() - 1, Operation::create);
+  machines_.push_back({.number = number});
+  start(machines_.size() - 1, Operation::create);
 }
 
 void World::wake(std::size_t index) { start(index, Operation::wake); }
 
 void World::start(std::size_t index, Operation operation) {
   Gpu& gpu = snapshot_.gpus[index];
-  Place& place = places_[index];
+  Machine& machine = machines_[index];
   gpu.state = State::starting;
   gpu.since = now_;
   gpu.intent.operation = operation;
-  place.booted = false;
-  place.known = true;
-  ++place.turn;
+  machine.booted = false;
+  machine.known = true;
+  ++machine.generation;
   ++result_.starts;
-  const Fate fate = navtalk::fate(options_, gpu.source, operation, attempts_++);
-  const bool made = fate.kind != Fate::Kind::no_capacity && fate.kind != Fate::Kind::unclear_none;
-  pay(place, gpu.source, made);
-  const auto soon = [&](Duration after, Happening::Kind kind) {
-    happenings_.at(now_ + after, kind, place.number, place.turn);
+  const StartOutcome outcome = start_outcome(options_, gpu.source, operation, attempts_++);
+  const bool made = outcome.kind != StartOutcome::Kind::no_capacity &&
+                    outcome.kind != StartOutcome::Kind::unknown_none;
+  pay(machine, gpu.source, made);
+  const auto soon = [&](Duration after, WorldEvent::Kind kind) {
+    events_.at(now_ + after, kind, machine.number, machine.generation);
   };
-  switch (fate.kind) {
-    case Fate::Kind::ready:
-      return soon(fate.after, Happening::Kind::ready);
-    case Fate::Kind::no_capacity:
-      return soon(k_call, Happening::Kind::refused);
-    case Fate::Kind::fails:
-      return soon(fate.after, Happening::Kind::fails);
-    case Fate::Kind::hangs:
+  switch (outcome.kind) {
+    case StartOutcome::Kind::ready:
+      return soon(outcome.after, WorldEvent::Kind::ready);
+    case StartOutcome::Kind::no_capacity:
+      return soon(k_call, WorldEvent::Kind::refused);
+    case StartOutcome::Kind::fails:
+      return soon(outcome.after, WorldEvent::Kind::fails);
+    case StartOutcome::Kind::hangs:
       return;
-    case Fate::Kind::unclear:
-      soon(k_call, Happening::Kind::call_lost);
-      return soon(std::max(fate.after, k_call), Happening::Kind::ready);
-    case Fate::Kind::unclear_none:
-      return soon(k_call, Happening::Kind::call_lost);
+    case StartOutcome::Kind::unknown:
+      soon(k_call, WorldEvent::Kind::call_lost);
+      return soon(std::max(outcome.after, k_call), WorldEvent::Kind::ready);
+    case StartOutcome::Kind::unknown_none:
+      return soon(k_call, WorldEvent::Kind::call_lost);
   }
 }
 
 void World::pause(std::size_t index) {
   snapshot_.gpus[index].state = State::paused;
   snapshot_.gpus[index].since = now_;
-  ++places_[index].turn;
-  pay(places_[index], snapshot_.gpus[index].source, false);
+  ++machines_[index].generation;
+  pay(machines_[index], snapshot_.gpus[index].source, false);
 }
 
 void World::ready(std::size_t index) {
   Gpu& gpu = snapshot_.gpus[index];
-  Place& place = places_[index];
-  if (!place.known) {
-    place.booted = true;
+  Machine& machine = machines_[index];
+  if (!machine.known) {
+    machine.booted = true;
     return;
   }
   record(gpu, gpu.intent.operation, Attempt::Result::ok, now_ - gpu.since);
   gpu.intent.operation = Operation::none;
   gpu.state = State::idle;
   gpu.since = now_;
-  if (const auto crash = crash_after(options_, place.number * 31ULL + place.turn)) {
-    happenings_.at(now_ + *crash, Happening::Kind::crash, place.number, place.turn);
+  if (const auto crash = crash_after(options_, machine.number * 31ULL + machine.generation)) {
+    events_.at(now_ + *crash, WorldEvent::Kind::crash, machine.number, machine.generation);
   }
   serve_queue();
 }
@@ -144,15 +145,15 @@ void World::fail(std::size_t index, Attempt::Result result) {
   gpu.sessions = 0;
   gpu.intent.operation = Operation::none;
   gpu.reserved_for.text.clear();
-  ++places_[index].turn;
-  interrupt(std::exchange(places_[index].sessions, {}));
+  ++machines_[index].generation;
+  interrupt(std::exchange(machines_[index].sessions, {}));
 }
 
 // The users of a broken GPU come again with what is left of their sessions.
 void World::interrupt(const std::vector<std::uint32_t>& sessions) {
   for (const std::uint32_t session : sessions) {
     Visit& visit = visits_[session];
-    ++visit.turn;
+    ++visit.generation;
     visit.left -= now_ - visit.served;
     visit.first = false;
     --busy_;
@@ -165,17 +166,17 @@ void World::interrupt(const std::vector<std::uint32_t>& sessions) {
 
 void World::remove(std::size_t index) {
   if (snapshot_.gpus[index].sessions > 0) ++result_.busy_reclaimed;
-  pay(places_[index], snapshot_.gpus[index].source, false);
+  pay(machines_[index], snapshot_.gpus[index].source, false);
   snapshot_.gpus.erase(snapshot_.gpus.begin() + static_cast<std::ptrdiff_t>(index));
-  places_.erase(places_.begin() + static_cast<std::ptrdiff_t>(index));
+  machines_.erase(machines_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 // The provider's answer did not come. Reconciling finds out by the GPU's name; who takes it for a
 // failure and forgets the row leaks what was made.
 void World::lose_call(std::size_t index) {
-  places_[index].known = false;
+  machines_[index].known = false;
   if (options_.reconcile) return;
-  if (places_[index].paid) meter_.leaks();
+  if (machines_[index].paid) cost_.leaks();
   record(snapshot_.gpus[index], Operation::create, Attempt::Result::failed, k_call);
   remove(index);
 }
@@ -183,26 +184,26 @@ void World::lose_call(std::size_t index) {
 void World::reconcile() {
   if (!options_.reconcile) return;
   // Backwards: ready() may add rows at the end, fail() none.
-  for (std::size_t i = places_.size(); i-- > 0;) {
-    Place& place = places_[i];
-    if (place.known) continue;
-    if (place.paid) {
-      place.known = true;
-      if (place.booted) ready(i);
-    } else if (now_ - snapshot_.gpus[i].since >= k_unclear_grace) {
-      place.known = true;
+  for (std::size_t i = machines_.size(); i-- > 0;) {
+    Machine& machine = machines_[i];
+    if (machine.known) continue;
+    if (machine.paid) {
+      machine.known = true;
+      if (machine.booted) ready(i);
+    } else if (now_ - snapshot_.gpus[i].since >= k_unknown_grace) {
+      machine.known = true;
       fail(i, Attempt::Result::failed);
     }
   }
 }
 
-void World::pay(Place& place, Source source, bool pays) {
-  if (place.paid == pays) return;
-  place.paid = pays;
+void World::pay(Machine& machine, Source source, bool pays) {
+  if (machine.paid == pays) return;
+  machine.paid = pays;
   if (pays) {
-    meter_.starts(source);
+    cost_.starts(source);
   } else {
-    meter_.ends(source);
+    cost_.ends(source);
   }
 }
 
@@ -211,7 +212,7 @@ void World::record(const Gpu& gpu, Operation operation, Attempt::Result result, 
   const Attempt attempt{
       .at = now_, .source = gpu.source, .operation = operation, .result = result, .took = took};
   estimator_.attempted(attempt);
-  if (options_.mishaps.restarts_per_day > 0) history_.push_back(attempt);
+  if (options_.faults.restarts_per_day > 0) history_.push_back(attempt);
 }
 
 }  // namespace navtalk

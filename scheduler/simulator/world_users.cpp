@@ -11,7 +11,7 @@ void World::arrive(std::uint32_t session) {
   visit.left = trace_[session].duration;
   if (shipped()) {
     estimator_.arrived(now_);
-    if (options_.mishaps.restarts_per_day > 0) {
+    if (options_.faults.restarts_per_day > 0) {
       const TimePoint start =
           k_beginning + (now_ - k_beginning) / k_demand_bucket * k_demand_bucket;
       if (buckets_.empty() || buckets_.back().start != start) buckets_.push_back({.start = start});
@@ -26,37 +26,37 @@ void World::arrive(std::uint32_t session) {
 void World::wait(std::uint32_t session) {
   Visit& visit = visits_[session];
   queue_.push_back(session);
-  happenings_.at(now_ + from_seconds(options_.patience_s), Happening::Kind::patience, session,
-                 visit.turn);
+  events_.at(now_ + from_seconds(options_.patience_s), WorldEvent::Kind::patience, session,
+             visit.generation);
   if (!shipped()) return;
-  bring_for_waiters();
+  ensure_for_waiters();
   promise(session);
 }
 
 // Local first, among equals the fullest, then the oldest: as the store does.
 bool World::claim(std::uint32_t session) {
-  std::size_t best = places_.size();
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  std::size_t best = machines_.size();
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     const bool answers = gpu.state == State::idle || gpu.state == State::running;
     if (!answers || gpu.sessions >= gpu.slots) continue;
     const bool better =
-        best == places_.size() || gpu.source < snapshot_.gpus[best].source ||
+        best == machines_.size() || gpu.source < snapshot_.gpus[best].source ||
         (gpu.source == snapshot_.gpus[best].source && gpu.sessions > snapshot_.gpus[best].sessions);
     if (better) best = i;
   }
-  if (best == places_.size()) return false;
+  if (best == machines_.size()) return false;
   Gpu& gpu = snapshot_.gpus[best];
   ++gpu.sessions;
   gpu.reserved_for.text.clear();
   if (gpu.state == State::idle) gpu.since = now_;
   gpu.state = State::running;
-  places_[best].sessions.push_back(session);
+  machines_[best].sessions.push_back(session);
   Visit& visit = visits_[session];
   visit.served = now_;
-  visit.gpu = places_[best].number;
+  visit.gpu = machines_[best].number;
   ++busy_;
-  happenings_.at(now_ + visit.left, Happening::Kind::session_end, session, visit.turn);
+  events_.at(now_ + visit.left, WorldEvent::Kind::session_end, session, visit.generation);
   if (visit.promise >= 0) waits_.served(std::exchange(visit.promise, -1), now_);
   if (shipped()) prepare_next();
   return true;
@@ -77,7 +77,7 @@ void World::serve_queue() {
 
 void World::end(std::uint32_t session) {
   const std::size_t index = index_of(visits_[session].gpu);
-  std::erase(places_[index].sessions, session);
+  std::erase(machines_[index].sessions, session);
   Gpu& gpu = snapshot_.gpus[index];
   if (--gpu.sessions == 0) {
     gpu.state = State::idle;
@@ -98,7 +98,7 @@ void World::end(std::uint32_t session) {
 // The patience of all is the same: the head's ends first.
 void World::give_up() {
   Visit& visit = visits_[queue_.front()];
-  ++visit.turn;
+  ++visit.generation;
   if (visit.first) waits_.add(now_ - visit.arrived);
   ++result_.abandoned;
   queue_.pop_front();

@@ -82,8 +82,8 @@ void put_headroom(MetricsPage& page, const Headroom& headroom) {
              "How much of it is used in place of the normal quantile", headroom.used.trust);
   page.gauge("navtalk_scaler_headroom_users", "Users of the last month it was learnt from",
              headroom.users);
-  page.gauge("navtalk_scaler_headroom_rushes", "Rushes of the last month that nothing foretold",
-             headroom.rushes);
+  page.gauge("navtalk_scaler_headroom_rushes",
+             "Bursts of the last month that no forecast predicted", headroom.bursts);
 }
 
 void put_pool(MetricsPage& page, const PoolReport& report) {

@@ -37,13 +37,13 @@ TEST_CASE("a constant rate is what both averages come to, and what is expected")
   CHECK(demand.last_minute == Approx(6).margin(1));
 }
 
-TEST_CASE("of a rush twice the excess is expected, of chance nothing") {
+TEST_CASE("a burst raises the expected rate by twice its excess, chance by nothing") {
   DemandEstimator estimator(k_start);
   come_evenly(estimator, k_start, 4h, 6);
   come_evenly(estimator, k_start + 4h, 2min, 60);
-  const Demand rush = estimator.demand(k_start + 4h + 2min);
-  CHECK(rush.fast_per_s > 0.5);
-  CHECK(rush.rate_per_s > rush.fast_per_s);
+  const Demand burst = estimator.demand(k_start + 4h + 2min);
+  CHECK(burst.fast_per_s > 0.5);
+  CHECK(burst.rate_per_s > burst.fast_per_s);
   DemandEstimator other(k_start);
   come_evenly(other, k_start, 4h, 6);
   other.arrived(k_start + 4h, 3);
@@ -61,19 +61,17 @@ TEST_CASE("averages fade when nobody comes") {
   CHECK(estimator.demand(k_start + 30h).day_per_s == Approx(0).margin(1e-12));
 }
 
-TEST_CASE("burstiness is variance over mean per minute, clumping what no rate foretells") {
+TEST_CASE("the dispersion counts the changes between minutes, not those between hours") {
   DemandEstimator estimator(k_start);
-  // Two hours of ten a minute, two hours of none, in turn: bursty, but hardly clumped.
+  // Two hours of ten a minute, two hours of none, in turn.
   for (int hour = 0; hour < 24; hour += 4) come_evenly(estimator, k_start + hour * 1h, 2h, 10);
   const Demand slow = estimator.demand(k_start + 24h);
-  CHECK(slow.burstiness == Approx(5).epsilon(0.05));
-  CHECK(slow.clumping == 1);
-  // Ten at once every other minute: both.
-  DemandEstimator clumped(k_start);
-  for (int minute = 0; minute < 600; minute += 2) clumped.arrived(k_start + minute * 1min, 10);
-  const Demand clumps = clumped.demand(k_start + 600min);
-  CHECK(clumps.burstiness == Approx(5).epsilon(0.05));
-  CHECK(clumps.clumping == 8);  // at the cap
+  CHECK(slow.dispersion == 1);
+  // Ten at once every other minute.
+  DemandEstimator batches(k_start);
+  for (int minute = 0; minute < 600; minute += 2) batches.arrived(k_start + minute * 1min, 10);
+  const Demand uneven = batches.demand(k_start + 600min);
+  CHECK(uneven.dispersion == 8);  // at the cap
 }
 
 TEST_CASE("what is older than a day is forgotten") {
@@ -81,7 +79,7 @@ TEST_CASE("what is older than a day is forgotten") {
   for (int minute = 0; minute < 600; minute += 2) estimator.arrived(k_start + minute * 1min, 10);
   come_evenly(estimator, k_start + 10h, 24h, 1);
   const Demand demand = estimator.demand(k_start + 34h);
-  CHECK(demand.burstiness == Approx(1).margin(0.05));
+  CHECK(demand.dispersion == 1);
   CHECK(demand.day_per_s == Approx(1.0 / 60).epsilon(0.02));
 }
 
@@ -92,7 +90,7 @@ TEST_CASE("a session's length is believed, then learnt") {
   CHECK(estimator.demand(k_start + 1h).session_s == Approx((95 * 100.0 + 5 * 300) / 100));
 }
 
-TEST_CASE("lead times and success_rate are learnt for each source and operation") {
+TEST_CASE("lead times and success rates are learnt for each source and operation") {
   DemandEstimator estimator(k_start);
   const Demand before = estimator.demand(k_start);
   CHECK(before.create_at(Source::cloud).p50 == 90s);
@@ -189,7 +187,7 @@ TEST_CASE("after a restart the loaded history says what the running estimator sa
   CHECK(b.fast_per_s == Approx(a.fast_per_s));
   CHECK(b.slow_per_s == Approx(a.slow_per_s));
   CHECK(b.session_s == Approx(a.session_s));
-  CHECK(b.burstiness == Approx(a.burstiness).epsilon(0.02));
+  CHECK(b.dispersion == Approx(a.dispersion).epsilon(0.02));
   CHECK(b.create_at(Source::cloud) == a.create_at(Source::cloud));
 }
 

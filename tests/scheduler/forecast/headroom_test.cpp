@@ -21,9 +21,9 @@ struct Watch {
     now += 5s;
     fast_per_s *= std::exp(-5 / in_seconds(k_fast_memory));
     fast_per_s += arrived / in_seconds(k_fast_memory);
-    headroom.look(now, {.busy = busy,
-                        .fast_per_s = fast_per_s,
-                        .outlook = {.horizon_s = 100, .mean = 0, .deviation = deviation}});
+    headroom.observe(now, {.busy = busy,
+                           .fast_per_s = fast_per_s,
+                           .outlook = {.horizon_s = 100, .mean = 0, .deviation = deviation}});
   }
   // An hour of one user every half minute, then a batch.
   void hour(int batch, double deviation) {
@@ -84,7 +84,7 @@ TEST_CASE("fewer waiting users take more slots, and beyond what was seen a norma
 TEST_CASE("users who were expected teach no distrust of the normal quantile") {
   Watch watch;
   for (int i = 0; i < 40; ++i) watch.hour(4, 2);
-  CHECK(watch.headroom.rushes == 0);
+  CHECK(watch.headroom.bursts == 0);
   CHECK(watch.headroom.learnt(2, 0.01).trust == 0);
 }
 

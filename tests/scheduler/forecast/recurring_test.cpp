@@ -1,4 +1,4 @@
-// What the hour's clock foretells, and what is not to be taken for it.
+// Which arrivals count as recurring, and which do not.
 #include "scheduler/forecast/recurring.h"
 
 #include <catch2/catch.hpp>
@@ -17,11 +17,11 @@ namespace {
 constexpr TimePoint k_start{std::chrono::hours(500000)};
 
 // A day's ring whose open minute is the first of an hour; one user a minute, and at minute 3 of the
-// hours that `rush` names (1: the hour before) so many more.
+// hours that `burst` names (1: the hour before) so many more.
 struct Day {
   std::vector<std::uint32_t> counts = std::vector<std::uint32_t>(24 * 60, 1);
 
-  Day& rush(std::size_t hour, std::uint32_t users) {
+  Day& burst(std::size_t hour, std::uint32_t users) {
     counts[(24 - hour) * 60 + 3] += users;
     return *this;
   }
@@ -30,9 +30,9 @@ struct Day {
   }
 };
 
-Day rushes(std::size_t hours, std::uint32_t users) {
+Day bursts(std::size_t hours, std::uint32_t users) {
   Day day;
-  for (std::size_t hour = 1; hour <= hours; ++hour) day.rush(hour, users);
+  for (std::size_t hour = 1; hour <= hours; ++hour) day.burst(hour, users);
   return day;
 }
 
@@ -58,37 +58,37 @@ Trace hourly_jobs(int hours) {
 
 }  // namespace
 
-TEST_CASE("what came at one minute of every hour is foretold for that minute alone") {
-  const Day day = rushes(23, 10);
+TEST_CASE("arrivals at one minute of every hour are forecast for that minute alone") {
+  const Day day = bursts(23, 10);
   for (std::size_t ahead = 0; ahead < 16; ++ahead) {
     INFO(ahead << " minutes ahead");
-    CHECK(foretold(day.ring(), ahead).users == Approx(ahead == 3 ? 10 : 0).margin(1e-9));
+    CHECK(recurring_arrivals(day.ring(), ahead).users == Approx(ahead == 3 ? 10 : 0).margin(1e-9));
   }
-  CHECK(foretold(day.ring(), 3).variance == Approx(1));  // the mean's, at least
+  CHECK(recurring_arrivals(day.ring(), 3).variance == Approx(1));  // the mean's, at least
 }
 
-TEST_CASE("a rush of a few hours, however large, is not foretold, one of many is") {
-  CHECK(foretold(rushes(1, 500).ring(), 3) == Foretold{});
-  CHECK(foretold(rushes(4, 10).ring(), 3) == Foretold{});
-  CHECK(foretold(rushes(6, 10).ring(), 3).users > 0);
+TEST_CASE("a burst of a few hours, however large, is not forecast, one of many is") {
+  CHECK(recurring_arrivals(bursts(1, 500).ring(), 3) == RecurringArrivals{});
+  CHECK(recurring_arrivals(bursts(4, 10).ring(), 3) == RecurringArrivals{});
+  CHECK(recurring_arrivals(bursts(6, 10).ring(), 3).users > 0);
 }
 
 TEST_CASE("of hours that differ, the last ones count if they brought more") {
-  Day day = rushes(12, 10);
-  CHECK(foretold(day.ring(), 3).users == Approx(10));
+  Day day = bursts(12, 10);
+  CHECK(recurring_arrivals(day.ring(), 3).users == Approx(10));
   day = Day{};
-  for (std::size_t hour = 12; hour < 24; ++hour) day.rush(hour, 10);
-  CHECK(foretold(day.ring(), 3).users == Approx(10 * 12 / 23.0));
-  CHECK(foretold(day.ring(), 3).variance > 20);
+  for (std::size_t hour = 12; hour < 24; ++hour) day.burst(hour, 10);
+  CHECK(recurring_arrivals(day.ring(), 3).users == Approx(10 * 12 / 23.0));
+  CHECK(recurring_arrivals(day.ring(), 3).variance > 20);
 }
 
-TEST_CASE("before six hours are known nothing is foretold, nor for an empty pool") {
-  CHECK(foretold(rushes(23, 10).ring(5 * 60 + 59), 3) == Foretold{});
-  CHECK(foretold(rushes(23, 10).ring(6 * 60), 3).users == Approx(10));
-  CHECK(foretold({}, 3) == Foretold{});
+TEST_CASE("before six hours are known nothing is forecast, nor for an empty pool") {
+  CHECK(recurring_arrivals(bursts(23, 10).ring(5 * 60 + 59), 3) == RecurringArrivals{});
+  CHECK(recurring_arrivals(bursts(23, 10).ring(6 * 60), 3).users == Approx(10));
+  CHECK(recurring_arrivals({}, 3) == RecurringArrivals{});
 }
 
-TEST_CASE("the estimator foretells the next full hour, and what of it is still to come") {
+TEST_CASE("the estimator forecasts the next full hour, and what is still to come of it") {
   DemandEstimator estimator(k_start);
   come_hourly(estimator, 24);
   const Demand before = estimator.demand(k_start + 24h - 30s);
@@ -104,7 +104,7 @@ TEST_CASE("the estimator foretells the next full hour, and what of it is still t
   CHECK(estimator.demand(k_start + 24h + 2s).ahead[0].users == 0);
 }
 
-TEST_CASE("a rush that was foretold is not expected to go on, another one is") {
+TEST_CASE("a recurring burst is not expected to continue, another one is") {
   DemandEstimator hourly(k_start), calm(k_start);
   come_hourly(hourly, 24);
   for (int minute = 0; minute < 24 * 60; ++minute) calm.arrived(k_start + minute * 1min);

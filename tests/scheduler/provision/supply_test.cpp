@@ -127,11 +127,11 @@ TEST_CASE("what was brought since the look is not brought again") {
   CHECK(supply.provision(before, "test", ForUsers{}).operation == Operation::wake);
   const Provisioning second = supply.provision(before, "test", ForUsers{});
   CHECK(second.operation == Operation::none);
-  CHECK(second.why == "enough slots are free or coming");
+  CHECK(second.why == "enough slots are free or starting");
   CHECK(world.gpus().size() == 1);
 }
 
-TEST_CASE("the next GPU is prepared unless enough slots are free or coming") {
+TEST_CASE("the next GPU is prepared unless enough slots are free or starting") {
   World world;
   world.host({"cuda:0", "cuda:1"});
   Supply supply = world.supply({.spare_slots = 1});

@@ -12,47 +12,46 @@ TEST_CASE("adaptive: the forecast is that of the formula") {
   // H = 95 s, exp(-95/300) = 0.7286; mean 20 x 0.7286 + 4/60 x 300 x 0.2714 = 20.0;
   // variance 20 x 0.7286 x 0.2714 + 5.428 = 9.383; z(1 %) = 2.3263; skew 0.735: 27.86.
   const Plan plan = busy_pool(20, 4).plan();
-  CHECK(plan.wanted.horizon_s == Approx(95));
-  CHECK(plan.wanted.mean == Approx(20.0).margin(0.01));
-  CHECK(plan.wanted.deviation == Approx(3.063).margin(0.01));
-  CHECK(plan.target() == 28);
+  CHECK(plan.target.horizon_s == Approx(95));
+  CHECK(plan.target.mean == Approx(20.0).margin(0.01));
+  CHECK(plan.target.deviation == Approx(3.063).margin(0.01));
+  CHECK(plan.target.least == 28);
 }
 
-TEST_CASE("adaptive: more waits, clumps or a stricter wish ask for more") {
-  const int plain = busy_pool(20, 4).plan().target();
-  Pool clumped = busy_pool(20, 4);
-  clumped.snapshot.demand.clumping = 4;
-  CHECK(clumped.plan().target() > plain);
+TEST_CASE("adaptive: longer waits, more dispersion or a stricter P(wait) raise the target") {
+  const int plain = busy_pool(20, 4).plan().target.least;
+  Pool dispersed = busy_pool(20, 4);
+  dispersed.snapshot.demand.dispersion = 4;
+  CHECK(dispersed.plan().target.least > plain);
   Pool strict = busy_pool(20, 4);
   strict.limits.wait_probability = 0.0001;
-  CHECK(strict.plan().target() > plain);
+  CHECK(strict.plan().target.least > plain);
   Pool slow = busy_pool(20, 8);
   slow.snapshot.demand.create[2].p90 = 600s;
-  CHECK(slow.plan().target() > busy_pool(20, 8).plan().target());
+  CHECK(slow.plan().target.least > busy_pool(20, 8).plan().target.least);
   Pool queue = busy_pool(20, 4);
   queue.snapshot.queued = 5;
-  CHECK(queue.plan().target() >= plain + 3);
+  CHECK(queue.plan().target.least >= plain + 3);
 }
 
-TEST_CASE("adaptive: one slot is free for the next user even when nobody is foreseen") {
-  CHECK(busy_pool(0, 0).plan().target() == 1);
-  CHECK(busy_pool(3, 0).plan().target() >= 4);
+TEST_CASE("adaptive: one slot is free for the next user even when no arrival is forecast") {
+  CHECK(busy_pool(0, 0).plan().target.least == 1);
+  CHECK(busy_pool(3, 0).plan().target.least >= 4);
 }
 
-TEST_CASE("adaptive: what the hour's clock foretells is there when its minute begins") {
+TEST_CASE("adaptive: capacity for recurring arrivals is there when their minute begins") {
   Pool pool = busy_pool(20, 4);
   pool.snapshot.demand.minute_left_s = 40;
   pool.snapshot.demand.ahead[2] = {.users = 10, .variance = 4};  // begins in 100 s
-  CHECK(pool.plan().target() == 28);                             // a GPU takes 95 s
+  CHECK(pool.plan().target.least == 28);                         // a GPU takes 95 s
   pool.snapshot.demand.minute_left_s = 30;
   const Plan plan = pool.plan();
-  CHECK(plan.wanted.mean == Approx(30.0).margin(0.01));
-  CHECK(plan.wanted.deviation == Approx(std::sqrt(9.383 + 4)).margin(0.01));
-  CHECK(plan.wanted.foretold == Approx(10));
-  CHECK(plan.target() > 38);
+  CHECK(plan.target.mean == Approx(30.0).margin(0.01));
+  CHECK(plan.target.deviation == Approx(std::sqrt(9.383 + 4)).margin(0.01));
+  CHECK(plan.target.recurring == Approx(10));
+  CHECK(plan.target.least > 38);
   const std::string line = explain(plan, pool.limits, pool.snapshot.demand).front();
-  CHECK(line.find("10.0 of them since they come at this minute of every hour") !=
-        std::string::npos);
+  CHECK(line.find("10.0 of them from arrivals that recur every hour") != std::string::npos);
 }
 
 TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as it is trusted") {
@@ -61,16 +60,16 @@ TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as 
   for (auto& steps : headroom.beyond) steps[20] = 1000;  // 9.6 to 11.5 deviations
   headroom.sizes = {10, 5, 1};
   headroom.users = 1000;
-  CHECK(pool.plan().target() == 28);
-  headroom.rushes = 20;
-  const int half = pool.plan().target();
-  headroom.rushes = 1e9;
-  const int whole = pool.plan().target();
+  CHECK(pool.plan().target.least == 28);
+  headroom.bursts = 20;
+  const int half = pool.plan().target.least;
+  headroom.bursts = 1e9;
+  const int whole = pool.plan().target.least;
   // 20 busy, and 11.5 deviations of sqrt(9.383 + 0.25).
   CHECK(whole == Approx(20 + 11.5 * 3.104).margin(1));
   CHECK(half == Approx((28 + whole) / 2.0).margin(1));
   const Plan plan = pool.plan();
-  CHECK(plan.memory.headroom.used == plan.wanted.learnt);  // what people are shown
+  CHECK(plan.memory.headroom.used == plan.target.learnt);  // what people are shown
   CHECK(plan.memory.headroom.used.trust == Approx(1));
 }
 
@@ -86,26 +85,26 @@ TEST_CASE("adaptive: every tick learns, in the shadow too, and static alone does
 
 TEST_CASE("adaptive: never below Erlang's floor of the steady rate") {
   const Plan plan = busy_pool(0, 8).plan();  // 40 busy slots are to be expected, none is
-  CHECK(plan.wanted.floor == 48);
-  CHECK(plan.target() == 48);
+  CHECK(plan.target.floor == 48);
+  CHECK(plan.target.least == 48);
 }
 
 TEST_CASE("adaptive: what fast ways can bring need not be kept hot") {
   Pool pool = busy_pool(20, 4);
-  const int cold = pool.plan().target();
+  const int cold = pool.plan().target.least;
   for (int i = 0; i < 3; ++i) pool.add(Source::local, State::paused);
   const Plan plan = pool.plan();
-  CHECK(plan.target() < cold);
-  CHECK(plan.target() + 3 >= cold);  // hot and paused together cover the slow way
+  CHECK(plan.target.least < cold);
+  CHECK(plan.target.least + 3 >= cold);  // hot and paused together cover the slow way
 }
 
 TEST_CASE("adaptive: MIN is a floor, FREE a ceiling only where it is set") {
   Pool pool = busy_pool(20, 4);
   pool.limits.min_free = 30;
-  CHECK(pool.plan().target() == 50);
+  CHECK(pool.plan().target.least == 50);
   pool.limits.min_free = 0;
   pool.limits.max_free = 2;
-  CHECK(pool.plan().target() == 22);
+  CHECK(pool.plan().target.least == 22);
 }
 
 TEST_CASE("adaptive: down only to the highest target of the hold") {
@@ -114,9 +113,9 @@ TEST_CASE("adaptive: down only to the highest target of the hold") {
   const std::vector<TimedTarget> recent = {{k_now - 61s, 9}, {k_now - 60s, 7}, {k_now - 5s, 3}};
   pool.snapshot.recent = recent;
   const Plan plan = pool.plan();
-  CHECK(plan.wanted.held);
+  CHECK(plan.target.held);
   CHECK(plan.actions.size() == 3);
-  CHECK(plan.wanted.most == 7);
+  CHECK(plan.target.most == 7);
   pool.snapshot.recent = {};
   CHECK(pool.plan().actions.size() == 9);
 }
@@ -129,7 +128,7 @@ TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
     pool.snapshot.demand.session_s = 30;
     pool.snapshot.demand.last_minute = 5;
     const Plan plan = pool.plan();
-    CHECK(plan.wanted.surge);
+    CHECK(plan.target.surge);
     CHECK(plan.actions.empty());
     CHECK(plan.memory.surge_until == k_now + pool.limits.surge_hold);
     pool.snapshot.demand.last_minute = 4;
@@ -148,7 +147,7 @@ TEST_CASE("adaptive: a surge or a waiting user freezes downs for a while") {
   }
 }
 
-TEST_CASE("no thrash: the plan of a pool that was given what it wanted is empty") {
+TEST_CASE("no thrash: the plan of a pool that has reached its target is empty") {
   Pool pool = busy_pool(20, 4);
   for (const Action& action : pool.plan().actions) pool.add(action.source, State::starting);
   CHECK(pool.did() == "");

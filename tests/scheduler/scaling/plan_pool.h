@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "scheduler/scaling/plan.h"
+#include "scheduler/scaling/decide.h"
+#include "scheduler/scaling/explain.h"
 
 namespace navtalk::tests {
 

@@ -71,7 +71,7 @@ TEST_CASE("each host's devices count with that host's slots") {
             std::chrono::minutes(1));
   }
   const Tick tick = world.scaler("one", static_limits(5, 5)).tick();
-  CHECK(tick.plan.census.local == 5);
+  CHECK(tick.plan.capacity.local == 5);
   REQUIRE(tick.plan.actions.size() == 2);
   for (const Action& action : tick.plan.actions) CHECK(action.source == Source::local);
 }

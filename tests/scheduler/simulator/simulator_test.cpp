@@ -37,13 +37,13 @@ Trace made(Load load, double days, std::uint64_t seed) {
   return generate({.load = load, .days = days, .sessions = 27000 * days / 23, .seed = seed});
 }
 
-constexpr Mishaps k_everything = {.no_capacity = 0.05,
-                                  .fails = 0.05,
-                                  .hangs = 0.02,
-                                  .unclear = 0.1,
-                                  .wake_fails = 0.1,
-                                  .crashes_per_h = 0.02,
-                                  .restarts_per_day = 48};
+constexpr Faults k_everything = {.no_capacity = 0.05,
+                                 .fails = 0.05,
+                                 .hangs = 0.02,
+                                 .unknown = 0.1,
+                                 .wake_fails = 0.1,
+                                 .crashes_per_h = 0.02,
+                                 .restarts_per_day = 48};
 
 }  // namespace
 
@@ -95,9 +95,9 @@ TEST_CASE("the same seed gives the same run, another one another") {
 TEST_CASE("no policy ever takes a busy GPU away, and nothing leaks, whatever goes wrong") {
   const Trace trace = made(Load::bursty, 2, 5);
   SimulatorOptions options;
-  options.mishaps = k_everything;
+  options.faults = k_everything;
   options.local_gpus = 3;
-  const std::vector<Strategy> strategies = {{K::counts, 3, 4},   {K::buffer, 4},
+  const std::vector<Strategy> strategies = {{K::static_limits, 3, 4},   {K::buffer, 4},
                                             {K::buffer_hold, 4}, {K::utilisation, 0.5, 2},
                                             {K::sqrt_hold, 2.5}, {K::adaptive, 0.01}};
   for (const Strategy& strategy : strategies) {
@@ -119,7 +119,7 @@ TEST_CASE("no policy ever takes a busy GPU away, and nothing leaks, whatever goe
 
 TEST_CASE("without reconciling, calls whose answer is lost leak") {
   SimulatorOptions options;
-  options.mishaps.unclear = 0.1;
+  options.faults.unknown = 0.1;
   options.reconcile = false;
   const Trace trace = made(Load::bursty, 1, 5);
   CHECK(simulate(trace, {.kind = K::adaptive}, options).leaked_gpu_hours > 100);
@@ -147,7 +147,7 @@ TEST_CASE("restarts of the controller cost little: it loads its history and goes
   const Trace trace = made(Load::bursty, 3, 9);
   SimulatorOptions options;
   const SimulatorResult calm = simulate(trace, {.kind = K::adaptive}, options);
-  options.mishaps.restarts_per_day = 24;
+  options.faults.restarts_per_day = 24;
   const SimulatorResult restarted = simulate(trace, {.kind = K::adaptive}, options);
   CHECK(restarted.gpu_hours == Approx(calm.gpu_hours).epsilon(0.05));
   CHECK(restarted.p_wait < calm.p_wait + 0.02);

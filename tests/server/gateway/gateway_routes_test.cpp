@@ -79,7 +79,7 @@ TEST_CASE("what the adaptive policy has learnt is shown while it is looked after
   const auto scraped = [&] { return ask("GET", pool.url() + "/metrics").text; };
   CHECK(shown().is_null());
   CHECK_THAT(scraped(), !Catch::Contains("navtalk_scaler_headroom"));
-  Headroom headroom{.users = 1200, .rushes = 5, .at = store.now()};
+  Headroom headroom{.users = 1200, .bursts = 5, .at = store.now()};
   headroom.used = {.deviations = 3.5, .trust = 0.2, .shape = 0.5};
   store.set_setting(k_headroom_setting, as_text(headroom));
   CHECK(shown() == nlohmann::json::parse(R"({"deviations": 3.5, "shape": 0.5, "trust": 0.2,

@@ -1,0 +1,26 @@
+// The slots of the shared pool, counted once for each decision. Pure, thread-safe.
+#pragma once
+
+#include "scheduler/pool/scaling_limits.h"
+#include "scheduler/scaling/snapshot.h"
+
+namespace navtalk {
+
+struct Capacity {
+  int busy = 0;      // sessions
+  int free = 0;      // on idle and running GPUs
+  int starting = 0;  // will be ready soon
+  int holding = 0;   // of failed GPUs that still keep their place
+  int paused = 0;    // can be woken
+  int local = 0;     // of local and external GPUs, and of those that could be created there
+  int gpus = 0;      // rows that count for max_gpus
+  double usd_per_hour = 0;
+
+  // What the target is compared with.
+  int supply() const { return busy + free + starting; }
+  friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
+Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now);
+
+}  // namespace navtalk

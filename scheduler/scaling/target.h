@@ -1,0 +1,26 @@
+// How many slots there should be. docs/scaling.md derives the formulas. Pure, thread-safe.
+#pragma once
+
+#include "scheduler/scaling/capacity.h"
+
+namespace navtalk {
+
+// The number, and the figures that led to it.
+struct Target {
+  int least = 0;                                  // GPUs are started below it
+  int most = 0;                                   // GPUs are removed above it
+  int forecast = 0;                               // adaptive: least by the forecast alone
+  int floor = 0;                                  // adaptive: least by Erlang C
+  double horizon_s = 0, mean = 0, deviation = 0;  // adaptive: see docs/scaling.md
+  double recurring = 0;                           // adaptive: recurring arrivals' part of the mean
+  Outlook slowest{};                              // adaptive: for the slowest way to more slots
+  Headroom::Learnt learnt{};                      // adaptive: the headroom used for it
+  bool surge = false, held = false;               // why nothing is removed
+
+  friend bool operator==(const Target&, const Target&) = default;
+};
+
+Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity,
+                  TimePoint now);
+
+}  // namespace navtalk
