@@ -8,20 +8,13 @@
 
 #include "cmd/context.h"
 #include "scheduler/pool/identity.h"
-#include "scheduler/pool/scaling_limits.h"
-#include "scheduler/provision/supply.h"
+#include "scheduler/pool/pool_store.h"
 
 namespace navtalk::cmd {
 
 // The configured store; SQLite in the state directory where none is named.
 std::unique_ptr<PoolStore> open_store(const Config& config);
 PoolIdentity identity_of(PoolStore& store, const Config& config);
-// Adaptive: free_running_gpu is a ceiling only where somebody set it.
-ScalingLimits scaling_limits(const ConfigReading& reading);
-// What prepares GPUs. The cloud's part is off where no image and GPU type are configured.
-SupplyOptions supply_options(const PoolIdentity& identity, const ConfigReading& reading,
-                             const std::string& who);
-bool has_cloud(const Config& config);
 // The configured file, else worker-token in the state directory, made at first use.
 std::string worker_token_of(const Config& config);
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "cmd/pool/parts.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "runpod/runpod_provider.h"
 #include "scheduler/provision/external_provider.h"
+#include "scheduler/provision/supply.h"
+#include "scheduler/service/pool_config.h"
 
 namespace navtalk::cmd {
 
@@ -28,19 +29,13 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   return options;
 }
 
-// What the cap leaves for `gpu`, beside all other rows that are not paused.
-double left_for(const Gpu& gpu, PoolStore& store, double cap) {
-  for (const Gpu& other : store.view().gpus) {
-    if (other.id != gpu.id && other.state != State::paused) cap -= other.usd_per_hour;
-  }
-  return cap;
-}
-
 std::unique_ptr<runpod::Provider> cloud_provider(const Config& config, const PoolIdentity& identity,
                                                  PoolStore& store) {
   runpod::ProviderOptions options = cloud_options(config, identity);
   if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
-    options.budget = [&store, cap](const Gpu& gpu) { return left_for(gpu, store, cap); };
+    options.budget = [&store, cap](const Gpu& gpu) {
+      return budget_for(gpu, store.view().gpus, cap);
+    };
   }
   return std::make_unique<runpod::Provider>(std::move(options),
                                             runpod::read_api_key(config.runpod.api_key_file));

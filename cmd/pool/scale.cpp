@@ -8,6 +8,8 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/scaling/explain.h"
+#include "scheduler/service/pool_config.h"
 #include "scheduler/service/single_tick.h"
 
 namespace navtalk::cmd {
@@ -27,7 +29,7 @@ nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
                        {"provider", navtalk::name(action.source)},
                        {"why", action.why}});
   }
-  // Another is the scaler: nothing was looked at, so nothing is known.
+  // Another process is the scaler: nothing was read, so nothing is known.
   const auto known = [&](auto value) {
     return tick.held ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
   };
@@ -59,21 +61,15 @@ int scale(const Options& options, Context& context) {
   const auto store = open_store(context.config);
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
-  PoolProviders providers(context.config, identity, worker_token_of(context.config), *store,
-                          context.stop);
+  const std::string token = worker_token_of(context.config);
+  PoolProviders providers(context.config, identity, token, *store, context.stop);
   throw_if_stopped(context.stop);
-  SupplyOptions supplies = supply_options(identity, context.config_reading, "scaler " + owner);
+  SupplyOptions supplies = supply_options(context.config_reading, identity, "scaler " + owner);
   supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
   Supply supply(*store, supplies);
   DemandTracker demand_tracker(*store);
-  SingleTick ticker(*store, supply, demand_tracker, providers.all(),
-                    {.owner = owner,
-                     .identity = identity,
-                     .worker_token = worker_token_of(context.config),
-                     .limits = scaling_limits(context.config_reading),
-                     .cloud_slots = context.config.runpod.slots,
-                     .settle = std::chrono::seconds(context.config.runpod.settle_s),
-                     .lease = std::chrono::seconds(context.config.pool.lease_s)});
+  SingleTick ticker({*store, supply, demand_tracker, providers.all()},
+                    pool_options(context.config_reading, identity, owner, token));
   int acted = 0;
   do {
     const Tick tick = options.dry_run ? ticker.dry_run() : ticker.run(context.stop);

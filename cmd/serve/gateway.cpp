@@ -10,18 +10,13 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/provision/local/local_provider.h"
-#include "scheduler/queue/allocator.h"
+#include "scheduler/service/crashed_worker.h"
+#include "scheduler/service/pool_config.h"
 #include "scheduler/service/pool_service.h"
 #include "server/gateway/gateway.h"
 
 namespace navtalk::cmd {
 namespace {
-
-std::vector<std::string> devices_of(const Config& config) {
-  if (config.local.devices == std::vector<std::string>{"none"}) return {};
-  if (!config.local.devices.empty()) return config.local.devices;
-  return {"cpu"};  // a build with CUDA will look for its devices here
-}
 
 // A worker reads the same configuration; the environment it inherits.
 std::vector<std::string> worker_arguments(const Context& context) {
@@ -43,49 +38,22 @@ std::vector<std::string> worker_environment(const Config& config) {
           variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
 }
 
-// The row of a worker that ended by itself is failed at once, not when probes have missed it.
-void fail_row(PoolStore& store, const std::string& name, const std::string& how,
-              const std::string& who) {
-  const std::string why = "the worker ended with " + how;
-  for (bool changed = false; !changed;) {
-    changed = true;
-    for (const Gpu& gpu : store.view().gpus) {
-      if (gpu.name != name || !next(gpu.state, Event::fail) || gpu.state == State::stopping)
-        continue;
-      // While its create is under way the executor tells the outcome.
-      if (gpu.intent.operation != Operation::none) continue;
-      const GpuChange change{
-          .id = gpu.id, .version = gpu.version, .event = Event::fail, .last_error = why};
-      changed = store.change(change, {who, why}).has_value();
-    }
-  }
-}
-
 LocalProviderOptions local_options(const Context& context, PoolStore& store,
                                    const std::string& token, const std::string& owner) {
   return {.program = std::filesystem::read_symlink("/proc/self/exe"),
           .arguments = worker_arguments(context),
           .environment = worker_environment(context.config),
-          .devices = devices_of(context.config),
+          .devices = local_devices(context.config),
           .slots = context.config.local.slots_per_device,
           .host = host_name(),
           .token = token,
           .on_crash = [&store, owner](const std::string& name, const std::string& how) {
             try {
-              fail_row(store, name, how, owner);
+              fail_crashed_worker(store, name, how, owner);
             } catch (const Error& error) {
               log::warn("a crash could not be recorded", {{"error", error.what()}});
             }
           }};
-}
-
-AllocatorOptions allocator_options(const Config& config, const std::string& owner) {
-  using std::chrono::seconds;
-  return {.gateway = owner,
-          .host = host_name(),
-          .queue_limit = static_cast<std::size_t>(config.pool.queue_limit),
-          .queue_timeout = seconds(config.pool.queue_timeout_s),
-          .lease = seconds(config.pool.lease_s)};
 }
 
 }  // namespace
@@ -101,7 +69,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);
 
-  SupplyOptions supplies = supply_options(identity, context.config_reading, "gateway " + owner);
+  SupplyOptions supplies = supply_options(context.config_reading, identity, "gateway " + owner);
   supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
   DemandTracker demand_tracker(*store);
   supplies.demand = [&demand_tracker] { return demand_tracker.demand({}); };
@@ -122,18 +90,12 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                            .stop_notice = std::chrono::milliseconds(
                                static_cast<std::int64_t>(options.drain_s * 1000))});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
-  pool.emplace(*store, supply, demand_tracker, providers,
-               PoolServiceOptions{.owner = owner,
-                                  .identity = identity,
-                                  .host = Host{.name = host_name(),
-                                               .devices = devices_of(config),
-                                               .slots_per_device = config.local.slots_per_device,
-                                               .owner = owner},
-                                  .worker_token = token,
-                                  .limits = scaling_limits(context.config_reading),
-                                  .cloud_slots = config.runpod.slots,
-                                  .settle = std::chrono::seconds(config.runpod.settle_s),
-                                  .lease = std::chrono::seconds(config.pool.lease_s)});
+  PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, token);
+  pool_of_this_host.host = Host{.name = host_name(),
+                                .devices = local_devices(config),
+                                .slots_per_device = config.local.slots_per_device,
+                                .owner = owner};
+  pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {

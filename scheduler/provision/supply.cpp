@@ -155,6 +155,14 @@ std::optional<Gpu> Supply::add(Gpu gpu, const std::string& why, const std::optio
                     {options_.who, why});
 }
 
+double budget_for(const Gpu& gpu, const std::vector<Gpu>& gpus, double max_usd_per_hour) {
+  double left = max_usd_per_hour;
+  for (const Gpu& other : gpus) {
+    if (other.id != gpu.id && other.state != State::paused) left -= other.usd_per_hour;
+  }
+  return left;
+}
+
 bool cloud_switched_on(PoolStore& store) { return store.setting("cloud.switch") == "on"; }
 
 void switch_cloud(PoolStore& store, bool on) {

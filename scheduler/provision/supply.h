@@ -74,6 +74,9 @@ std::vector<Gpu> wakeable(const PoolView& view);
 // Slots of the shared pool that are free, or will be when the starting GPUs are ready.
 int coming_slots(const PoolView& view);
 
+// What a cap on dollars per hour leaves for that row, beside all other rows that are not paused.
+double budget_for(const Gpu& gpu, const std::vector<Gpu>& gpus, double max_usd_per_hour);
+
 // Whether cloud GPUs may be created now: the switch that the scaler sets (cloud = auto), and a
 // pause that an account's refusal (key, balance) imposes until a person has acted.
 bool cloud_switched_on(PoolStore& store);

@@ -14,9 +14,7 @@ using std::chrono::steady_clock;
 
 constexpr Duration k_sign_in_every = std::chrono::seconds(20);
 constexpr Duration k_signed_in = std::chrono::seconds(60);
-constexpr auto k_turning = std::chrono::seconds(30);
-// The list of this host's processes is never behind, but for one that is just being started.
-constexpr Duration k_local_settle = std::chrono::seconds(5);
+constexpr auto k_beat_within = std::chrono::seconds(30);
 
 std::int64_t steady_us() {
   return std::chrono::duration_cast<Duration>(steady_clock::now().time_since_epoch()).count();
@@ -24,39 +22,18 @@ std::int64_t steady_us() {
 
 }  // namespace
 
-PoolService::PoolService(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
-                         std::vector<Provider*> providers, PoolServiceOptions options)
-    : store_(store),
-      supply_(supply),
+PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
+    : store_(uses.store),
+      supply_(uses.supply),
       options_(std::move(options)),
-      executor_(store, providers,
-                {.owner = options_.owner,
-                 .host = this_host(),
-                 .devices = options_.host ? std::optional(options_.host->devices) : std::nullopt,
-                 .settle = options_.settle},
-                [this] { supply_.ensure_for_waiters(); }),
-      prober_(store, {.who = options_.owner, .host = this_host(), .token = options_.worker_token}),
-      scaler_(store, supply, demand_tracker, provider_of(providers, Source::cloud),
-              {.limits = options_.limits,
-               .owner = options_.owner,
-               .cloud_slots = options_.cloud_slots}) {
-  for (Provider* provider : providers) {
-    if (provider->source() == Source::external) continue;
-    const bool local = provider->source() == Source::local;
-    const Duration settle = local ? k_local_settle : options_.settle;
-    reconcilers_.emplace(
-        provider->source(),
-        std::make_unique<Reconciler>(store, *provider,
-                                     ReconcilerOptions{.identity = options_.identity,
-                                                       .who = "reconciler " + options_.owner,
-                                                       .host = local ? this_host() : "",
-                                                       .orphan_grace = settle,
-                                                       .settle = settle}));
-  }
+      parts_(uses, options_, {.after_failure = [this] { supply_.ensure_for_waiters(); }}) {
   housekeeping();  // the host's devices are known before the first tick
-  start("executor", std::chrono::milliseconds(500), [this](const auto&) { executor_.step(); });
-  start("prober", std::chrono::milliseconds(250), [this](const auto&) { prober_.step(leading_); });
-  start("scaler", options_.limits.tick, [this](const auto&) { leading_ = scaler_.tick().held; });
+  start("executor", std::chrono::milliseconds(500),
+        [this](const auto&) { parts_.executor.step(); });
+  start("prober", std::chrono::milliseconds(250),
+        [this](const auto&) { parts_.prober.step(leading_); });
+  start("scaler", options_.limits.tick,
+        [this](const auto&) { leading_ = parts_.scaler.tick().held; });
   start("reconciler", std::chrono::seconds(2), [this](const auto& stop) { reconcile(stop); });
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
@@ -71,16 +48,14 @@ PoolService::~PoolService() {
   }
 }
 
-std::string PoolService::this_host() const { return options_.host ? options_.host->name : ""; }
-
-// One step after the other, `every` apart, until the stop. An error is told and the loop goes on:
-// the database may come back.
+// One step after the other, `every` apart, until the stop. An error is logged and the loop
+// continues: the database may come back.
 void PoolService::start(const std::string& name, Duration every,
                         std::function<void(const std::stop_token&)> step) {
   auto loop = std::make_unique<Loop>();
   Loop& self = *loop;
   self.name = name;
-  self.turned_us = steady_us();
+  self.beat_us = steady_us();
   self.thread =
       std::jthread([this, &self, every, step = std::move(step)](const std::stop_token& stop) {
         std::mutex mutex;
@@ -89,7 +64,7 @@ void PoolService::start(const std::string& name, Duration every,
         while (!stop.stop_requested()) {
           try {
             step(stop);
-            self.turned_us = steady_us();
+            self.beat_us = steady_us();
             self.error.with([](std::string& text) { text.clear(); });
             outage_.well(self.name);
           } catch (const std::exception& error) {
@@ -103,14 +78,15 @@ void PoolService::start(const std::string& name, Duration every,
 }
 
 std::vector<std::string> PoolService::problems() const {
-  const std::int64_t oldest = steady_us() - std::chrono::duration_cast<Duration>(k_turning).count();
+  const std::int64_t oldest =
+      steady_us() - std::chrono::duration_cast<Duration>(k_beat_within).count();
   std::vector<std::string> found;
   for (const auto& loop : loops_) {
     const std::string error = loop->error.with([](const std::string& text) { return text; });
     if (!error.empty()) {
       found.push_back("the pool's loop \"" + loop->name + "\" fails: " + error);
-    } else if (loop->turned_us < oldest) {
-      found.push_back("the pool's loop \"" + loop->name + "\" has not turned for 30 s");
+    } else if (loop->beat_us < oldest) {
+      found.push_back("the pool's loop \"" + loop->name + "\" has had no step for 30 s");
     }
   }
   return found;
@@ -131,11 +107,11 @@ void PoolService::housekeeping() {
 
 void PoolService::reconcile(const std::stop_token& stop) {
   const TimePoint now = store_.now();
-  for (const auto& [source, reconciler] : reconcilers_) {
+  for (auto& [source, reconciler] : parts_.reconcilers) {
     TimePoint& due = reconcile_at_[source];
     if (now < due || (source != Source::local && !leading_)) continue;
-    reconciler->pass(stop);
-    due = now + reconciler->next_pass();
+    reconciler.pass(stop);
+    due = now + reconciler.next_pass();
   }
 }
 

@@ -97,9 +97,9 @@ TEST_CASE("no policy ever takes a busy GPU away, and nothing leaks, whatever goe
   SimulatorOptions options;
   options.faults = k_everything;
   options.local_gpus = 3;
-  const std::vector<Strategy> strategies = {{K::static_limits, 3, 4},   {K::buffer, 4},
-                                            {K::buffer_hold, 4}, {K::utilisation, 0.5, 2},
-                                            {K::sqrt_hold, 2.5}, {K::adaptive, 0.01}};
+  const std::vector<Strategy> strategies = {{K::static_limits, 3, 4}, {K::buffer, 4},
+                                            {K::buffer_hold, 4},      {K::utilisation, 0.5, 2},
+                                            {K::sqrt_hold, 2.5},      {K::adaptive, 0.01}};
   for (const Strategy& strategy : strategies) {
     std::size_t interrupted = 0;
     for (const int slots : {1, 3}) {

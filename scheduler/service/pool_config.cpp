@@ -1,0 +1,94 @@
+#include "scheduler/service/pool_config.h"
+
+#include "core/config/keys.h"
+#include "core/process/identity.h"
+
+namespace navtalk {
+namespace {
+
+using std::chrono::seconds;
+
+bool is_set(const ConfigReading& reading, std::string_view key) {
+  for (std::size_t i = 0; i < config_keys().size(); ++i) {
+    if (config_keys()[i].full_name() == key) return reading.origins.at(i) != "default";
+  }
+  return false;
+}
+
+CloudSwitch cloud_switch(const Config& config) {
+  return has_cloud(config) ? parse_cloud_switch(config.pool.cloud).value() : CloudSwitch::off;
+}
+
+}  // namespace
+
+bool has_cloud(const Config& config) {
+  return config.pool.cloud != "off" && !config.runpod.image.empty() &&
+         !config.runpod.gpu_types.empty();
+}
+
+ScalingLimits scaling_limits(const ConfigReading& reading) {
+  const Config& config = reading.config;
+  const auto& pool = config.pool;
+  const ScalingPolicy policy = parse_scaling_policy(pool.policy).value();
+  ScalingLimits limits{
+      .policy = policy,
+      .shadow = parse_scaling_policy(pool.shadow),
+      .min_free = pool.min_running_gpu,
+      .max_free = pool.free_running_gpu,
+      .wait_probability = pool.wait_probability,
+      .tick = seconds(pool.tick_s),
+      .hold_down = seconds(pool.hold_down_s),
+      .max_gpus = pool.max_gpus,
+      .max_creates_per_tick = pool.max_creates_per_tick,
+      .max_usd_per_hour = pool.max_usd_per_hour,
+      .cloud = cloud_switch(config),
+      .failed_hold = seconds(pool.failed_hold_s),
+      .start_deadline = {seconds(config.local.start_timeout_s), ScalingLimits{}.start_deadline[1],
+                         seconds(config.runpod.ready_timeout_s)},
+      .max_pod_age = std::chrono::hours(config.runpod.max_age_h),
+      .max_paused_cloud = config.runpod.max_paused};
+  const bool ceiling =
+      policy == ScalingPolicy::static_limits || is_set(reading, "pool.free_running_gpu");
+  if (!ceiling) limits.max_free.reset();
+  return limits;
+}
+
+std::vector<std::string> local_devices(const Config& config) {
+  if (config.local.devices == std::vector<std::string>{"none"}) return {};
+  if (!config.local.devices.empty()) return config.local.devices;
+  return {"cpu"};  // a build with CUDA will look for its devices here
+}
+
+SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& identity,
+                             const std::string& who) {
+  const Config& config = reading.config;
+  return {.identity = identity,
+          .who = who,
+          .cloud = cloud_switch(config),
+          .cloud_slots = config.runpod.slots,
+          .max_gpus = config.pool.max_gpus,
+          .max_usd_per_hour = config.pool.max_usd_per_hour,
+          .spare_slots = spare_slots(scaling_limits(reading))};
+}
+
+AllocatorOptions allocator_options(const Config& config, const std::string& owner) {
+  return {.gateway = owner,
+          .host = host_name(),
+          .queue_limit = static_cast<std::size_t>(config.pool.queue_limit),
+          .queue_timeout = seconds(config.pool.queue_timeout_s),
+          .lease = seconds(config.pool.lease_s)};
+}
+
+PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
+                         const std::string& owner, const std::string& worker_token) {
+  const Config& config = reading.config;
+  return {.owner = owner,
+          .identity = identity,
+          .worker_token = worker_token,
+          .limits = scaling_limits(reading),
+          .cloud_slots = config.runpod.slots,
+          .settle = seconds(config.runpod.settle_s),
+          .lease = seconds(config.pool.lease_s)};
+}
+
+}  // namespace navtalk

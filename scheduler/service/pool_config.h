@@ -1,0 +1,30 @@
+// What the configuration says to the pool's parts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/config.h"
+#include "scheduler/pool/identity.h"
+#include "scheduler/queue/allocator.h"
+#include "scheduler/service/pool_parts.h"
+
+namespace navtalk {
+
+// Whether pods may be created: the cloud is not off, and an image and a GPU type are configured.
+bool has_cloud(const Config& config);
+// Adaptive: free_running_gpu is a ceiling only where somebody set it.
+ScalingLimits scaling_limits(const ConfigReading& reading);
+// The devices on which this host runs local workers.
+std::vector<std::string> local_devices(const Config& config);
+
+// `who`: for events. The cloud is off where has_cloud() is false.
+SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& identity,
+                             const std::string& who);
+// `owner`: this_process().
+AllocatorOptions allocator_options(const Config& config, const std::string& owner);
+// Without a host: no local workers.
+PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
+                         const std::string& owner, const std::string& worker_token);
+
+}  // namespace navtalk

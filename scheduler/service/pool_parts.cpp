@@ -1,0 +1,51 @@
+#include "scheduler/service/pool_parts.h"
+
+namespace navtalk {
+namespace {
+
+// The list of this host's processes is never behind, except for one that is just being started.
+constexpr Duration k_local_settle = std::chrono::seconds(5);
+
+std::string host_of(const PoolOptions& options) { return options.host ? options.host->name : ""; }
+
+ExecutorOptions executor_options(const PoolOptions& options) {
+  return {.owner = options.owner,
+          .host = host_of(options),
+          .devices = options.host ? std::optional(options.host->devices) : std::nullopt,
+          .settle = options.settle};
+}
+
+ProberOptions prober_options(const PoolOptions& options, bool at_once) {
+  ProberOptions prober{
+      .who = options.owner, .host = host_of(options), .token = options.worker_token};
+  if (at_once) prober.starting_every = prober.running_every = prober.failed_every = {};
+  return prober;
+}
+
+ReconcilerOptions reconciler_options(const PoolOptions& options, bool local) {
+  const Duration settle = local ? k_local_settle : options.settle;
+  return {.identity = options.identity,
+          .who = "reconciler " + options.owner,
+          .host = local ? host_of(options) : "",
+          .orphan_grace = settle,
+          .settle = settle};
+}
+
+}  // namespace
+
+PoolParts::PoolParts(const Uses& uses, const PoolOptions& options, Mode mode)
+    : executor(uses.store, uses.providers, executor_options(options),
+               std::move(mode.after_failure)),
+      prober(uses.store, prober_options(options, mode.probe_at_once)),
+      scaler(
+          uses.store, uses.supply, uses.demand_tracker, provider_of(uses.providers, Source::cloud),
+          {.limits = options.limits, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
+  for (Provider* provider : uses.providers) {
+    const Source source = provider->source();
+    if (source == Source::external) continue;
+    reconcilers.try_emplace(source, uses.store, *provider,
+                            reconciler_options(options, source == Source::local));
+  }
+}
+
+}  // namespace navtalk

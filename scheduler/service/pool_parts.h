@@ -1,0 +1,50 @@
+// What changes the pool, made from one set of options: the loops of `navtalk serve` and the single
+// tick of `navtalk pool scale` run the same parts.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/health/prober.h"
+#include "scheduler/provision/executor.h"
+#include "scheduler/provision/hosts.h"
+#include "scheduler/provision/reconciler.h"
+#include "scheduler/scaling/scaler.h"
+
+namespace navtalk {
+
+struct PoolOptions {
+  std::string owner;  // this_process()
+  PoolIdentity identity;
+  std::optional<Host> host{};  // the local devices; nullopt: no local workers here
+  std::string worker_token;
+  ScalingLimits limits{};
+  int cloud_slots = 1;
+  Duration settle = std::chrono::seconds(90);  // see ReconcilerOptions
+  Duration lease = std::chrono::seconds(30);   // of sessions, see AllocatorOptions
+};
+
+struct PoolParts {
+  // All outlive the parts. `providers`: one a source.
+  struct Uses {
+    PoolStore& store;
+    Supply& supply;
+    DemandTracker& demand_tracker;
+    std::vector<Provider*> providers;
+  };
+  struct Mode {
+    std::function<void()> after_failure;  // see Executor
+    bool probe_at_once = false;           // every worker is due at every step of the prober
+  };
+  PoolParts(const Uses& uses, const PoolOptions& options, Mode mode);
+
+  Executor executor;
+  Prober prober;
+  Scaler scaler;
+  std::map<Source, Reconciler> reconcilers{};  // of the sources whose provider lists GPUs
+};
+
+}  // namespace navtalk
