@@ -44,7 +44,7 @@ Audit audit(const std::vector<PaidSpan>& ledger, const std::vector<PodBill>& bil
     }
     billed.erase(bill);
   }
-  for (const auto& [pod, usd] : billed) result.strangers.push_back({pod, usd});
+  for (const auto& [pod, usd] : billed) result.unrecorded.push_back({pod, usd});
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The provider's bill beside the pool's own ledger, pod by pod: is anything paid for and not
+// Compares the provider's bill with the pool's own ledger, pod by pod: is anything paid for but not
 // recorded? Pure.
 #pragma once
 
@@ -18,10 +18,10 @@ struct AuditRow {
 };
 
 struct Audit {
-  std::vector<AuditRow> rows{};      // pods of the ledger, in its order
-  std::vector<PodBill> strangers{};  // billed, and in no ledger of ours: one entry a pod
-  double recorded_usd = 0;           // of the rows
-  double billed_usd = 0;             // of the rows
+  std::vector<AuditRow> rows{};       // pods of the ledger, in its order
+  std::vector<PodBill> unrecorded{};  // billed, but not in our ledger: one entry a pod
+  double recorded_usd = 0;            // of the rows
+  double billed_usd = 0;              // of the rows
   // Billed above what was recorded, by more than `tolerance` of it and a cent a pod.
   std::vector<std::string> underrecorded{};
 };

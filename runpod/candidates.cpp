@@ -51,13 +51,13 @@ std::string describe(const Candidate& candidate) {
   return candidate.gpu_type + ", " + candidate.cloud + (center.empty() ? "" : ", " + center);
 }
 
-std::vector<Candidate> candidates(const Wishes& wishes, const Catalog& catalog) {
+std::vector<Candidate> candidates(const Preferences& preferences, const Catalog& catalog) {
   std::vector<Candidate> all;
   const std::vector<std::string> anywhere{""};
-  const auto& centers = wishes.data_centers.empty() ? anywhere : wishes.data_centers;
-  for (const std::string& gpu_type : wishes.gpu_types) {
+  const auto& centers = preferences.data_centers.empty() ? anywhere : preferences.data_centers;
+  for (const std::string& gpu_type : preferences.gpu_types) {
     const std::size_t first = all.size();
-    for (const std::string& cloud : wishes.clouds) {
+    for (const std::string& cloud : preferences.clouds) {
       for (const std::string& center : centers) all.push_back({gpu_type, cloud, center});
     }
     std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(),
@@ -77,27 +77,27 @@ std::optional<double> price(const Candidate& candidate, const Catalog& catalog) 
   return price_in(*offer, candidate.cloud);
 }
 
-void CoolDowns::refused(const Candidate& candidate, Clock::time_point now) {
-  Rest& rest = rests_[candidate];
+void Cooldowns::refused(const Candidate& candidate, Clock::time_point now) {
+  Cooldown& cooldown = cooldowns_[candidate];
   milliseconds length = first_;
-  for (int i = 0; i < rest.refusals && length < most_; ++i) length *= 2;
-  rest.until = now + std::min(length, most_);
-  ++rest.refusals;
+  for (int i = 0; i < cooldown.refusals && length < most_; ++i) length *= 2;
+  cooldown.until = now + std::min(length, most_);
+  ++cooldown.refusals;
 }
 
-void CoolDowns::accepted(const Candidate& candidate) { rests_.erase(candidate); }
+void Cooldowns::accepted(const Candidate& candidate) { cooldowns_.erase(candidate); }
 
-bool CoolDowns::resting(const Candidate& candidate, Clock::time_point now) const {
-  const auto rest = rests_.find(candidate);
-  return rest != rests_.end() && now < rest->second.until;
+bool Cooldowns::cooling_down(const Candidate& candidate, Clock::time_point now) const {
+  const auto cooldown = cooldowns_.find(candidate);
+  return cooldown != cooldowns_.end() && now < cooldown->second.until;
 }
 
-milliseconds CoolDowns::wait(const std::vector<Candidate>& among, Clock::time_point now) const {
+milliseconds Cooldowns::wait(const std::vector<Candidate>& among, Clock::time_point now) const {
   std::optional<milliseconds> shortest;
   for (const Candidate& candidate : among) {
-    const auto rest = rests_.find(candidate);
-    if (rest == rests_.end() || rest->second.until <= now) return milliseconds(0);
-    const auto left = std::chrono::ceil<milliseconds>(rest->second.until - now);
+    const auto cooldown = cooldowns_.find(candidate);
+    if (cooldown == cooldowns_.end() || cooldown->second.until <= now) return milliseconds(0);
+    const auto left = std::chrono::ceil<milliseconds>(cooldown->second.until - now);
     shortest = std::min(shortest.value_or(left), left);
   }
   return shortest.value_or(milliseconds(0));

@@ -1,6 +1,6 @@
-// Where a pod may be created: GPU type x cloud x data centre. One create call tries one place, and
-// nothing tells "nothing free" from "broken rule" by a code, so places are tried in order and rest
-// after a refusal. Pure; one owner.
+// Where a pod may be created: GPU type x cloud x data centre. One create call tries one candidate. No
+// code distinguishes "no capacity" from "invalid request", so candidates are tried in order, and each
+// has a cooldown after a refusal. Pure; one owner.
 #pragma once
 
 #include <chrono>
@@ -26,37 +26,37 @@ struct Candidate {
 };
 std::string describe(const Candidate& candidate);
 
-struct Wishes {
-  std::vector<std::string> gpu_types, clouds, data_centers;  // most wanted first; no centre: any
+struct Preferences {
+  std::vector<std::string> gpu_types, clouds, data_centers;  // most preferred first; no centre: any
 };
-// What the catalog says, by cloud; a cloud that is missing was not to be had.
+// What the catalog says, by cloud; a missing cloud could not be read.
 using Catalog = std::map<std::string, std::vector<GpuOffer>>;
 
-// By GPU type as wished; among one type by stock, then as wished. What the catalog says is used up
-// comes last: it is tried still, since a listing may be late.
-std::vector<Candidate> candidates(const Wishes& wishes, const Catalog& catalog);
+// By GPU type as preferred; among one type by stock, then as preferred. Those without stock in the
+// catalog come last: they are still tried, since the catalog may be late.
+std::vector<Candidate> candidates(const Preferences& preferences, const Catalog& catalog);
 // Nullopt when the catalog does not know it.
 std::optional<double> price(const Candidate& candidate, const Catalog& catalog);
 
-// Places that refused rest: `first`, then twice as long each time, at most `most`.
-class CoolDowns {
+// Candidates that refused are not asked for `first`, then twice as long each time, at most `most`.
+class Cooldowns {
  public:
-  CoolDowns(std::chrono::milliseconds first, std::chrono::milliseconds most)
+  Cooldowns(std::chrono::milliseconds first, std::chrono::milliseconds most)
       : first_(first), most_(most) {}
 
   void refused(const Candidate& candidate, Clock::time_point now);
   void accepted(const Candidate& candidate);
-  bool resting(const Candidate& candidate, Clock::time_point now) const;
+  bool cooling_down(const Candidate& candidate, Clock::time_point now) const;
   // Until the first of them may be tried again; zero: now, or there are none.
   std::chrono::milliseconds wait(const std::vector<Candidate>& among, Clock::time_point now) const;
 
  private:
-  struct Rest {
+  struct Cooldown {
     Clock::time_point until{};
     int refusals = 0;  // in a row
   };
   std::chrono::milliseconds first_, most_;
-  std::map<Candidate, Rest> rests_;
+  std::map<Candidate, Cooldown> cooldowns_;
 };
 
 }  // namespace navtalk::runpod

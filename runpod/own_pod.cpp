@@ -24,7 +24,7 @@ std::optional<OwnPod> own_pod() {
   return OwnPod{id, api, ApiKey(key)};
 }
 
-std::optional<std::chrono::seconds> dead_man_silence() {
+std::optional<std::chrono::seconds> idle_shutdown_after() {
   const auto seconds = parse_number<int>(variable("POD_DEAD_MAN_S"));
   if (!seconds || *seconds <= 0) return std::nullopt;
   return std::chrono::seconds(*seconds);

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "core/net/url.h"
-#include "runpod/remote_state.h"
+#include "runpod/instance_status.h"
 
 namespace navtalk::runpod {
 namespace {
@@ -29,8 +29,8 @@ void check(const ProviderOptions& options) {
   };
   if (options.creates) {
     demand(!options.image.empty(), "image");
-    demand(!options.wishes.gpu_types.empty(), "gpu_types");
-    demand(!options.wishes.clouds.empty(), "clouds");
+    demand(!options.preferences.gpu_types.empty(), "gpu_types");
+    demand(!options.preferences.clouds.empty(), "clouds");
   }
   constexpr std::size_t k_most_variables = 50 - 10;  // Runpod's bound, less what we add
   if (options.env.size() > k_most_variables) {
@@ -43,36 +43,36 @@ void check(const ProviderOptions& options) {
 
 }  // namespace
 
-// One create's way through the places.
-struct Provider::Walk {
-  int asked = 0, resting = 0, dear = 0, forbidden = 0;
+// What one create has found so far.
+struct RunpodProvider::CreateAttempt {
+  int asked = 0, cooling_down = 0, too_expensive = 0, forbidden = 0;
   int unexplained = 0;  // 400 without the words for "nothing free"
   std::string last{};   // the last refusal
 };
 
-Provider::Provider(ProviderOptions options, ApiKey key)
+RunpodProvider::RunpodProvider(ProviderOptions options, ApiKey key)
     : options_(std::move(options)),
       api_(options_.api, std::move(key)),
-      learnt_(Learnt{.rests = CoolDowns(options_.cool_down, options_.longest_cool_down)}) {
+      learnt_(Learnt{.cooldowns = Cooldowns(options_.cooldown, options_.longest_cooldown)}) {
   check(options_);
   parse_http_url(url("1"));  // a pod id that fits as host and as port
 }
 
-std::string Provider::url(const std::string& pod) const {
+std::string RunpodProvider::url(const std::string& pod) const {
   return replaced(replaced(options_.proxy_url, "{port}", std::to_string(options_.port)), "{pod}",
                   pod);
 }
 
-NewPod Provider::order(const Gpu& gpu, const Candidate& place) const {
-  NewPod pod{.name = gpu.name, .image = options_.image, .gpu_type = place.gpu_type};
+NewPod RunpodProvider::order(const Gpu& gpu, const Candidate& candidate) const {
+  NewPod pod{.name = gpu.name, .image = options_.image, .gpu_type = candidate.gpu_type};
   pod.min_cuda = options_.min_cuda;
-  pod.cloud = place.cloud;
-  pod.data_center = place.data_center;
+  pod.cloud = candidate.cloud;
+  pod.data_center = candidate.data_center;
   pod.disk_gb = options_.disk_gb;
   pod.ports = {std::to_string(options_.port) + "/http"};
   pod.args = replaced(options_.args, "{port}", std::to_string(options_.port));
   pod.args = replaced(pod.args, "{slots}", std::to_string(gpu.slots));
-  pod.args = replaced(pod.args, "{silence_s}", std::to_string(options_.dead_man.count()));
+  pod.args = replaced(pod.args, "{silence_s}", std::to_string(options_.idle_shutdown.count()));
   pod.registry = options_.registry;
   pod.volume_id = options_.volume_id;
   pod.volume_path = options_.volume_path;
@@ -82,12 +82,12 @@ NewPod Provider::order(const Gpu& gpu, const Candidate& place) const {
   pod.env["POD_POOL_NAME"] = options_.pool;
   pod.env["POD_GPU_ID"] = gpu.id.text;
   pod.env["NAVTALK_WORKER_TOKEN"] = options_.worker_token;
-  pod.env["POD_DEAD_MAN_S"] = std::to_string(options_.dead_man.count());
+  pod.env["POD_DEAD_MAN_S"] = std::to_string(options_.idle_shutdown.count());
   pod.env["POD_DEAD_MAN_API_URL"] = options_.api.url;
   return pod;
 }
 
-Instance Provider::instance(const Pod& pod) const {
+Instance RunpodProvider::instance(const Pod& pod) const {
   Instance result{.provider_id = pod.id, .name = pod.name};
   result.status = instance_status(pod.status);
   result.url = url(pod.id);
@@ -107,13 +107,13 @@ Instance Provider::instance(const Pod& pod) const {
   return result;
 }
 
-void Provider::learn_prices(const std::stop_token& stop) {
+void RunpodProvider::learn_prices(const std::stop_token& stop) {
   const bool fresh = learnt_.with([&](const Learnt& learnt) {
     return learnt.catalog_at && Clock::now() - *learnt.catalog_at < options_.catalog_age;
   });
   if (fresh) return;
   Catalog catalog;
-  for (const std::string& cloud : options_.wishes.clouds) {
+  for (const std::string& cloud : options_.preferences.clouds) {
     auto offers = api_.gpu_offers(cloud, stop);
     if (auto* known = std::get_if<std::vector<GpuOffer>>(&offers)) {
       catalog[cloud] = std::move(*known);
@@ -127,59 +127,61 @@ void Provider::learn_prices(const std::stop_token& stop) {
   });
 }
 
-// All places in order. Without a catalog they stand as wished.
-std::vector<Candidate> Provider::places(const std::stop_token& stop) {
+// In order. Without a catalog: as preferred.
+std::vector<Candidate> RunpodProvider::ordered_candidates(const std::stop_token& stop) {
   learn_prices(stop);
   return learnt_.with(
-      [&](const Learnt& learnt) { return candidates(options_.wishes, learnt.catalog); });
+      [&](const Learnt& learnt) { return candidates(options_.preferences, learnt.catalog); });
 }
 
-Outcome Provider::create(const Gpu& gpu, const std::stop_token& stop) {
+Outcome RunpodProvider::create(const Gpu& gpu, const std::stop_token& stop) {
   if (!options_.creates) return Refused{"the cloud is switched off, or not configured", false};
   const auto paused = learnt_.with([](const Learnt& learnt) {
     return std::chrono::ceil<milliseconds>(learnt.account_pause_until - Clock::now());
   });
   if (paused.count() > 0) {
-    return NoCapacity{"Runpod refused this account a moment ago; creation rests", paused};
+    return NoCapacity{"Runpod refused this account a moment ago; creation is paused", paused};
   }
-  const std::vector<Candidate> all = places(stop);
+  const std::vector<Candidate> all = ordered_candidates(stop);
   const double budget = options_.budget ? options_.budget(gpu) : k_unbounded;
-  Walk walk;
-  for (const Candidate& place : all) {
-    if (!affordable(place, budget)) {
-      ++walk.dear;
+  CreateAttempt attempt;
+  for (const Candidate& candidate : all) {
+    if (!affordable(candidate, budget)) {
+      ++attempt.too_expensive;
       continue;
     }
-    const bool rests = learnt_.with(
-        [&](const Learnt& learnt) { return learnt.rests.resting(place, Clock::now()); });
-    if (rests) {
-      ++walk.resting;
+    const bool cooling_down = learnt_.with([&](const Learnt& learnt) {
+      return learnt.cooldowns.cooling_down(candidate, Clock::now());
+    });
+    if (cooling_down) {
+      ++attempt.cooling_down;
       continue;
     }
-    if (walk.asked == options_.tries_per_create) break;
-    if (auto outcome = try_place(gpu, place, walk, stop)) return *outcome;
+    if (attempt.asked == options_.tries_per_create) break;
+    if (auto outcome = try_candidate(gpu, candidate, attempt, stop)) return *outcome;
   }
-  return walked(walk);
+  return no_candidate_left(attempt);
 }
 
-// A price that nobody knows is found out by asking.
-bool Provider::affordable(const Candidate& place, double budget) const {
+// A candidate of unknown price is asked.
+bool RunpodProvider::affordable(const Candidate& candidate, double budget) const {
   return learnt_.with(
-      [&](const Learnt& learnt) { return price(place, learnt.catalog).value_or(0) <= budget; });
+      [&](const Learnt& learnt) { return price(candidate, learnt.catalog).value_or(0) <= budget; });
 }
 
-// nullopt: go on to the next place.
-std::optional<Outcome> Provider::try_place(const Gpu& gpu, const Candidate& place, Walk& walk,
-                                           const std::stop_token& stop) {
-  ++walk.asked;
-  const ApiResult<Pod> result = api_.create(order(gpu, place), stop);
+// nullopt: go on to the next candidate.
+std::optional<Outcome> RunpodProvider::try_candidate(const Gpu& gpu, const Candidate& candidate,
+                                                     CreateAttempt& attempt,
+                                                     const std::stop_token& stop) {
+  ++attempt.asked;
+  const ApiResult<Pod> result = api_.create(order(gpu, candidate), stop);
   if (const auto* pod = std::get_if<Pod>(&result)) {
-    learnt_.with([&](Learnt& learnt) { learnt.rests.accepted(place); });
+    learnt_.with([&](Learnt& learnt) { learnt.cooldowns.accepted(candidate); });
     Instance made = instance(*pod);
-    if (made.device.empty()) made.device = place.gpu_type;
+    if (made.device.empty()) made.device = candidate.gpu_type;
     if (made.usd_per_hour == 0) {
       made.usd_per_hour = learnt_.with([&](const Learnt& learnt) {
-        return price(place, learnt.catalog).value_or(options_.fallback_usd_per_hour);
+        return price(candidate, learnt.catalog).value_or(options_.fallback_usd_per_hour);
       });
     }
     return Outcome(Done{std::move(made)});
@@ -188,39 +190,40 @@ std::optional<Outcome> Provider::try_place(const Gpu& gpu, const Candidate& plac
   if (fault.kind != Kind::rejected && fault.kind != Kind::forbidden) {
     return outcome_of(fault, "creating " + gpu.name);
   }
-  walk.last = describe(place) + ": " + fault.message;
-  walk.forbidden += fault.kind == Kind::forbidden ? 1 : 0;
-  walk.unexplained += fault.kind == Kind::rejected && !says_no_capacity(fault.message) ? 1 : 0;
-  log::info("no pod there", {{"place", describe(place)}, {"why", fault.message}});
-  learnt_.with([&](Learnt& learnt) { learnt.rests.refused(place, Clock::now()); });
+  attempt.last = describe(candidate) + ": " + fault.message;
+  attempt.forbidden += fault.kind == Kind::forbidden ? 1 : 0;
+  attempt.unexplained += fault.kind == Kind::rejected && !says_no_capacity(fault.message) ? 1 : 0;
+  log::info("no pod there", {{"candidate", describe(candidate)}, {"why", fault.message}});
+  learnt_.with([&](Learnt& learnt) { learnt.cooldowns.refused(candidate, Clock::now()); });
   return std::nullopt;
 }
 
-// No place gave a pod.
-Outcome Provider::walked(const Walk& walk) {
+Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
   const milliseconds wait = learnt_.with([&](const Learnt& learnt) {
-    return learnt.rests.wait(candidates(options_.wishes, learnt.catalog), Clock::now());
+    return learnt.cooldowns.wait(candidates(options_.preferences, learnt.catalog), Clock::now());
   });
-  if (walk.asked == 0) {
-    const std::string dear =
-        walk.dear == 0 ? "" : ", or costs more than the cap on spending leaves";
-    return NoCapacity{"every place at Runpod rests after a refusal" + dear, wait};
+  if (attempt.asked == 0) {
+    const std::string price_cap =
+        attempt.too_expensive == 0 ? "" : ", or costs more than the cap on spending leaves";
+    return NoCapacity{"every candidate at Runpod is in its cooldown after a refusal" + price_cap,
+                      wait};
   }
-  if (walk.forbidden == walk.asked) {
+  if (attempt.forbidden == attempt.asked) {
     learnt_.with([&](Learnt& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
-    return Refused{"this key may not create pods in any of the places: " + walk.last, true};
+    return Refused{"this key may not create pods at any candidate: " + attempt.last, true};
   }
-  if (walk.unexplained + walk.forbidden == walk.asked && walk.resting == 0) {
-    // A broken rule fails alike everywhere, and no code tells it from full places.
-    return Refused{"every place refused with 400, so the request may be wrong: " + walk.last,
+  if (attempt.unexplained + attempt.forbidden == attempt.asked && attempt.cooling_down == 0) {
+    // An invalid request fails everywhere, and no code distinguishes it from a lack of capacity.
+    return Refused{"every candidate refused with 400, so the request may be wrong: " + attempt.last,
                    false};
   }
-  return NoCapacity{"no capacity at Runpod in " + std::to_string(walk.asked) +
-                        " places (if this stays, check image, CUDA and data centres): " + walk.last,
-                    wait};
+  return NoCapacity{
+      "no capacity at Runpod in " + std::to_string(attempt.asked) +
+          " candidates (if this stays, check image, CUDA and data centres): " + attempt.last,
+      wait};
 }
 
-Outcome Provider::outcome_of(const ApiFault& fault, const std::string& what) {
+Outcome RunpodProvider::outcome_of(const ApiFault& fault, const std::string& what) {
   const std::string message = what + " at Runpod: " + fault.message;
   switch (fault.kind) {
     case Kind::account:
@@ -236,13 +239,13 @@ Outcome Provider::outcome_of(const ApiFault& fault, const std::string& what) {
       return NoCapacity{message, std::max(fault.retry_after.value_or(milliseconds(0)),
                                           std::max(api_.quota_wait(), milliseconds(1'000)))};
     case Kind::stopped:
-    case Kind::unclear:
-    case Kind::nonsense:
+    case Kind::unknown:
+    case Kind::malformed:
       return UnknownOutcome{message};
     case Kind::rejected:
     case Kind::not_found:
     case Kind::conflict:
-    case Kind::wrong:
+    case Kind::bad_request:
       break;
   }
   return Refused{message, false};

@@ -1,6 +1,6 @@
-// Cloud GPUs as pods of Runpod (docs/runpod.md). Create walks through the places where a pod may
-// be had, each asked once; an outcome that is unclear ends the walk, since a pod may exist. What
-// was learnt (resting places, prices, quota, a refused account) lives in this object. Thread-safe.
+// Cloud GPUs as pods of Runpod (docs/runpod.md). Create tries the candidates in order, each once; an
+// unknown outcome ends it, since a pod may exist. What was learnt (cooldowns, prices, quota, a
+// refused account) lives in this object. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ namespace navtalk::runpod {
 struct ProviderOptions {
   ApiOptions api{};
   std::string proxy_url = "https://{pod}-{port}.proxy.runpod.net";
-  std::string pool{}, pool_id{};  // told to the pod, for whoever looks at it
-  Wishes wishes{};
+  std::string pool{}, pool_id{};  // passed to the pod, for people who inspect it
+  Preferences preferences{};
   std::string image{};
-  // False: create is refused, and image and wishes may be missing; pods that are there are looked
-  // after all the same.
+  // False: create is refused, and image and preferences may be missing; existing pods are managed all
+  // the same.
   bool creates = true;
   // {port}, {slots} and {silence_s} are filled in.
   std::string args =
@@ -33,25 +33,25 @@ struct ProviderOptions {
   // The worker's token: a reference to a secret that is kept at Runpod, since a pod's environment
   // can be read in clear by everyone who may list pods.
   std::string worker_token = "{{ RUNPOD_SECRET_navtalk_worker_token }}";
-  // A pod that no gateway has spoken to for so long ends and deletes itself (own_pod.h).
-  std::chrono::seconds dead_man{600};
+  // A pod that no gateway has contacted for so long deletes itself (own_pod.h).
+  std::chrono::seconds idle_shutdown{600};
   std::map<std::string, std::string> env{};  // further variables of the pod
   int max_pods = 100;
-  int tries_per_create = 12;  // places asked in one create
-  std::chrono::milliseconds cool_down{60'000}, longest_cool_down{600'000};
+  int tries_per_create = 12;  // candidates asked in one create
+  std::chrono::milliseconds cooldown{60'000}, longest_cooldown{600'000};
   std::chrono::milliseconds account_pause{300'000};  // after 401, 402, 403, 410
   std::chrono::milliseconds catalog_age{60'000};
   double fallback_usd_per_hour = 1;  // while no price is known
-  // What a pod for this row may cost per hour, so that a dearer place than the expected one does
-  // not break the pool's cap; empty: anything.
+  // What a pod for this row may cost per hour, so that a candidate more expensive than expected does
+  // not exceed the pool's cap; empty: anything.
   std::function<double(const Gpu&)> budget{};
 };
 
-class Provider : public navtalk::Provider {
+class RunpodProvider : public Provider {
  public:
-  // Error{invalid} when the image, the GPU types or the clouds are missing although it is to
-  // create, or a URL is none.
-  Provider(ProviderOptions options, ApiKey key);
+  // Error{invalid} when the image, the GPU types or the clouds are missing although `creates` is set,
+  // or a URL is invalid.
+  RunpodProvider(ProviderOptions options, ApiKey key);
 
   Source source() const override { return Source::cloud; }
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
@@ -70,20 +70,20 @@ class Provider : public navtalk::Provider {
 
  private:
   struct Learnt {
-    CoolDowns rests;
+    Cooldowns cooldowns;
     Catalog catalog{};
     std::optional<Clock::time_point> catalog_at{};
     Clock::time_point account_pause_until{};
   };
-  struct Walk;
+  struct CreateAttempt;
 
-  NewPod order(const Gpu& gpu, const Candidate& place) const;
+  NewPod order(const Gpu& gpu, const Candidate& candidate) const;
   Instance instance(const Pod& pod) const;
-  std::vector<Candidate> places(const std::stop_token& stop);
-  bool affordable(const Candidate& place, double budget) const;
-  std::optional<Outcome> try_place(const Gpu& gpu, const Candidate& place, Walk& walk,
-                                   const std::stop_token& stop);
-  Outcome walked(const Walk& walk);
+  std::vector<Candidate> ordered_candidates(const std::stop_token& stop);
+  bool affordable(const Candidate& candidate, double budget) const;
+  std::optional<Outcome> try_candidate(const Gpu& gpu, const Candidate& candidate,
+                                       CreateAttempt& attempt, const std::stop_token& stop);
+  Outcome no_candidate_left(const CreateAttempt& attempt);
   Outcome outcome_of(const ApiFault& fault, const std::string& what);
   Outcome after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
                          const std::stop_token& stop);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/log/log.h"
-#include "runpod/remote_state.h"
+#include "runpod/instance_status.h"
 #include "runpod/runpod_provider.h"
 
 namespace navtalk::runpod {
@@ -19,13 +19,13 @@ bool on_its_way(PodStatus status) {
 
 // Faults that say nothing of the pod.
 bool says_nothing(Kind kind) {
-  return kind == Kind::unreachable || kind == Kind::rate_limited || kind == Kind::unclear ||
-         kind == Kind::nonsense || kind == Kind::stopped;
+  return kind == Kind::unreachable || kind == Kind::rate_limited || kind == Kind::unknown ||
+         kind == Kind::malformed || kind == Kind::stopped;
 }
 
 }  // namespace
 
-Outcome Provider::wake(const Gpu& gpu, const std::stop_token& stop) {
+Outcome RunpodProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
   if (gpu.provider_id.empty()) return Failure{"waking " + gpu.name + ": it has no pod"};
   const ApiResult<Pod> result = api_.start(gpu.provider_id, stop);
   if (const auto* pod = std::get_if<Pod>(&result)) return Done{instance(*pod)};
@@ -39,7 +39,7 @@ Outcome Provider::wake(const Gpu& gpu, const std::stop_token& stop) {
   return outcome_of(fault, "waking " + gpu.name);
 }
 
-Outcome Provider::pause(const Gpu& gpu, const std::stop_token& stop) {
+Outcome RunpodProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
   if (gpu.provider_id.empty()) return Failure{"pausing " + gpu.name + ": it has no pod"};
   const ApiResult<Pod> result = api_.stop_pod(gpu.provider_id, stop);
   if (const auto* pod = std::get_if<Pod>(&result)) return Done{instance(*pod)};
@@ -52,8 +52,8 @@ Outcome Provider::pause(const Gpu& gpu, const std::stop_token& stop) {
 }
 
 // A conflict usually means "it is already there": look.
-Outcome Provider::after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
-                                 const std::stop_token& stop) {
+Outcome RunpodProvider::after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
+                                       const std::stop_token& stop) {
   const ApiResult<Pod> now = api_.pod(gpu.provider_id, stop);
   if (const auto* fault = std::get_if<ApiFault>(&now)) {
     if (fault->kind == Kind::not_found) return Failure{why + "; it is gone"};
@@ -67,7 +67,8 @@ Outcome Provider::after_conflict(const Gpu& gpu, bool want_running, const std::s
 
 // The pods that the row stands for. Without an id the create's answer was lost, and whatever
 // carries the row's unique name is ours.
-ApiResult<std::vector<std::string>> Provider::ids_of(const Gpu& gpu, const std::stop_token& stop) {
+ApiResult<std::vector<std::string>> RunpodProvider::ids_of(const Gpu& gpu,
+                                                           const std::stop_token& stop) {
   if (!gpu.provider_id.empty()) return std::vector{gpu.provider_id};
   const PodList all = api_.list(stop);
   if (all.fault) return *all.fault;
@@ -78,7 +79,7 @@ ApiResult<std::vector<std::string>> Provider::ids_of(const Gpu& gpu, const std::
   return ids;
 }
 
-Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
+Outcome RunpodProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   const std::string what = "destroying " + gpu.name;
   const auto refused = [&](const ApiFault& fault) {
     const std::string message = what + " at Runpod: " + fault.message;
@@ -102,7 +103,7 @@ Outcome Provider::destroy(const Gpu& gpu, const std::stop_token& stop) {
 }
 
 // Runpod does not know the pod; nor do its lists?
-Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
+Outcome RunpodProvider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
   const PodList all = api_.list(stop);
   if (all.fault) {
     return UnknownOutcome{
@@ -117,7 +118,7 @@ Outcome Provider::confirm_gone(const Gpu& gpu, const std::stop_token& stop) {
 
 // All pods of the account. A name may be changed, here or there, and tells nobody that a pod is
 // gone: whose they are, the reconciler knows.
-Listing Provider::list(const std::stop_token& stop) {
+Listing RunpodProvider::list(const std::stop_token& stop) {
   const PodList all = api_.list(stop);
   Listing listing{.complete = !all.fault};
   if (all.fault) {
@@ -128,7 +129,7 @@ Listing Provider::list(const std::stop_token& stop) {
   return listing;
 }
 
-int Provider::room(const std::vector<Gpu>& existing) const {
+int RunpodProvider::room(const std::vector<Gpu>& existing) const {
   if (!options_.creates) return 0;
   const auto mine = std::count_if(existing.begin(), existing.end(),
                                   [](const Gpu& gpu) { return gpu.source == Source::cloud; });
@@ -136,17 +137,17 @@ int Provider::room(const std::vector<Gpu>& existing) const {
   return learnt_.with([&](const Learnt& learnt) {
     const Clock::time_point now = Clock::now();
     if (now < learnt.account_pause_until) return 0;
-    const auto all = candidates(options_.wishes, learnt.catalog);
-    if (learnt.rests.wait(all, now).count() > 0) return 0;
+    const auto all = candidates(options_.preferences, learnt.catalog);
+    if (learnt.cooldowns.wait(all, now).count() > 0) return 0;
     return options_.max_pods - static_cast<int>(mine);
   });
 }
 
-double Provider::expected_usd_per_hour() const {
+double RunpodProvider::expected_usd_per_hour() const {
   return learnt_.with([&](const Learnt& learnt) {
-    for (const Candidate& place : candidates(options_.wishes, learnt.catalog)) {
-      if (learnt.rests.resting(place, Clock::now())) continue;
-      if (const auto known = price(place, learnt.catalog)) return *known;
+    for (const Candidate& candidate : candidates(options_.preferences, learnt.catalog)) {
+      if (learnt.cooldowns.cooling_down(candidate, Clock::now())) continue;
+      if (const auto known = price(candidate, learnt.catalog)) return *known;
     }
     return options_.fallback_usd_per_hour;
   });

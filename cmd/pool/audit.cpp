@@ -46,7 +46,7 @@ runpod::Audit audited(const Options& options, Context& context) {
 double cents(double usd) { return std::round(usd * 10000) / 10000; }
 
 nlohmann::ordered_json as_json(const runpod::Audit& audit, const Options& options) {
-  auto rows = nlohmann::ordered_json::array(), strangers = nlohmann::ordered_json::array();
+  auto rows = nlohmann::ordered_json::array(), unrecorded = nlohmann::ordered_json::array();
   for (const runpod::AuditRow& row : audit.rows) {
     rows.push_back({{"pod", row.pod},
                     {"recorded_h", row.recorded_h},
@@ -54,15 +54,15 @@ nlohmann::ordered_json as_json(const runpod::Audit& audit, const Options& option
                     {"billed_usd", row.billed_usd ? nlohmann::ordered_json(cents(*row.billed_usd))
                                                   : nlohmann::ordered_json()}});
   }
-  for (const runpod::PodBill& bill : audit.strangers) {
-    strangers.push_back({{"pod", bill.pod}, {"billed_usd", cents(bill.usd)}});
+  for (const runpod::PodBill& bill : audit.unrecorded) {
+    unrecorded.push_back({{"pod", bill.pod}, {"billed_usd", cents(bill.usd)}});
   }
   return {{"days", options.days},
           {"rows", std::move(rows)},
           {"recorded_usd", cents(audit.recorded_usd)},
           {"billed_usd", cents(audit.billed_usd)},
           {"underrecorded", audit.underrecorded},
-          {"not_in_the_ledger", std::move(strangers)}};
+          {"not_in_the_ledger", std::move(unrecorded)}};
 }
 
 void print(const runpod::Audit& audit, Context& context) {
@@ -84,13 +84,13 @@ void print(const runpod::Audit& audit, Context& context) {
   for (const std::string& pod : audit.underrecorded) {
     context.out.print("{} is billed above what was recorded\n", printable(pod));
   }
-  double strangers_usd = 0;
-  for (const runpod::PodBill& bill : audit.strangers) strangers_usd += bill.usd;
-  if (audit.strangers.empty()) return;
+  double unrecorded_usd = 0;
+  for (const runpod::PodBill& bill : audit.unrecorded) unrecorded_usd += bill.usd;
+  if (audit.unrecorded.empty()) return;
   context.out.print("{} of the account, {:.2f} USD, in no ledger of this store:\n",
-                    counted(static_cast<std::int64_t>(audit.strangers.size()), "pod"),
-                    strangers_usd);
-  for (const runpod::PodBill& bill : audit.strangers) {
+                    counted(static_cast<std::int64_t>(audit.unrecorded.size()), "pod"),
+                    unrecorded_usd);
+  for (const runpod::PodBill& bill : audit.unrecorded) {
     context.out.print("  {}  {:.2f} USD\n", printable(bill.pod), bill.usd);
   }
 }

@@ -20,7 +20,7 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   options.proxy_url = cloud.proxy_url;
   options.pool = identity.pool;
   options.pool_id = identity.id;
-  options.wishes = {
+  options.preferences = {
       .gpu_types = cloud.gpu_types, .clouds = cloud.clouds, .data_centers = cloud.data_centers};
   options.image = cloud.image;
   options.creates = has_cloud(config);
@@ -29,16 +29,17 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   return options;
 }
 
-std::unique_ptr<runpod::Provider> cloud_provider(const Config& config, const PoolIdentity& identity,
-                                                 PoolStore& store) {
+std::unique_ptr<runpod::RunpodProvider> cloud_provider(const Config& config,
+                                                       const PoolIdentity& identity,
+                                                       PoolStore& store) {
   runpod::ProviderOptions options = cloud_options(config, identity);
   if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
     options.budget = [&store, cap](const Gpu& gpu) {
       return budget_for(gpu, store.view().gpus, cap);
     };
   }
-  return std::make_unique<runpod::Provider>(std::move(options),
-                                            runpod::read_api_key(config.runpod.api_key_file));
+  return std::make_unique<runpod::RunpodProvider>(std::move(options),
+                                                  runpod::read_api_key(config.runpod.api_key_file));
 }
 
 // What is paid for is looked after whether the cloud is switched on or not: the switch is for

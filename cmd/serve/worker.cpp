@@ -36,7 +36,7 @@ std::string first_avatar(const ServeOptions& options, const Context& context) {
 // it costs money for as long as it is there.
 void leave_pod(const std::stop_token& stop) {
   const auto pod = runpod::own_pod();
-  if (!pod || !runpod::dead_man_silence()) return;
+  if (!pod || !runpod::idle_shutdown_after()) return;
   log::warn("no gateway has spoken to this worker: its pod deletes itself", {{"pod", pod->id}});
   if (!runpod::remove_own_pod(*pod, stop)) {
     throw Error(Code::failed, "the pod " + pod->id + " cannot delete itself and goes on costing");

@@ -44,7 +44,7 @@ void log_call(const std::string& what, const std::string& outcome, const std::st
 }
 
 ApiFault nonsense(const std::string& what) {
-  return {ApiFault::Kind::nonsense, 0, what + " answered with what is no answer"};
+  return {ApiFault::Kind::malformed, 0, what + " answered with what is no answer"};
 }
 
 // The answer's value as `parse` reads it.

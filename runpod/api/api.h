@@ -43,12 +43,12 @@ struct PodList {
 
 class Api {
  public:
-  // Error{invalid} for a URL that is none.
+  // Error{invalid} for an invalid URL.
   Api(ApiOptions options, ApiKey key);
 
   PodList list(const std::stop_token& stop);  // all pages
   ApiResult<Pod> pod(const std::string& id, const std::stop_token& stop);
-  // `unclear` and `nonsense`: a pod may exist, and is paid for.
+  // `unknown` and `malformed`: a pod may exist, and is paid for.
   ApiResult<Pod> create(const NewPod& pod, const std::stop_token& stop);
   ApiResult<Nothing> remove(const std::string& id, const std::stop_token& stop);
   ApiResult<Pod> start(const std::string& id, const std::stop_token& stop);

@@ -30,8 +30,8 @@ Kind kind_of(int status, bool problem_json) {
     case 429:
       return Kind::rate_limited;
     default:
-      // A redirect or a late interim answer is nobody's success.
-      return status >= 400 && status < 500 ? Kind::wrong : Kind::unclear;
+      // A redirect or a late interim answer is not a success.
+      return status >= 400 && status < 500 ? Kind::bad_request : Kind::unknown;
   }
 }
 
@@ -60,7 +60,7 @@ bool contains_word(const std::string& text, std::string_view words) {
 
 ApiFault fault_of(const HttpFault& fault) {
   if (fault.kind == HttpFault::Kind::stopped) return {Kind::stopped, 0, fault.message};
-  return {fault.sent ? Kind::unclear : Kind::unreachable, 0, fault.message};
+  return {fault.sent ? Kind::unknown : Kind::unreachable, 0, fault.message};
 }
 
 ApiFault fault_of(const HttpAnswer& answer) {

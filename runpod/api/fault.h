@@ -1,4 +1,4 @@
-// Why a call of the API did not give what was asked, as one table of statuses. Pure.
+// Why a call of the API failed, as one table of statuses. Pure.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@ namespace navtalk::runpod {
 struct ApiFault {
   enum class Kind {
     stopped,       // a stop was asked
-    unreachable,   // no connection: the server knows nothing of the call
-    unclear,       // sent, but no answer, or 5xx: it may have been done
+    unreachable,   // no connection: the server did not see the call
+    unknown,       // sent, but no answer, or 5xx: it may have been done
     rate_limited,  // 429: not done
-    rejected,      // 400: a broken rule, or nothing free in this place
+    rejected,      // 400: an invalid request, or no capacity for this candidate
     account,       // 401, 402: nothing will work until a person acts
     forbidden,     // 403 in the API's words: this key or pool
     edge_block,    // 403 of something in front of the API
-    api_gone,      // 410: this API has ended, which says nothing of any pod
+    api_gone,      // 410: this API has ended, which says nothing about any pod
     not_found,     // 404
     conflict,      // 409: not possible in the pod's present status
-    wrong,         // 413, 422 and any other 4xx: the request itself
-    nonsense,      // success, but an answer that is none
+    bad_request,   // 413, 422 and any other 4xx
+    malformed,     // success, but the answer cannot be read
   } kind{};
   int status = 0;         // HTTP; 0: no answer
   std::string message{};  // for people; no secret
@@ -31,7 +31,7 @@ struct ApiFault {
 
   // Worth another try, for a call that may be repeated: 429, 5xx and transport.
   bool passing() const {
-    return kind == Kind::unreachable || kind == Kind::unclear || kind == Kind::rate_limited;
+    return kind == Kind::unreachable || kind == Kind::unknown || kind == Kind::rate_limited;
   }
 };
 
@@ -39,8 +39,8 @@ ApiFault fault_of(const HttpFault& fault);
 // For an answer outside 2xx. Its text is shortened and made printable.
 ApiFault fault_of(const HttpAnswer& answer);
 
-// By their texts, since no code tells them: nothing free for a create; no free GPU on the host that
-// a stopped pod is tied to.
+// By their texts, since no code distinguishes them: no capacity for a create; no free GPU on the host
+// that a stopped pod is tied to.
 bool says_no_capacity(const std::string& message);
 bool says_resume_impossible(const std::string& message);
 

@@ -23,7 +23,7 @@ struct RateWindow {
 
 // Members that cannot be read are left out.
 std::vector<RateWindow> parse_rate_limit(std::string_view header);
-// The value of Retry-After in seconds; nullopt for a date or nonsense.
+// The value of Retry-After in seconds; nullopt for a date or malformed text.
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view header);
 
 // Until when no call should be made.

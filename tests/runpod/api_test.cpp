@@ -55,7 +55,7 @@ TEST_CASE("a list that loses a page says so") {
   Api api(quick_api(server), k_key);
   const PodList list = api.list(k_never);
   REQUIRE(list.fault);
-  CHECK(list.fault->kind == Kind::unclear);
+  CHECK(list.fault->kind == Kind::unknown);
   CHECK(list.pods.size() == 2);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a list whose pages go in circles, or hold what is no pod, is not whol
   Api api(quick_api(server), k_key);
   const PodList list = api.list(k_never);
   REQUIRE(list.fault);
-  CHECK(list.fault->kind == Kind::nonsense);
+  CHECK(list.fault->kind == Kind::malformed);
 }
 
 TEST_CASE("what passes is tried again, five times in all, for calls that may be repeated") {
@@ -90,7 +90,7 @@ TEST_CASE("what passes is tried again, five times in all, for calls that may be 
     server.fault(call, name, 5);
     const auto fault = ask(call);
     REQUIRE(fault);
-    CHECK(fault->kind == Kind::unclear);
+    CHECK(fault->kind == Kind::unknown);
     CHECK(server.count(call) == 5);
     server.fault(call, name, 4);
     CHECK_FALSE(ask(call));
@@ -102,7 +102,7 @@ TEST_CASE("the catalog, which one can do without, is asked once") {
   RunpodServer server;
   server.fault("catalog", "server-error", -1);
   Api api(quick_api(server), k_key);
-  CHECK(fault_in(api.gpu_offers("SECURE", k_never)).kind == Kind::unclear);
+  CHECK(fault_in(api.gpu_offers("SECURE", k_never)).kind == Kind::unknown);
   CHECK(server.count("catalog") == 1);
 }
 
@@ -133,18 +133,18 @@ TEST_CASE("a create that may have been done is never sent again") {
   server.fault("create", name, -1);
   Api api(quick_api(server), k_key);
   const ApiFault fault = fault_in(api.create(order(), k_never));
-  CHECK(fault.kind == (name == "rate-limited" ? Kind::rate_limited : Kind::unclear));
+  CHECK(fault.kind == (name == "rate-limited" ? Kind::rate_limited : Kind::unknown));
   CHECK(server.count("create") == 1);
   CHECK(server.pods().size() == (name.starts_with("done") ? 1 : 0));
 }
 
-TEST_CASE("a create that is answered too late is unclear") {
+TEST_CASE("the outcome of a create that is answered too late is unknown") {
   RunpodServer server;
   server.fault("create", "done-but-silent");
   ApiOptions options = quick_api(server);
   options.slow_timeout = 200ms;
   Api api(options, k_key);
-  CHECK(fault_in(api.create(order(), k_never)).kind == Kind::unclear);
+  CHECK(fault_in(api.create(order(), k_never)).kind == Kind::unknown);
   CHECK(server.pods().size() == 1);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a create that answers with what is no pod may have made one") {
   RunpodServer server;
   server.fault({.call = "create", .acts = true, .status = 201, .body = "{}"});
   Api api(quick_api(server), k_key);
-  CHECK(fault_in(api.create(order(), k_never)).kind == Kind::nonsense);
+  CHECK(fault_in(api.create(order(), k_never)).kind == Kind::malformed);
 }
 
 TEST_CASE("a create that never left is tried again") {

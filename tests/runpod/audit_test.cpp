@@ -42,9 +42,9 @@ TEST_CASE("what is billed above the record is named, and so is what nobody recor
                                       {"a", 0.4}, {"z", 0.3},  {"z", 0.3}};
   const Audit result = audit(ledger, bills, k_start, k_start + 4h, 0.05);
   CHECK(result.underrecorded == std::vector<std::string>{"c"});
-  REQUIRE(result.strangers.size() == 1);
-  CHECK(result.strangers[0].pod == "z");
-  CHECK(result.strangers[0].usd == Approx(0.6));
+  REQUIRE(result.unrecorded.size() == 1);
+  CHECK(result.unrecorded[0].pod == "z");
+  CHECK(result.unrecorded[0].usd == Approx(0.6));
   CHECK(result.rows[0].billed_usd == Approx(1));
   CHECK(result.billed_usd == Approx(3.24));
 }

@@ -24,7 +24,7 @@ struct Pool {
   RunpodServer server{};
   std::unique_ptr<PoolStore> store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
   PoolIdentity identity = pool_identity(*store, "navtalk", "test");
-  runpod::Provider provider{options(), runpod::ApiKey("not-a-key")};
+  runpod::RunpodProvider provider{options(), runpod::ApiKey("not-a-key")};
   Executor executor{*store, {&provider}, {.owner = this_process()}, {}};
   Reconciler reconciler{*store,
                         provider,
@@ -155,7 +155,7 @@ TEST_CASE("a pool that is renamed keeps its pods, and finds what was created und
   const std::set<std::string> ours = {pool.store->find(id)->provider_id, orphan};
   // As the next process does, that was started with another prefix and another pool.name.
   pool.identity = pool_identity(*pool.store, "talk", "stage");
-  runpod::Provider provider(pool.options(), runpod::ApiKey("not-a-key"));
+  runpod::RunpodProvider provider(pool.options(), runpod::ApiKey("not-a-key"));
   Executor executor(*pool.store, {&provider}, {.owner = this_process()}, {});
   Reconciler reconciler(
       *pool.store, provider,

@@ -32,15 +32,15 @@ json last_order(const RunpodServer& server) {
   return order;
 }
 
-std::vector<std::string> places_asked(const RunpodServer& server) {
-  std::vector<std::string> places;
+std::vector<std::string> candidates_asked(const RunpodServer& server) {
+  std::vector<std::string> candidates;
   for (const auto& [call, request] : server.requests()) {
     if (call != "create") continue;
     const json order = json::parse(request.body);
-    places.push_back(order["gpu"]["id"].get<std::string>() + " " +
-                     order["dataCenterIds"][0].get<std::string>());
+    candidates.push_back(order["gpu"]["id"].get<std::string>() + " " +
+                         order["dataCenterIds"][0].get<std::string>());
   }
-  return places;
+  return candidates;
 }
 
 }  // namespace
@@ -72,20 +72,21 @@ TEST_CASE("the worker's URL follows the pattern") {
   const RunpodServer server;
   runpod::ProviderOptions options = quick_options(server);
   options.proxy_url = "https://{pod}-{port}.proxy.runpod.net";
-  const runpod::Provider provider(options, runpod::ApiKey("k"));
+  const runpod::RunpodProvider provider(options, runpod::ApiKey("k"));
   CHECK(provider.url("7h9k") == "https://7h9k-2160.proxy.runpod.net");
 }
 
-TEST_CASE("a full place is passed over, and rests") {
+TEST_CASE("a candidate without capacity is skipped, and gets a cooldown") {
   Scene scene;
   scene.server.full({"RTX 4090|*|EU-RO-1"});
   scene.made("a");
   scene.made("b");
-  CHECK(places_asked(scene.server) ==
+  CHECK(candidates_asked(scene.server) ==
         std::vector<std::string>{"RTX 4090 EU-RO-1", "RTX 4090 US-KS-2", "RTX 4090 US-KS-2"});
 }
 
-TEST_CASE("when every place is full there is no capacity, then no question until one has rested") {
+TEST_CASE(
+    "when every candidate is full there is no capacity, and no request until a cooldown is over") {
   Scene scene;
   scene.server.full({"*|*|*"});
   CHECK_THAT(is<NoCapacity>(scene.create("a")).message, Catch::Contains("no longer any instances"));
@@ -97,7 +98,7 @@ TEST_CASE("when every place is full there is no capacity, then no question until
   CHECK(scene.server.count("create") == 4);
 }
 
-TEST_CASE("when every place gives 400 for no known reason the request is suspected") {
+TEST_CASE("when every candidate gives 400 for an unknown reason the request is suspected") {
   Scene scene;
   scene.server.fault("create", "broken-rule", -1);
   const auto refused = is<Refused>(scene.create("a"));
@@ -107,7 +108,7 @@ TEST_CASE("when every place gives 400 for no known reason the request is suspect
   CHECK(scene.provider.room({}) == 0);
 }
 
-TEST_CASE("one place without a reason among full ones is still no capacity") {
+TEST_CASE("one candidate without a reason among full ones is still no capacity") {
   Scene scene;
   scene.server.fault("create", "broken-rule", 1);
   scene.server.fault("create", "no-capacity", -1);
@@ -138,7 +139,7 @@ TEST_CASE("a key that may create nowhere is an account's refusal") {
   CHECK(is<Refused>(scene.create("a")).account);
 }
 
-TEST_CASE("a wrong request is refused at once, and is no account's matter") {
+TEST_CASE("a bad request is refused at once, and says nothing about the account") {
   const std::string name = GENERATE("unprocessable", "too-large", "not-found");
   Scene scene;
   scene.server.fault("create", name, -1);
@@ -146,7 +147,7 @@ TEST_CASE("a wrong request is refused at once, and is no account's matter") {
   CHECK(scene.server.count("create") == 1);
 }
 
-TEST_CASE("a create whose outcome is unclear ends there, and the list finds what it made") {
+TEST_CASE("a create whose outcome is unknown ends there, and the list finds what it made") {
   const std::string name = GENERATE("done-but-500", "done-but-reset", "server-error", "reset");
   CAPTURE(name);
   Scene scene;
@@ -175,7 +176,7 @@ TEST_CASE("creating goes on without a catalog") {
   CHECK(scene.provider.expected_usd_per_hour() == 1);
 }
 
-TEST_CASE("the expected price is that of the place which is asked next") {
+TEST_CASE("the expected price is that of the candidate which is asked next") {
   Scene scene;
   CHECK(scene.provider.expected_usd_per_hour() == 1);  // nothing is known yet
   scene.provider.learn_prices(k_never);
@@ -187,30 +188,31 @@ TEST_CASE("the expected price is that of the place which is asked next") {
   CHECK(scene.provider.expected_usd_per_hour() == 2.5);
 }
 
-TEST_CASE("a place that costs more than the cap on spending leaves is not asked") {
+TEST_CASE("a candidate above what the spending cap leaves is not asked") {
   RunpodServer server;
   server.full({"RTX 4090|*|*"});
   runpod::ProviderOptions options = quick_options(server);
-  options.cool_down = 0ms;
+  options.cooldown = 0ms;
   double budget = 1.0;
   options.budget = [&](const Gpu&) { return budget; };
-  runpod::Provider provider(options, runpod::ApiKey("not-a-key"));
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
   is<NoCapacity>(provider.create(row("a"), k_never));
-  CHECK(places_asked(server) == std::vector<std::string>{"RTX 4090 EU-RO-1", "RTX 4090 US-KS-2"});
+  CHECK(candidates_asked(server) ==
+        std::vector<std::string>{"RTX 4090 EU-RO-1", "RTX 4090 US-KS-2"});
   budget = 0.1;
   CHECK_THAT(is<NoCapacity>(provider.create(row("a"), k_never)).message,
              Catch::Contains("cap on spending"));
   CHECK(server.count("create") == 2);
   budget = 2.5;
   is<Done>(provider.create(row("a"), k_never));
-  CHECK(places_asked(server).back() == "H100 EU-RO-1");
+  CHECK(candidates_asked(server).back() == "H100 EU-RO-1");
 }
 
 TEST_CASE("there is room up to the cap on pods") {
   const RunpodServer server;
   runpod::ProviderOptions options = quick_options(server);
   options.max_pods = 2;
-  const runpod::Provider provider(options, runpod::ApiKey("k"));
+  const runpod::RunpodProvider provider(options, runpod::ApiKey("k"));
   Gpu local = row("l");
   local.source = Source::local;
   CHECK(provider.room({}) == 2);
@@ -262,7 +264,7 @@ TEST_CASE("a resume that is refused under any status is known by its words") {
   is<Failure>(scene.provider.wake(row("a", id), k_never));
 }
 
-TEST_CASE("waking or pausing what is gone fails, and what the API does not answer is unclear") {
+TEST_CASE("waking or pausing what is gone fails, and what the API does not answer is unknown") {
   Scene scene;
   is<Failure>(scene.provider.wake(row("a", "never"), k_never));
   is<Failure>(scene.provider.pause(row("a", "never"), k_never));
@@ -294,7 +296,7 @@ TEST_CASE("404 and a list without the pod say that it is not known, which is no 
   CHECK(scene.server.live_pods().empty());
 }
 
-TEST_CASE("404 with a list that did not come is unclear") {
+TEST_CASE("404 with a list that did not come is unknown") {
   Scene scene;
   scene.server.fault("list", "server-error", 5);
   is<UnknownOutcome>(scene.provider.destroy(row("a", "never"), k_never));
@@ -380,7 +382,7 @@ TEST_CASE("a pod lives through its statuses, may stick in one, and may exit by i
   CHECK(status() == Status::starting);
 }
 
-TEST_CASE("a stop request ends a create, and its outcome is unclear") {
+TEST_CASE("a stop request ends a create, and its outcome is unknown") {
   Scene scene;
   scene.server.fault("create", "done-but-silent", -1);
   auto outcome = std::async(std::launch::async, [&] { return scene.create("a"); });
@@ -395,8 +397,8 @@ TEST_CASE("a provider that is not to create still lists and destroys") {
   runpod::ProviderOptions options = quick_options(scene.server);
   options.creates = false;
   options.image.clear();
-  options.wishes = {};
-  runpod::Provider provider(options, runpod::ApiKey("not-a-key"));
+  options.preferences = {};
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
   CHECK_FALSE(is<Refused>(provider.create(row("b"), k_never)).account);
   CHECK(scene.server.count("create") == 1);
   CHECK(provider.room({}) == 0);
@@ -411,11 +413,11 @@ TEST_CASE("a provider without image, GPU types, clouds or a pattern with the pod
     runpod::ProviderOptions options = quick_options(server);
     spoil(options);
     test::expect_error(Code::invalid, {key},
-                       [&] { runpod::Provider(options, runpod::ApiKey("k")); });
+                       [&] { runpod::RunpodProvider(options, runpod::ApiKey("k")); });
   };
   refused("runpod.image", [](auto& options) { options.image.clear(); });
-  refused("runpod.gpu_types", [](auto& options) { options.wishes.gpu_types.clear(); });
-  refused("runpod.clouds", [](auto& options) { options.wishes.clouds.clear(); });
+  refused("runpod.gpu_types", [](auto& options) { options.preferences.gpu_types.clear(); });
+  refused("runpod.clouds", [](auto& options) { options.preferences.clouds.clear(); });
   refused("runpod.proxy_url", [](auto& options) { options.proxy_url = "http://x"; });
   refused("variables", [](auto& options) {
     for (int i = 0; i < 41; ++i) options.env["V" + std::to_string(i)] = "";
@@ -432,7 +434,7 @@ TEST_CASE("a worker in a pod deletes the pod, or stops it where it may not") {
   ::setenv("POD_DEAD_MAN_S", "600", 1);
   const auto pod = runpod::own_pod();
   REQUIRE(pod);
-  CHECK(runpod::dead_man_silence() == 600s);
+  CHECK(runpod::idle_shutdown_after() == 600s);
   server.fault("delete", "forbidden");
   CHECK(runpod::remove_own_pod(*pod));
   CHECK(server.pods().at(0).stopped);
@@ -442,7 +444,7 @@ TEST_CASE("a worker in a pod deletes the pod, or stops it where it may not") {
 
   for (const char* bad : {"", "0", "-1", "ten", "10s"}) {
     ::setenv("POD_DEAD_MAN_S", bad, 1);
-    CHECK_FALSE(runpod::dead_man_silence());
+    CHECK_FALSE(runpod::idle_shutdown_after());
   }
   for (const char* name :
        {"RUNPOD_POD_ID", "RUNPOD_API_KEY", "POD_DEAD_MAN_API_URL", "POD_DEAD_MAN_S"}) {

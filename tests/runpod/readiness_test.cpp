@@ -23,7 +23,7 @@ using Kind = WorkerFault::Kind;
 
 struct Place {
   RunpodServer server;
-  runpod::Provider provider{tests::quick_options(server), runpod::ApiKey("not-a-key")};
+  runpod::RunpodProvider provider{tests::quick_options(server), runpod::ApiKey("not-a-key")};
   WorkerClient worker{"token"};
 
   explicit Place(RunpodServerOptions options = {.workers = Workers::fake})

@@ -5,7 +5,7 @@
 #include "runpod/api/rate_limit.h"
 #include "runpod/api/retry.h"
 #include "runpod/candidates.h"
-#include "runpod/remote_state.h"
+#include "runpod/instance_status.h"
 
 using namespace navtalk;
 using namespace navtalk::runpod;
@@ -101,14 +101,14 @@ TEST_CASE("each status of an answer has its meaning, and only some may be tried 
       {404, own, Kind::not_found, false},
       {409, own, Kind::conflict, false},
       {410, own, Kind::api_gone, false},
-      {413, own, Kind::wrong, false},
-      {422, own, Kind::wrong, false},
-      {418, own, Kind::wrong, false},
+      {413, own, Kind::bad_request, false},
+      {422, own, Kind::bad_request, false},
+      {418, own, Kind::bad_request, false},
       {429, own, Kind::rate_limited, true},
-      {500, own, Kind::unclear, true},
-      {502, "<html>", Kind::unclear, true},
-      {599, "", Kind::unclear, true},
-      {302, "", Kind::unclear, true},
+      {500, own, Kind::unknown, true},
+      {502, "<html>", Kind::unknown, true},
+      {599, "", Kind::unknown, true},
+      {302, "", Kind::unknown, true},
   }));
   CAPTURE(status, body);
   const ApiFault fault = fault_of(HttpAnswer{.status = status, .body = body});
@@ -122,9 +122,9 @@ TEST_CASE("a call that was never sent is told from one that may have been done")
   using Http = HttpFault::Kind;
   CHECK(fault_of(HttpFault{Http::connect, false}).kind == Kind::unreachable);
   CHECK(fault_of(HttpFault{Http::timeout, false}).kind == Kind::unreachable);
-  CHECK(fault_of(HttpFault{Http::timeout, true}).kind == Kind::unclear);
-  CHECK(fault_of(HttpFault{Http::broken, true}).kind == Kind::unclear);
-  CHECK(fault_of(HttpFault{Http::too_long, true}).kind == Kind::unclear);
+  CHECK(fault_of(HttpFault{Http::timeout, true}).kind == Kind::unknown);
+  CHECK(fault_of(HttpFault{Http::broken, true}).kind == Kind::unknown);
+  CHECK(fault_of(HttpFault{Http::too_long, true}).kind == Kind::unknown);
   CHECK(fault_of(HttpFault{Http::stopped, true}).kind == Kind::stopped);
 }
 
@@ -162,101 +162,51 @@ std::string listed(const std::vector<Candidate>& candidates) {
 }  // namespace
 
 TEST_CASE("without a catalog places stand as they were wished") {
-  const Wishes wishes{{"A", "B"}, {"SECURE", "COMMUNITY"}, {"x", "y"}};
-  CHECK(listed(candidates(wishes, {})) == "A S x; A S y; A C x; A C y; B S x; B S y; B C x; B C y");
+  const Preferences preferences{{"A", "B"}, {"SECURE", "COMMUNITY"}, {"x", "y"}};
+  CHECK(listed(candidates(preferences, {})) ==
+        "A S x; A S y; A C x; A C y; B S x; B S y; B C x; B C y");
   CHECK(listed(candidates({{"A"}, {"SECURE"}, {}}, {})) == "A S ");
 }
 
 TEST_CASE("stock orders the places of one GPU type, and empty ones come last of all") {
-  const Wishes wishes{{"A", "B"}, {"SECURE"}, {"x", "y", "z"}};
+  const Preferences preferences{{"A", "B"}, {"SECURE"}, {"x", "y", "z"}};
   using enum Availability;
   const Catalog catalog{{"SECURE",
                          {offer("A", high, {{"x", low}, {"y", high}, {"z", none}}),
                           offer("B", low, {{"x", medium}, {"y", unknown}})}}};
-  CHECK(listed(candidates(wishes, catalog)) == "A S y; A S x; B S x; B S y; A S z; B S z");
+  CHECK(listed(candidates(preferences, catalog)) == "A S y; A S x; B S x; B S y; A S z; B S z");
   CHECK(price({"A", "SECURE", "x"}, catalog) == 0.5);
   CHECK_FALSE(price({"A", "COMMUNITY", "x"}, catalog));
   CHECK_FALSE(price({"C", "SECURE", "x"}, catalog));
 }
 
-TEST_CASE("a place that refused rests, longer each time, from 1 to 10 minutes") {
-  CoolDowns rests(1min, 10min);
+TEST_CASE("a place that refused cooldowns, longer each time, from 1 to 10 minutes") {
+  Cooldowns cooldowns(1min, 10min);
   const Candidate place{"A", "SECURE", "x"}, other{"A", "SECURE", "y"};
   Clock::time_point now{};
   for (const auto length : {1min, 2min, 4min, 8min, 10min, 10min}) {
-    rests.refused(place, now);
-    CHECK(rests.resting(place, now + length - 1s));
-    CHECK_FALSE(rests.resting(place, now + length));
+    cooldowns.refused(place, now);
+    CHECK(cooldowns.cooling_down(place, now + length - 1s));
+    CHECK_FALSE(cooldowns.cooling_down(place, now + length));
     now += 1h;
   }
-  CHECK_FALSE(rests.resting(other, now));
-  rests.accepted(place);
-  rests.refused(place, now);
-  CHECK_FALSE(rests.resting(place, now + 1min));
+  CHECK_FALSE(cooldowns.cooling_down(other, now));
+  cooldowns.accepted(place);
+  cooldowns.refused(place, now);
+  CHECK_FALSE(cooldowns.cooling_down(place, now + 1min));
 }
 
 TEST_CASE("the first place to be free again is waited for") {
-  CoolDowns rests(1min, 10min);
+  Cooldowns cooldowns(1min, 10min);
   const Candidate a{"A", "SECURE"}, b{"B", "SECURE"};
   const Clock::time_point now{};
-  CHECK(rests.wait({a, b}, now) == 0ms);
-  rests.refused(a, now);
-  CHECK(rests.wait({a, b}, now) == 0ms);
-  CHECK(rests.wait({a}, now) == 60s);
-  rests.refused(b, now + 30s);
-  CHECK(rests.wait({a, b}, now + 30s) == 30s);
-  CHECK(rests.wait({}, now) == 0ms);
-}
-
-TEST_CASE("Runpod's view, the probe and our wishes make one state") {
-  using enum PodStatus;
-  using Verdict = RemoteVerdict;
-  struct Row {
-    const char* what;
-    RemoteView view;
-    Verdict expected;
-  };
-  const auto state = [](State s, bool new_work = false) {
-    return Verdict{.kind = Verdict::Kind::become, .state = s, .new_work = new_work};
-  };
-  const auto failed = [](std::string_view why) {
-    return Verdict{
-        .kind = Verdict::Kind::become, .state = State::failed, .reason = why, .new_work = false};
-  };
-  const Verdict removed{.kind = Verdict::Kind::removed, .new_work = false};
-  const Row row = GENERATE_COPY(values<Row>({
-      {"provisioning", {.status = provisioning}, state(State::starting)},
-      {"starting, although it once was ready",
-       {.status = starting, .was_ready = true},
-       state(State::starting)},
-      {"running, never healthy", {.status = running}, state(State::starting)},
-      {"running and healthy", {.status = running, .probe_good = true}, state(State::idle, true)},
-      {"with a session",
-       {.status = running, .probe_good = true, .sessions = 1},
-       state(State::running, true)},
-      {"silent for a moment",
-       {.status = running, .was_ready = true, .probe_failing = 5s},
-       {.kind = Verdict::Kind::keep, .new_work = false}},
-      {"silent for long",
-       {.status = running, .was_ready = true, .probe_failing = 16s},
-       failed("its worker does not answer")},
-      {"stopped as asked", {.status = exited, .stop_asked = true}, state(State::paused)},
-      {"stopped by itself", {.status = exited, .probe_good = true}, failed("exited")},
-      {"error", {.status = error, .stop_asked = true}, failed("error")},
-      {"terminated as asked", {.status = terminated, .removal_asked = true}, removed},
-      {"terminated by others", {.status = terminated}, failed("gone")},
-      {"absent as asked", {.status = running, .absent = true, .removal_asked = true}, removed},
-      {"absent", {.absent = true, .probe_good = true}, failed("gone")},
-      {"an unknown word",
-       {.status = unknown, .probe_good = true},
-       {.stale = true, .new_work = true}},
-      {"API not reached", {}, {.stale = true, .new_work = false}},
-      {"API not reached, but the worker answers",
-       {.probe_good = true},
-       {.stale = true, .new_work = true}},
-  }));
-  INFO(row.what);
-  CHECK(judge(row.view) == row.expected);
+  CHECK(cooldowns.wait({a, b}, now) == 0ms);
+  cooldowns.refused(a, now);
+  CHECK(cooldowns.wait({a, b}, now) == 0ms);
+  CHECK(cooldowns.wait({a}, now) == 60s);
+  cooldowns.refused(b, now + 30s);
+  CHECK(cooldowns.wait({a, b}, now + 30s) == 30s);
+  CHECK(cooldowns.wait({}, now) == 0ms);
 }
 
 TEST_CASE("every pod status has its word in a provider's list") {

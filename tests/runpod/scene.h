@@ -23,9 +23,9 @@ inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
   runpod::ProviderOptions options{.api = quick_api(server), .proxy_url = server.proxy_url()};
   options.pool = "test";
   options.pool_id = "0123abcd";
-  options.wishes = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};
+  options.preferences = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};
   options.image = "registry.invalid/navtalk@sha256:0";
-  options.cool_down = 60s;
+  options.cooldown = 60s;
   return options;
 }
 
@@ -54,7 +54,7 @@ const T& is(const Outcome& outcome) {
 
 struct Scene {
   RunpodServer server{};
-  runpod::Provider provider{quick_options(server), runpod::ApiKey("not-a-key")};
+  runpod::RunpodProvider provider{quick_options(server), runpod::ApiKey("not-a-key")};
   std::stop_source stop{};
 
   Outcome create(const std::string& name) { return provider.create(row(name), stop.get_token()); }

@@ -67,17 +67,17 @@ TEST_CASE("what is asked of Runpod and what the fake answers fit the document") 
   ask_everything(scene);
 
   runpod::ProviderOptions options = tests::quick_options(scene.server);
-  options.wishes = {{"H100"}, {"COMMUNITY"}, {}};
+  options.preferences = {{"H100"}, {"COMMUNITY"}, {}};
   options.min_cuda = "12.8";
   options.registry = "registry-1";
   options.volume_id = "volume-1";
   options.volume_path = "/models";
   options.env = {{"NAVTALK_LOG_LEVEL", "info"}};
   scene.server.full({});
-  runpod::Provider other(options, runpod::ApiKey("not-a-key"));
+  runpod::RunpodProvider other(options, runpod::ApiKey("not-a-key"));
   is<Done>(other.create(row("d"), k_never));
   runpod::Api(tests::quick_api(scene.server), runpod::ApiKey("not-a-key")).pod_bills(7, k_never);
-  runpod::Provider stranger(options, runpod::ApiKey("another-key"));
+  runpod::RunpodProvider stranger(options, runpod::ApiKey("another-key"));
   CHECK_FALSE(stranger.list(k_never).complete);  // 401
 
   scene.server.write_exchanges(folder / "exchanges");
