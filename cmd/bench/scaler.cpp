@@ -30,12 +30,12 @@ struct Options {
 
 // Of a cloud that has its days: about what operators of rented GPUs report.
 constexpr Faults k_faults = {.no_capacity = 0.02,
-                               .fails = 0.02,
-                               .hangs = 0.005,
-                               .unknown = 0.01,
-                               .wake_fails = 0.05,
-                               .crashes_per_h = 0.002,
-                               .restarts_per_day = 4};
+                             .fails = 0.02,
+                             .hangs = 0.005,
+                             .unknown = 0.01,
+                             .wake_fails = 0.05,
+                             .crashes_per_h = 0.002,
+                             .restarts_per_day = 4};
 
 Trace trace_of(const Options& options) {
   if (!options.trace.empty()) return read_trace(options.trace);

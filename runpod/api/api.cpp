@@ -43,8 +43,8 @@ void log_call(const std::string& what, const std::string& outcome, const std::st
   log::debug("runpod", {{"call", what}, {"outcome", outcome}, {"request", request_id}});
 }
 
-ApiFault nonsense(const std::string& what) {
-  return {ApiFault::Kind::malformed, 0, what + " answered with what is no answer"};
+ApiFault malformed(const std::string& what) {
+  return {ApiFault::Kind::malformed, 0, what + " gave an answer that cannot be read"};
 }
 
 // The answer's value as `parse` reads it.
@@ -52,7 +52,7 @@ template <class T, class F>
 ApiResult<T> read(const ApiResult<HttpAnswer>& result, const char* what, F&& parse) {
   if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
   std::optional<T> value = parse(std::get<HttpAnswer>(result).body);
-  if (!value) return nonsense(what);
+  if (!value) return malformed(what);
   return std::move(*value);
 }
 
@@ -159,12 +159,12 @@ PodList Api::list(const std::stop_token& stop) {
     const auto& part = std::get<PodPage>(page);
     for (Pod pod : part.pods)
       list.pods.push_back(aged(std::move(pod), std::get<HttpAnswer>(answer)));
-    if (!part.whole) list.fault = nonsense("the list of pods");
+    if (!part.whole) list.fault = malformed("the list of pods");
     cursor = part.next_cursor;
     if (cursor.empty()) return list;
     if (!seen.insert(cursor).second) break;  // it goes in circles
   }
-  list.fault = nonsense("the list of pods, whose pages do not end,");
+  list.fault = malformed("the list of pods, whose pages do not end,");
   return list;
 }
 

@@ -90,7 +90,7 @@ class Provider {
   virtual double expected_usd_per_hour() const = 0;
 };
 
-// That source's provider; nullptr where there is none.
+// That source's provider, or nullptr.
 inline const Provider* provider_of(const std::vector<Provider*>& providers, Source source) {
   for (const Provider* provider : providers) {
     if (provider->source() == source) return provider;

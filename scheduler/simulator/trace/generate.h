@@ -12,7 +12,7 @@ namespace navtalk {
 enum class Load : std::uint8_t {
   smooth,   // Poisson at a constant rate
   diurnal,  // Poisson, the rate follows the hours of a day, its peak five times its trough
-  bursty,  // diurnal, weekends low, times a rate that jumps: hours of calm, tens of minutes of rush
+  bursty,  // diurnal, weekends low, times a rate that jumps: hours of calm, bursts of tens of minutes
 };
 std::optional<Load> parse_load(std::string_view text);
 

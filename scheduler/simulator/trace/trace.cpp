@@ -14,7 +14,7 @@
 namespace navtalk {
 namespace {
 
-constexpr double k_longest_s = 1e10;  // Unix time fits; what is above is no time in seconds
+constexpr double k_longest_s = 1e10;  // Unix time fits; anything above is not a time in seconds
 constexpr Duration k_day = std::chrono::hours(24);
 constexpr Duration k_longest_session = 31 * k_day;
 constexpr Duration k_longest_span = 400 * k_day;   // as of a made trace
