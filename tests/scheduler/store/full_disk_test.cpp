@@ -7,7 +7,6 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <iostream>
 
 #include "core/base/error.h"
 #include "scheduler/store/sqlite/write_lock.h"
@@ -68,7 +67,7 @@ Outcome on_a_small_disk(const F& work) {
 }
 
 bool could(Outcome outcome) {
-  if (outcome == skipped) std::cout << "skipped: no right to mount a file system\n";
+  if (outcome == skipped) WARN("skipped: no right to mount a file system");
   return outcome != skipped;
 }
 

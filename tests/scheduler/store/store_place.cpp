@@ -1,6 +1,5 @@
 #include "tests/scheduler/store/store_place.h"
 
-#include <iostream>
 #include <thread>
 
 #include "core/database/postgres.h"
@@ -9,7 +8,7 @@ namespace navtalk::tests {
 
 bool PostgresPlace::there() {
   if (PostgresServer::programs()) return true;
-  std::cout << "skipped: PostgreSQL is not installed\n";
+  WARN("skipped: PostgreSQL is not installed");
   return false;
 }
 
