@@ -44,7 +44,7 @@ AvatarInfo read_avatar_info(const std::filesystem::path& file) {
   if (!valid_avatar_id(info.id)) root.at("id").refuse(fmt::format("must be {}", k_avatar_id_rule));
   info.width = whole(root.at("width"), 1, k_max_frame_size);
   info.height = whole(root.at("height"), 1, k_max_frame_size);
-  info.fps = whole(root.at("fps"), 1, 240);
+  info.fps = root.at("fps").frame_rate(k_highest_avatar_fps);
   info.frames = root.at("frames").integer(1, k_max_avatar_frames);
   info.faceless_frames = root.at("faceless_frames").integer(0, info.frames);
   info.face_source = root.at("face_source").text(64);

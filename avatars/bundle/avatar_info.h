@@ -6,13 +6,15 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/frame_rate.h"
+
 namespace navtalk {
 
 struct AvatarInfo {
   std::string id;
   int format_version = 1;
   int width = 0, height = 0;
-  int fps = 25;
+  FrameRate fps = 25;
   std::int64_t frames = 0;
   std::int64_t faceless_frames = 0;
   std::string face_source;     // "cascade", "box"; the MuseTalk face networks add "musetalk"
@@ -23,8 +25,9 @@ struct AvatarInfo {
 };
 
 inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an hour at 25 a second
-inline constexpr int k_max_frame_size = 8192;                 // pixels a side
-inline constexpr std::size_t k_max_voice = 64;                // bytes
+inline constexpr FrameRate k_highest_avatar_fps = 240;
+inline constexpr int k_max_frame_size = 8192;   // pixels a side
+inline constexpr std::size_t k_max_voice = 64;  // bytes
 
 // Error{not_found}, or Error{invalid} naming file and key. Unknown keys are left alone.
 AvatarInfo read_avatar_info(const std::filesystem::path& file);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "core/base/error.h"
 
@@ -89,6 +91,16 @@ std::int64_t JsonValue::integer(std::int64_t min, std::int64_t max) const {
   if (!fits || number < min || number > max)
     refuse(fmt::format("must be a whole number from {} to {}", min, max));
   return number;
+}
+
+FrameRate JsonValue::frame_rate(const FrameRate& highest) const {
+  std::optional<FrameRate> rate;
+  if (value_.is_string()) rate = parse_frame_rate(value_.get_ref<const std::string&>());
+  if (value_.is_number_integer()) rate = static_cast<int>(integer(1, INT32_MAX));
+  if (!rate || *rate < 1 || *rate > highest)
+    refuse(fmt::format("must be a whole number from 1 to {}, or a text such as \"30000/1001\"",
+                       navtalk::text(highest)));
+  return *rate;
 }
 
 std::string JsonValue::text(std::size_t max_bytes) const {

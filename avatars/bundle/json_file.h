@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -31,6 +32,8 @@ class JsonValue {
   JsonValue at(std::size_t index) const;  // of a list, inside its size
   std::size_t list_size() const;          // Error{invalid} when this is no list
   std::int64_t integer(std::int64_t min, std::int64_t max) const;
+  // From 1 to `highest`: a whole number, or a text such as "30000/1001".
+  FrameRate frame_rate(const FrameRate& highest) const;
   std::string text(std::size_t max_bytes) const;
   bool boolean() const;
   Box box() const;  // [x1,y1,x2,y2], not empty

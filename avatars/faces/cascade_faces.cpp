@@ -112,7 +112,7 @@ std::vector<std::filesystem::path> CascadeFaces::default_directories() {
   return {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"};
 }
 
-FaceBoxes CascadeFaces::find(Clip& clip, int fps, const Progress& progress,
+FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
                              const std::stop_token& stop) {
   std::vector<Detections> best;
   bool any_cascade = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "avatars/faces/face_source.h"
+#include "core/base/frame_rate.h"
 
 namespace navtalk {
 
@@ -21,7 +22,7 @@ class CascadeFaces : public FaceSource {
   std::string identity() const override { return "cascade 1"; }
   // The preferred cascade that sees a face in half of the frames serves, else the one that sees
   // most. Error{not_found} without cascade files; Error{invalid} for no face, or a second one.
-  FaceBoxes find(Clip& clip, int fps, const Progress& progress,
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                  const std::stop_token& stop) override;
 
  private:

@@ -53,9 +53,9 @@ Series gaussian(const Series& values, double sigma) {
   return result;
 }
 
-Series smooth(const Series& values, const Smoothing& how, int fps) {
-  return gaussian(median(values, static_cast<std::size_t>(how.median_s * fps / 2)),
-                  how.sigma_s * fps);
+Series smooth(const Series& values, const Smoothing& how, const FrameRate& fps) {
+  return gaussian(median(values, static_cast<std::size_t>(how.median_s * fps.hz() / 2)),
+                  how.sigma_s * fps.hz());
 }
 
 // One stretch: frames first..first+n-1, all with values.
@@ -83,12 +83,13 @@ void bridge(Stretch& stretch, const Box& box, std::size_t steps) {
   }
 }
 
-std::vector<Stretch> stretches_of(const std::vector<std::optional<Box>>& squares, int fps) {
+std::vector<Stretch> stretches_of(const std::vector<std::optional<Box>>& squares,
+                                  const FrameRate& fps) {
   std::vector<Stretch> stretches;
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < squares.size(); ++i) {
     if (!squares[i]) continue;
-    const bool goes_on = last && static_cast<double>(i - *last - 1) <= k_bridge_s * fps &&
+    const bool goes_on = last && static_cast<double>(i - *last - 1) <= k_bridge_s * fps.hz() &&
                          overlap(*squares[*last], *squares[i]) > 0.3;
     if (goes_on) {
       bridge(stretches.back(), *squares[i], i - *last);
@@ -104,7 +105,7 @@ std::vector<Stretch> stretches_of(const std::vector<std::optional<Box>>& squares
 }  // namespace
 
 std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optional<Box>>& squares,
-                                                    int fps) {
+                                                    const FrameRate& fps) {
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
     const Series x = smooth(stretch.x, k_centre, fps);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -19,6 +20,6 @@ struct FaceSquare {
 // `squares`: one detection a frame, about as wide as high. Gaps longer than 0.4 s stay gaps, and a
 // jump (a cut in the film) stays a jump.
 std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optional<Box>>& squares,
-                                                    int fps);
+                                                    const FrameRate& fps);
 
 }  // namespace navtalk

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "avatars/bundle/clip.h"
+#include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/tensor/image.h"
 
@@ -27,7 +28,7 @@ class FaceSource {
   // What the boxes depend on besides the clip: the same text gives the same boxes.
   virtual std::string identity() const = 0;
   // Error{invalid} when no box can be given: no face at all, two faces, ... Stage "faces".
-  virtual FaceBoxes find(Clip& clip, int fps, const Progress& progress,
+  virtual FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                          const std::stop_token& stop) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "core/base/error.h"
@@ -52,7 +53,8 @@ void add(Track& track, std::size_t frame, const Box& box) {
   track.area += area(box);
 }
 
-std::vector<Track> link_tracks(const std::vector<Detections>& frames, int fps) {
+std::vector<Track> link_tracks(const std::vector<Detections>& frames, const FrameRate& fps) {
+  const int patience = static_cast<int>(std::lround(fps.hz()));  // a second
   std::vector<Track> tracks;
   for (std::size_t frame = 0; frame < frames.size(); ++frame) {
     Detections seen = frames[frame];
@@ -60,7 +62,7 @@ std::vector<Track> link_tracks(const std::vector<Detections>& frames, int fps) {
       return std::pair(a.x1, a.y1) < std::pair(b.x1, b.y1);
     });
     std::vector<bool> linked(seen.size(), false);
-    for (const Link& link : possible_links(tracks, seen, frame, fps)) {
+    for (const Link& link : possible_links(tracks, seen, frame, patience)) {
       if (linked[link.detection] || tracks[link.track].last_seen == frame) continue;
       add(tracks[link.track], frame, seen[link.detection]);
       linked[link.detection] = true;
@@ -117,7 +119,8 @@ double overlap(const Box& a, const Box& b) {
   return area(both) / (area(a) + area(b) - area(both));
 }
 
-std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames, int fps) {
+std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames,
+                                            const FrameRate& fps) {
   std::vector<Track> tracks = link_tracks(frames, fps);
   // A sighting of a few frames in a longer clip is a detector's error.
   const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -15,7 +16,8 @@ using Detections = std::vector<Box>;
 
 // One entry a frame. Error{invalid} when there is no face at all, or when in a quarter or more of
 // its frames a second face stands beside the first with at least 0.4 of its area.
-std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames, int fps);
+std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames,
+                                            const FrameRate& fps);
 
 // Area of the intersection over area of the union, 0 to 1.
 double overlap(const Box& a, const Box& b);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "avatars/faces/face_source.h"
+#include "core/base/frame_rate.h"
 
 namespace navtalk {
 
@@ -16,7 +17,7 @@ class GivenFaces : public FaceSource {
   std::string identity() const override;
   // Error{invalid} when their number is neither one nor the clip's, when one leaves the frame, or
   // when there is none at all.
-  FaceBoxes find(Clip& clip, int fps, const Progress& progress,
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                  const std::stop_token& stop) override;
 
  private:

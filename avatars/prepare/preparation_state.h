@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "avatars/prepare/source_clip.h"
+#include "core/base/frame_rate.h"
 
 namespace navtalk {
 
 // Everything that the bundle's bytes depend on, but for its id.
 struct PreparationKey {
-  int fps = 0;
+  FrameRate fps = 25;
   std::vector<std::string> sources;  // SHA-256 of each file
   std::string faces;                 // FaceSource::identity()
   std::string model;                 // SHA-256 of the VAE, empty without latents

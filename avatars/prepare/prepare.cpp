@@ -132,9 +132,9 @@ AvatarInfo Preparation::run() {
 }
 
 PrepareOptions checked(PrepareOptions options) {
-  if (options.fps < 1 || options.fps > 240)
-    throw Error(Code::invalid,
-                fmt::format("{} frames a second: 1 to 240 are possible", options.fps));
+  if (options.fps < 1 || options.fps > k_highest_avatar_fps)
+    throw Error(Code::invalid, fmt::format("{} frames a second: 1 to {} are possible",
+                                           text(options.fps), text(k_highest_avatar_fps)));
   if (options.id.empty()) {
     const fs::path name = options.output.has_filename() ? options.output.filename()
                                                         : options.output.parent_path().filename();

@@ -18,6 +18,7 @@
 #include "avatars/bundle/latents.h"
 #include "avatars/faces/face_source.h"
 #include "avatars/prepare/source_clip.h"
+#include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 
 namespace navtalk {
@@ -27,7 +28,7 @@ struct PrepareOptions {
   std::filesystem::path output;
   std::string id;                     // empty: the output folder's name
   std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
-  int fps = 25;
+  FrameRate fps = 25;
   bool loop = false;   // the source's last frame leads to its first
   std::string voice;   // espeak-ng's for this avatar; may be empty
   bool force = false;  // replaces an avatar that stands at `output`

@@ -22,7 +22,7 @@ namespace {
 // Encodes pictures that all have the size of the first.
 class FrameWriter {
  public:
-  FrameWriter(const std::filesystem::path& file, int fps) : file_(file), fps_(fps) {}
+  FrameWriter(const std::filesystem::path& file, const FrameRate& fps) : file_(file), fps_(fps) {}
 
   // `name` says which picture it is, for messages.
   void write(const Image& image, const std::string& name) {
@@ -63,7 +63,7 @@ class FrameWriter {
   }
 
   std::filesystem::path file_;
-  int fps_;
+  FrameRate fps_;
   std::optional<Mp4Writer> writer_;
   ClipSize size_;
   std::string first_;
@@ -71,16 +71,16 @@ class FrameWriter {
 };
 
 // Each picture stands until the next one's time; the last one for one period.
-ClipSize convert_video(const std::filesystem::path& video, int fps,
+ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
                        const std::filesystem::path& file, const Progress& progress,
                        const std::stop_token& stop) {
   VideoReader reader = VideoReader::open(video);
   FrameWriter writer(file, fps);
-  const double rate = reader.info().rate_hz > 0 ? reader.info().rate_hz : fps;
-  const auto total = static_cast<std::size_t>(std::lround(reader.info().duration_s * fps));
+  const double period_s = 1 / reader.info().rate.value_or(fps).hz();
+  const auto total = static_cast<std::size_t>(std::lround(reader.info().duration_s * fps.hz()));
   std::int64_t written = 0;
   const auto show_until = [&](const VideoFrame& shown, double end_s) {
-    while ((static_cast<double>(written) + 0.5) / fps < end_s) {
+    while ((static_cast<double>(written) + 0.5) / fps.hz() < end_s) {
       writer.write(shown.image, fmt::format("frame {} of the video", written));
       ++written;
       if (progress) progress("reading", static_cast<std::size_t>(written), total);
@@ -90,7 +90,7 @@ ClipSize convert_video(const std::filesystem::path& video, int fps,
   while (shown) {
     throw_if_stopped(stop);
     std::optional<VideoFrame> next = reader.next();
-    show_until(*shown, next ? next->time_s : shown->time_s + 1 / rate);
+    show_until(*shown, next ? next->time_s : shown->time_s + period_s);
     // A clip shorter than half a frame still is one frame.
     if (!next && written == 0) writer.write(shown->image, "frame 0 of the video");
     shown = std::move(next);
@@ -98,7 +98,7 @@ ClipSize convert_video(const std::filesystem::path& video, int fps,
   return writer.finish();
 }
 
-ClipSize make_from_video(const std::filesystem::path& video, int fps,
+ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fps,
                          const std::filesystem::path& file, const Progress& progress,
                          const std::stop_token& stop) {
   if (copy_video_stream(video, file, fps)) return convert_video(video, fps, file, progress, stop);
@@ -112,9 +112,9 @@ ClipSize make_from_video(const std::filesystem::path& video, int fps,
   return {copy.width(), copy.height()};
 }
 
-ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures, int fps,
-                            const std::filesystem::path& file, const Progress& progress,
-                            const std::stop_token& stop) {
+ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures,
+                            const FrameRate& fps, const std::filesystem::path& file,
+                            const Progress& progress, const std::stop_token& stop) {
   FrameWriter writer(file, fps);
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     throw_if_stopped(stop);
@@ -126,8 +126,9 @@ ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures, 
 
 }  // namespace
 
-ClipSize make_frames(const ClipSource& source, int fps, const std::filesystem::path& file,
-                     const Progress& progress, const std::stop_token& stop) {
+ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
+                     const std::filesystem::path& file, const Progress& progress,
+                     const std::stop_token& stop) {
   if (const auto* video = std::get_if<std::filesystem::path>(&source)) {
     try {
       return make_from_video(*video, fps, file, progress, stop);

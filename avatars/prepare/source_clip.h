@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 
 namespace navtalk {
@@ -23,8 +24,9 @@ struct ClipSize {
 // by time: a frame shows what the source shows at its middle, (t + 1/2) / fps. The same source
 // gives the same bytes. Error{invalid} for damaged input or pictures of different sizes. Stage
 // "reading".
-ClipSize make_frames(const ClipSource& source, int fps, const std::filesystem::path& file,
-                     const Progress& progress, const std::stop_token& stop);
+ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
+                     const std::filesystem::path& file, const Progress& progress,
+                     const std::stop_token& stop);
 
 // SHA-256 of every file of the source, in order.
 std::vector<std::string> source_checksums(const ClipSource& source);

@@ -86,7 +86,7 @@ void render(Model& model, const Bundle& avatar, const Audio& audio, const Render
   if (speech.frame_count() == 0) {
     throw Error(Code::invalid,
                 fmt::format("the audio lasts {:.0f} ms, less than one video frame of {:.0f} ms",
-                            1000.0 * audio.duration_s(), 1000.0 / options.fps));
+                            1000.0 * audio.duration_s(), 1000.0 * options.fps.seconds(1)));
   }
   Renderer renderer(model, avatar, speech, options);
   const std::int64_t batch = options.batch > 0 ? options.batch : model.info().execution.batch;

@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "avatars/bundle/bundle.h"
+#include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/media/decode/audio.h"
 #include "gpu/image/unsharp.h"
@@ -15,7 +16,7 @@
 namespace navtalk {
 
 struct RenderOptions {
-  int fps = 25;
+  FrameRate fps = 25;
   int batch = 0;  // faces per pass through the nets; 0 chooses
   std::optional<Unsharp> unsharp;
 };

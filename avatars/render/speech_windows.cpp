@@ -13,7 +13,7 @@ constexpr std::int64_t k_segment_tokens = 1500;
 
 }  // namespace
 
-SpeechWindows::SpeechWindows(Model& model, std::vector<float> samples, int fps)
+SpeechWindows::SpeechWindows(Model& model, std::vector<float> samples, const FrameRate& fps)
     : model_(model),
       samples_(std::move(samples)),
       fps_(fps),

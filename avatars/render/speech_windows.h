@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/ndarray.h"
 #include "gpu/model/model.h"
 
@@ -16,7 +17,7 @@ namespace navtalk {
 class SpeechWindows {
  public:
   // `samples`: mono, 16 kHz. The model must outlive this object.
-  SpeechWindows(Model& model, std::vector<float> samples, int fps);
+  SpeechWindows(Model& model, std::vector<float> samples, const FrameRate& fps);
 
   std::int64_t frame_count() const { return frame_count_; }
   // Windows [k, 10*(L+1), D] of the given frames, before the positional table. Frames may come in
@@ -29,7 +30,7 @@ class SpeechWindows {
 
   Model& model_;
   std::vector<float> samples_;
-  int fps_;
+  FrameRate fps_;
   std::int64_t frame_count_;
   std::int64_t token_count_;
   std::map<std::int64_t, NdArray<float>> segments_;  // by number: [1,1500,L+1,D]

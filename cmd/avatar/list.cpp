@@ -20,9 +20,8 @@ void print_list(const std::vector<ListedAvatar>& avatars, Context& context) {
       continue;
     }
     const AvatarInfo& info = *avatar.info;
-    rows.push_back({info.id, fmt::format("{}x{}", info.width, info.height),
-                    std::to_string(info.fps), std::to_string(info.frames),
-                    printable(avatar.directory.native())});
+    rows.push_back({info.id, fmt::format("{}x{}", info.width, info.height), text(info.fps),
+                    std::to_string(info.frames), printable(avatar.directory.native())});
   }
   context.out.write(
       table({{"id", left}, {"size", left}, {"fps", right}, {"frames", right}, {"folder", left}},

@@ -9,6 +9,7 @@
 #include "cmd/avatar/report.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
+#include "cmd/frame_rate_option.h"
 #include "core/base/error.h"
 #include "core/text/number.h"
 
@@ -18,7 +19,7 @@ namespace {
 struct Options {
   std::filesystem::path video, image, images, output, face_boxes, models;
   std::string id, face_box, voice;
-  int fps = 25;
+  FrameRate fps = 25;
   bool loop = false, no_latents = false, force = false;
 };
 
@@ -126,10 +127,7 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--face-boxes", options->face_boxes,
                   "The same frame by frame: {\"boxes\": [[x1,y1,x2,y2] or null, ...]}")
       ->type_name("FILE");
-  command.add_option("--fps", options->fps, "Frames per second of the avatar")
-      ->check(CLI::Range(1, 240))
-      ->capture_default_str()
-      ->type_name("N");
+  add_frame_rate(command, options->fps, k_highest_avatar_fps, "Frames per second of the avatar");
   command.add_flag("--loop", options->loop,
                    "Play the clip from its start again, not forwards and backwards");
   command

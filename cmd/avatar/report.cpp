@@ -16,9 +16,7 @@ std::uintmax_t bytes_in(const std::filesystem::path& directory) {
   return sum;
 }
 
-double duration_s(const AvatarInfo& info) {
-  return static_cast<double>(info.frames) / static_cast<double>(info.fps);
-}
+double duration_s(const AvatarInfo& info) { return info.fps.seconds(info.frames); }
 
 }  // namespace
 
@@ -48,7 +46,7 @@ void print_avatar(Context& context, const AvatarInfo& info,
   out.print("id        {}\n", info.id);
   out.print("folder    {}, {:.1f} MB\n", printable(directory.native()),
             static_cast<double>(bytes_in(directory)) / 1e6);
-  out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, info.fps);
+  out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, text(info.fps));
   out.print("length    {}, {:.2f} s{}\n", counted(info.frames, "frame"), duration_s(info),
             info.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));

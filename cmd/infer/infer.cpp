@@ -13,6 +13,7 @@
 #include "avatars/render/render.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
+#include "cmd/frame_rate_option.h"
 #include "cmd/infer/output.h"
 #include "core/base/error.h"
 #include "core/files/partial_path.h"
@@ -31,7 +32,8 @@ constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of the
 struct InferOptions {
   std::string avatar = "ada", text, voice, device = "cpu", precision = "auto";
   fs::path audio, output, frames, models;
-  int threads = 0, batch = 0, fps = 25;
+  int threads = 0, batch = 0;
+  FrameRate fps = 25;
   std::optional<float> sharpen;
   bool force = false;
 };
@@ -96,12 +98,12 @@ void report(const InferOptions& options, const RenderedVideo& video, double elap
     object["avatar"] = options.avatar;
     object["frames"] = video.frames;
     object["fps"] = options.fps;
-    object["duration_s"] = static_cast<double>(video.frames) / options.fps;
+    object["duration_s"] = options.fps.seconds(video.frames);
     object["elapsed_s"] = elapsed_s;
     context.out.json(object);
     return;
   }
-  const double duration_s = static_cast<double>(video.frames) / options.fps;
+  const double duration_s = options.fps.seconds(video.frames);
   context.out.print("{}: {}, {:.2f} s of video in {:.2f} s ({:.2f} x real time)\n",
                     (video.file ? *video.file : *video.frames_directory).native(),
                     counted(video.frames, "frame"), duration_s, elapsed_s, duration_s / elapsed_s);
@@ -196,10 +198,7 @@ void add_how(CLI::App& command, InferOptions& options) {
       .add_option("--batch", options.batch, "Frames in one pass through the nets (0: automatic)")
       ->check(CLI::Range(0, 64))
       ->type_name("N");
-  command.add_option("--fps", options.fps, "Frames per second; the model was trained at 25")
-      ->check(CLI::Range(1, 120))
-      ->capture_default_str()
-      ->type_name("N");
+  add_frame_rate(command, options.fps, 120, "Frames per second; the model was trained at 25");
   command.add_option("--sharpen", options.sharpen, "Unsharp mask on the face, such as 1.2")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("AMOUNT");

@@ -25,7 +25,8 @@ InferOutput::InferOutput(const Options& options) {
   }
 }
 
-void InferOutput::start(int width, int height, int fps, const std::filesystem::path& audio) {
+void InferOutput::start(int width, int height, const FrameRate& fps,
+                        const std::filesystem::path& audio) {
   if (!file_) return;
   writer_ = std::make_unique<Mp4Writer>(Mp4Options{
       .path = file_->path(), .width = width, .height = height, .fps = fps, .audio = audio});

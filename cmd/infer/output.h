@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/frame_rate.h"
 #include "core/files/partial_path.h"
 #include "core/media/encode/mp4_writer.h"
 #include "core/tensor/image.h"
@@ -27,7 +28,7 @@ class InferOutput {
   // Refuses what cannot be written before any work is done.
   explicit InferOutput(const Options& options);
 
-  void start(int width, int height, int fps, const std::filesystem::path& audio);
+  void start(int width, int height, const FrameRate& fps, const std::filesystem::path& audio);
   void write(ConstImageView bgr);
   RenderedVideo finish();
 

@@ -34,6 +34,11 @@ PacketPtr make_packet() {
   return packet;
 }
 
+std::optional<FrameRate> frame_rate(AVRational rate) {
+  if (rate.num <= 0 || rate.den <= 0) return std::nullopt;
+  return FrameRate(rate.num, rate.den);
+}
+
 void capture_log() {
   static std::once_flag once;
   std::call_once(once, [] { av_log_set_callback(keep_line); });

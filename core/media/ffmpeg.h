@@ -9,9 +9,11 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <optional>
 #include <string>
 
 #include "core/base/cptr.h"
+#include "core/base/frame_rate.h"
 
 namespace navtalk::media {
 
@@ -25,6 +27,9 @@ using AudioFifoPtr = CPtr<AVAudioFifo, av_audio_fifo_free>;
 
 FramePtr make_frame();
 PacketPtr make_packet();
+
+// nullopt for a rate that a container does not say.
+std::optional<FrameRate> frame_rate(AVRational rate);
 
 // FFmpeg prints to standard error by default. From the first call on, it keeps each thread's last
 // error line for reason() instead. Every constructor that opens something calls it.

@@ -15,15 +15,14 @@ constexpr std::int64_t k_padding_left = 2;  // in video frames
 
 // floor((samples / 16000) * rate), in double and in this order: some exact multiples of 640 samples
 // lose a frame here, in the reference as well.
-std::int64_t units(std::int64_t samples, int rate) {
+std::int64_t units(std::int64_t samples, const FrameRate& rate) {
   return static_cast<std::int64_t>(
-      std::floor(static_cast<double>(samples) / k_sample_rate_hz * rate));
+      std::floor(static_cast<double>(samples) / k_sample_rate_hz * rate.num() / rate.den()));
 }
 
-void require_rate(int fps) {
+void require_rate(const FrameRate& fps) {
   if (fps < 1)
-    throw Error(Code::usage,
-                "a frame rate of " + std::to_string(fps) + " is too low: use at least 1");
+    throw Error(Code::usage, "a frame rate of " + text(fps) + " is too low: use at least 1");
 }
 
 void require_states(const NdArray<float>& states, std::int64_t tokens) {
@@ -37,22 +36,23 @@ void require_states(const NdArray<float>& states, std::int64_t tokens) {
 
 }  // namespace
 
-std::int64_t frame_count(std::int64_t samples, int fps) {
+std::int64_t frame_count(std::int64_t samples, const FrameRate& fps) {
   require_rate(fps);
   return units(samples, fps);
 }
 
 std::int64_t token_count(std::int64_t samples) { return units(samples, k_tokens_per_s); }
 
-std::int64_t first_token(std::int64_t frame, int fps) {
+std::int64_t first_token(std::int64_t frame, const FrameRate& fps) {
   require_rate(fps);
-  const double tokens_a_frame = static_cast<double>(k_tokens_per_s) / fps;
+  const double tokens_a_frame = static_cast<double>(k_tokens_per_s) * fps.den() / fps.num();
   const auto padding = k_padding_left * static_cast<std::int64_t>(std::ceil(tokens_a_frame));
   return static_cast<std::int64_t>(std::floor(static_cast<double>(frame) * tokens_a_frame)) -
          padding;
 }
 
-NdArray<float> context_windows(const NdArray<float>& states, std::int64_t samples, int fps) {
+NdArray<float> context_windows(const NdArray<float>& states, std::int64_t samples,
+                               const FrameRate& fps) {
   const std::int64_t frames = frame_count(samples, fps);
   const std::int64_t tokens = token_count(samples);
   require_states(states, tokens);

@@ -8,13 +8,16 @@
 #include <optional>
 #include <string>
 
+#include "core/base/frame_rate.h"
+
 namespace navtalk::server {
 
 // Told now and then by long work that makes progress.
 using Turn = std::function<void()>;
 
 struct AvatarSize {
-  int width = 0, height = 0, fps = 25;  // pixels, frames a second
+  int width = 0, height = 0;  // pixels
+  FrameRate fps = 25;
 };
 
 struct DeviceUse {

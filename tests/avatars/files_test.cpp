@@ -59,6 +59,17 @@ TEST_CASE("avatar.json is read back as it was written") {
   CHECK(read_avatar_info(folder / "avatar.json") == info);
 }
 
+TEST_CASE("avatar.json holds a whole rate as a number and any other as a fraction") {
+  const tests::TemporaryDirectory folder;
+  AvatarInfo info = sample_info();
+  write_avatar_info(folder / "avatar.json", info);
+  CHECK_THAT(text_of(folder / "avatar.json"), Catch::Contains("\"fps\": 25,"));
+  info.fps = {30000, 1001};
+  write_avatar_info(folder / "avatar.json", info);
+  CHECK_THAT(text_of(folder / "avatar.json"), Catch::Contains("\"fps\": \"30000/1001\","));
+  CHECK(read_avatar_info(folder / "avatar.json") == info);
+}
+
 TEST_CASE("a key that avatar.json does not need does not disturb") {
   const tests::TemporaryDirectory folder;
   write_avatar_info(folder / "avatar.json", sample_info());
@@ -83,6 +94,9 @@ TEST_CASE("every fault in avatar.json is refused with the key's name") {
       {"\"width\": 200", "\"width\": 18446744073709551615", "width must be a whole number"},
       {"\"height\": 100", "\"hight\": 100", "height: missing"},
       {"\"fps\": 25", "\"fps\": 25.5", "fps must be"},
+      {"\"fps\": 25", "\"fps\": 241", "fps must be"},
+      {"\"fps\": 25", "\"fps\": \"fast\"", "fps must be"},
+      {"\"fps\": 25", "\"fps\": \"1/2\"", "fps must be"},
       {"\"frames\": 3", "\"frames\": 0", "frames must be"},
       {"\"faceless_frames\": 1", "\"faceless_frames\": 4", "faceless_frames must be"},
       {"\"aaaa", "\"Aaaa", "model_checksum must be"},

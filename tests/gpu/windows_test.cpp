@@ -46,6 +46,14 @@ TEST_CASE("frames are counted in double in the reference's order") {
   CHECK(lost == 15);
 }
 
+TEST_CASE("a rate that is not whole counts and places frames by its exact value") {
+  const navtalk::FrameRate ntsc(30000, 1001);
+  CHECK(frame_count(16000, ntsc) == 29);
+  CHECK(frame_count(16000 * 1001, ntsc) == 30000);
+  CHECK(navtalk::first_token(0, ntsc) == -4);
+  CHECK(navtalk::first_token(30000, ntsc) == 1001 * 50 - 4);
+}
+
 TEST_CASE("at 25 frames a second frame i sees tokens 2i-4 to 2i+5, zeros outside the audio") {
   const NdArray<float> windows = context_windows(numbered_states(1, 2, 3), 16000, 25);
   REQUIRE(windows.shape == Shape{25, 20, 3});

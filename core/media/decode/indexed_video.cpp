@@ -41,7 +41,7 @@ struct IndexedVideo::Impl {
   media::CodecPtr decoder;
   media::FrameToBgr to_bgr;
   int width = 0, height = 0;
-  double rate_hz = 0;
+  std::optional<FrameRate> rate;
   std::size_t capacity = 2;  // decoded pictures kept
 
   std::vector<media::Sample> samples;                    // decoding order
@@ -177,7 +177,7 @@ IndexedVideo IndexedVideo::open(const std::filesystem::path& path, const Options
   impl->decoder = open_decoder(stream, options.threads, path);
   impl->width = stream->codecpar->width;
   impl->height = stream->codecpar->height;
-  impl->rate_hz = av_q2d(stream->avg_frame_rate);
+  impl->rate = media::frame_rate(stream->avg_frame_rate);
   impl->file.open(path, std::ios::binary);
   const std::size_t picture_bytes = static_cast<std::size_t>(impl->width) * impl->height * 3 / 2;
   impl->capacity =
@@ -187,7 +187,7 @@ IndexedVideo IndexedVideo::open(const std::filesystem::path& path, const Options
 
 int IndexedVideo::width() const { return impl_->width; }
 int IndexedVideo::height() const { return impl_->height; }
-double IndexedVideo::rate_hz() const { return impl_->rate_hz; }
+std::optional<FrameRate> IndexedVideo::rate() const { return impl_->rate; }
 std::int64_t IndexedVideo::frame_count() const {
   return static_cast<std::int64_t>(impl_->samples.size());
 }

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -36,7 +38,7 @@ class IndexedVideo {
   int width() const;
   int height() const;
   std::int64_t frame_count() const;
-  double rate_hz() const;
+  std::optional<FrameRate> rate() const;  // nullopt when the container does not say
 
   // Frame `index` in presentation order as BGR; Error{invalid} when it cannot be decoded.
   Image frame(std::int64_t index);

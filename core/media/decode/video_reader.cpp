@@ -43,7 +43,7 @@ struct VideoReader::Impl {
     info.width = decoder.codec().width;
     info.height = decoder.codec().height;
     if (orientation.transpose) std::swap(info.width, info.height);
-    info.rate_hz = stream.avg_frame_rate.num > 0 ? av_q2d(stream.avg_frame_rate) : 0.0;
+    info.rate = media::frame_rate(stream.avg_frame_rate);
     info.duration_s = seconds_or_zero(stream.duration, stream.time_base);
     if (info.duration_s == 0)
       info.duration_s = seconds_or_zero(decoder.container().duration, AVRational{1, AV_TIME_BASE});
@@ -79,7 +79,7 @@ std::optional<VideoFrame> VideoReader::next() {
   VideoFrame result{.image = impl_->picture(), .time_s = impl_->time_s()};
   if (result.image.width != impl_->info.width || result.image.height != impl_->info.height)
     throw Error(Code::invalid, impl_->path.string() + " changes its picture size in the middle");
-  impl_->next_time_s = result.time_s + (impl_->info.rate_hz > 0 ? 1 / impl_->info.rate_hz : 0.04);
+  impl_->next_time_s = result.time_s + 1 / impl_->info.rate.value_or(25).hz();
   return result;
 }
 

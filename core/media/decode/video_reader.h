@@ -7,14 +7,15 @@
 #include <optional>
 #include <stop_token>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
 
 struct VideoInfo {
-  int width = 0, height = 0;  // as shown, after rotation metadata
-  double rate_hz = 0;         // average frame rate; 0 when the container does not say
-  double duration_s = 0;      // 0 when the container does not say
+  int width = 0, height = 0;      // as shown, after rotation metadata
+  std::optional<FrameRate> rate;  // the average; nullopt when the container does not say
+  double duration_s = 0;          // 0 when the container does not say
 };
 
 struct VideoFrame {

@@ -33,8 +33,8 @@ void check_options(const Mp4Options& options) {
   if (!fits(options.width) || !fits(options.height))
     throw Error(Code::invalid, "a video of " + std::to_string(options.width) + "x" +
                                    std::to_string(options.height) + " pixels cannot be written");
-  if (options.fps <= 0 || options.fps > 1000)
-    throw Error(Code::invalid, "a video of " + std::to_string(options.fps) +
+  if (options.fps < 1 || options.fps > 1000)
+    throw Error(Code::invalid, "a video of " + text(options.fps) +
                                    " frames per second cannot be written: 1 to 1000 are possible");
 }
 
@@ -56,8 +56,8 @@ media::CodecPtr open_encoder(const Mp4Options& options) {
   encoder->width = even(options.width);
   encoder->height = even(options.height);
   encoder->pix_fmt = AV_PIX_FMT_YUV420P;
-  encoder->time_base = {1, options.fps};
-  encoder->framerate = {options.fps, 1};
+  encoder->time_base = {options.fps.den(), options.fps.num()};
+  encoder->framerate = {options.fps.num(), options.fps.den()};
   encoder->color_range = AVCOL_RANGE_MPEG;
   encoder->color_primaries = AVCOL_PRI_BT709;
   encoder->color_trc = AVCOL_TRC_BT709;
@@ -131,13 +131,13 @@ struct Mp4Writer::Impl {
       media::send(*encoder, frame->get());
       muxer.drain(*encoder, *stream);
       ++encoded;
-      if (audio) audio->advance(static_cast<double>(encoded) / options.fps);
+      if (audio) audio->advance(options.fps.seconds(encoded));
       blank.push(std::move(*frame));
     }
     if (abandon.stop_requested()) return;
     media::send(*encoder, nullptr);
     muxer.drain(*encoder, *stream);
-    if (audio) audio->finish(static_cast<double>(encoded) / options.fps);
+    if (audio) audio->finish(options.fps.seconds(encoded));
     muxer.finish();
   }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -15,7 +16,7 @@ namespace navtalk {
 struct Mp4Options {
   std::filesystem::path path = {};  // written in place: give a PartialPath's path()
   int width = 0, height = 0;
-  int fps = 25;
+  FrameRate fps = 25;
   std::optional<std::filesystem::path> audio =
       {};  // cut or padded to the video's length at finish()
   int crf = 18;

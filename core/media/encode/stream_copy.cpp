@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace navtalk {
 namespace {
 
+constexpr int k_ticks = 512;  // of the clock, in one frame over the rate's denominator
 constexpr std::size_t k_key_distance = 300;  // at most; x264's own default is 250
 
 void close_output(AVFormatContext* format) {
@@ -55,7 +57,7 @@ std::optional<std::string> refuse_parameters(const AVStream& stream) {
   return std::nullopt;
 }
 
-std::optional<std::string> refuse_times(const Source& source, int fps) {
+std::optional<std::string> refuse_times(const Source& source, const FrameRate& fps) {
   std::vector<std::int64_t> times;
   for (const media::PacketPtr& packet : source.packets) {
     if (packet->pts == AV_NOPTS_VALUE || packet->dts == AV_NOPTS_VALUE)
@@ -63,12 +65,14 @@ std::optional<std::string> refuse_times(const Source& source, int fps) {
     times.push_back(packet->pts);
   }
   std::sort(times.begin(), times.end());
-  const double ticks = 1.0 / (av_q2d(source.stream->time_base) * fps);
+  if (fps.num() > std::numeric_limits<int>::max() / k_ticks)
+    return fmt::format("a clock cannot count {} frames a second", text(fps));
+  const double ticks = 1.0 / (av_q2d(source.stream->time_base) * fps.hz());
   if (ticks < 1) return "its clock is coarser than its frames";
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double expected = static_cast<double>(i) * ticks;
     if (std::abs(static_cast<double>(times[i] - times[0]) - expected) > 1.0)
-      return fmt::format("it does not have {} evenly spaced frames a second", fps);
+      return fmt::format("it does not have {} evenly spaced frames a second", text(fps));
   }
   return std::nullopt;
 }
@@ -114,7 +118,8 @@ std::vector<media::PacketPtr> read_packets(AVFormatContext* format, const AVStre
               fmt::format("{} cannot be written: {}", path.string(), media::reason(rc)));
 }
 
-OutputPtr open_output(const Source& source, const std::filesystem::path& path, int fps) {
+OutputPtr open_output(const Source& source, const std::filesystem::path& path,
+                      const FrameRate& fps) {
   AVFormatContext* raw = nullptr;
   if (avformat_alloc_output_context2(&raw, nullptr, "mp4", nullptr) < 0)
     fail_writing(path, AVERROR(ENOMEM));
@@ -123,8 +128,8 @@ OutputPtr open_output(const Source& source, const std::filesystem::path& path, i
   if (stream == nullptr || avcodec_parameters_copy(stream->codecpar, source.stream->codecpar) < 0)
     fail_writing(path, AVERROR(ENOMEM));
   stream->codecpar->codec_tag = 0;
-  stream->time_base = {1, fps * 512};
-  stream->avg_frame_rate = {fps, 1};
+  stream->time_base = {fps.den(), fps.num() * k_ticks};
+  stream->avg_frame_rate = {fps.num(), fps.den()};
   raw->flags |= AVFMT_FLAG_BITEXACT;  // no version, no time of writing
   const int rc = avio_open(&raw->pb, ("file:" + path.string()).c_str(), AVIO_FLAG_WRITE);
   if (rc < 0) fail_writing(path, rc);
@@ -132,16 +137,16 @@ OutputPtr open_output(const Source& source, const std::filesystem::path& path, i
 }
 
 void write_packets(Source& source, AVFormatContext* output, const std::filesystem::path& path,
-                   int fps) {
+                   const FrameRate& fps) {
   AVDictionary* settings = nullptr;
-  av_dict_set_int(&settings, "video_track_timescale", std::int64_t{fps} * 512, 0);
+  av_dict_set_int(&settings, "video_track_timescale", std::int64_t{fps.num()} * k_ticks, 0);
   int rc = avformat_write_header(output, &settings);
   av_dict_free(&settings);
   if (rc < 0) fail_writing(path, rc);
   std::int64_t first = source.packets.front()->pts;
   for (const media::PacketPtr& packet : source.packets) first = std::min(first, packet->pts);
   const AVRational to = output->streams[0]->time_base;
-  const std::int64_t frame_ticks = av_rescale_q(1, {1, fps}, to);
+  const std::int64_t frame_ticks = av_rescale_q(1, {fps.den(), fps.num()}, to);
   for (const media::PacketPtr& packet : source.packets) {
     packet->pts -= first;
     packet->dts -= first;
@@ -161,7 +166,8 @@ void write_packets(Source& source, AVFormatContext* output, const std::filesyste
 }  // namespace
 
 std::optional<std::string> copy_video_stream(const std::filesystem::path& source_path,
-                                             const std::filesystem::path& destination, int fps) {
+                                             const std::filesystem::path& destination,
+                                             const FrameRate& fps) {
   media::capture_log();
   media::ByteSource bytes(source_path, {});
   AVFormatContext* raw = avformat_alloc_context();

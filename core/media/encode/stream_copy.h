@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/frame_rate.h"
+
 namespace navtalk {
 
 // Copies the first video stream of `source` to `destination`, shown from time 0 at `fps`. nullopt
@@ -15,6 +17,7 @@ namespace navtalk {
 // written. The same source gives the same bytes. Error{not_found}, Error{invalid} when the source
 // cannot be read or is seen to be truncated, Error{failed} when writing fails.
 std::optional<std::string> copy_video_stream(const std::filesystem::path& source,
-                                             const std::filesystem::path& destination, int fps);
+                                             const std::filesystem::path& destination,
+                                             const FrameRate& fps);
 
 }  // namespace navtalk

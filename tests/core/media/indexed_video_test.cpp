@@ -29,7 +29,8 @@ Image picture(int i, int width = 192, int height = 64) {
   return image;
 }
 
-void write_video(const fs::path& file, int frames, int fps = 25, int width = 192, int height = 64) {
+void write_video(const fs::path& file, int frames, const FrameRate& fps = 25, int width = 192,
+                 int height = 64) {
   Mp4Writer writer({.path = file,
                     .width = width,
                     .height = height,
@@ -66,7 +67,7 @@ TEST_CASE("frames by number are those of sequential reading, in any order, with 
     CHECK(video.frame_count() == 40);
     CHECK(video.width() == 192);
     CHECK(video.height() == 64);
-    CHECK(video.rate_hz() == Approx(25));
+    CHECK(video.rate() == FrameRate(25));
     for (int i = 0; i < 40; ++i) CHECK(video.frame(i) == expected[static_cast<std::size_t>(i)]);
     for (int i = 39; i >= 0; --i) CHECK(video.frame(i) == expected[static_cast<std::size_t>(i)]);
     for (const int i : {20, 3, 39, 38, 0, 21, 21, 7})
@@ -116,6 +117,21 @@ TEST_CASE("a copied stream has the source's pictures, and copying again gives th
   IndexedVideo copy = IndexedVideo::open(base / "one.mp4");
   REQUIRE(copy.frame_count() == 40);
   for (int i = 39; i >= 0; --i) CHECK(copy.frame(i) == expected[static_cast<std::size_t>(i)]);
+}
+
+TEST_CASE(
+    "a copied stream keeps a rate that is not whole, and is refused for the nearest whole one") {
+  const TemporaryDirectory base;
+  const FrameRate rate = GENERATE(FrameRate(30000, 1001), FrameRate(24000, 1001));
+  write_video(base / "v.mp4", 61, rate);
+  CHECK(copy_video_stream(base / "v.mp4", base / "copy.mp4", rate) == std::nullopt);
+  IndexedVideo copy = IndexedVideo::open(base / "copy.mp4");
+  CHECK(copy.rate() == rate);
+  CHECK(copy.frame_count() == 61);
+  const int whole = rate > 25 ? 30 : 24;
+  const auto why = copy_video_stream(base / "v.mp4", base / "other.mp4", whole);
+  REQUIRE(why);
+  CHECK(*why == "it does not have " + std::to_string(whole) + " evenly spaced frames a second");
 }
 
 TEST_CASE("a stream of another frame rate is not copied, and nothing is written") {

@@ -35,7 +35,8 @@ Image test_picture(int width, int height, int t) {
 }
 
 struct Clip {
-  int width = 64, height = 48, frames = 30, fps = 25;
+  int width = 64, height = 48, frames = 30;
+  FrameRate fps = 25;
   std::optional<std::filesystem::path> audio = {};
 };
 
@@ -82,24 +83,26 @@ Image padded(const Image& image, int width, int height) {
 
 TEST_CASE("every frame that is written is read back, in order, on its time") {
   const ScratchFolder folder;
-  const Clip clip = GENERATE(Clip{}, Clip{.width = 33, .height = 17}, Clip{.frames = 1},
-                             Clip{.width = 2, .height = 2, .frames = 3},
-                             Clip{.width = 1, .height = 1, .frames = 2}, Clip{.fps = 30},
-                             Clip{.width = 640, .height = 360, .frames = 60, .fps = 1});
-  CAPTURE(clip.width, clip.height, clip.frames, clip.fps);
+  const Clip clip =
+      GENERATE(Clip{}, Clip{.width = 33, .height = 17}, Clip{.frames = 1},
+               Clip{.width = 2, .height = 2, .frames = 3},
+               Clip{.width = 1, .height = 1, .frames = 2}, Clip{.fps = 30},
+               Clip{.frames = 61, .fps = {30000, 1001}}, Clip{.frames = 61, .fps = {24000, 1001}},
+               Clip{.width = 640, .height = 360, .frames = 60, .fps = 1});
+  CAPTURE(clip.width, clip.height, clip.frames, text(clip.fps));
   write_clip(folder / "clip.mp4", clip);
 
   const VideoInfo info = VideoReader::open(folder / "clip.mp4").info();
   CHECK(info.width == clip.width + clip.width % 2);
   CHECK(info.height == clip.height + clip.height % 2);
-  CHECK(info.rate_hz == Approx(clip.fps));
-  CHECK(info.duration_s == Approx(static_cast<double>(clip.frames) / clip.fps).margin(1e-3));
+  CHECK(info.rate == clip.fps);
+  CHECK(info.duration_s == Approx(clip.fps.seconds(clip.frames)).margin(1e-3));
 
   const std::vector<VideoFrame> frames = read_clip(folder / "clip.mp4");
   REQUIRE(frames.size() == static_cast<std::size_t>(clip.frames));
   for (int t = 0; t < clip.frames; ++t) {
     CAPTURE(t);
-    CHECK(frames[t].time_s == Approx(static_cast<double>(t) / clip.fps).margin(1e-4));
+    CHECK(frames[t].time_s == Approx(clip.fps.seconds(t)).margin(1e-4));
     const Image expected =
         padded(test_picture(clip.width, clip.height, t), info.width, info.height);
     CHECK(psnr(frames[t].image, expected) > 35);

@@ -1,0 +1,25 @@
+#include "cmd/frame_rate_option.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace navtalk::cmd {
+
+void add_frame_rate(CLI::App& command, FrameRate& rate, const FrameRate& highest,
+                    const std::string& description) {
+  const auto read = [&rate, highest](const std::string& given) {
+    const auto parsed = parse_frame_rate(given);
+    if (!parsed || *parsed < 1 || *parsed > highest)
+      throw CLI::ValidationError(
+          "--fps", fmt::format("{} is not a frame rate from 1 to {}, such as 25, 29.97 or "
+                               "30000/1001",
+                               given, text(highest)));
+    rate = *parsed;
+  };
+  command.add_option_function<std::string>("--fps", read, description)
+      ->default_str(text(rate))
+      ->type_name("N");
+}
+
+}  // namespace navtalk::cmd
