@@ -28,9 +28,10 @@ class JsonValue {
   const std::string& where() const { return where_; }
   bool is_null() const { return value_.is_null(); }
   bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-  JsonValue at(const char* key) const;    // Error{invalid} when this is no object or lacks the key
+  JsonValue at(
+      const char* key) const;  // Error{invalid} when this is not an object or lacks the key
   JsonValue at(std::size_t index) const;  // of a list, inside its size
-  std::size_t list_size() const;          // Error{invalid} when this is no list
+  std::size_t list_size() const;          // Error{invalid} when this is not a list
   std::int64_t integer(std::int64_t min, std::int64_t max) const;
   // From 1 to `highest`: a whole number, or a text such as "30000/1001".
   FrameRate frame_rate(const FrameRate& highest) const;

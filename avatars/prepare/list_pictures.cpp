@@ -1,3 +1,4 @@
+// The pictures of a folder in the order in which people count them.
 #include <fmt/format.h>
 
 #include <algorithm>

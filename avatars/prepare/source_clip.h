@@ -32,7 +32,7 @@ ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
 std::vector<std::string> source_checksums(const ClipSource& source);
 
 // The pictures in a folder (PNG, JPEG, BMP, WebP by name), sorted as people count: 2.png before
-// 10.png. Error{not_found} when it is no folder, Error{invalid} when it holds no picture.
+// 10.png. Error{not_found} when it is not a folder, Error{invalid} when it holds no picture.
 std::vector<std::filesystem::path> list_pictures(const std::filesystem::path& folder);
 
 }  // namespace navtalk

@@ -1,3 +1,4 @@
+// The number formats of stored tensors: names and sizes.
 #include <array>
 
 #include "core/checkpoint/checkpoint.h"

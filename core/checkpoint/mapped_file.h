@@ -11,7 +11,7 @@ namespace navtalk {
 
 class MappedFile {
  public:
-  // Error{not_found} when there is no such file, Error{invalid} when it is no regular file or
+  // Error{not_found} when there is no such file, Error{invalid} when it is not a regular file or
   // larger than max_bytes, Error{failed} with the system's reason otherwise. Every message names
   // the path.
   static MappedFile open(const std::filesystem::path& path, std::uint64_t max_bytes);

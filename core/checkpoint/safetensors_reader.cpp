@@ -40,10 +40,10 @@ json parse_header(std::string_view text) {
   try {
     DuplicateKeys check;
     json header = json::parse(text.begin(), text.end(), std::ref(check));
-    if (!header.is_object()) fail("the header is no JSON object");
+    if (!header.is_object()) fail("the header is not a JSON object");
     return header;
   } catch (const json::exception& error) {
-    fail(fmt::format("the header is no JSON: {}", error.what()));
+    fail(fmt::format("the header is not JSON: {}", error.what()));
   }
 }
 
@@ -55,7 +55,7 @@ const json& field(const json& entry, const char* key) {
 
 std::int64_t whole_number(const json& value) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > k_max_checkpoint_bytes)
-    fail(fmt::format("{} is no size", value.dump()));
+    fail(fmt::format("{} is not a size", value.dump()));
   return value.get<std::int64_t>();
 }
 
@@ -65,13 +65,13 @@ struct Placed {
 };
 
 Placed read_entry(const std::string& name, const json& entry, std::span<const std::byte> data) {
-  if (!entry.is_object()) fail("is no JSON object");
+  if (!entry.is_object()) fail("is not a JSON object");
   const json& dtype = field(entry, "dtype");
   const json& shape = field(entry, "shape");
   const json& offsets = field(entry, "data_offsets");
-  if (!dtype.is_string()) fail("\"dtype\" is no string");
+  if (!dtype.is_string()) fail("\"dtype\" is not a string");
   if (!shape.is_array() || !offsets.is_array() || offsets.size() != 2)
-    fail("\"shape\" or \"data_offsets\" is no array of sizes");
+    fail("\"shape\" or \"data_offsets\" is not an array of sizes");
   Placed placed{.tensor = {}, .begin = 0, .end = 0};
   StoredTensor& tensor = placed.tensor;
   tensor.dtype_spelling = dtype.get<std::string>();
@@ -93,9 +93,9 @@ Placed read_entry(const std::string& name, const json& entry, std::span<const st
 
 std::map<std::string, std::string> read_metadata(const json& entry) {
   std::map<std::string, std::string> metadata;
-  if (!entry.is_object()) fail("\"__metadata__\" is no JSON object");
+  if (!entry.is_object()) fail("\"__metadata__\" is not a JSON object");
   for (const auto& [key, value] : entry.items()) {
-    if (!value.is_string()) fail(fmt::format("metadata \"{}\" is no string", key));
+    if (!value.is_string()) fail(fmt::format("metadata \"{}\" is not a string", key));
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;

@@ -1,3 +1,4 @@
+// SHA-256 of a file, read in pieces.
 #include <fmt/format.h>
 #include <openssl/evp.h>
 

@@ -18,11 +18,11 @@ struct HttpUrl {
   std::string base() const;
 };
 
-// Error{invalid} for what is no http or https URL, and for one that carries a user or a password:
-// it would end up in logs.
+// Error{invalid} for what is not an http or https URL, and for one that carries a user or a
+// password: it would end up in logs.
 HttpUrl parse_http_url(const std::string& url);
 // Do both lead to the same place, however they are written? A name and its address are two. What is
-// no URL is the same as its own text.
+// not a URL is the same as its own text.
 bool same_base(const std::string& a, const std::string& b);
 
 }  // namespace navtalk

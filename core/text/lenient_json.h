@@ -10,7 +10,7 @@
 
 namespace navtalk {
 
-// Every function takes any JSON value; what is no object has no fields.
+// Every function takes any JSON value; what is not an object has no fields.
 std::optional<std::string> text_field(const nlohmann::json& object, const char* name);
 // A number, or text that is one as a whole ("0.44").
 std::optional<double> number_field(const nlohmann::json& object, const char* name);
@@ -23,7 +23,7 @@ const nlohmann::json& array_field(const nlohmann::json& object, const char* name
 // The texts among an array's elements.
 std::vector<std::string> texts_field(const nlohmann::json& object, const char* name);
 
-// The value, or nullopt for what is no JSON, or is nested 64 levels deep.
+// The value, or nullopt for what is not JSON, or is nested 64 levels deep.
 std::optional<nlohmann::json> parse_json(std::string_view text);
 
 }  // namespace navtalk

@@ -16,10 +16,10 @@ Device parse_device(std::string_view text) {
     known = device.index >= 0;
   }
   if (!known)
-    throw Error(Code::usage, fmt::format("device '{}' is none of cpu, cuda, cuda:N", text));
+    throw Error(Code::usage, fmt::format("device '{}' is not one of cpu, cuda, cuda:N", text));
   throw Error(Code::invalid,
-              fmt::format("device '{}': this navtalk was built without CUDA; use --device cpu, or "
-                          "build the `cuda` preset",
+              fmt::format("device '{}': this navtalk was built without CUDA support; use "
+                          "--device cpu",
                           text));
 }
 
@@ -43,7 +43,8 @@ std::optional<Precision> parse_precision(std::string_view text) {
   if (text == "auto") return std::nullopt;
   for (const Precision p : {Precision::fp32, Precision::bf16, Precision::fp16})
     if (text == name(p)) return p;
-  throw Error(Code::usage, fmt::format("precision '{}' is none of auto, fp32, bf16, fp16", text));
+  throw Error(Code::usage,
+              fmt::format("precision '{}' is not one of auto, fp32, bf16, fp16", text));
 }
 
 }  // namespace navtalk

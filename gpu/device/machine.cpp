@@ -1,3 +1,4 @@
+// What /proc and libtorch say about the machine.
 #include <ATen/Parallel.h>
 #include <sched.h>
 #include <torch/headeronly/version.h>

@@ -170,8 +170,8 @@ void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) c
 Model Model::load(const Options& options) {
   if (options.device.kind != Device::Kind::cpu)
     throw Error(Code::invalid,
-                fmt::format("device '{}': this navtalk was built without CUDA; use --device cpu, "
-                            "or build the `cuda` preset",
+                fmt::format("device '{}': this navtalk was built without CUDA support; use "
+                            "--device cpu",
                             name(options.device)));
   auto impl = std::make_unique<Impl>();
   impl->threads = options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();

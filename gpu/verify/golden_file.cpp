@@ -48,8 +48,8 @@ GoldenFile GoldenFile::open(const std::filesystem::path& path) {
   const auto& metadata = file.checkpoint_.metadata();
   const auto format = metadata.find("format");
   if (format == metadata.end() || format->second != k_format)
-    file.fail("is no golden file: its metadata must say format \"" + std::string(k_format) + "\"" +
-              (format == metadata.end() ? "" : ", not \"" + format->second + "\""));
+    file.fail("is not a golden file: its metadata must say format \"" + std::string(k_format) +
+              "\"" + (format == metadata.end() ? "" : ", not \"" + format->second + "\""));
   if (std::none_of(golden_groups().begin(), golden_groups().end(),
                    [&](const GoldenGroup& group) { return file.missing(group).empty(); }))
     file.fail("holds no whole group that navtalk knows");

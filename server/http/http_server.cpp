@@ -89,7 +89,7 @@ std::optional<Response> refusal_of(beast::error_code fault) {
   if (fault == http::error::end_of_stream || fault == http::error::partial_message)
     return std::nullopt;
   if (fault.category() == http::make_error_code(http::error::bad_method).category())
-    return error_response(400, "usage", "this is no HTTP/1.1 request: " + fault.message());
+    return error_response(400, "usage", "this is not an HTTP/1.1 request: " + fault.message());
   return std::nullopt;
 }
 

@@ -30,8 +30,8 @@ struct Engine {
   std::string device = "cpu";
   std::function<void(const Turn&)> load{};  // weights onto the device
   std::function<void()> unload{};           // and off, the memory given back
-  // Error{usage}, Error{not_found}, Error{invalid}: no avatar's id, no such avatar, or a broken
-  // one. Any other error is this worker's fault: another may well do it.
+  // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
+  // broken one. Any other error is this worker's fault: another may well do it.
   std::function<AvatarSize(const std::string& avatar, const Turn&)> prepare{};
   std::function<DeviceUse()> use{};
 };

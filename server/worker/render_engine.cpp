@@ -76,7 +76,7 @@ class Renderer {
   fs::path directory_of(const std::string& id) const {
     if (!valid_avatar_id(id)) {
       throw Error(Code::usage, "'" + printable_start(id, 64) +
-                                   "' is no avatar's id: " + std::string(k_avatar_id_rule));
+                                   "' is not a valid avatar id: " + std::string(k_avatar_id_rule));
     }
     for (const fs::path& library : options_.avatars) {
       if (fs::is_directory(library / id)) return library / id;

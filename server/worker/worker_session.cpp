@@ -54,7 +54,7 @@ Frame cannot_start(Code code, const std::string& avatar) {
   const std::string id = printable_start(avatar, k_shown_bytes);
   switch (code) {
     case Code::usage:
-      return error_frame(name(code), "'" + id + "' is no avatar's id");
+      return error_frame(name(code), "'" + id + "' is not a valid avatar id");
     case Code::not_found:
       return error_frame(name(code), "there is no avatar " + id + " on this worker");
     case Code::invalid:

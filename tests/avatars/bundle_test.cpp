@@ -38,7 +38,7 @@ void rewrite_info(const fs::path& folder, const std::function<void(AvatarInfo&)>
 
 }  // namespace
 
-TEST_CASE("a folder that is no avatar, or is not there, is not found") {
+TEST_CASE("a folder that is not an avatar, or is not there, is not found") {
   const tests::TemporaryDirectory base;
   for (const fs::path& path : {base.path(), base / "absent"}) {
     try {

@@ -239,7 +239,7 @@ TEST_CASE("bad input is refused by name and leaves nothing behind") {
     what.faces = std::make_shared<GivenFaces>(FaceBoxes(11, k_box));
     CHECK_THAT(refusal(what), Catch::Contains("11 face boxes are given for 12 frames"));
   }
-  SECTION("an id that is no id") {
+  SECTION("an id that is not an id") {
     what = options(base / "good.mp4", base / "my avatar");
     CHECK_THAT(refusal(what), Catch::Contains("my avatar") && Catch::Contains("--id"));
   }
@@ -275,7 +275,7 @@ TEST_CASE("an avatar that stands is only replaced when asked") {
   CHECK(Bundle::open(base / "ada").info().id == "bob");
 }
 
-TEST_CASE("force never replaces a folder that is no avatar") {
+TEST_CASE("force never replaces a folder that is not an avatar") {
   const TemporaryDirectory base;
   tests::write_clip(base / "in.mp4", moving_face(4));
   fs::create_directory(base / "letters");

@@ -74,8 +74,8 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
        "(default) = 2 lets stay"},
       {"[pool]\npolicy = 'adaptive'\nmin_running_gpu = 3\nfree_running_gpu = 1",
        "pool.free_running_gpu (n.toml:4) = 1"},
-      {"[local]\ndevices = ['gpu7']", "local.devices (n.toml:2): device 'gpu7' is none of"},
-      {"[local]\ndevices = ['cpu', 'none']", "device 'none' is none of"},
+      {"[local]\ndevices = ['gpu7']", "local.devices (n.toml:2): device 'gpu7' is not one of"},
+      {"[local]\ndevices = ['cpu', 'none']", "device 'none' is not one of"},
       {"[local]\ndevices = ['cpu', 'cpu']", "names 'cpu' twice"},
       {"[runpod]\nproxy_url = 'http://127.0.0.1'", "runpod.proxy_url (n.toml:2)"},
   }));

@@ -72,7 +72,7 @@ def picture_side(video: Path) -> int:
     shown = ["-select_streams", "v:0", "-show_entries", "stream=width", "-of", "csv=p=0"]
     result = subprocess.run(["ffprobe", "-v", "error", *shown, video], capture_output=True, text=True)
     if result.returncode or not result.stdout.strip().isdecimal():
-        raise Failure(f"{video} is no video that can be read: {result.stderr.strip()}")
+        raise Failure(f"{video} is not a video that can be read: {result.stderr.strip()}")
     return int(result.stdout)
 
 

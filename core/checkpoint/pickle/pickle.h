@@ -38,7 +38,8 @@ class PickleValue {
   PickleValue(const PickleGraph& graph, std::uint32_t node) : graph_(&graph), node_(node) {}
 
   Kind kind() const;
-  // Each is nullopt for a value of another kind; a boolean is no integer, an integer is no real.
+  // Each is nullopt for a value of another kind; a boolean is not an integer, an integer is not a
+  // real.
   std::optional<bool> boolean() const;
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;

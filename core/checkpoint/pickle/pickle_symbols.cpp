@@ -72,7 +72,7 @@ std::size_t PickleSymbols::cost(NodeId arguments) const {
 void PickleSymbols::require_callable(NodeId callable) const {
   const NodeKind kind = graph_[callable].kind;
   if (kind != NodeKind::symbol && kind != NodeKind::opaque)
-    fail("a value is called that is no global");
+    fail("a value is called that is not a global");
 }
 
 const Node& PickleSymbols::argument(const Items& arguments, std::size_t index,
@@ -85,7 +85,7 @@ const Node& PickleSymbols::argument(const Items& arguments, std::size_t index,
 
 NodeId PickleSymbols::reduce(NodeId callable, NodeId arguments) {
   require_callable(callable);
-  if (graph_[arguments].kind != NodeKind::tuple) fail("arguments that are no tuple");
+  if (graph_[arguments].kind != NodeKind::tuple) fail("arguments that are not a tuple");
   if (graph_[callable].kind == NodeKind::opaque) return opaque();
   const PickleSymbol symbol = graph_.symbol(graph_[callable]);
   const Items items = graph_[arguments].items;
@@ -119,7 +119,7 @@ NodeId PickleSymbols::ordered_dict(const Items& arguments) {
     for (const NodeId id : argument(arguments, 0, NodeKind::list).items) {
       const Node& pair = graph_[id];
       const bool sequence = pair.kind == NodeKind::list || pair.kind == NodeKind::tuple;
-      if (!sequence || pair.items.size() != 2) fail("an item that is no pair");
+      if (!sequence || pair.items.size() != 2) fail("an item that is not a pair");
       dict.items.insert(dict.items.end(), pair.items.begin(), pair.items.end());
     }
   }
@@ -146,12 +146,13 @@ NodeId PickleSymbols::tensor(const Items& arguments, bool typed) {
 
 Shape PickleSymbols::dimensions(NodeId sequence) const {
   const Node& node = graph_[sequence];
-  if (node.kind != NodeKind::tuple && node.kind != NodeKind::list) fail("a shape that is no tuple");
+  if (node.kind != NodeKind::tuple && node.kind != NodeKind::list)
+    fail("a shape that is not a tuple");
   if (node.items.size() > k_max_rank)
     fail(fmt::format("{} dimensions are more than {}", node.items.size(), k_max_rank));
   Shape shape;
   for (const NodeId id : node.items) {
-    if (graph_[id].kind != NodeKind::integer) fail("a dimension that is no integer");
+    if (graph_[id].kind != NodeKind::integer) fail("a dimension that is not an integer");
     shape.push_back(graph_[id].integer);
   }
   return shape;
@@ -181,7 +182,7 @@ NodeId PickleSymbols::encoded(const Items& arguments) {
 
 // ('storage', type, key, location, count[, view of a legacy file])
 NodeId PickleSymbols::persistent(NodeId id) {
-  if (graph_[id].kind != NodeKind::tuple) fail("a persistent id that is no tuple");
+  if (graph_[id].kind != NodeKind::tuple) fail("a persistent id that is not a tuple");
   const Items& items = graph_[id].items;
   if (argument(items, 0, NodeKind::string).text != "storage") fail("a persistent id of no storage");
   const Node& symbol = argument(items, 1, NodeKind::symbol);

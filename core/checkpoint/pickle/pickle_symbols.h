@@ -25,7 +25,7 @@ class PickleSymbols {
 
   // Items that reduce() may copy because of these arguments.
   std::size_t cost(NodeId arguments) const;
-  // callable(*arguments). Error{invalid} when callable is no symbol, or a known one is misused.
+  // callable(*arguments). Error{invalid} when callable is not a symbol, or a known one is misused.
   NodeId reduce(NodeId callable, NodeId arguments);
   // object.__setstate__(state)
   void build(NodeId object, NodeId state);

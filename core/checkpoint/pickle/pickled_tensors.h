@@ -14,7 +14,7 @@ namespace navtalk {
 using FindStorage = std::function<std::span<const std::byte>(const PickleStorage&)>;
 
 // Walks dicts, lists and tuples from the root, or from its "state_dict", and names each tensor by
-// its path, joined by dots. Error{invalid} for a root that is no such container, names that come
+// its path, joined by dots. Error{invalid} for a root that is not such a container, names that come
 // twice, more than 64 levels or a million values, and tensors that do not fit their storage.
 std::vector<StoredTensor> pickled_tensors(const PickleGraph& graph,
                                           const FindStorage& find_storage);

@@ -8,7 +8,7 @@
 
 namespace navtalk::media {
 
-// Bytes of sound that the header announces; nullopt when the file is no WAV, or was written by a
+// Bytes of sound that the header announces; nullopt when the file is not a WAV, or was written by a
 // program that could not know (into a pipe: the largest number, or one near half of it).
 std::optional<std::int64_t> announced_wav_bytes(const std::filesystem::path& path);
 

@@ -135,7 +135,7 @@ TEST_CASE("asking for the wrong kind of values names file, tensor and dtype") {
   CHECK(failure_of([&] { checkpoint.read_f32("absent"); }) == Code::not_found);
 }
 
-TEST_CASE("what is no checkpoint is refused with its name and the reason") {
+TEST_CASE("what is not a checkpoint is refused with its name and the reason") {
   const auto [file, reason] = GENERATE(table<std::string, std::string>({
       {"torchscript.pt", "TorchScript"},
       {"module.pth", "Python object"},
@@ -149,7 +149,7 @@ TEST_CASE("what is no checkpoint is refused with its name and the reason") {
   CHECK(failure_of([&name = file] { Checkpoint::open(fixture(name)); }) == Code::invalid);
 }
 
-TEST_CASE("a file that is not there is not found, and a folder is no checkpoint") {
+TEST_CASE("a file that is not there is not found, and a folder is not a checkpoint") {
   CHECK(failure_of([] { Checkpoint::open(fixture("absent.pth")); }) == Code::not_found);
   CHECK(failure_of([] { Checkpoint::open(fixture("zip.pth") / "below"); }) == Code::not_found);
   CHECK(failure_of([] { Checkpoint::open(fixture("")); }) == Code::invalid);

@@ -154,7 +154,7 @@ TEST_CASE("a damaged pickle is refused with its cause") {
       {"cos", "no end of line"},
       {"K\1K\2\x93.", "two strings"},
       {"]}b.", "state for a value that has none"},
-      {"K\1Q.", "persistent id that is no tuple"},
+      {"K\1Q.", "persistent id that is not a tuple"},
       {"X\6\0\0\0module\x85Q."s, "persistent id of no storage"},
       {"ctorch._utils\n_rebuild_tensor_v2\n)R.", "argument 0 is missing"},
       {"c_codecs\nencode\nX\3\0\0\0\xe2\x82\xacX\6\0\0\0latin1\x86R."s, "latin-1"},

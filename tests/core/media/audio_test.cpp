@@ -54,7 +54,7 @@ TEST_CASE("channels are averaged in float32") {
   CHECK(decoded(six, sample_bytes<float>({1, 2, 3, 4, 5, 6})).samples == std::vector<float>{3.5F});
 }
 
-TEST_CASE("what is no sound is refused by name") {
+TEST_CASE("what is not sound is refused by name") {
   const ScratchFolder folder;
   const auto decode = [&](const char* name) { decode_audio(folder / name); };
   expect_error(Code::not_found, {"no.wav"}, [&] { decode("no.wav"); });

@@ -45,7 +45,7 @@ TEST_CASE("a grey PNG is read as BGR") {
   CHECK(*image.view().at(5, 4) == *mask.view().at(5, 4));
 }
 
-TEST_CASE("what is no picture is refused by name") {
+TEST_CASE("what is not a picture is refused by name") {
   const ScratchFolder folder;
   expect_error(Code::not_found, {"no.png"}, [&] { read_image(folder / "no.png"); });
   expect_error(Code::invalid, {"is a directory"}, [&] { read_image(folder.path()); });

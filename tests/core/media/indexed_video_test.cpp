@@ -85,7 +85,7 @@ TEST_CASE("a video of one frame has one frame") {
   CHECK(video.frame(0) == all_frames(base / "v.mp4")[0]);
 }
 
-TEST_CASE("what is no H.264 in MP4 is refused with its name") {
+TEST_CASE("what is not H.264 in MP4 is refused with its name") {
   const TemporaryDirectory base;
   CHECK_THROWS_WITH(IndexedVideo::open(base / "absent.mp4"), Catch::Contains("absent.mp4"));
   std::ofstream(base / "text.mp4") << "hello, this is text";

@@ -178,7 +178,7 @@ TEST_CASE("a writer that is abandoned leaves no clip that looks whole") {
   expect_error(Code::invalid, {"clip.mp4"}, [&] { read_clip(folder / "clip.mp4"); });
 }
 
-TEST_CASE("what is no video is refused by name") {
+TEST_CASE("what is not a video is refused by name") {
   const ScratchFolder folder;
   const auto open = [](const std::filesystem::path& path) { VideoReader::open(path); };
   expect_error(Code::not_found, {"no.mp4", "no such file"}, [&] { open(folder / "no.mp4"); });

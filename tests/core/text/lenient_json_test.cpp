@@ -33,12 +33,12 @@ TEST_CASE("a JSON field is read as what it is, or not at all") {
 
 TEST_CASE("a number may be written as text") { CHECK(number_field(k_value, "written") == 0.44); }
 
-TEST_CASE("what is no JSON object has no fields") {
+TEST_CASE("what is not a JSON object has no fields") {
   for (const char* text : {"[]", "3", "null", "\"x\""})
     CHECK_FALSE(text_field(*parse_json(text), "x"));
 }
 
-TEST_CASE("broken or bottomless JSON is no JSON") {
+TEST_CASE("broken or bottomless JSON is not JSON") {
   for (const char* text : {"", "<html>", "{", "{} x", "error code: 1010"})
     CHECK_FALSE(parse_json(text));
   CHECK_FALSE(parse_json(std::string(100'000, '[')));

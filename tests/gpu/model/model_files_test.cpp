@@ -198,7 +198,7 @@ TEST_CASE("a whisper of another structure is refused by the field's name") {
       Catch::Contains("hop_length"));
 }
 
-TEST_CASE("a configuration that is no JSON object says which file it is") {
+TEST_CASE("a configuration that is not a JSON object says which file it is") {
   const std::string text = GENERATE("", "[1]", "{\"a\":", "\xff");
   const ScratchFile file(text);
   CHECK_THROWS_WITH(read_unet_config(file.path()), Catch::Contains(file.path().native()));

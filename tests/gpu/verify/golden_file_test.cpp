@@ -97,7 +97,7 @@ TEST_CASE("a tensor of another shape is refused by name") {
   CHECK_THROWS_AS(file.bytes("audio.samples", {-1}), navtalk::Error);
 }
 
-TEST_CASE("what is no safetensors file is refused") {
+TEST_CASE("what is not a safetensors file is refused") {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "golden.safetensors";
   std::ofstream(path) << "not a golden file";

@@ -17,7 +17,7 @@ namespace navtalk::tests {
 
 struct Got {
   int status = 0;
-  nlohmann::json body;  // null when it is no JSON
+  nlohmann::json body;  // null when it is not JSON
   std::string text;
   std::multimap<std::string, std::string> headers;
 };

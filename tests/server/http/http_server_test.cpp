@@ -147,7 +147,7 @@ TEST_CASE("an endless header is refused") {
   CHECK(status_of(client.receive_all()) == 431);
 }
 
-TEST_CASE("what is no HTTP is refused, and the server goes on") {
+TEST_CASE("what is not HTTP is refused, and the server goes on") {
   const Serving serving;
   RawClient client(serving.url());
   client.send("\x16\x03\x01 hello\r\n\r\n");

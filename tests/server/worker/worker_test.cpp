@@ -37,7 +37,7 @@ Engine engine_of(Script& script) {
                 if (script.hold_prepare) script.go.acquire();
                 if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
                 if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");
-                if (avatar == "../x") throw Error(Code::usage, "/srv/../x is no id");
+                if (avatar == "../x") throw Error(Code::usage, "/srv/../x is not an id");
                 if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
                 if (avatar == "bug") throw std::bad_alloc();
                 return AvatarSize{640, 480, 25};
@@ -158,7 +158,7 @@ TEST_CASE("a client that answers no ping has vanished") {
   CHECK(worker.becomes("idle"));
 }
 
-TEST_CASE("a frame that is no control frame is told, and the session goes on") {
+TEST_CASE("a frame that is not a control frame is told, and the session goes on") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
