@@ -8,7 +8,7 @@ namespace navtalk::cmd {
 
 void add_frame_rate(CLI::App& command, FrameRate& rate, const FrameRate& highest,
                     const std::string& description) {
-  const auto read = [&rate, highest](const std::string& given) {
+  const auto take = [&rate, highest](const std::string& given) {
     const auto parsed = parse_frame_rate(given);
     if (!parsed || *parsed < 1 || *parsed > highest)
       throw CLI::ValidationError(
@@ -17,7 +17,7 @@ void add_frame_rate(CLI::App& command, FrameRate& rate, const FrameRate& highest
                                given, text(highest)));
     rate = *parsed;
   };
-  command.add_option_function<std::string>("--fps", read, description)
+  command.add_option_function<std::string>("--fps", take, description)
       ->default_str(text(rate))
       ->type_name("N");
 }

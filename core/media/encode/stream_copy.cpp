@@ -16,7 +16,7 @@
 namespace navtalk {
 namespace {
 
-constexpr int k_ticks = 512;  // of the clock, in one frame over the rate's denominator
+constexpr int k_ticks = 512;                 // of the file's clock, for each frame of a whole rate
 constexpr std::size_t k_key_distance = 300;  // at most; x264's own default is 250
 
 void close_output(AVFormatContext* format) {
