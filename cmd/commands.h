@@ -1,5 +1,5 @@
-// Every command declares itself with one function add_NAME() in cmd/NAME.cpp, listed here and in
-// add_commands(). The pattern:
+// Every command declares itself with one function add_NAME() in cmd/GROUP/NAME.cpp, listed here and
+// in add_commands(). The pattern:
 //
 //   struct Options { std::filesystem::path directory; };
 //

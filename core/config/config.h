@@ -19,7 +19,7 @@ struct TenantConfig {
   friend bool operator==(const TenantConfig&, const TenantConfig&) = default;
 };
 
-// A new member here gets its row in the table of config_keys.cpp; reading, `config show`, the
+// A new member here gets its row in the table of table.cpp; reading, `config show`, the
 // example file and the tests of the manual follow from that row.
 struct Config {
   struct {

@@ -2,7 +2,7 @@
 """Writes expectations.txt: checksums of what OpenCV and Pillow make of reproducible noise.
 
 usage: expectations.py > expectations.txt
-needs: opencv-python 4.9, Pillow, numpy (the pinned reference: tools/golden/requirements.txt)
+needs: opencv-python 4.9, Pillow, numpy (the pinned reference: tools/requirements.txt)
 
 One line per picture: operation, its parameters, CRC-32 of the result's bytes. The noise is that of
 noise.h. Composition goes the long way that MuseTalk goes (crop, paste, paste through the mask).
