@@ -10,12 +10,13 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::minutes k_every(1);
-// More texts than that are told with the minute.
+// Texts beyond these are reported with the minute's count.
 constexpr std::size_t k_texts = 8;
 
 }  // namespace
 
-Outage::Notice Outage::notice(Notice::Kind kind, const std::string& error, Time now) const {
+ErrorThrottle::Notice ErrorThrottle::notice(Notice::Kind kind, const std::string& error,
+                                            Time now) const {
   Notice notice{.kind = kind,
                 .error = error,
                 .times = times_,
@@ -27,8 +28,8 @@ Outage::Notice Outage::notice(Notice::Kind kind, const std::string& error, Time 
   return notice;
 }
 
-std::optional<Outage::Notice> Outage::failed(const std::string& part, const std::string& error,
-                                             Time now) {
+std::optional<ErrorThrottle::Notice> ErrorThrottle::failed(const std::string& part,
+                                                           const std::string& error, Time now) {
   if (times_++ == 0) began_ = now;
   last_ = now;
   parts_[part] = true;
@@ -39,31 +40,32 @@ std::optional<Outage::Notice> Outage::failed(const std::string& part, const std:
   return notice(first ? Notice::Kind::fails : Notice::Kind::still_fails, error, now);
 }
 
-std::optional<Outage::Notice> Outage::well(const std::string& part, Time now) {
+std::optional<ErrorThrottle::Notice> ErrorThrottle::well(const std::string& part, Time now) {
   if (times_ == 0) return std::nullopt;
   const auto found = parts_.find(part);
   if (found != parts_.end()) found->second = false;
   const auto fails = [](const auto& one) { return one.second; };
   if (now - last_ < quiet_ || std::any_of(parts_.begin(), parts_.end(), fails)) return std::nullopt;
   const Notice over = notice(Notice::Kind::works_again, "", now);
-  *this = Outage(quiet_);
+  *this = ErrorThrottle(quiet_);
   return over;
 }
 
-OutageLog::OutageLog(std::string what, std::chrono::seconds quiet)
-    : what_(std::move(what)), outage_(Outage(quiet)) {}
+ErrorThrottleLog::ErrorThrottleLog(std::string what, std::chrono::seconds quiet)
+    : what_(std::move(what)), throttle_(ErrorThrottle(quiet)) {}
 
-void OutageLog::failed(const std::string& part, const std::string& error) {
-  tell(outage_.with([&](Outage& one) { return one.failed(part, error, steady_clock::now()); }));
+void ErrorThrottleLog::failed(const std::string& part, const std::string& error) {
+  tell(throttle_.with(
+      [&](ErrorThrottle& one) { return one.failed(part, error, steady_clock::now()); }));
 }
 
-void OutageLog::well(const std::string& part) {
-  tell(outage_.with([&](Outage& one) { return one.well(part, steady_clock::now()); }));
+void ErrorThrottleLog::well(const std::string& part) {
+  tell(throttle_.with([&](ErrorThrottle& one) { return one.well(part, steady_clock::now()); }));
 }
 
-// The end is told as loudly as the beginning, for who heard the one wants to hear the other.
-void OutageLog::tell(const std::optional<Outage::Notice>& notice) const {
-  using Kind = Outage::Notice::Kind;
+// The end is reported as loudly as the beginning: whoever saw the one looks for the other.
+void ErrorThrottleLog::tell(const std::optional<ErrorThrottle::Notice>& notice) const {
+  using Kind = ErrorThrottle::Notice::Kind;
   if (!notice) return;
   const std::string times = std::to_string(notice->times);
   const std::string seconds = std::to_string(notice->lasted.count());
