@@ -16,7 +16,7 @@ import readme_picture
 from faces import renderer
 from program import Failure
 
-TOOLS = pathlib.Path(renderer.__file__).parent
+TOOLS = pathlib.Path(clip.__file__).parent
 CHARACTERS = ("ada", "theo")
 
 
