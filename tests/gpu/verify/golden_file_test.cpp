@@ -51,7 +51,7 @@ TEST_CASE("a golden file names its format and a frame rate") {
   const TemporaryDirectory directory;
   const auto& path = directory.path();
   CHECK(failure(write_file(path, {{"format", "navtalk-golden-1"}, {"fps", "25"}})) == "opened");
-  CHECK_THAT(failure(write_file(path, {{"fps", "25"}})), Catch::Contains("no golden file"));
+  CHECK_THAT(failure(write_file(path, {{"fps", "25"}})), Catch::Contains("not a golden file"));
   CHECK_THAT(failure(write_file(path, {{"format", "navtalk-golden-2"}, {"fps", "25"}})),
              Catch::Contains("navtalk-golden-2"));
   for (const char* fps : {"", "0", "0.9", "-25", "25 ", "fast", "nan", "inf", "1e9"})
