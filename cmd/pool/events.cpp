@@ -5,6 +5,7 @@
 #include "cmd/pool/parts.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/base/sleep.h"
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
@@ -85,7 +86,7 @@ int events(const Options& options, Context& context) {
     if (!found.empty()) query.after = found.back().number;
     if (!found.empty() || !options.follow) print_all(found, options, context);
     context.out.flush();
-  } while (options.follow && wait_for(std::chrono::milliseconds(500), context.stop));
+  } while (options.follow && sleep_for(std::chrono::milliseconds(500), context.stop));
   throw_if_stopped(context.stop);
   return 0;
 }

@@ -3,14 +3,12 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <condition_variable>
-#include <mutex>
-
 #include "core/files/state_directory.h"
 #include "core/process/identity.h"
 #include "scheduler/health/worker_token.h"
 
 namespace navtalk::cmd {
+
 std::unique_ptr<PoolStore> open_store(const Config& config) {
   if (!config.store.url.empty()) return PoolStore::open(config.store.url);
   return PoolStore::open("sqlite:" + (made_state_directory() / "pool.db").native());
@@ -29,14 +27,6 @@ std::string worker_token_of(const Config& config) {
 std::string operator_name() {
   const passwd* user = getpwuid(geteuid());
   return "operator " + std::string(user == nullptr ? "?" : user->pw_name) + "@" + host_name();
-}
-
-bool wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any asked;
-  std::unique_lock lock(mutex);
-  asked.wait_for(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
 }
 
 }  // namespace navtalk::cmd

@@ -21,7 +21,4 @@ std::string worker_token_of(const Config& config);
 // "operator USER@HOST": who an event of this command names.
 std::string operator_name();
 
-// Waits; false as soon as a stop is asked.
-bool wait_for(std::chrono::milliseconds time, const std::stop_token& stop);
-
 }  // namespace navtalk::cmd

@@ -6,6 +6,7 @@
 #include "cmd/pool/providers.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/scaling/explain.h"
@@ -76,7 +77,7 @@ int scale(const Options& options, Context& context) {
     acted += tick.acted;
     tell(tick, options, context);
   } while (options.watch &&
-           wait_for(std::chrono::seconds(context.config.pool.tick_s), context.stop));
+           sleep_for(std::chrono::seconds(context.config.pool.tick_s), context.stop));
   throw_if_stopped(context.stop);
   return options.exit_code && acted > 0 ? k_acted : 0;
 }

@@ -8,6 +8,7 @@
 #include "cmd/terminal/table.h"
 #include "cmd/terminal/terminal.h"
 #include "core/base/interrupt.h"
+#include "core/base/sleep.h"
 #include "core/text/printable.h"
 #include "scheduler/service/pool_report.h"
 
@@ -113,7 +114,7 @@ int status(const Options& options, Context& context) {
     context.out.flush();
   } while (
       options.watch &&
-      wait_for(std::chrono::milliseconds(static_cast<int>(options.every_s * 1000)), context.stop));
+      sleep_for(std::chrono::milliseconds(static_cast<int>(options.every_s * 1000)), context.stop));
   throw_if_stopped(context.stop);
   return 0;
 }

@@ -26,6 +26,8 @@ class PostgresConnection : public DbConnection {
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
   // Text that PostgreSQL cannot store (zero bytes, not UTF-8) arrives in its printable form.
+  using DbConnection::query;
+  using DbConnection::run;
   std::unique_ptr<DbRows> query(std::string_view sql, DbValues values) override;
   // Kept for the next message to the server: a round trip costs more than the statement.
   void run(std::string_view sql, DbValues values) override;

@@ -170,9 +170,30 @@ void SqliteConnection::commit_to_disk(bool yes) {
   state_->to_disk = yes;
 }
 
-void SqliteConnection::rollback() noexcept {
-  if (sqlite3_get_autocommit(state_->database.getHandle()) != 0) return;
-  state_->database.tryExec("ROLLBACK");
+SqliteTransaction SqliteConnection::begin(Access access) {
+  using SQLite::TransactionBehavior;
+  try {
+    return {std::make_unique<SQLite::Transaction>(
+                state_->database, access == Access::write ? TransactionBehavior::IMMEDIATE
+                                                          : TransactionBehavior::DEFERRED),
+            state_->path};
+  } catch (const SQLite::Exception& error) {
+    throw translated(error, state_->path);
+  }
+}
+
+SqliteTransaction::SqliteTransaction(std::unique_ptr<SQLite::Transaction> open,
+                                     const std::filesystem::path& path)
+    : open_(std::move(open)), path_(path) {}
+
+SqliteTransaction::~SqliteTransaction() = default;
+
+void SqliteTransaction::commit() {
+  try {
+    open_->commit();
+  } catch (const SQLite::Exception& error) {
+    throw translated(error, path_);
+  }
 }
 
 int SqliteConnection::wal_pages() const { return state_->wal_pages; }

@@ -2,12 +2,34 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <memory>
 
 #include "core/database/connection.h"
 
+namespace SQLite {
+class Transaction;
+}
+
 namespace navtalk {
+
+// An open transaction of a connection; rolled back by the destructor unless committed.
+class SqliteTransaction {
+ public:
+  SqliteTransaction(std::unique_ptr<SQLite::Transaction> open, const std::filesystem::path& path);
+  ~SqliteTransaction();
+  SqliteTransaction(SqliteTransaction&&) = delete;
+  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
+  SqliteTransaction(const SqliteTransaction&) = delete;
+  SqliteTransaction& operator=(const SqliteTransaction&) = delete;
+
+  void commit();
+
+ private:
+  std::unique_ptr<SQLite::Transaction> open_;
+  const std::filesystem::path& path_;
+};
 
 class SqliteConnection : public DbConnection {
  public:
@@ -20,6 +42,8 @@ class SqliteConnection : public DbConnection {
   SqliteConnection(const SqliteConnection&) = delete;
   SqliteConnection& operator=(const SqliteConnection&) = delete;
 
+  using DbConnection::query;
+  using DbConnection::run;
   std::unique_ptr<DbRows> query(std::string_view sql, DbValues values) override;
   void run(std::string_view sql, DbValues values) override;
   void script(const std::string& sql) override;
@@ -27,12 +51,13 @@ class SqliteConnection : public DbConnection {
   // A commit waits until the disk has it (synchronous=FULL), or until the kernel has it (NORMAL).
   // Outside a transaction.
   void commit_to_disk(bool yes);
-  // Undoes an open transaction; nothing where none is open.
-  void rollback() noexcept;
+  // Begins a transaction. write: with the lock for writers from the start (BEGIN IMMEDIATE), so that
+  // it cannot fail half-way because another connection writes.
+  enum class Access : std::uint8_t { read, write };
+  SqliteTransaction begin(Access access);
 
-  // The write-ahead log's pages after this connection's last commit. Nothing is checkpointed but by
-  // checkpoint(): moves what it can from the log into the file, without waiting for anybody. False
-  // when another connection does so at this moment.
+  // The write-ahead log's pages after this connection's last commit. Only checkpoint() moves them into
+  // the file: as many as it can without waiting. False when another connection checkpoints now.
   int wal_pages() const;
   bool checkpoint();
 

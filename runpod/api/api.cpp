@@ -1,11 +1,10 @@
 #include "runpod/api/api.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <random>
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "core/net/url.h"
 #include "runpod/api/server_date.h"
@@ -64,14 +63,6 @@ Pod aged(Pod pod, const HttpAnswer& answer) {
 }
 
 }  // namespace
-
-bool sleep_for(milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any nobody;
-  std::unique_lock lock(mutex);
-  nobody.wait_for(lock, stop, time, [] { return false; });
-  return !stop.stop_requested();
-}
 
 Api::Api(ApiOptions options, ApiKey key) : options_(std::move(options)), key_(std::move(key)) {
   parse_http_url(options_.url);

@@ -85,7 +85,4 @@ class Api {
   Guarded<std::vector<HttpClient>> idle_{};  // connections that nobody uses now
 };
 
-// False when the wait was cut short by a stop request.
-bool sleep_for(std::chrono::milliseconds time, const std::stop_token& stop);
-
 }  // namespace navtalk::runpod

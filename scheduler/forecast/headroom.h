@@ -69,8 +69,6 @@ struct Headroom {
   friend bool operator==(const Headroom&, const Headroom&) = default;
 };
 
-// Where the store keeps it.
-inline constexpr std::string_view k_headroom_setting = "scaler.headroom";
 // Numbers separated by blanks, after the form's own; parse reads the older form without `used`,
 // too, and gives nullopt for text of another one.
 std::string as_text(const Headroom& headroom);

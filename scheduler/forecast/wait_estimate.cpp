@@ -113,8 +113,7 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
   int busy = 0, free = 0;
   for (const Gpu& gpu : gpus) {
     if (!shared(gpu)) continue;
-    const bool answers = gpu.state == State::idle || gpu.state == State::running;
-    if (answers) {
+    if (gpu.serving()) {
       busy += gpu.sessions;
       free += gpu.free_slots();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <set>
 
 #include "core/base/error.h"
@@ -10,14 +11,12 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_waiting = 256;  // what finds no room is asked at the next step
+constexpr std::size_t k_queue = 256;  // what finds no room is asked at the next step
 constexpr int k_proofs = 2;
 constexpr int k_misses = 3;
-
-constexpr int k_quick_asks = 4;  // of one that starts, before it is asked less often
-constexpr int k_slowest = 4;     // times as seldom
-
-bool serves(const Gpu& gpu) { return gpu.state == State::idle || gpu.state == State::running; }
+// A starting worker is asked less often after every so many bad answers, down to a quarter.
+constexpr int k_quick_asks = 4;
+constexpr int k_slowest = 4;
 
 bool same_state(const Gpu& a, const Gpu& b) {
   return a.state == b.state && a.intent.number == b.intent.number && a.url == b.url;
@@ -26,27 +25,36 @@ bool same_state(const Gpu& a, const Gpu& b) {
 }  // namespace
 
 Prober::Prober(PoolStore& store, ProberOptions options)
-    : store_(store), options_(std::move(options)), serving_(k_waiting), others_(k_waiting) {
-  for (int i = 0; i < options_.threads; ++i) {
-    for (Channel<Gpu>* work : {&serving_, &others_}) {
-      threads_.emplace_back([this, work](const std::stop_token& stop) { run(*work, stop); });
-    }
-  }
-}
+    : store_(store),
+      options_(std::move(options)),
+      serving_(options_.threads, k_queue, [this] { return make_work(); }),
+      others_(options_.threads, k_queue, [this] { return make_work(); }) {}
 
 Prober::~Prober() {
-  for (std::jthread& thread : threads_) thread.request_stop();
-  serving_.close();
-  others_.close();
+  serving_.request_stop();  // both at once, not one after the other
+  others_.request_stop();
+}
+
+// Each thread has a client of its own.
+RowWorkers::Work Prober::make_work() {
+  auto client = std::make_shared<WorkerClient>(options_.token, options_.client);
+  return [this, client](const Gpu& gpu, const std::stop_token& stop) {
+    try {
+      probe(gpu, *client, stop);
+    } catch (const std::exception& error) {
+      log::warn("a probe could not be recorded", {{"gpu", gpu.id.text}, {"error", error.what()}});
+    }
+  };
 }
 
 bool Prober::due(const Gpu& gpu, bool leading, TimePoint now) const {
   if (gpu.url.empty()) return false;
   if (gpu.source == Source::local ? gpu.host != options_.host : !leading) return false;
-  // While the provider is still at it, what answers may be the old worker.
+  // While an operation of the provider is under way, the old worker may answer.
   const bool starts = gpu.state == State::starting && gpu.intent.operation == Operation::none;
   const bool may_return = gpu.state == State::failed && gpu.source == Source::external;
-  if (!starts && !may_return && !serves(gpu)) return false;
+  if (!starts && !may_return && !gpu.serving()) return false;
+  if (serving_.under_way(gpu.id) || others_.under_way(gpu.id)) return false;
   return records_.with([&](const auto& records) {
     const auto record = records.find(gpu.id);
     if (record == records.end()) return true;
@@ -55,61 +63,35 @@ bool Prober::due(const Gpu& gpu, bool leading, TimePoint now) const {
       const int times = 1 + record->second.bad / k_quick_asks;
       every = options_.starting_every * std::min(times, k_slowest);
     }
-    return !record->second.under_way && now - record->second.asked >= every;
+    return now - record->second.asked >= every;
   });
 }
 
 void Prober::step(bool leading) {
   const PoolView view = store_.view();
   for (const Gpu& gpu : view.gpus) {
-    Channel<Gpu>& work = serves(gpu) ? serving_ : others_;
-    if (work.size() >= k_waiting || !due(gpu, leading, view.now)) continue;
-    records_.with([&](auto& records) {
-      Record& record = records[gpu.id];
-      record.under_way = true;
-      record.asked = view.now;
-    });
-    work.push(gpu);
+    if (!due(gpu, leading, view.now) || !(gpu.serving() ? serving_ : others_).start(gpu)) continue;
+    records_.with([&](auto& records) { records[gpu.id].asked = view.now; });
   }
   forget_removed(view);
 }
 
-// Not before there are more records than rows, since it looks at all of both.
+// Only when there are more records than rows, because it visits all of both.
 void Prober::forget_removed(const PoolView& view) {
   records_.with([&](auto& records) {
     if (records.size() <= view.gpus.size()) return;
     std::set<GpuId> known;
     for (const Gpu& gpu : view.gpus) known.insert(gpu.id);
-    std::erase_if(records, [&](const auto& entry) {
-      return !entry.second.under_way && !known.contains(entry.first);
-    });
+    std::erase_if(records, [&](const auto& entry) { return !known.contains(entry.first); });
   });
-}
-
-void Prober::run(Channel<Gpu>& work, const std::stop_token& stop) {
-  WorkerClient client(options_.token, options_.client);
-  while (!stop.stop_requested()) {
-    const std::optional<Gpu> gpu = work.pop(stop);
-    if (!gpu) return;
-    try {
-      probe(*gpu, client, stop);
-    } catch (const std::exception& error) {
-      log::warn("a probe could not be recorded", {{"gpu", gpu->id.text}, {"error", error.what()}});
-    }
-    records_.with([&](auto& records) { records[gpu->id].under_way = false; });
-    const std::lock_guard lock(idle_mutex_);
-    idle_.notify_all();
-  }
 }
 
 bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {
-  std::unique_lock lock(idle_mutex_);
-  return idle_.wait_for(lock, stop, at_most, [this] {
-    return records_.with([](const auto& records) {
-      return std::none_of(records.begin(), records.end(),
-                          [](const auto& entry) { return entry.second.under_way; });
-    });
-  });
+  const auto deadline = std::chrono::steady_clock::now() + at_most;
+  return serving_.wait_idle(at_most, stop) &&
+         others_.wait_idle(
+             std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now()),
+             stop);
 }
 
 Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
@@ -118,7 +100,7 @@ Prober::Verdict Prober::ask(const Gpu& gpu, WorkerClient& client,
   try {
     answer = client.health(gpu.url, stop);
   } catch (const Error& error) {
-    return {.why = error.message()};  // a URL that is none
+    return {.why = error.message()};  // the URL is not valid
   }
   if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
     return {.why = fault->message,
@@ -138,13 +120,13 @@ void Prober::probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& 
   if (stop.stop_requested()) return;
   const bool good = verdict.why.empty();
   const Record record = note(gpu, verdict, asked);
-  const std::optional<std::string> second = good ? why_second(gpu) : std::nullopt;
-  if (second) {
-    refuse_second(gpu, *second);
+  const std::optional<std::string> duplicate = good ? why_duplicate(gpu) : std::nullopt;
+  if (duplicate) {
+    refuse_duplicate(gpu, *duplicate);
   } else if (good) {
-    well(gpu, verdict.slots, record.good, client, stop);
+    handle_good(gpu, verdict.slots, record.good, client, stop);
   } else {
-    unwell(gpu, verdict, record.bad);
+    handle_bad(gpu, verdict, record.bad);
   }
 }
 
@@ -152,7 +134,7 @@ Prober::Record Prober::note(const Gpu& gpu, const Verdict& verdict, TimePoint as
   return records_.with([&](auto& records) {
     Record& known = records[gpu.id];
     const bool good = verdict.why.empty();
-    // A worker that was started anew proves itself anew.
+    // A restarted worker must prove itself again.
     if (good && verdict.instance != known.instance) known.good = 0;
     if (good && known.good == 0) known.since = store_.now();
     if (good) {
@@ -165,14 +147,14 @@ Prober::Record Prober::note(const Gpu& gpu, const Verdict& verdict, TimePoint as
   });
 }
 
-void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
-                  const std::stop_token& stop) {
+void Prober::handle_good(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
+                         const std::stop_token& stop) {
   const TimePoint now = store_.now();
   const bool proving = gpu.state == State::starting || gpu.state == State::failed;
   store_.seen(gpu.id, now);
   if (!proving || in_row < k_proofs) return;
   if (const auto fault = client.handshake(gpu.url, "probe", 0, stop)) {
-    return unwell(gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1);
+    return handle_bad(gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1);
   }
   prove(gpu, slots, now);
 }
@@ -180,8 +162,8 @@ void Prober::well(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
 void Prober::prove(const Gpu& gpu, int slots, TimePoint now) {
   const std::lock_guard lock(proving_);
   if (gpu.source == Source::external) {
-    if (!heard_all_who_serve(gpu)) return;
-    if (const auto second = why_second(gpu)) return refuse_second(gpu, *second);
+    if (!all_serving_answered(gpu)) return;
+    if (const auto duplicate = why_duplicate(gpu)) return refuse_duplicate(gpu, *duplicate);
   }
   const std::optional<Gpu> row = store_.find(gpu.id);
   if (!row || !same_state(*row, gpu)) return;
@@ -202,11 +184,11 @@ void Prober::prove(const Gpu& gpu, int slots, TimePoint now) {
                         .detail = gpu.device});
 }
 
-void Prober::unwell(const Gpu& gpu, const Verdict& verdict, int in_row) {
+void Prober::handle_bad(const Gpu& gpu, const Verdict& verdict, int in_row) {
   const bool starts = gpu.state == State::starting;
-  const bool counts = serves(gpu) || (starts && gpu.source == Source::external && !verdict.loads);
+  const bool counts = gpu.serving() || (starts && gpu.source == Source::external && !verdict.loads);
   if (!counts) {
-    // A start has its own deadline, which the scaler watches; a failed one is failed already.
+    // The scaler watches the deadline of a start; a failed row is failed already.
     std::optional<Gpu> row = gpu;
     if (gpu.last_error != verdict.why) row = store_.missed(gpu.id, store_.now(), verdict.why);
     const bool hopeless = starts && verdict.refuses && in_row >= k_proofs;
@@ -215,10 +197,10 @@ void Prober::unwell(const Gpu& gpu, const Verdict& verdict, int in_row) {
   }
   const TimePoint now = store_.now();
   const std::optional<Gpu> row = store_.missed(gpu.id, now, verdict.why);
-  if (!row || (!serves(*row) && !same_state(*row, gpu))) return;
+  if (!row || (!row->serving() && !same_state(*row, gpu))) return;
   const bool refused = starts && verdict.refuses && in_row >= k_proofs;
-  const bool silent = row->misses >= k_misses && now - row->missed_since >= options_.grace;
-  if (refused || silent) fail(*row, verdict.why);
+  const bool lost = row->misses >= k_misses && now - row->missed_since >= options_.grace;
+  if (refused || lost) fail(*row, verdict.why);
 }
 
 void Prober::fail(const Gpu& row, const std::string& why) {

@@ -71,7 +71,7 @@ WorkerFault fault_of(const HttpAnswer& answer, const std::string& place) {
   const std::optional<std::string> message = worker_error(answer.body);
   const std::string status = std::to_string(answer.status);
   // A proxy's answers have the same statuses, but not the worker's form.
-  if (!message) return {not_worker, place + ": no worker's answer (HTTP " + status + ")"};
+  if (!message) return {not_worker, place + ": not a worker's answer (HTTP " + status + ")"};
   const WorkerFault::Kind kind = answer.status == 401 || answer.status == 403 ? denied
                                  : answer.status == 409                       ? busy
                                  : answer.status == 426                       ? protocol
@@ -121,9 +121,8 @@ WorkerAnswer WorkerClient::health(const std::string& url, const std::stop_token&
   const std::optional<WorkerHealth> health = parse_worker_health(answer.body);
   if (answer.status == 200 && health) return *health;
   if (answer.status == 503 && health) {
-    return WorkerFault{
-        WorkerFault::Kind::sick,
-        place + ": " + worker_error(answer.body).value_or("its work loop does not turn")};
+    return WorkerFault{WorkerFault::Kind::sick,
+                       place + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
   }
   return fault_of(answer, place);
 }
@@ -150,20 +149,6 @@ std::optional<WorkerFault> WorkerClient::pause(const std::string& url,
 
 std::optional<WorkerFault> WorkerClient::wake(const std::string& url, const std::stop_token& stop) {
   return post(url, "/v1/wake", "{}", options_.load_timeout, stop);
-}
-
-std::optional<WorkerFault> WorkerClient::drain(const std::string& url, std::chrono::seconds notice,
-                                               const std::stop_token& stop) {
-  const nlohmann::json body = {{"notice_s", notice.count()}};
-  return post(url, "/v1/drain", body.dump(), options_.timeout, stop);
-}
-
-std::optional<WorkerFault> WorkerClient::prepare(const std::string& url, const std::string& avatar,
-                                                 const std::stop_token& stop) {
-  const nlohmann::json body = {{"avatar", avatar}};
-  return post(url, "/v1/prepare",
-              body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-              options_.load_timeout, stop);
 }
 
 std::optional<WorkerFault> WorkerClient::handshake(const std::string& url, const std::string& lease,

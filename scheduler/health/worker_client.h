@@ -1,6 +1,6 @@
-// The gateway's and the scaler's view of a worker's HTTP side (docs/protocol.md): health, pause,
-// wake, drain, prepare, and whether WebSockets reach it. Each call asks once; nothing is repeated.
-// One owner, one thread at a time; several may be used side by side.
+// Client of a worker's HTTP side (docs/protocol.md): health, pause, wake, and whether WebSockets
+// reach it. A call sends one request and never repeats it. One owner, one thread at a time; several
+// clients may be used side by side.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace navtalk {
 
-// What a worker says of itself. Missing fields keep these defaults.
+// A worker's report on itself. Missing fields keep these defaults.
 struct WorkerHealth {
   struct Gpu {
     std::string name{};
@@ -24,7 +24,7 @@ struct WorkerHealth {
     std::optional<double> util{};                 // 0..1
   };
   std::string version{};
-  std::string instance{};    // random, of the process; missing: it says none
+  std::string instance{};    // random, of the process; may be missing
   std::string state{};       // idle, running, starting, paused, failed, stopping
   std::string device{};      // "cpu", "cuda:0"
   std::optional<Gpu> gpu{};  // missing: it reports none
@@ -55,7 +55,7 @@ using WorkerAnswer = std::variant<WorkerHealth, WorkerFault>;
 struct WorkerClientOptions {
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds timeout{10'000};
-  std::chrono::milliseconds load_timeout{120'000};  // wake and prepare, which load weights
+  std::chrono::milliseconds load_timeout{120'000};  // pause and wake, which move weights
 };
 
 class WorkerClient {
@@ -63,15 +63,11 @@ class WorkerClient {
   explicit WorkerClient(std::string token, WorkerClientOptions options = {});
 
   // `url` is the worker's base URL, with or without a slash at its end. Error{invalid} when it is
-  // no URL.
+  // not valid.
   WorkerAnswer health(const std::string& url, const std::stop_token& stop = {});
   // nullopt: done.
   std::optional<WorkerFault> pause(const std::string& url, const std::stop_token& stop = {});
   std::optional<WorkerFault> wake(const std::string& url, const std::stop_token& stop = {});
-  std::optional<WorkerFault> drain(const std::string& url, std::chrono::seconds notice,
-                                   const std::stop_token& stop = {});
-  std::optional<WorkerFault> prepare(const std::string& url, const std::string& avatar,
-                                     const std::stop_token& stop = {});
   // Do WebSockets reach the worker? nullopt when it accepts the upgrade (the session is left at
   // once) or refuses it in its own words because of the lease or its slots. Epoch 0 is stale on
   // every worker that has had a session.
@@ -88,8 +84,8 @@ class WorkerClient {
   HttpClient http_;
 };
 
-// Why a healthy worker may still not be given sessions; nullopt: it may. A pod that was to have a
-// GPU can come up without one.
+// Why a worker that answers may still not be given sessions; nullopt: it may. A pod that should have
+// a GPU can come up without one.
 std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected);
 
 }  // namespace navtalk

@@ -1,4 +1,4 @@
-// The secret between this pool and its workers.
+// The secret that this pool and its workers share.
 #pragma once
 
 #include <filesystem>

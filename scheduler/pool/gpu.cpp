@@ -35,8 +35,7 @@ std::string_view name(Attempt::Result result) {
 bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
 
 int coming_slots(const Gpu& gpu) {
-  const bool answers = gpu.state == State::idle || gpu.state == State::running;
-  return shared(gpu) && (answers || gpu.state == State::starting) ? gpu.free_slots() : 0;
+  return shared(gpu) && (gpu.serving() || gpu.state == State::starting) ? gpu.free_slots() : 0;
 }
 
 Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
@@ -54,10 +53,14 @@ bool nothing_was_made(const Gpu& gpu) {
   return over && gpu.source == Source::cloud && gpu.provider_id.empty() && gpu.usd_per_hour <= 0;
 }
 
+// Any later intent has another number.
+bool kept_paused(const Gpu& gpu) {
+  return gpu.operator_pause != 0 && gpu.operator_pause == gpu.intent.number;
+}
+
 bool claimable(const Gpu& gpu, const TenantId& tenant) {
-  const bool answers = gpu.state == State::idle || gpu.state == State::running;
   const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;
-  return answers && allowed && !gpu.draining && gpu.free_slots() > 0;
+  return gpu.serving() && allowed && !gpu.draining && gpu.free_slots() > 0;
 }
 
 }  // namespace navtalk

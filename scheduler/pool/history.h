@@ -1,4 +1,4 @@
-// What the pool remembers: events for people, and what the scaler learns from.
+// The pool's history: events for people, and what the scaler learns from.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct EventQuery {
   std::size_t limit = 1000;  // the newest ones
 };
 
-// Arrivals and ended sessions of ten seconds. Kept by claim, enqueue and release themselves.
+// Arrivals and ended sessions of ten seconds. claim, enqueue and release count them.
 inline constexpr std::chrono::seconds k_demand_bucket{10};
 struct DemandBucket {
   TimePoint start{};
@@ -36,8 +36,8 @@ struct DemandBucket {
   friend bool operator==(const DemandBucket&, const DemandBucket&) = default;
 };
 
-// One provider operation from intent to outcome; for create and wake until proven ready. The lead
-// times and success rates per source are learnt from these.
+// One provider operation from intent to outcome; for create and wake until proven ready. The scaler
+// learns lead times and success rates of each source from these.
 struct Attempt {
   enum class Result : std::uint8_t { ok, no_capacity, refused, failed, timed_out };
   TimePoint at{};
@@ -50,13 +50,13 @@ struct Attempt {
 };
 std::string_view name(Attempt::Result result);
 
-// An ETA that a waiter was shown, and what came of it.
+// An ETA that a waiter was shown, and how long it really waited.
 struct Promise {
   WaiterId waiter{};
   TimePoint made_at{};
   Duration promised{};  // from made_at, at the 90th percentile
-  // Until the claim; of one who left unserved after the promised time, until then. Missing: left
-  // before, or still waiting.
+  // Until the claim; of a waiter who left unserved after the promised time, until then. Missing: the
+  // waiter left earlier, or still waits.
   std::optional<Duration> actual{};
 };
 
@@ -66,19 +66,18 @@ struct Decision {
   std::string policy{};
   bool shadow = false;
   int target = 0;  // slots wanted in all
-  int supply = 0;  // slots there, starting ones included
+  int supply = 0;  // existing slots, starting ones included
   int busy = 0;
   int queued = 0;
   bool cloud = false;     // the cloud switch
   std::string actions{};  // "wake local-1; create runpod", empty: none
 };
 
-// Time that a cloud GPU was paid for. Kept by the store itself within add, change and remove: a row
-// of a cloud source is paid for while its provider_id and a price above 0 are known and it is not
-// paused; failed and stopping ones are, until they are paused or removed. A change of price or of
-// the provider's id closes one span and opens the next. A span begins when the create was called,
-// not when its answer was recorded, so that nothing is paid for and not in the ledger. Times are
-// the store's clock.
+// A span of time in which a cloud GPU cost money. add, change and remove keep the ledger: a cloud row
+// costs money while its provider_id and a price above 0 are known and it is not paused; failed and
+// stopping rows do, until they are paused or removed. A change of the price or of the provider's id
+// closes one span and opens the next. A span begins when the create was called, not when its answer
+// was recorded, so that the ledger misses nothing that was paid for. Times are the store's clock.
 struct PaidSpan {
   GpuId gpu{};
   std::string provider_id{};

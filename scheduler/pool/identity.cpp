@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/text/printable.h"
+#include "scheduler/pool/settings.h"
 
 namespace navtalk {
 namespace {
@@ -22,9 +23,11 @@ PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const st
   check_name(prefix, "the name prefix");
   check_name(pool, "the pool's name");
   const std::string fresh = random_id().substr(0, 8);
-  // Two processes may come at once: the second finds the first one's.
-  const bool made = store.swap_setting("pool.id", std::nullopt, fresh);
-  return {.prefix = prefix, .pool = pool, .id = made ? fresh : store.setting("pool.id").value()};
+  // Two processes may come at once: the second finds the id of the first.
+  const bool made = store.swap_setting(setting_name::k_pool_id, std::nullopt, fresh);
+  return {.prefix = prefix,
+          .pool = pool,
+          .id = made ? fresh : store.setting(setting_name::k_pool_id).value()};
 }
 
 bool PoolIdentity::owns(const std::string& name) const {

@@ -1,6 +1,6 @@
-// What a pool is called, and how its GPUs are named at their providers. The pool's id is made once
-// and kept in the store, so that a second store under the same pool name and API key neither adopts
-// nor reaps the first one's pods.
+// A pool's name and id, and the names of its GPUs at their providers. The id is made once and kept in
+// the store, so that a second store under the same pool name and API key neither adopts nor destroys
+// the pods of the first.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ struct PoolIdentity {
   std::string pool;    // the configured name
   std::string id;      // 8 hexadecimal digits
 
-  // Every name that this store gives now begins with this: navtalk-<pool>-<id>-
+  // Names that this store gives begin with this: navtalk-<pool>-<id>-
   std::string own_prefix() const { return prefix + "-" + pool + "-" + id + "-"; }
   // Did this store give that name, whatever prefix and pool name it had then?
   bool owns(const std::string& name) const;
-  // Names of any store of that pool name: those of others are reported, never touched.
+  // Names that any store under that pool name gives: foreign ones are reported, never touched.
   std::string pool_prefix() const { return prefix + "-" + pool + "-"; }
 };
 
-// Reads the pool's id, or makes it. Error{invalid} for a pool name that is not letters, digits and
-// hyphens.
+// Reads the pool's id, or makes it. Error{invalid} for a pool name with other characters than
+// letters, digits and hyphens.
 PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const std::string& pool);
 
 // A new row of that source: unique id and name, state starting, nothing else.

@@ -1,11 +1,11 @@
-// The pool's memory. Two implementations, one contract
+// The pool's store: rows, leases, queue, history. Two implementations, one contract
 // (tests/scheduler/store/pool_store_contract.h): SQLite (one host) and PostgreSQL (several
 // gateways). A method is one transaction; methods may be called from any thread and any number of
 // processes at once.
 //
-// Durability: what concerns a GPU row, the ledger or a setting is on disk when the method returns
-// (it precedes a provider call); sessions and waiters may be lost in a crash of the machine and are
-// made again. Errors: Error{failed} when the database cannot be reached or stays locked; nothing is
+// Durability: changes of a GPU row, the ledger or a setting are on disk when the method returns (a
+// provider call follows them); sessions and waiters may be lost in a crash of the machine, and users
+// come again. Errors: Error{failed} when the database cannot be reached or stays locked; nothing is
 // half-done then.
 #pragma once
 
@@ -28,24 +28,24 @@ struct Cause {
   std::string why;  // a phrase for people
 };
 
-// For users: only while fewer slots of the shared pool are free, or will be when what is starting
-// has started, than users wait and `spare` more. The row is then reserved for the first waiter whom
-// those slots do not reach, if there is one. It is decided in the transaction, so that gateways
-// that saw the same queue bring no more together than one would.
+// A condition for adding or waking a GPU: the slots of the shared pool that are free, or will be once
+// every starting GPU has started, are fewer than the waiters plus `spare`. The row is then reserved
+// for the first waiter whom those slots do not reach, if there is one. Checked in the transaction, so
+// that gateways that saw the same queue start no more GPUs together than one would.
 struct ForUsers {
   int spare = 0;
 };
 
 struct NewGpu {
-  Gpu gpu;           // state, version, epoch and times are the store's to set where 0
-  int max_gpus = 0;  // 0: no cap. Counts every row that is neither dedicated nor external
+  Gpu gpu;                      // state, version, epoch and times are the store's to set where 0
+  int max_gpus = 0;             // 0: no cap. Counts rows that are neither dedicated nor external
   double max_usd_per_hour = 0;  // 0: no cap. Sum over rows not paused, this one's price included
   std::uint64_t fence = 0;      // of the scaler that adds it; 0: not a scaler
   std::optional<TimePoint> paid_since{};  // see GpuChange
-  std::optional<ForUsers> for_users{};    // nullopt: whoever waits
+  std::optional<ForUsers> for_users{};    // nullopt: without that condition
 };
 
-// A compare-and-set change of one row. What is nullopt stays.
+// A compare-and-set change of one row. Fields that are nullopt stay.
 struct GpuChange {
   GpuId id;
   std::uint64_t version = 0;
@@ -56,8 +56,8 @@ struct GpuChange {
   std::optional<double> usd_per_hour{};
   std::optional<Intent> intent{};
   std::optional<WaiterId> reserved_for{};
-  // Where the ledger opens a span: the earliest time from which it may have cost money. nullopt:
-  // now.
+  std::optional<std::uint64_t> operator_pause{};
+  // If the ledger opens a span: the earliest time at which costs may have begun. nullopt: now.
   std::optional<TimePoint> paid_since{};
   std::uint64_t fence = 0;
   double max_usd_per_hour = 0;          // of a wake; 0: no cap. As for NewGpu
@@ -91,9 +91,9 @@ class PoolStore {
   // --- GPUs
   virtual PoolView view() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
-  // nullopt when a cap or the fence forbids it, a local device has its worker already, or as many
-  // as `for_users` asks for are coming;
-  // Error{invalid} when the id or name is taken, or an external worker's URL is another row's.
+  // nullopt when a cap or the fence forbids it, a local device has its worker already, or `for_users`
+  // does not hold. Error{invalid} when the id or name is taken, or an external worker's URL belongs
+  // to another row.
   virtual std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) = 0;
   // The row afterwards; nullopt when the version or the fence is stale, the row is gone, or a wake
   // would break a cap or is not needed (`for_users`). Error{failed} for an event that the state
@@ -102,37 +102,38 @@ class PoolStore {
   // Only from stopping or failed, or external, and without sessions. False when the version is
   // stale.
   virtual bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) = 0;
-  // The worker answered a probe, or did not answer it well: one more miss, and why, as the row's
-  // last error unless it serves still. Not changes: no event, no new version. missed() gives the
-  // row afterwards; nullopt when it is gone.
+  // The result of a probe. seen(): a good answer. missed(): one more miss; `why` becomes the row's
+  // last error unless the row is serving. Neither is a change: no event, no new version. missed()
+  // returns the row afterwards; nullopt when it is gone.
   virtual void seen(const GpuId& id, TimePoint at) = 0;
   virtual std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) = 0;
 
   // --- sessions and queue
-  // A slot for the claimant, if one is free that nobody before it in the queue wants; takes it out
-  // of the queue. Order: dedicated to its tenant, local, external, cloud; among equals the fullest.
-  // Asking again with the same id while it holds a lease gives that lease.
+  // A slot for the claimant, if one is free that no waiter ahead of it can use; removes it from the
+  // queue. Preference: dedicated to its tenant, local, external, cloud; among equals the fullest.
+  // Claiming again with the same id while it holds a lease returns that lease.
   virtual std::optional<Lease> claim(const Claimant& claimant, Duration lease) = 0;
-  // Into the queue, once per id; its position, or nullopt when `limit` waiters are in it.
+  // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters.
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;
-  // Signs of life for all that a gateway holds. A lease that ran out and was not ended yet (nobody
-  // could reach the store) goes on, for its slot is nobody else's; a waiter's place may have been
-  // passed by others, so it is not revived.
+  // Renews all leases and waiters of a gateway. A lease that is past its time but was not expired yet
+  // (nobody could reach the store) is renewed, because its slot is still its own; a waiter past its
+  // time is not, because others may have passed it.
   virtual Renewal renew(const std::string& gateway, Duration alive) = 0;
-  // Gives the slot back; false when it is no longer held under that epoch.
+  // Frees the slot; false when it is no longer held under that epoch.
   virtual bool release(const LeaseId& lease, std::uint64_t epoch) = 0;
   // As release, for a session that never began (its worker could not be reached): neither its
   // arrival nor its end counts as demand, so asking again counts the user once.
   virtual bool unclaim(const LeaseId& lease, std::uint64_t epoch) = 0;
-  // Ends what fell silent: leases (their slots are free) and waiters. See silence.h for when.
+  // Ends leases (their slots become free) and waiters that are past their time. See lease_expiry.h for
+  // when to call it.
   virtual std::vector<Lease> expire() = 0;
   virtual std::vector<Lease> leases() = 0;
-  // Blocks until the number of changes that a waiter may want to know (from any process) differs
-  // from `seen`, the time is over or a stop is asked; the number now. So nothing is missed between
-  // two calls: `for (n = 0;;) { n = wait_for_change(n, ...); look; }`. The number means nothing
-  // outside this object; the first call with 0 returns at once. May return early.
+  // Blocks until the number of changes that matter to waiters (by any process) differs from `seen`,
+  // the time is over or a stop is requested; returns the number. So no change is missed between two
+  // calls: `for (n = 0;;) { n = wait_for_change(n, ...); read; }`. The number is valid for this
+  // object only; the first call with 0 returns at once. May return early.
   virtual std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
                                         const std::stop_token& stop) = 0;
 
@@ -141,7 +142,7 @@ class PoolStore {
   virtual std::optional<std::uint64_t> hold_scaler(const std::string& owner, Duration lease) = 0;
   virtual void yield_scaler(const std::string& owner) = 0;
 
-  // --- memory: see history.h
+  // --- history: see history.h
   virtual std::vector<PoolEvent> events(const EventQuery& query) = 0;
   virtual std::vector<DemandBucket> demand(TimePoint since) = 0;
   virtual void record(const Attempt& attempt) = 0;
@@ -151,13 +152,13 @@ class PoolStore {
   virtual void record(const Decision& decision) = 0;
   virtual std::vector<Decision> decisions(TimePoint since) = 0;
   virtual std::vector<PaidSpan> ledger(TimePoint since) = 0;
-  // Small lasting facts by name: the pool's id, the cloud switch, cool-downs.
+  // Small durable facts by name: see settings.h.
   virtual std::optional<std::string> setting(std::string_view name) = 0;
   virtual void set_setting(std::string_view name, std::string_view value) = 0;
   // As set_setting, if the value is still `expected` (nullopt: not set); false otherwise.
   virtual bool swap_setting(std::string_view name, const std::optional<std::string>& expected,
                             std::string_view value) = 0;
-  // Forgets events, demand, attempts, promises, decisions and closed spans from before `before`.
+  // Deletes events, demand, attempts, promises, decisions and closed spans from before `before`.
   virtual void forget(TimePoint before) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who asks for a slot, and what they get.
+// Users who ask for slots, and the leases that they get.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Claimant {
   double weight = 1;      // the tenant's share among equals
   std::string gateway{};  // the process that speaks with the user
   int max_sessions = 0;   // the tenant's bound; 0: none
-  // The gateway's. A local GPU serves its own host's gateways only, for its worker listens on
+  // The gateway's. A local GPU serves gateways of its own host only, because its worker listens on
   // loopback. Empty: local GPUs of any host.
   std::string host{};
 };
@@ -33,7 +33,7 @@ struct Lease {
   std::string url{};       // the worker's, at the time of the claim
   TimePoint arrived_at{};  // when the user came: the wait is claimed_at - arrived_at
   TimePoint claimed_at{};
-  TimePoint until{};  // silence past this ends it
+  TimePoint until{};  // expires unless renewed before
 
   friend bool operator==(const Lease&, const Lease&) = default;
 };
@@ -41,7 +41,7 @@ struct Lease {
 struct Waiter {
   Claimant claimant;
   TimePoint arrived_at{};
-  TimePoint until{};         // its gateway's sign of life
+  TimePoint until{};         // expires unless renewed before
   double tag = 0;            // weighted fair queueing: start tag within its plan
   std::size_t position = 0;  // 1 is the head
 };

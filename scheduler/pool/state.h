@@ -31,7 +31,7 @@ inline constexpr int k_states = 6;
 enum class Event : std::uint8_t {
   ready,           // proven ready from outside
   session_opened,  // a slot was claimed
-  emptied,         // the last session was given back
+  emptied,         // the last session ended
   wake,            // asked to wake
   pause,           // asked to pause
   paused,          // is paused

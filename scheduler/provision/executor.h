@@ -1,27 +1,24 @@
-// Carries out what rows intend: takes an intent under a lease, calls the provider, records the
-// outcome. Any number of executors may run on one store; each intent has one at a time.
+// Carries out what rows ask for: takes an intent under a lease, calls the provider, records the
+// outcome. Any number of executors may run on one store; each intent is held by one at a time.
 //
-//   wake     done: the row starts, the prober proves it       else: failed
-//   create   done: provider id stored, the row starts         unclear: left for the reconciler
+//   wake     done: the row starts, the prober proves it        else: failed
+//   create   done: provider id stored, the row starts          unclear: left for the reconciler
 //   pause    done: paused                                      else: failed
-//   destroy  done, and the provider's list lacks it: removed   else: tried again, for ever
-//            a young place that the provider does not know: once that has been so for a while
+//   destroy  done, and missing from the provider's list: removed   else: retried until it works
+//            a young instance that the provider does not know: only after the consistency window
 //
-// A crash leaves the row with its intent; the next executor takes it over when the lease is over,
-// or at once when the owner was a process of this host that is gone. wake, pause and destroy are
-// then called again; create never is.
+// A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
+// at once when the owner is a dead process of this host. wake, pause and destroy are then called
+// again; create never is.
 #pragma once
 
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "core/base/channel.h"
-#include "core/base/guarded.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/row_workers.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk {
@@ -29,23 +26,20 @@ namespace navtalk {
 struct ExecutorOptions {
   std::string owner;  // this_process()
   std::string host;   // rows that another host supervises are not ours
-  // Local workers are made on these only; nullopt: on every device of the host.
+  // Local workers are created on these only; nullopt: on every device of the host.
   std::optional<std::vector<std::string>> devices{};
   Duration lease = std::chrono::seconds(45);
-  Duration settle =
-      std::chrono::seconds(90);  // so long a young place may be unknown to its provider
+  // A created instance may be missing from the provider's answers for so long.
+  Duration consistency_window = std::chrono::seconds(90);
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
   int threads = 8;
 };
 
 class Executor {
  public:
-  // `after_failure` runs on the executor's threads when a create or wake came to nothing.
+  // `after_failure` runs on the executor's threads when a create or wake failed.
   Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
            std::function<void()> after_failure);
-  // Ends calls that are under way; their rows keep the intent.
-  ~Executor();
-
   // Hands every due intent to a thread, and renews the leases of those under way. Call it every
   // second or when something changed.
   void step();
@@ -53,7 +47,7 @@ class Executor {
   bool wait_idle(Duration at_most, const std::stop_token& stop);
 
  private:
-  void run(const std::stop_token& stop);
+  void work(const Gpu& row, const std::stop_token& stop);
   void carry_out(const GpuId& id, const std::stop_token& stop);
   bool may_use(const Gpu& gpu) const;
   bool due(const Gpu& gpu, TimePoint now) const;
@@ -62,9 +56,9 @@ class Executor {
   // `asked`: when the provider was called.
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
-  void complain(const Gpu& gpu);
+  void report_unserved(const Gpu& gpu);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
-  void let_go(const Gpu& taken, const std::string& message);
+  void release_intent(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
   bool may_be_gone(const Gpu& taken) const;
   void remove(const Gpu& taken);
@@ -75,12 +69,8 @@ class Executor {
   std::map<Source, Provider*> providers_;
   ExecutorOptions options_;
   std::function<void()> after_failure_;
-  std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were told
-  Guarded<std::set<GpuId>> under_way_;
-  std::condition_variable_any idle_;
-  std::mutex idle_mutex_;
-  Channel<GpuId> work_;
-  std::vector<std::jthread> threads_;
+  std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were reported
+  RowWorkers workers_;  // last: its threads use the rest. Calls under way end; rows keep the intent
 };
 
 }  // namespace navtalk

@@ -4,20 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/error.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/settings.h"
 
 namespace navtalk {
 namespace {
 
 using nlohmann::json;
-constexpr std::string_view k_setting = "hosts";
-constexpr int k_tries = 50;
 
-std::vector<Host> parse(const std::optional<std::string>& text) {
+std::optional<std::vector<Host>> parse_hosts(std::string_view text) {
   std::vector<Host> hosts;
-  const json list = text ? json::parse(*text, nullptr, false) : json::array();
-  if (!list.is_array()) return hosts;
+  const json list = json::parse(text, nullptr, false);
+  if (!list.is_array()) return std::nullopt;
   for (const json& entry : list) {
     try {
       hosts.push_back({.name = entry.at("name"),
@@ -44,37 +42,26 @@ std::string as_text(const std::vector<Host>& hosts) {
   return list.dump();
 }
 
-// Reads, changes, and writes if nobody else wrote in between.
-template <class Change>
-void update(PoolStore& store, const Change& change) {
-  for (int i = 0; i < k_tries; ++i) {
-    const std::optional<std::string> before = store.setting(k_setting);
-    std::vector<Host> hosts = parse(before);
-    change(hosts);
-    if (store.swap_setting(k_setting, before, as_text(hosts))) return;
-  }
-  throw Error(Code::failed, "the list of hosts in the store is changed all the time by others");
-}
+constexpr Setting<std::vector<Host>> k_hosts{setting_name::k_hosts, as_text, parse_hosts};
 
 bool same_process(const Host& a, const Host& b) { return a.name == b.name && a.owner == b.owner; }
 
 void drop_dead(std::vector<Host>& hosts, TimePoint now) {
-  std::erase_if(hosts,
-                [&](const Host& host) { return host.until <= now || surely_dead(host.owner); });
+  std::erase_if(hosts, [&](const Host& host) { return host.until <= now || is_dead(host.owner); });
 }
 
 }  // namespace
 
 std::vector<Host> live_hosts(PoolStore& store) {
-  std::vector<Host> hosts = parse(store.setting(k_setting));
+  std::vector<Host> hosts = k_hosts.read(store).value_or(std::vector<Host>{});
   drop_dead(hosts, store.now());
   return hosts;
 }
 
-void sign_in(PoolStore& store, Host host, Duration alive) {
+void register_host(PoolStore& store, Host host, Duration alive) {
   const TimePoint now = store.now();
   host.until = now + alive;
-  update(store, [&](std::vector<Host>& hosts) {
+  k_hosts.update(store, [&](std::vector<Host>& hosts) {
     const auto own = std::find_if(hosts.begin(), hosts.end(),
                                   [&](const Host& other) { return same_process(host, other); });
     if (own == hosts.end())
@@ -85,8 +72,8 @@ void sign_in(PoolStore& store, Host host, Duration alive) {
   });
 }
 
-void sign_out(PoolStore& store, const Host& host) {
-  update(store, [&](std::vector<Host>& hosts) {
+void unregister_host(PoolStore& store, const Host& host) {
+  k_hosts.update(store, [&](std::vector<Host>& hosts) {
     std::erase_if(hosts, [&](const Host& other) { return same_process(host, other); });
   });
 }

@@ -18,7 +18,7 @@ struct Host {
   std::vector<std::string> devices;  // "cpu", "cuda:0"
   int slots_per_device = 1;
   std::string owner{};  // that process
-  TimePoint until{};    // its sign of life
+  TimePoint until{};    // the record expires
 
   friend bool operator==(const Host&, const Host&) = default;
 };
@@ -34,11 +34,11 @@ struct LocalPlace {
 // Those whose sign of life still holds, in the order in which they came; one that surely died has
 // none. What another version wrote and we cannot read counts as none.
 std::vector<Host> live_hosts(PoolStore& store);
-// Lays the process's record into the store, until `alive` from now. Error{failed} when others
-// change the list faster than we can.
-void sign_in(PoolStore& store, Host host, Duration alive);
-// Takes it out again; what other processes of that host have signed stays.
-void sign_out(PoolStore& store, const Host& host);
+// Writes the process's record into the store; it expires `alive` from now. Error{failed} when others
+// change the list all the time.
+void register_host(PoolStore& store, Host host, Duration alive);
+// Removes it; the records of other processes of that host stay.
+void unregister_host(PoolStore& store, const Host& host);
 
 // Devices that no row uses, in order. A failed row keeps its device until it is destroyed.
 std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus);

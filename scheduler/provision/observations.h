@@ -1,32 +1,35 @@
-// What a reconciler has seen once and acts on only when it sees it again. Kept in the store, since
-// the next look may be another process's: a timer starts one for each tick. Plain values; pure.
+// What a reconciler has observed, and acts on only when it observes it again. Kept in the store,
+// because the next pass may run in another process: a timer starts one for each tick. Plain values.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "scheduler/pool/gpu.h"
 
 namespace navtalk {
 
-struct Sightings {
-  struct Sighting {
+struct Observations {
+  struct Orphan {
     TimePoint first{};
     int times = 0;  // in a row
-    friend bool operator==(const Sighting&, const Sighting&) = default;
+    friend bool operator==(const Orphan&, const Orphan&) = default;
   };
-  std::map<std::string, Sighting> orphans{};  // places without a row, by provider id
-  std::map<GpuId, int> absences{};            // whole lists in a row that lacked the row's place
-  std::set<std::string> strangers{};          // names of other stores' places that were told
-  std::set<GpuId> replaced{};                 // that drain because another is to take their place
+  std::map<std::string, Orphan> orphans{};  // instances without a row, by provider id
+  std::map<GpuId, int> missing{};           // complete lists in a row without the row's instance
+  std::set<std::string> foreign{};          // names of other stores' instances that were reported
+  std::set<GpuId> replaced{};               // rows that drain because they are to be replaced
 
-  friend bool operator==(const Sightings&, const Sightings&) = default;
+  friend bool operator==(const Observations&, const Observations&) = default;
 };
 
-std::string as_text(const Sightings& sightings);
-// What is no such text gives none.
-Sightings parse_sightings(const std::optional<std::string>& text);
+std::string as_text(const Observations& observed);
+// nullopt for text of another form.
+std::optional<Observations> parse_observations(std::string_view text);
+// Where the store keeps those of one list. `host`: whose local workers; empty: all of the source.
+std::string observations_setting(Source source, const std::string& host);
 
 }  // namespace navtalk

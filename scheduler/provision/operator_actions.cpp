@@ -6,12 +6,11 @@
 #include "core/base/error.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
-#include "scheduler/pool/kept_paused.h"
+#include "scheduler/pool/update_row.h"
 
 namespace navtalk {
 namespace {
 
-constexpr int k_tries = 20;
 constexpr std::size_t k_longest_tenant = 64;
 
 Gpu find_one(PoolStore& store, const std::string& id) {
@@ -30,20 +29,15 @@ Gpu find_one(PoolStore& store, const std::string& id) {
   throw Error(Code::failed, gpu.id.text + " is " + std::string(name(gpu.state)) + ": " + what);
 }
 
-// Changes the row; when somebody else changed it in between, looks again.
+// Changes the row of that id or beginning of an id.
 Gpu change_row(PoolStore& store, const std::string& id, const Cause& cause,
                const std::function<GpuChange(const Gpu&)>& change) {
-  for (int i = 0; i < k_tries; ++i) {
-    const Gpu gpu = find_one(store, id);
-    GpuChange wanted = change(gpu);
-    wanted.id = gpu.id;
-    wanted.version = gpu.version;
-    if (const std::optional<Gpu> row = store.change(wanted, cause)) return *row;
-  }
-  throw Error(Code::failed, "'" + printable(id) + "' is changed all the time by others; try again");
+  const GpuId known = find_one(store, id).id;
+  if (const auto row = update_row(store, known, cause, change)) return *row;
+  throw Error(Code::not_found, "GPU '" + known.text + "' was removed");
 }
 
-// One way to write it, so that one place is one row.
+// One way to write a URL, so that one worker is one row.
 std::string base_of(const std::string& url) {
   try {
     return parse_http_url(url).base();
@@ -52,7 +46,7 @@ std::string base_of(const std::string& url) {
   }
 }
 
-// It is shown on terminals and in logs, and compared with names in a file.
+// The name is shown on terminals and in logs, and compared with names in a file.
 void check_tenant(const TenantId& tenant) {
   const auto allowed = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -60,9 +54,10 @@ void check_tenant(const TenantId& tenant) {
   };
   const std::string& text = tenant.text;
   if (text.size() <= k_longest_tenant && std::all_of(text.begin(), text.end(), allowed)) return;
-  throw Error(Code::invalid, "'" + printable_start(text, k_longest_tenant) +
-                                 "' is no tenant to dedicate a GPU to: 1 to 64 letters, digits, "
-                                 "'.', '_' and '-'");
+  throw Error(Code::invalid,
+              "'" + printable_start(text, k_longest_tenant) +
+                  "' is not a valid tenant name: a GPU is dedicated to 1 to 64 letters, "
+                  "digits, '.', '_' and '-'");
 }
 
 }  // namespace
@@ -93,39 +88,43 @@ Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who) {
   });
 }
 
+// The mark that the scaler respects is written with the intent: a process that dies here leaves both
+// or neither.
 Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who) {
-  Gpu row = change_row(store, id, {who, "pause"}, [&](const Gpu& gpu) {
+  return change_row(store, id, {who, "pause"}, [&](const Gpu& gpu) {
     if (gpu.state != State::idle) {
       not_allowed(gpu, "only an idle GPU can be paused; drain it and wait for its sessions");
     }
-    return GpuChange{.event = Event::pause,
-                     .intent = next_intent(gpu, Operation::pause, store.now())};
+    const Intent intent = next_intent(gpu, Operation::pause, store.now());
+    return GpuChange{.event = Event::pause, .intent = intent, .operator_pause = intent.number};
   });
-  keep_paused(store, row);
-  return row;
 }
 
 Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who) {
-  for (int i = 0; i < k_tries; ++i) {
-    Gpu gpu = find_one(store, id);
-    if (gpu.sessions > 0) {
-      not_allowed(gpu, "it has " + std::to_string(gpu.sessions) +
-                           " session(s); drain it and wait until they end");
-    }
-    if (gpu.source == Source::external) {
-      if (store.remove(gpu.id, gpu.version, {who, "removed"})) return gpu;
-      continue;
-    }
-    if (gpu.intent.operation == Operation::destroy) return gpu;
-    if (!next(gpu.state, Event::destroy)) not_allowed(gpu, "it cannot be removed now");
-    const auto row = store.change({.id = gpu.id,
-                                   .version = gpu.version,
-                                   .event = Event::destroy,
-                                   .intent = next_intent(gpu, Operation::destroy, store.now())},
-                                  {who, "removed"});
-    if (row) return *row;
+  const Gpu known = find_one(store, id);
+  const Cause cause{who, "removed"};
+  const auto check_unused = [](const Gpu& gpu) {
+    if (gpu.sessions == 0) return;
+    not_allowed(gpu, "it has " + std::to_string(gpu.sessions) +
+                         " session(s); drain it and wait until they end");
+  };
+  if (known.source == Source::external) {
+    remove_row(store, known.id, cause, [&](const Gpu& gpu) {
+      check_unused(gpu);
+      return true;
+    });
+    return known;
   }
-  throw Error(Code::failed, "'" + printable(id) + "' is changed all the time by others; try again");
+  Gpu last = known;
+  const auto row = update_row(store, known.id, cause, [&](const Gpu& gpu) {
+    last = gpu;
+    check_unused(gpu);
+    if (gpu.intent.operation == Operation::destroy) return std::optional<GpuChange>();
+    if (!next(gpu.state, Event::destroy)) not_allowed(gpu, "it cannot be removed now");
+    return std::optional(GpuChange{.event = Event::destroy,
+                                   .intent = next_intent(gpu, Operation::destroy, store.now())});
+  });
+  return row.value_or(last);
 }
 
 }  // namespace navtalk

@@ -1,6 +1,6 @@
 // What an operator does to single GPUs, from the shell (`navtalk pool ...`) or over HTTP. Each only
 // writes to the store; whoever runs the pool carries it out. All give the row as it is afterwards.
-// Errors: Error{not_found} for an id that is no GPU's (a beginning that only one has is enough),
+// Errors: Error{not_found} for an id that no GPU has (a unique beginning of an id is enough),
 // Error{failed} when its state does not allow it, saying what would.
 #pragma once
 
@@ -17,14 +17,15 @@ struct Registration {
   TenantId dedicated_to{};
 };
 // A worker that somebody else runs. Starting until its answers prove it ready. Error{invalid} for a
-// URL that is none or is a row's already, however it is written, and for a tenant's name with other
-// characters than letters, digits, '.', '_' and '-'.
+// URL that is not valid or belongs to a row already, however it is written, and for a tenant's name
+// with other characters than letters, digits, '.', '_' and '-'.
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who);
 
 // Keeps its sessions, takes no new ones; `undo`: takes them again.
 Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::string& who);
 Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who);
+// It stays paused until somebody wakes it: the scaler does not destroy it.
 Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who);
 // Destroys it, or forgets an external one. Not while it has sessions.
 Gpu remove_gpu(PoolStore& store, const std::string& id, const std::string& who);

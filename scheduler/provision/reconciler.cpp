@@ -10,18 +10,15 @@
 namespace navtalk {
 namespace {
 
-constexpr Duration k_calm = std::chrono::seconds(60);
-constexpr Duration k_restless = std::chrono::seconds(10);
+constexpr Duration k_usual = std::chrono::seconds(60);
+constexpr Duration k_soon = std::chrono::seconds(10);
 constexpr int k_twice = 2;
-// An orphan is not believed to be older: clocks may be wrong, and no reconciler was away for
-// longer.
+// An orphan is not taken for older: clocks may be wrong, and no reconciler is absent for longer.
 constexpr Duration k_oldest = std::chrono::hours(24);
 
 bool ended(const Instance& instance) { return instance.status == Instance::Status::gone; }
 
-bool in_use(State state) {
-  return state == State::idle || state == State::running || state == State::starting;
-}
+bool in_use(const Gpu& gpu) { return gpu.serving() || gpu.state == State::starting; }
 
 bool changes(const Gpu& gpu) {
   return gpu.state == State::starting || gpu.state == State::stopping ||
@@ -31,37 +28,41 @@ bool changes(const Gpu& gpu) {
 }  // namespace
 
 Reconciler::Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options)
-    : store_(store), provider_(provider), options_(std::move(options)) {
-  setting_ = "reconciler." + std::string(name(provider.source()));
-  if (!options_.host.empty()) setting_ += "." + options_.host;
+    : store_(store),
+      provider_(provider),
+      options_(std::move(options)),
+      setting_name_(observations_setting(provider.source(), options_.host)) {}
+
+Setting<Observations> Reconciler::setting() const {
+  return {setting_name_, as_text, parse_observations};
 }
 
 Duration Reconciler::next_pass() const {
-  return restless_ ? std::min(k_restless, options_.settle) : k_calm;
+  return check_soon_ ? std::min(k_soon, options_.consistency_window) : k_usual;
 }
 
-// A create that may have been called, and that nobody is at any more.
+// A create that may have been called, and that no executor holds any more.
 bool Reconciler::unsettled(const Gpu& gpu) const {
   const Intent& intent = gpu.intent;
   return intent.operation == Operation::create && intent.called &&
-         (intent.until <= now_ || surely_dead(intent.owner));
+         (intent.until <= now_ || is_dead(intent.owner));
 }
 
 bool Reconciler::pass(const std::stop_token& stop) {
-  // The rows first: what is created after this look can only be missing from them, not orphaned,
-  // since its row was written before the provider was called and orphans are seen twice.
+  // The rows are read first. What is created later has no row here, but is not taken for an orphan:
+  // its row was written before the provider was called, and orphans must be observed twice.
   const PoolView view = store_.view();
-  looked_ = view.now;
+  listed_at_ = view.now;
   const Listing listing = provider_.list(stop);
   now_ = store_.now();
-  restless_ = !listing.complete;
+  check_soon_ = !listing.complete;
   if (!listing.complete) {
     log::warn("the provider's list is not complete: nothing is changed by it",
               {{"provider", name(provider_.source())}, {"error", listing.message}});
     return false;
   }
-  stored_ = store_.setting(setting_);
-  before_ = parse_sightings(stored_);
+  stored_ = setting().look_up(store_);
+  before_ = stored_.value.value_or(Observations{});
   seen_ = {};
   changing_ = false;
   std::map<std::string, const Gpu*> by_id, by_name;
@@ -90,17 +91,17 @@ bool Reconciler::pass(const std::stop_token& stop) {
     }
   }
   for (const auto& [unused, gpu] : by_name) {
-    if (!listed.contains(gpu->id)) missing(*gpu);
+    if (!listed.contains(gpu->id)) match_missing(*gpu);
   }
   remember();
   return true;
 }
 
-// Only what was seen again is kept. If another process has looked meanwhile, its word stands.
+// Only what was observed again is kept. If another process made a pass meanwhile, its record stays.
 void Reconciler::remember() {
-  const bool nothing = !stored_ && seen_ == Sightings{};
+  const bool nothing = !stored_.text && seen_ == Observations{};
   if (nothing || seen_ == before_) return;
-  store_.swap_setting(setting_, stored_, as_text(seen_));
+  setting().replace(store_, stored_, seen_);
 }
 
 void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
@@ -108,7 +109,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
                    .version = gpu.version,
                    .provider_id = instance.provider_id,
                    .usd_per_hour = instance.usd_per_hour,
-                   .paid_since = paid_from(instance, gpu, looked_)};
+                   .paid_since = paid_from(instance, gpu, listed_at_)};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   if (gpu.intent.operation == Operation::create) change.intent = settled_intent(gpu);
@@ -118,23 +119,23 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
 void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   using Status = Instance::Status;
   if (before_.replaced.contains(gpu.id)) seen_.replaced.insert(gpu.id);
-  const bool busy_elsewhere = gpu.intent.operation != Operation::none && gpu.intent.until > now_ &&
-                              !surely_dead(gpu.intent.owner);
-  if (busy_elsewhere) {
-    restless_ = true;
+  const bool under_way = gpu.intent.operation != Operation::none && gpu.intent.until > now_ &&
+                         !is_dead(gpu.intent.owner);
+  if (under_way) {
+    check_soon_ = true;
     return;
   }
   if (gpu.provider_id.empty()) return adopt(gpu, instance);
-  if (gpu.intent.operation != Operation::none) return;  // an executor will see to it
+  if (gpu.intent.operation != Operation::none) return;  // an executor does it
   if (gpu.state == State::paused && instance.status == Status::running) {
     store_.change({.id = gpu.id,
                    .version = gpu.version,
                    .event = Event::wake,
                    .usd_per_hour = instance.usd_per_hour},
                   {options_.who, "it runs although it was paused"});
-  } else if (in_use(gpu.state) && instance.status == Status::stopped) {
+  } else if (in_use(gpu) && instance.status == Status::stopped) {
     fail(gpu, "stopped by itself: " + instance.detail);
-  } else if (in_use(gpu.state) && instance.status == Status::failed) {
+  } else if (in_use(gpu) && instance.status == Status::failed) {
     fail(gpu, "the provider says: " + instance.detail);
   } else if (gpu.state != State::paused && gpu.usd_per_hour != instance.usd_per_hour &&
              instance.usd_per_hour > 0) {
@@ -147,13 +148,13 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   }
 }
 
-// Users come first: what nobody uses goes at once, one after the other; of the others one at a time
-// drains, and that it drains for this reason is remembered before.
+// GPUs without sessions are replaced at once, one after the other. Of those with sessions one at a
+// time drains; that it drains for this reason is recorded before.
 void Reconciler::replace(const Gpu& gpu, const std::string& why) {
   const bool chosen = before_.replaced.contains(gpu.id);
   if (!gpu.dedicated_to.empty() || !gpu.reserved_for.empty()) return;
-  if (gpu.draining && !chosen) return;  // an operator's: it stays as it is
-  restless_ = true;
+  if (gpu.draining && !chosen) return;  // an operator drains it: left alone
+  check_soon_ = true;
   if (changing_) return;
   GpuChange change{.id = gpu.id, .version = gpu.version};
   if (gpu.state == State::idle || gpu.state == State::paused) {
@@ -171,7 +172,7 @@ void Reconciler::replace(const Gpu& gpu, const std::string& why) {
   log::info("a GPU is to be replaced", {{"gpu", gpu.id.text}, {"reason", why}});
 }
 
-// It was to be replaced, and is as it should be again.
+// It was to be replaced, and is as it would be started now again.
 void Reconciler::keep(const Gpu& gpu) {
   seen_.replaced.erase(gpu.id);
   if (!gpu.draining) return;
@@ -179,17 +180,17 @@ void Reconciler::keep(const Gpu& gpu) {
                 {options_.who, "as it would be started now: takes sessions again"});
 }
 
-void Reconciler::missing(const Gpu& gpu) {
+void Reconciler::match_missing(const Gpu& gpu) {
   if (unsettled(gpu)) {
-    restless_ = true;
-    // A dead owner's lease may be set into the future: the settling time starts now.
+    check_soon_ = true;
+    // A dead owner's lease may end in the future: the consistency window starts now.
     if (gpu.intent.until > now_) {
       Intent intent = gpu.intent;
       intent.owner.clear();
       intent.until = now_;
       store_.change({.id = gpu.id, .version = gpu.version, .intent = intent},
-                    {options_.who, "its creator is gone: looking for what it made"});
-    } else if (now_ >= gpu.intent.until + options_.settle) {
+                    {options_.who, "its creator is dead: looking for what it created"});
+    } else if (now_ >= gpu.intent.until + options_.consistency_window) {
       store_.change(
           {.id = gpu.id,
            .version = gpu.version,
@@ -201,15 +202,15 @@ void Reconciler::missing(const Gpu& gpu) {
     return;
   }
   if (gpu.provider_id.empty() || gpu.state == State::failed) return;
-  if (now_ - gpu.created_at < options_.settle) {
-    restless_ = true;  // lists may be behind
+  if (now_ - gpu.created_at < options_.consistency_window) {
+    check_soon_ = true;  // lists may be behind
     return;
   }
-  const auto before = before_.absences.find(gpu.id);
-  const int absent = before == before_.absences.end() ? 1 : before->second + 1;
+  const auto before = before_.missing.find(gpu.id);
+  const int absent = before == before_.missing.end() ? 1 : before->second + 1;
   if (absent < k_twice) {
-    seen_.absences[gpu.id] = absent;
-    restless_ = true;
+    seen_.missing[gpu.id] = absent;
+    check_soon_ = true;
     return;
   }
   if (gpu.intent.operation == Operation::destroy) {
@@ -230,13 +231,13 @@ void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
                 {options_.who, why});
 }
 
-// A pod that nobody knows costs money, so each is named. That others run workers on a host of ours
-// is nothing unusual: it is said once of each store.
-void Reconciler::stranger(const Instance& instance) {
+// An unknown pod costs money, so each one is named. Foreign workers on a host of ours are usual: they
+// are reported once for each store.
+void Reconciler::report_foreign(const Instance& instance) {
   const bool local = provider_.source() == Source::local;
   const std::string known =
       local ? instance.name.substr(0, instance.name.rfind('-')) : instance.name;
-  if (!seen_.strangers.insert(known).second || before_.strangers.contains(known)) return;
+  if (!seen_.foreign.insert(known).second || before_.foreign.contains(known)) return;
   if (local) {
     log::info(
         "another store under the same pool name has workers on this host; they are left alone",
@@ -247,36 +248,38 @@ void Reconciler::stranger(const Instance& instance) {
   }
 }
 
-// `twin`: a row of its name that is there under another id; a create was answered twice.
-void Reconciler::orphan(const Instance& instance, const Gpu* twin, const std::stop_token& stop) {
+// `duplicate_of`: the row of that name, which has another instance: a create was answered twice.
+void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
+                        const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const PoolIdentity& identity = options_.identity;
   if (!identity.owns(instance.name)) {
     if (!instance.name.starts_with(identity.pool_prefix())) return;
-    stranger(instance);
+    report_foreign(instance);
     return;
   }
-  restless_ = true;
+  check_soon_ = true;
   const auto before = before_.orphans.find(instance.provider_id);
-  Sightings::Sighting sighting =
-      before == before_.orphans.end() ? Sightings::Sighting{now_, 0} : before->second;
-  if (++sighting.times < k_twice || now_ - sighting.first < options_.orphan_grace) {
-    seen_.orphans[instance.provider_id] = sighting;
+  Observations::Orphan seen =
+      before == before_.orphans.end() ? Observations::Orphan{now_, 0} : before->second;
+  if (++seen.times < k_twice || now_ - seen.first < options_.orphan_grace) {
+    seen_.orphans[instance.provider_id] = seen;
     return;
   }
   // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
   Gpu gpu = new_gpu(identity, provider_.source());
-  if (twin == nullptr) gpu.name = instance.name;
+  if (duplicate_of == nullptr) gpu.name = instance.name;
   gpu.provider_id = instance.provider_id;
   gpu.url = instance.url;
   gpu.device = instance.device;
   gpu.usd_per_hour = instance.usd_per_hour;
   gpu.host = options_.host;
-  const TimePoint made = twin != nullptr
-                             ? paid_from(instance, *twin, looked_)
-                             : looked_ - std::min(instance.age.value_or(Duration{}), k_oldest);
-  store_.add({.gpu = gpu, .paid_since = std::min(made, sighting.first)},
-             {options_.who, twin != nullptr ? "a twin at the provider" : "an orphan there"});
+  const TimePoint made = duplicate_of != nullptr
+                             ? paid_from(instance, *duplicate_of, listed_at_)
+                             : listed_at_ - std::min(instance.age.value_or(Duration{}), k_oldest);
+  store_.add({.gpu = gpu, .paid_since = std::min(made, seen.first)},
+             {options_.who, duplicate_of != nullptr ? "a duplicate at the provider"
+                                                    : "an orphan at the provider"});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
+#include "scheduler/pool/settings.h"
 #include "scheduler/provision/backoff.h"
 
 namespace navtalk {
@@ -17,6 +18,27 @@ constexpr int k_at_once = 4;
 bool enough(const PoolView& view, const ForUsers& need) {
   return coming_slots(view) >= static_cast<int>(view.waiters.size()) + need.spare;
 }
+
+std::string as_text(const bool& on) { return on ? "on" : "off"; }
+
+std::optional<bool> parse_switch(std::string_view text) { return text == "on"; }
+
+constexpr Setting<bool> k_cloud_on{setting_name::k_cloud_switch, as_text, parse_switch};
+
+std::string as_text(const CreationPause& pause) {
+  const json record = {{"until_us", pause.until.time_since_epoch().count()}, {"why", pause.why}};
+  return record.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+std::optional<CreationPause> parse_creation_pause(std::string_view text) {
+  const json record = json::parse(text, nullptr, false);
+  if (!record.is_object()) return std::nullopt;
+  return CreationPause{TimePoint(Duration(record.value("until_us", std::int64_t{0}))),
+                       record.value("why", "")};
+}
+
+constexpr Setting<CreationPause> k_creation_pause{setting_name::k_creation_pause, as_text,
+                                                  parse_creation_pause};
 
 // What prevented a new row, as far as one can say afterwards.
 std::string refusal(PoolStore& store, const std::optional<ForUsers>& need) {
@@ -163,25 +185,17 @@ double budget_for(const Gpu& gpu, const std::vector<Gpu>& gpus, double max_usd_p
   return left;
 }
 
-bool cloud_switched_on(PoolStore& store) { return store.setting("cloud.switch") == "on"; }
+bool cloud_switched_on(PoolStore& store) { return k_cloud_on.read(store).value_or(false); }
 
-void switch_cloud(PoolStore& store, bool on) {
-  store.set_setting("cloud.switch", on ? "on" : "off");
-}
+void switch_cloud(PoolStore& store, bool on) { k_cloud_on.write(store, on); }
 
 std::optional<CreationPause> creation_pause(PoolStore& store) {
-  const std::optional<std::string> text = store.setting("creation.pause");
-  const json record = text ? json::parse(*text, nullptr, false) : json();
-  if (!record.is_object()) return std::nullopt;
-  const CreationPause pause = {TimePoint(Duration(record.value("until_us", std::int64_t{0}))),
-                               record.value("why", "")};
-  return pause.until > store.now() ? std::optional(pause) : std::nullopt;
+  const std::optional<CreationPause> pause = k_creation_pause.read(store);
+  return pause && pause->until > store.now() ? pause : std::nullopt;
 }
 
 void pause_creation(PoolStore& store, Duration length, const std::string& why) {
-  const TimePoint until = store.now() + length;
-  const json record = {{"until_us", until.time_since_epoch().count()}, {"why", why}};
-  store.set_setting("creation.pause", record.dump(-1, ' ', true, json::error_handler_t::replace));
+  k_creation_pause.write(store, {store.now() + length, why});
 }
 
 }  // namespace navtalk

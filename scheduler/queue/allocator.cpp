@@ -4,14 +4,15 @@
 
 #include "core/log/log.h"
 #include "scheduler/forecast/wait_estimate.h"
+#include "scheduler/pool/update_row.h"
 
 namespace navtalk {
 namespace {
 
-constexpr Duration k_retry_after = std::chrono::seconds(10);  // where no better is known
-// Positions are shown as they change; a view of the pool serves all waiters for this long.
+constexpr Duration k_retry_after = std::chrono::seconds(10);  // where no better estimate is known
+// One view of the pool serves all waiters for this long.
 constexpr Duration k_view_fresh = std::chrono::milliseconds(200);
-// A waiter's promise is scored this often; each one shown would fill the store.
+// A waiter's promise is recorded this often: recording every one would fill the store.
 constexpr Duration k_promise_every = std::chrono::seconds(15);
 
 }  // namespace
@@ -56,17 +57,17 @@ Allocation Allocator::check(Claimant claimant) {
 
 std::shared_ptr<const PoolView> Allocator::recent_view() {
   const TimePoint now = store_.now();
-  auto view = look_.with([&](const Look& look) {
-    return look.view && now - look.at < k_view_fresh ? look.view : nullptr;
+  auto view = cached_.with([&](const CachedView& cached) {
+    return cached.view && now - cached.at < k_view_fresh ? cached.view : nullptr;
   });
   if (view) return view;
   view = std::make_shared<const PoolView>(store_.view());
-  look_.with([&](Look& look) { look = {now, view}; });
+  cached_.with([&](CachedView& cached) { cached = {now, view}; });
   return view;
 }
 
-void Allocator::look_anew() {
-  look_.with([](Look& look) { look.view.reset(); });
+void Allocator::invalidate_view() {
+  cached_.with([](CachedView& cached) { cached.view.reset(); });
 }
 
 Allocation Allocator::waiting(const Claimant& claimant) {
@@ -77,9 +78,9 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   std::shared_ptr<const PoolView> view = recent_view();
   auto waiter = find(*view);
   if (waiter == view->waiters.end()) {
-    // It came after the view was taken, or fell silent and lost its place.
+    // It came after the view was taken, or its place in the queue expired.
     store_.enqueue(claimant, options_.queue_limit, options_.lease);
-    look_anew();
+    invalidate_view();
     view = recent_view();
     waiter = find(*view);
   }
@@ -89,7 +90,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
     return NoGpu{"no GPU became available in time", k_retry_after};
   }
   std::optional<Duration> wait = eta(*view, waiter->position);
-  // Who is sent away before is told of no slot.
+  // No ETA beyond the queue timeout.
   if (wait && view->now - waiter->arrived_at + *wait > options_.queue_timeout) wait.reset();
   promise(claimant, wait);
   return Waiting{waiter->position, wait};
@@ -119,15 +120,12 @@ void Allocator::connected(const Lease& lease) {
 }
 
 void Allocator::fail_gpu(const Lease& lease, const std::string& why) {
-  std::optional<Gpu> gpu = store_.find(lease.gpu);
-  // Others may change it meanwhile; a GPU that left by itself is not failed again.
-  while (gpu && next(gpu->state, Event::fail) && gpu->state != State::stopping &&
-         gpu->state != State::paused) {
-    const GpuChange change{
-        .id = gpu->id, .version = gpu->version, .event = Event::fail, .last_error = why};
-    if (store_.change(change, {options_.gateway, why})) break;
-    gpu = store_.find(lease.gpu);
-  }
+  update_row(store_, lease.gpu, {options_.gateway, why}, [&](const Gpu& gpu) {
+    // A GPU that is being paused or destroyed, or has failed, is not failed again.
+    const bool leaving = gpu.state == State::stopping || gpu.state == State::paused;
+    const bool fails = next(gpu.state, Event::fail) && !leaving;
+    return fails ? std::optional(GpuChange{.event = Event::fail, .last_error = why}) : std::nullopt;
+  });
   log::warn("a worker could not be used", {{"gpu", lease.gpu.text}, {"error", why}});
   supply_.prepare_next();
 }
@@ -136,8 +134,8 @@ void Allocator::connect_failed(const Lease& lease, const std::string& why) {
   if (store_.unclaim(lease.id, lease.epoch)) {
     fail_gpu(lease, why);
   } else {
-    // Its lease ran out, and the slot may be another's by now, whose GPU it is to judge.
-    log::warn("a worker could not be used, under a lease that was over",
+    // Its lease expired; the slot may be leased again, and the new holder judges the GPU.
+    log::warn("a worker could not be used, under a lease that had expired",
               {{"gpu", lease.gpu.text}, {"error", why}});
   }
 }

@@ -1,7 +1,7 @@
-// Gets users their slots: claim, else see that a GPU comes (wake, else create), else queue, else
-// refuse. It never waits for a GPU and never speaks with a worker: the gateway connects to the
-// worker that a lease names and reports how that went. Thread-safe; calls take one or two
-// transactions of the store.
+// Assigns slots to users: claims one, else queues the user and makes a GPU come (wake, else create),
+// else refuses. It never waits for a GPU and never talks to a worker: the gateway connects to the
+// worker that a lease names and reports the result. Thread-safe; a call takes one or two transactions
+// of the store.
 //
 //   arrive ──► Lease ──connect──► connected()        the next GPU is prepared
 //      │                 └──────► connect_failed()   the GPU is failed, a replacement started;
@@ -37,7 +37,8 @@ struct AllocatorOptions {
   std::string host;               // local GPUs of this host only
   std::size_t queue_limit = 100;  // 0: no queue
   Duration queue_timeout = std::chrono::minutes(5);
-  Duration lease = std::chrono::seconds(30);  // silence that ends a lease or a place in the queue
+  // The time without a renewal that ends a lease or a place in the queue.
+  Duration lease = std::chrono::seconds(30);
 };
 
 class Allocator {
@@ -47,27 +48,27 @@ class Allocator {
 
   // Gateway and host of the claimant are filled in.
   Allocation arrive(Claimant claimant);
-  // For a claimant that was told to wait. NoGpu after the queue's timeout; it is out of the queue
-  // then.
+  // For a claimant that was told to wait. NoGpu after the queue's timeout, which removes it from the
+  // queue.
   Allocation check(Claimant claimant);
-  // The worker took the session. Prepares the next GPU: call it when the user has been served.
+  // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
-  // It did not: undoes the claim, marks the GPU failed, starts a replacement. Nothing of that for a
-  // lease that is over: the slot may be another's.
+  // The worker did not: undoes the claim, marks the GPU failed, starts a replacement. Does nothing for
+  // an expired lease: the slot may be leased again.
   void connect_failed(const Lease& lease, const std::string& why);
   void leave(const WaiterId& waiter);
   void release(const Lease& lease);
-  // The worker of a session was lost in its middle: as connect_failed, but the session counts.
+  // The worker was lost during a session: as connect_failed, but the session counts as demand.
   void worker_lost(const Lease& lease, const std::string& why);
-  // Something changed in the pool: what was seen of it for the waiters is out of date.
-  void look_anew();
-  // Every third of the lease time: signs of life for all of this gateway's leases and waiters.
+  // Something changed in the pool: the view that serves the waiters is out of date.
+  void invalidate_view();
+  // Renews all of this gateway's leases and waiters. Call it every third of the lease time.
   Renewal renew();
 
   const AllocatorOptions& options() const { return options_; }
 
  private:
-  struct Look {
+  struct CachedView {
     TimePoint at{};
     std::shared_ptr<const PoolView> view;
   };
@@ -83,7 +84,7 @@ class Allocator {
   Supply& supply_;
   DemandTracker& demand_tracker_;
   AllocatorOptions options_;
-  Guarded<Look> look_;
+  Guarded<CachedView> cached_;
   Guarded<std::map<WaiterId, TimePoint>> promised_;  // when each waiter's last promise was recorded
 };
 

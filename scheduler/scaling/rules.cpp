@@ -128,9 +128,8 @@ void Rules::rotate_old() {
   if (limits_.max_pod_age <= Duration{} || plan_.capacity.starting > 0) return;
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
-    const bool in_use = gpu.state == State::idle || gpu.state == State::running;
     const bool old = now_ - gpu.created_at >= limits_.max_pod_age;
-    if (gpu.source != Source::cloud || !in_use || !old || !shared(gpu)) continue;
+    if (gpu.source != Source::cloud || !gpu.serving() || !old || !shared(gpu)) continue;
     const auto same = [&](const Action& action) { return action.gpu == gpu.id; };
     if (gpu.intent.operation != Operation::none ||
         std::any_of(plan_.actions.begin(), plan_.actions.end(), same)) {
@@ -142,7 +141,7 @@ void Rules::rotate_old() {
 
 // Until the cloud is switched off: then no pod stays.
 bool Rules::kept_by_operator(const Gpu& gpu) const {
-  return limits_.cloud != CloudSwitch::off && snapshot_.kept_paused.contains(gpu.id);
+  return limits_.cloud != CloudSwitch::off && kept_paused(gpu);
 }
 
 void Rules::drop_paused(std::vector<std::size_t> pods, std::size_t paused_pods) {

@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "core/log/log.h"
-#include "scheduler/pool/kept_paused.h"
+#include "scheduler/pool/settings.h"
 #include "scheduler/scaling/decide.h"
 #include "scheduler/scaling/explain.h"
 
 namespace navtalk {
 namespace {
 
-constexpr std::string_view k_memory = "scaler.memory";
+constexpr Setting<ScalerMemory> k_memory{setting_name::k_scaler_memory, as_text,
+                                         parse_scaler_memory};
+constexpr Setting<Headroom> k_headroom{setting_name::k_headroom, as_text, parse_headroom};
 constexpr Duration k_forget_every = std::chrono::hours(1);
 
 }  // namespace
@@ -54,11 +56,8 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
     if (!decision.shadow) recent_.push_back({decision.at, decision.target});
   }
   snapshot.recent = recent_;
-  const std::optional<std::string> memory = store_.setting(k_memory);
-  if (memory) snapshot.memory = parse_scaler_memory(*memory).value_or(ScalerMemory{});
-  const std::optional<std::string> headroom = store_.setting(k_headroom_setting);
-  if (headroom) snapshot.memory.headroom = parse_headroom(*headroom).value_or(Headroom{});
-  snapshot.kept_paused = kept_paused(store_, view.gpus);
+  snapshot.memory = k_memory.read(store_).value_or(ScalerMemory{});
+  snapshot.memory.headroom = k_headroom.read(store_).value_or(Headroom{});
   const auto pause = creation_pause(store_);
   if (pause) snapshot.creation_paused_until = pause->until;
   return snapshot;
@@ -139,10 +138,9 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
 }
 
 void Scaler::remember(const Plan& plan, const PoolView& view) {
-  const std::string memory = as_text(plan.memory);
-  if (store_.setting(k_memory) != memory) store_.set_setting(k_memory, memory);
+  if (store_.setting(k_memory.name) != as_text(plan.memory)) k_memory.write(store_, plan.memory);
   if (plan.memory.headroom.at > TimePoint{}) {
-    store_.set_setting(k_headroom_setting, as_text(plan.memory.headroom));
+    k_headroom.write(store_, plan.memory.headroom);
   }
   Decision decision{.at = view.now,
                     .policy = std::string(name(options_.limits.policy)),

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,7 +49,6 @@ struct Snapshot {
   // Recent targets of the acting policy, in any order; those older than the hold are passed over.
   std::span<const TimedTarget> recent{};
   ScalerMemory memory{};
-  std::set<GpuId> kept_paused{};                     // an operator paused them
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
 };
 

@@ -87,7 +87,7 @@ PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& ident
           .worker_token = worker_token,
           .limits = scaling_limits(reading),
           .cloud_slots = config.runpod.slots,
-          .settle = seconds(config.runpod.settle_s),
+          .consistency_window = seconds(config.runpod.settle_s),
           .lease = seconds(config.pool.lease_s)};
 }
 

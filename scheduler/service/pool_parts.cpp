@@ -4,7 +4,7 @@ namespace navtalk {
 namespace {
 
 // The list of this host's processes is never behind, except for one that is just being started.
-constexpr Duration k_local_settle = std::chrono::seconds(5);
+constexpr Duration k_local_window = std::chrono::seconds(5);
 
 std::string host_of(const PoolOptions& options) { return options.host ? options.host->name : ""; }
 
@@ -12,7 +12,7 @@ ExecutorOptions executor_options(const PoolOptions& options) {
   return {.owner = options.owner,
           .host = host_of(options),
           .devices = options.host ? std::optional(options.host->devices) : std::nullopt,
-          .settle = options.settle};
+          .consistency_window = options.consistency_window};
 }
 
 ProberOptions prober_options(const PoolOptions& options, bool at_once) {
@@ -23,12 +23,12 @@ ProberOptions prober_options(const PoolOptions& options, bool at_once) {
 }
 
 ReconcilerOptions reconciler_options(const PoolOptions& options, bool local) {
-  const Duration settle = local ? k_local_settle : options.settle;
+  const Duration window = local ? k_local_window : options.consistency_window;
   return {.identity = options.identity,
           .who = "reconciler " + options.owner,
           .host = local ? host_of(options) : "",
-          .orphan_grace = settle,
-          .settle = settle};
+          .orphan_grace = window,
+          .consistency_window = window};
 }
 
 }  // namespace

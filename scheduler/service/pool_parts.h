@@ -23,8 +23,8 @@ struct PoolOptions {
   std::string worker_token;
   ScalingLimits limits{};
   int cloud_slots = 1;
-  Duration settle = std::chrono::seconds(90);  // see ReconcilerOptions
-  Duration lease = std::chrono::seconds(30);   // of sessions, see AllocatorOptions
+  Duration consistency_window = std::chrono::seconds(90);  // see ReconcilerOptions
+  Duration lease = std::chrono::seconds(30);               // of sessions, see AllocatorOptions
 };
 
 struct PoolParts {

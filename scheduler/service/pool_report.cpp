@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/rfc3339.h"
+#include "scheduler/pool/settings.h"
 #include "scheduler/provision/hosts.h"
 #include "scheduler/provision/supply.h"
 
@@ -29,8 +30,8 @@ double spent(const std::vector<PaidSpan>& ledger, TimePoint now) {
 }
 
 std::optional<Headroom> recent_headroom(PoolStore& store, TimePoint now) {
-  const std::optional<std::string> text = store.setting(k_headroom_setting);
-  const std::optional<Headroom> known = text ? parse_headroom(*text) : std::nullopt;
+  const Setting<Headroom> setting{setting_name::k_headroom, as_text, parse_headroom};
+  const std::optional<Headroom> known = setting.read(store);
   return known && now - known->at < k_recent_ticks ? known : std::nullopt;
 }
 

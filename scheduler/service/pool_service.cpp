@@ -1,9 +1,8 @@
 #include "scheduler/service/pool_service.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
+#include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "scheduler/queue/lease_expiry.h"
 
@@ -12,8 +11,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Duration k_sign_in_every = std::chrono::seconds(20);
-constexpr Duration k_signed_in = std::chrono::seconds(60);
+constexpr Duration k_register_every = std::chrono::seconds(20);
+constexpr Duration k_registered_for = std::chrono::seconds(60);
 constexpr auto k_beat_within = std::chrono::seconds(30);
 
 std::int64_t steady_us() {
@@ -42,7 +41,7 @@ PoolService::~PoolService() {
   for (const auto& loop : loops_) loop->thread.request_stop();
   loops_.clear();
   try {
-    if (options_.host) sign_out(store_, *options_.host);
+    if (options_.host) unregister_host(store_, *options_.host);
   } catch (const std::exception& error) {
     log::debug("the host's record runs out by itself", {{"error", error.what()}});
   }
@@ -58,9 +57,6 @@ void PoolService::start(const std::string& name, Duration every,
   self.beat_us = steady_us();
   self.thread =
       std::jthread([this, &self, every, step = std::move(step)](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any asked;
-        std::unique_lock lock(mutex);
         while (!stop.stop_requested()) {
           try {
             step(stop);
@@ -71,7 +67,7 @@ void PoolService::start(const std::string& name, Duration every,
             self.error.with([&](std::string& text) { text = error.what(); });
             outage_.failed(self.name, error.what());
           }
-          asked.wait_for(lock, stop, every, [] { return false; });
+          sleep_for(every, stop);
         }
       });
   loops_.push_back(std::move(loop));
@@ -94,12 +90,12 @@ std::vector<std::string> PoolService::problems() const {
 
 void PoolService::housekeeping() {
   const TimePoint now = store_.now();
-  if (options_.host && now >= sign_in_at_) {
-    sign_in(store_, *options_.host, k_signed_in);
-    sign_in_at_ = now + k_sign_in_every;
+  if (options_.host && now >= register_at_) {
+    register_host(store_, *options_.host, k_registered_for);
+    register_at_ = now + k_register_every;
   }
-  for (const Lease& lease : end_silent(store_, options_.lease)) {
-    log::warn("a session fell silent; its slot is free again",
+  for (const Lease& lease : expire_stale(store_, options_.lease)) {
+    log::warn("a lease expired; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
   supply_.ensure_for_waiters();

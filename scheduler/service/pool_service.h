@@ -46,7 +46,7 @@ class PoolService {
   PoolOptions options_;
   PoolParts parts_;
   std::map<Source, TimePoint> reconcile_at_;
-  TimePoint sign_in_at_{};
+  TimePoint register_at_{};
   std::atomic<bool> leading_{false};
   OutageLog outage_{"the pool's loops"};
   std::vector<std::unique_ptr<Loop>> loops_;

@@ -26,7 +26,7 @@ SingleTick::SingleTick(const PoolParts::Uses& uses, const PoolOptions& options)
 
 Tick SingleTick::run(const std::stop_token& stop) {
   if (!parts_.scaler.hold()) return {};
-  end_silent_if_unwatched(store_, lease_, stop);
+  expire_stale_if_unwatched(store_, lease_, stop);
   if (stop.stop_requested() || !parts_.scaler.hold()) return {};  // that may have taken a while
   for (auto& [source, reconciler] : parts_.reconcilers) reconciler.pass(stop);
   ask_workers(stop);

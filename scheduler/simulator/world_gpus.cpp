@@ -17,8 +17,7 @@ constexpr Duration k_unknown_grace = std::chrono::seconds(180);
 int World::coming() const {
   int slots = 0;
   for (const Gpu& gpu : snapshot_.gpus) {
-    const bool answers = gpu.state == State::idle || gpu.state == State::running;
-    if (answers || gpu.state == State::starting) slots += gpu.slots - gpu.sessions;
+    if (gpu.serving() || gpu.state == State::starting) slots += gpu.slots - gpu.sessions;
   }
   return slots;
 }

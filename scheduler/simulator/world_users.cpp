@@ -38,8 +38,7 @@ bool World::claim(std::uint32_t session) {
   std::size_t best = machines_.size();
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
-    const bool answers = gpu.state == State::idle || gpu.state == State::running;
-    if (!answers || gpu.sessions >= gpu.slots) continue;
+    if (!gpu.serving() || gpu.sessions >= gpu.slots) continue;
     const bool better =
         best == machines_.size() || gpu.source < snapshot_.gpus[best].source ||
         (gpu.source == snapshot_.gpus[best].source && gpu.sessions > snapshot_.gpus[best].sessions);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/id.h"
 #include "core/base/time.h"
 #include "core/database/connection.h"
 
@@ -36,6 +37,33 @@ std::optional<T> maybe(DbRows& rows, int at) {
     return time(rows, at);
   } else {
     return T(rows.integer(at));
+  }
+}
+
+// A field as its column holds it; text is borrowed from the field.
+inline DbValue value(const std::string& text) { return std::string_view(text); }
+template <class Tag>
+DbValue value(const Id<Tag>& id) {
+  return std::string_view(id.text);
+}
+inline DbValue value(double number) { return number; }
+template <class T>
+requires requires(const T& field) { of(field); }
+DbValue value(const T& field) { return of(field); }
+
+// And back.
+template <class T>
+void read(T& field, DbRows& rows, int at) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    field = text(rows, at);
+  } else if constexpr (std::is_same_v<T, double>) {
+    field = rows.real(at);
+  } else if constexpr (std::is_same_v<T, TimePoint>) {
+    field = time(rows, at);
+  } else if constexpr (requires { field.text; }) {
+    field.text = text(rows, at);
+  } else {
+    field = number<T>(rows, at);
   }
 }
 

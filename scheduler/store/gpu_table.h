@@ -1,4 +1,4 @@
-// Rows of the table `gpus`, and what is kept beside each change of one: its event and the ledger.
+// Rows of the table `gpus` (gpu_columns.h), and what every change of one keeps: events and the ledger.
 // Stateless; all within the caller's transaction.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace navtalk {
 std::vector<Gpu> all_gpus(Transaction& transaction);  // by created_at, then id
 std::optional<Gpu> find_gpu(Transaction& transaction, const GpuId& id);
 void insert_gpu(Transaction& transaction, const Gpu& gpu);
-// Everything but id, name, source, created_at, seen_at and epoch.
+// The columns that a change may write: GpuColumn::updated.
 void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 

@@ -22,14 +22,14 @@ struct FreeSlots {
   std::map<TenantId, int> held{};        // open sessions; needed where max_sessions is set
 };
 
-// Is a slot left for `claimant` when everyone in `ahead`, in order of service, that may use one has
-// taken theirs? Tenants take their dedicated slots first, of
-// their gateway's host before others, and no more than max_sessions in all.
+// Is a slot left for `claimant` after everyone in `ahead`, in order of service, has taken one that they
+// may use? Tenants take their dedicated slots first, those of their gateway's host before others, and
+// no more than max_sessions in all.
 bool reaches(const std::vector<Claimant>& ahead, const Claimant& claimant, FreeSlots slots);
 
-// Start-time fair queueing within a plan. A waiter's tag is where its tenant stands, but not behind
-// the plan's virtual time (the tag served last); the tenant's next one comes 1/weight later. So
-// tenants with backlog are served in proportion to their weights, and nobody saves up idle time.
+// Start-time fair queueing within a plan. A waiter's start tag is its tenant's last finish tag, but not
+// below the plan's virtual time (the tag served last); the finish tag is 1/weight later. So tenants
+// with a backlog are served in proportion to their weights, and idle time earns no credit.
 double start_tag(double virtual_time, double tenant_finish);
 double finish_tag(double start, double weight);
 

@@ -52,7 +52,7 @@ std::vector<Lease> all_leases(Transaction& transaction) {
       *transaction.db.query("SELECT " NAVTALK_LEASE_COLUMNS " FROM sessions ORDER BY number", {}));
 }
 
-std::vector<Lease> silent_leases(Transaction& transaction) {
+std::vector<Lease> expired_leases(Transaction& transaction) {
   return read_leases(*transaction.db.query("SELECT " NAVTALK_LEASE_COLUMNS
                                            " FROM sessions WHERE until <= $1 ORDER BY number",
                                            {column::of(transaction.now)}));
@@ -98,7 +98,7 @@ void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& 
 void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause) {
   transaction.db.run("DELETE FROM sessions WHERE lease = $1", {lease.id.text});
   close_session(transaction, lease.gpu, cause);
-  transaction.news = true;
+  transaction.notify = true;
 }
 
 void count_arrival(Transaction& transaction) {

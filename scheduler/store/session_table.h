@@ -12,13 +12,13 @@
 namespace navtalk {
 
 std::vector<Lease> all_leases(Transaction& transaction);
-std::vector<Lease> silent_leases(Transaction& transaction);
+std::vector<Lease> expired_leases(Transaction& transaction);
 std::optional<Lease> lease_of(Transaction& transaction, const WaiterId& claimant);
 std::optional<Lease> find_lease(Transaction& transaction, const LeaseId& id);
 int sessions_of(Transaction& transaction, const TenantId& tenant);
 int lowest_free_slot(Transaction& transaction, const GpuId& gpu);
 void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& claimant);
-// Takes the row away and gives the slot back to its GPU. The demand is the caller's to count.
+// Deletes the row and frees the slot on its GPU. The caller counts the demand.
 void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause);
 
 void count_arrival(Transaction& transaction);

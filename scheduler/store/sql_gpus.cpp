@@ -5,6 +5,7 @@
 #include "core/net/url.h"
 #include "core/process/identity.h"
 #include "scheduler/store/columns.h"
+#include "scheduler/store/gpu_columns.h"
 #include "scheduler/store/gpu_table.h"
 #include "scheduler/store/run_work.h"
 #include "scheduler/store/sql_pool_store.h"
@@ -13,10 +14,10 @@
 namespace navtalk {
 namespace {
 
-constexpr auto lasting = Durability::lasting;
-constexpr auto brief = Durability::brief;
+constexpr auto durable = Durability::durable;
+constexpr auto relaxed = Durability::relaxed;
 
-// 0 is not a scaler's.
+// 0: the caller is not a scaler.
 bool fence_holds(Transaction& t, std::uint64_t fence) {
   if (fence == 0) return true;
   const auto rows = t.db.query("SELECT 1 FROM scaler WHERE fence = $1 AND until > $2",
@@ -26,9 +27,9 @@ bool fence_holds(Transaction& t, std::uint64_t fence) {
 
 bool counts(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != Source::external; }
 
-// A paused GPU carries the price that it will have when it is woken. Of the rows that failed, those
-// count for which something was made: see nothing_was_made().
-bool caps_allow(Transaction& t, const NewGpu& wanted) {
+// A paused GPU carries the price that it will have when it is woken. A failed row counts only if an
+// instance was created for it: see nothing_was_made().
+bool caps_allow(Transaction& t, const NewGpu& added) {
   const auto rows = t.db.query(
       "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 AND NOT (source = $3 AND "
       "provider_id = '' AND usd_per_hour <= 0 AND state IN ($4, $5)) THEN 1 END), "
@@ -36,13 +37,12 @@ bool caps_allow(Transaction& t, const NewGpu& wanted) {
       {column::of(Source::external), column::of(State::paused), column::of(Source::cloud),
        column::of(State::failed), column::of(State::stopping)});
   if (!rows->next()) return false;
-  const bool few =
-      wanted.max_gpus == 0 || !counts(wanted.gpu) || rows->integer(0) < wanted.max_gpus;
-  const double usd = rows->real(1) + wanted.gpu.usd_per_hour;
-  return few && (wanted.max_usd_per_hour <= 0 || usd <= wanted.max_usd_per_hour);
+  const bool few = added.max_gpus == 0 || !counts(added.gpu) || rows->integer(0) < added.max_gpus;
+  const double usd = rows->real(1) + added.gpu.usd_per_hour;
+  return few && (added.max_usd_per_hour <= 0 || usd <= added.max_usd_per_hour);
 }
 
-// One local worker a device, whoever asks at the same time.
+// One local worker for each device, however many ask at the same time.
 bool device_is_free(Transaction& t, const Gpu& gpu) {
   if (gpu.source != Source::local || gpu.device.empty()) return true;
   const auto taken =
@@ -62,18 +62,19 @@ void check_new(Transaction& t, const Gpu& gpu) {
   }
 }
 
-// A registered worker that is a row already would be given twice the sessions that it holds. By
-// what the URLs mean: rows may have been written otherwise.
-void check_place(Transaction& t, const Gpu& gpu) {
+// A worker with two rows would be given twice the sessions that it can hold. Compares what the URLs
+// mean, because one URL can be written in several ways.
+void check_url(Transaction& t, const Gpu& gpu) {
   if (gpu.source != Source::external || gpu.url.empty()) return;
   const auto others = t.db.query("SELECT id, url FROM gpus WHERE url <> ''", {});
   while (others->next()) {
     if (!same_base(column::text(*others, 1), gpu.url)) continue;
-    throw Error(Code::invalid, fmt::format("'{}' is {} already", gpu.url, others->text(0)));
+    throw Error(Code::invalid,
+                fmt::format("'{}' is the URL of {} already", gpu.url, others->text(0)));
   }
 }
 
-// Whom the row would be for; empty: nobody in particular; nullopt: it is not needed.
+// The waiter that the row would be reserved for; empty: none; nullopt: the row is not needed.
 std::optional<WaiterId> needed_for(Transaction& t, const ForUsers& users) {
   const std::vector<Waiter> waiters = live_waiters(t);
   std::size_t coming = 0;
@@ -110,27 +111,15 @@ State state_after(const Gpu& gpu, Event event) {
   return *to;
 }
 
-template <class T>
-void assign(T& value, const std::optional<T>& to) {
-  if (to) value = *to;
-}
-
 Gpu changed(Gpu gpu, const GpuChange& change, TimePoint now) {
   if (change.event) {
     const State to = state_after(gpu, *change.event);
     if (to != gpu.state) gpu.since = now;
     gpu.state = to;
   }
-  assign(gpu.draining, change.draining);
-  assign(gpu.url, change.url);
-  assign(gpu.provider_id, change.provider_id);
-  assign(gpu.device, change.device);
-  assign(gpu.last_error, change.last_error);
-  assign(gpu.host, change.host);
-  assign(gpu.slots, change.slots);
-  assign(gpu.usd_per_hour, change.usd_per_hour);
-  assign(gpu.intent, change.intent);
-  assign(gpu.reserved_for, change.reserved_for);
+  for (const GpuColumn& column : gpu_columns()) {
+    if (column.assign != nullptr) column.assign(gpu, change);
+  }
   gpu.version += 1;
   return gpu;
 }
@@ -155,7 +144,7 @@ std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Caus
     write_event(t, after.id, cause, before->state, after.state);
   }
   keep_ledger(t, after.id, after, change.paid_since);
-  t.news = true;
+  t.notify = true;
   return after;
 }
 
@@ -173,7 +162,7 @@ bool remove_in(Transaction& t, const GpuId& id, std::uint64_t version, const Cau
   delete_gpu(t, id);
   keep_ledger(t, id, std::nullopt);
   write_event(t, id, cause, gpu->state, std::nullopt);
-  t.news = true;
+  t.notify = true;
   return true;
 }
 
@@ -190,9 +179,9 @@ std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
 }
 
 std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
-  return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<Gpu> {
+  return in_write(*backend_, durable, [&](Transaction& t) -> std::optional<Gpu> {
     check_new(t, gpu.gpu);
-    check_place(t, gpu.gpu);
+    check_url(t, gpu.gpu);
     if (!fence_holds(t, gpu.fence) || !device_is_free(t, gpu.gpu) || !caps_allow(t, gpu))
       return std::nullopt;
     Gpu row = as_new(gpu.gpu, t.now);
@@ -204,22 +193,22 @@ std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
     insert_gpu(t, row);
     write_event(t, row.id, cause, std::nullopt, row.state);
     keep_ledger(t, row.id, row, gpu.paid_since);
-    t.news = true;
+    t.notify = true;
     return row;
   });
 }
 
 std::optional<Gpu> SqlPoolStore::change(const GpuChange& change, const Cause& cause) {
-  return in_write(*backend_, lasting, [&](Transaction& t) { return change_in(t, change, cause); });
+  return in_write(*backend_, durable, [&](Transaction& t) { return change_in(t, change, cause); });
 }
 
 bool SqlPoolStore::remove(const GpuId& id, std::uint64_t version, const Cause& cause) {
-  return in_write(*backend_, lasting,
+  return in_write(*backend_, durable,
                   [&](Transaction& t) { return remove_in(t, id, version, cause); });
 }
 
 void SqlPoolStore::seen(const GpuId& id, TimePoint at) {
-  in_write(*backend_, brief, [&](Transaction& t) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
     t.db.run(
         "UPDATE gpus SET seen_at = $2, misses = 0, missed_since = 0 WHERE id = $1 AND seen_at < $2",
         {id.text, column::of(at)});
@@ -227,7 +216,7 @@ void SqlPoolStore::seen(const GpuId& id, TimePoint at) {
 }
 
 std::optional<Gpu> SqlPoolStore::missed(const GpuId& id, TimePoint at, const std::string& why) {
-  return in_write(*backend_, brief, [&](Transaction& t) {
+  return in_write(*backend_, relaxed, [&](Transaction& t) {
     t.db.run(
         "UPDATE gpus SET misses = misses + 1, "
         "missed_since = CASE WHEN misses = 0 THEN $2 ELSE missed_since END, "
@@ -238,7 +227,7 @@ std::optional<Gpu> SqlPoolStore::missed(const GpuId& id, TimePoint at, const std
 }
 
 std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner, Duration lease) {
-  return in_write(*backend_, lasting, [&](Transaction& t) -> std::optional<std::uint64_t> {
+  return in_write(*backend_, durable, [&](Transaction& t) -> std::optional<std::uint64_t> {
     std::string holder;
     std::uint64_t fence = 0;
     bool held = false;
@@ -247,8 +236,8 @@ std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner,
       if (!rows->next()) throw Error(Code::failed, "the pool store has lost its scaler's row");
       holder = column::text(*rows, 0);
       fence = column::number<std::uint64_t>(*rows, 1);
-      // A process of this host that is gone need not be waited for.
-      held = column::time(*rows, 2) > t.now && !surely_dead(holder);
+      // The lease of a dead process of this host does not hold.
+      held = column::time(*rows, 2) > t.now && !is_dead(holder);
     }
     if (held && holder != owner) return std::nullopt;
     if (!held) ++fence;
@@ -259,7 +248,7 @@ std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner,
 }
 
 void SqlPoolStore::yield_scaler(const std::string& owner) {
-  in_write(*backend_, lasting, [&](Transaction& t) {
+  in_write(*backend_, durable, [&](Transaction& t) {
     t.db.run("UPDATE scaler SET until = 0 WHERE owner = $1", {owner});
   });
 }

@@ -1,4 +1,4 @@
-// SqlPoolStore: what it remembers, settings, and forgetting.
+// SqlPoolStore: history, settings, and deletion of old history.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -9,12 +9,13 @@
 namespace navtalk {
 namespace {
 
-constexpr auto lasting = Durability::lasting;
-constexpr auto brief = Durability::brief;
+constexpr auto durable = Durability::durable;
+constexpr auto relaxed = Durability::relaxed;
 using column::of;
 
 template <class T, class Read>
-std::vector<T> list(Transaction& t, std::string_view sql, DbValues values, Read read) {
+std::vector<T> list(Transaction& t, std::string_view sql, std::initializer_list<DbValue> values,
+                    Read read) {
   const auto rows = t.db.query(sql, values);
   std::vector<T> all;
   while (rows->next()) all.push_back(read(*rows));
@@ -113,7 +114,7 @@ std::vector<DemandBucket> SqlPoolStore::demand(TimePoint since) {
 }
 
 void SqlPoolStore::record(const Attempt& attempt) {
-  in_write(*backend_, brief, [&](Transaction& t) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
     t.db.run(
         "INSERT INTO attempts (at, gpu, source, operation, result, took, detail) "
         "VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -132,7 +133,7 @@ std::vector<Attempt> SqlPoolStore::attempts(TimePoint since) {
 }
 
 void SqlPoolStore::record(const Promise& promise) {
-  in_write(*backend_, brief, [&](Transaction& t) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
     t.db.run("INSERT INTO promises (waiter, made_at, promised, actual) VALUES ($1, $2, $3, $4)",
              {promise.waiter.text, of(promise.made_at), of(promise.promised), of(promise.actual)});
   });
@@ -148,7 +149,7 @@ std::vector<Promise> SqlPoolStore::promises(TimePoint since) {
 }
 
 void SqlPoolStore::record(const Decision& decision) {
-  in_write(*backend_, brief, [&](Transaction& t) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
     t.db.run(
         "INSERT INTO decisions (at, policy, shadow, target, supply, busy, queued, cloud, actions) "
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -182,22 +183,22 @@ std::optional<std::string> SqlPoolStore::setting(std::string_view name) {
 }
 
 void SqlPoolStore::set_setting(std::string_view name, std::string_view value) {
-  in_write(*backend_, lasting, [&](Transaction& t) { set_setting_in(t, name, value); });
+  in_write(*backend_, durable, [&](Transaction& t) { set_setting_in(t, name, value); });
 }
 
 bool SqlPoolStore::swap_setting(std::string_view name, const std::optional<std::string>& expected,
                                 std::string_view value) {
-  return in_write(*backend_, lasting, [&](Transaction& t) {
+  return in_write(*backend_, durable, [&](Transaction& t) {
     if (setting_in(t, name) != expected) return false;
     set_setting_in(t, name, value);
     return true;
   });
 }
 
-// In steps, so that a long history does not hold up claims.
+// In steps, so that a long history does not delay claims.
 void SqlPoolStore::forget(TimePoint before) {
   const auto one = [&](std::string_view sql) {
-    in_write(*backend_, brief, [&](Transaction& t) { t.db.run(sql, {of(before)}); });
+    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(sql, {of(before)}); });
   };
   // The newest event stays: its number is never given again.
   one("DELETE FROM events WHERE at < $1 AND number < (SELECT MAX(number) FROM events)");

@@ -18,7 +18,7 @@ TimePoint SqlPoolStore::now() { return backend_->now(); }
 
 std::uint64_t SqlPoolStore::wait_for_change(std::uint64_t seen, Duration at_most,
                                             const std::stop_token& stop) {
-  return backend_->wait_for_news(seen, at_most, stop);
+  return backend_->wait_for_change(seen, at_most, stop);
 }
 
 std::unique_ptr<PoolStore> PoolStore::open(const std::string& url) {

@@ -1,6 +1,6 @@
-// PoolStore in SQL that SQLite and PostgreSQL both speak. What differs (connections, locks, clock,
-// news) is the backend's. Writers run one at a time in the whole pool, so that a method may read,
-// decide and write without a second thought. Thread-safe.
+// PoolStore in SQL that SQLite and PostgreSQL both accept. The backend does what differs:
+// connections, locks, clock, notifications. Writers run one at a time in the whole pool, so that a
+// method may read, decide and write without conflicts. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@
 namespace navtalk {
 namespace {
 
-constexpr auto brief = Durability::brief;
+constexpr auto relaxed = Durability::relaxed;
 
 // What is free for those ahead and for the claimant.
 FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Claimant& claimant) {
@@ -32,9 +32,9 @@ FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Cla
   return slots;
 }
 
-bool may_claim(Transaction& t, const QueuedWaiter& place, const Claimant& claimant) {
-  const std::vector<Claimant> ahead = live_waiters_before(t, place);
-  // The usual case: nobody waits. Whether a slot is free shows when it is taken.
+bool may_claim(Transaction& t, const QueuedWaiter& position, const Claimant& claimant) {
+  const std::vector<Claimant> ahead = live_waiters_before(t, position);
+  // The usual case: nobody waits. Whether a slot is free shows when it is claimed.
   if (ahead.empty()) {
     return claimant.max_sessions <= 0 || sessions_of(t, claimant.tenant) < claimant.max_sessions;
   }
@@ -46,7 +46,7 @@ void score_promises(Transaction& t, const WaiterId& waiter) {
            {waiter.text, column::of(t.now)});
 }
 
-// For one who was not served: the promise broke, if its time is over, by at least what has passed.
+// Of a waiter who was not served: a promise whose time is over is broken by at least the time passed.
 void score_broken_promises(Transaction& t, const WaiterId& waiter) {
   t.db.run(
       "UPDATE promises SET actual = $2 - made_at "
@@ -75,11 +75,11 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
 }
 
 void expire_lease(Transaction& t, const Lease& lease) {
-  end_lease(t, lease, {"store", "its session's gateway fell silent"});
+  end_lease(t, lease, {"store", "its gateway did not renew the lease"});
   count_end(t, t.now - lease.claimed_at);
 }
 
-// The usual claimant is new, and nobody waits: one question instead of five.
+// The usual claimant is new, and nobody waits: one query instead of five.
 bool is_plain(Transaction& t, const Claimant& claimant) {
   const auto rows = t.db.query(
       "SELECT 1 FROM sessions WHERE claimant = $1 UNION ALL SELECT 1 FROM waiters LIMIT 1",
@@ -87,7 +87,7 @@ bool is_plain(Transaction& t, const Claimant& claimant) {
   return claimant.max_sessions <= 0 && !rows->next();
 }
 
-// Takes a GPU for a claimant whose turn it is.
+// Leases the best GPU to a claimant that may have a slot now.
 std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePoint arrived_at,
                                 Duration alive) {
   const auto gpu = best_gpu(t, claimant.tenant, claimant.host);
@@ -103,16 +103,16 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
       expire_lease(t, *held);
     }
     queued = find_waiter(t, claimant.id);
-    const QueuedWaiter place = queued ? *queued : prospective_place(t, claimant);
-    if (!may_claim(t, place, claimant)) return std::nullopt;
-    arrived_at = place.waiter.arrived_at;
+    const QueuedWaiter position = queued ? *queued : prospective_position(t, claimant);
+    if (!may_claim(t, position, claimant)) return std::nullopt;
+    arrived_at = position.waiter.arrived_at;
   }
   auto lease = claim_best(t, claimant, arrived_at, alive);
   if (!lease) return std::nullopt;
   if (queued) {
     remove_waiter(t, *queued, true);
     score_promises(t, claimant.id);
-    t.news = true;  // the others moved up
+    t.notify = true;  // the others moved up
   } else {
     count_arrival(t);
   }
@@ -123,18 +123,19 @@ std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, 
                                       Duration alive) {
   auto queued = find_waiter(t, claimant.id);
   if (queued) {
-    keep_waiter_until(t, claimant.id, t.now + alive);
+    renew_waiter(t, claimant.id, t.now + alive);
   } else {
     count_arrival(t);
     if (live_waiter_count(t) >= limit) return std::nullopt;
     queued = insert_waiter(t, claimant, t.now + alive);
-    t.news = true;
+    t.notify = true;
   }
   return live_waiters_before(t, *queued).size() + 1;
 }
 
 template <class IdType>
-std::vector<IdType> renewed(Transaction& t, std::string_view sql, DbValues values) {
+std::vector<IdType> renewed(Transaction& t, std::string_view sql,
+                            std::initializer_list<DbValue> values) {
   const auto rows = t.db.query(sql, values);
   std::vector<IdType> ids;
   while (rows->next()) ids.push_back({column::text(*rows, 0)});
@@ -149,27 +150,27 @@ std::optional<Lease> held_under(Transaction& t, const LeaseId& id, std::uint64_t
 }  // namespace
 
 std::optional<Lease> SqlPoolStore::claim(const Claimant& claimant, Duration lease) {
-  return in_write(*backend_, brief, [&](Transaction& t) { return claim_in(t, claimant, lease); });
+  return in_write(*backend_, relaxed, [&](Transaction& t) { return claim_in(t, claimant, lease); });
 }
 
 std::optional<std::size_t> SqlPoolStore::enqueue(const Claimant& claimant, std::size_t limit,
                                                  Duration alive) {
-  return in_write(*backend_, brief,
+  return in_write(*backend_, relaxed,
                   [&](Transaction& t) { return enqueue_in(t, claimant, limit, alive); });
 }
 
 void SqlPoolStore::leave(const WaiterId& waiter) {
-  in_write(*backend_, brief, [&](Transaction& t) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
     const auto queued = find_waiter(t, waiter);
     if (!queued) return;
     remove_waiter(t, *queued, false);
     score_broken_promises(t, waiter);
-    t.news = true;
+    t.notify = true;
   });
 }
 
 Renewal SqlPoolStore::renew(const std::string& gateway, Duration alive) {
-  return in_write(*backend_, brief, [&](Transaction& t) {
+  return in_write(*backend_, relaxed, [&](Transaction& t) {
     return Renewal{
         .leases =
             renewed<LeaseId>(t, "UPDATE sessions SET until = $2 WHERE gateway = $1 RETURNING lease",
@@ -182,7 +183,7 @@ Renewal SqlPoolStore::renew(const std::string& gateway, Duration alive) {
 }
 
 bool SqlPoolStore::release(const LeaseId& lease, std::uint64_t epoch) {
-  return in_write(*backend_, brief, [&](Transaction& t) {
+  return in_write(*backend_, relaxed, [&](Transaction& t) {
     const auto held = held_under(t, lease, epoch);
     if (!held) return false;
     end_lease(t, *held, {held->gateway, "last session ended"});
@@ -192,7 +193,7 @@ bool SqlPoolStore::release(const LeaseId& lease, std::uint64_t epoch) {
 }
 
 bool SqlPoolStore::unclaim(const LeaseId& lease, std::uint64_t epoch) {
-  return in_write(*backend_, brief, [&](Transaction& t) {
+  return in_write(*backend_, relaxed, [&](Transaction& t) {
     const auto held = held_under(t, lease, epoch);
     if (!held) return false;
     end_lease(t, *held, {held->gateway, "the session did not begin"});
@@ -202,18 +203,18 @@ bool SqlPoolStore::unclaim(const LeaseId& lease, std::uint64_t epoch) {
 }
 
 std::vector<Lease> SqlPoolStore::expire() {
-  // Mostly nothing has expired, and then no writer is held up.
+  // Usually nothing has expired; then no writer is delayed.
   const bool any = in_read(*backend_, [](Transaction& t) {
-    return !silent_leases(t).empty() || !silent_waiters(t).empty();
+    return !expired_leases(t).empty() || !expired_waiters(t).empty();
   });
   if (!any) return {};
-  return in_write(*backend_, brief, [](Transaction& t) {
-    std::vector<Lease> ended = silent_leases(t);
+  return in_write(*backend_, relaxed, [](Transaction& t) {
+    std::vector<Lease> ended = expired_leases(t);
     for (const Lease& lease : ended) expire_lease(t, lease);
-    for (const QueuedWaiter& waiter : silent_waiters(t)) {
+    for (const QueuedWaiter& waiter : expired_waiters(t)) {
       remove_waiter(t, waiter, false);
       score_broken_promises(t, waiter.waiter.claimant.id);
-      t.news = true;
+      t.notify = true;
     }
     return ended;
   });

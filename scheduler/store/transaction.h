@@ -1,4 +1,4 @@
-// What a store's database does for it: transactions, the clock, and news of changes. Two ship:
+// What a store needs of its database: transactions, the clock, and notification of changes. Two ship:
 // sqlite_backend.h and postgres_backend.h. Thread-safe.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace navtalk {
 
-// What a commit means when it returns: on the disk, or in the database's memory (a crash of the
-// machine may take it back, in order).
-enum class Durability : std::uint8_t { lasting, brief };
+// What a commit means when it returns. durable: it is on disk. relaxed: it is in the database's
+// memory, and a crash of the machine may undo it together with all later ones.
+enum class Durability : std::uint8_t { durable, relaxed };
 
 // An open transaction; of those that write, one at a time in the whole pool.
 struct Transaction {
   DbConnection& db;
   TimePoint now{};               // the store's clock
   TimePoint wall{};              // the wall clock, for people
-  std::uint64_t generation = 0;  // grows when commits may have been taken back
-  bool news = false;             // set when a waiter may want to know
+  std::uint64_t generation = 0;  // grows when commits may have been undone
+  bool notify = false;           // set by changes that matter to waiters
 };
 
 class StoreBackend {
@@ -36,8 +36,8 @@ class StoreBackend {
   virtual void read(const Work& work) = 0;
   virtual TimePoint now() = 0;
   // See PoolStore::wait_for_change.
-  virtual std::uint64_t wait_for_news(std::uint64_t seen, Duration at_most,
-                                      const std::stop_token& stop) = 0;
+  virtual std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                        const std::stop_token& stop) = 0;
 };
 
 }  // namespace navtalk

@@ -50,7 +50,7 @@ bool queue_empty(Transaction& transaction, int plan) {
               ->next();
 }
 
-// With nobody waiting there is nothing to be fair about; the numbers start anew.
+// An empty queue needs no fairness: the numbers restart.
 void forget_shares(Transaction& transaction, int plan) {
   transaction.db.run("DELETE FROM fair_tenants WHERE plan = $1", {column::of(plan)});
   transaction.db.run("DELETE FROM fair_plans WHERE plan = $1", {column::of(plan)});
@@ -59,7 +59,8 @@ void forget_shares(Transaction& transaction, int plan) {
 void give_share_back(Transaction& transaction, const Waiter& waiter) {
   const Claimant& claimant = waiter.claimant;
   const double finish = tenant_finish(transaction, claimant.plan, claimant.tenant);
-  if (finish > finish_tag(waiter.tag, claimant.weight)) return;  // others of it stand behind
+  if (finish > finish_tag(waiter.tag, claimant.weight))
+    return;  // other waiters of the tenant are behind it
   set_tenant_finish(transaction, claimant.plan, claimant.tenant, waiter.tag);
 }
 
@@ -84,7 +85,7 @@ std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId
   return rows->next() ? std::optional(read_waiter(*rows)) : std::nullopt;
 }
 
-QueuedWaiter prospective_place(Transaction& transaction, const Claimant& claimant) {
+QueuedWaiter prospective_position(Transaction& transaction, const Claimant& claimant) {
   return {.waiter = {.claimant = claimant,
                      .arrived_at = transaction.now,
                      .tag = start_tag(virtual_time(transaction, claimant.plan),
@@ -92,13 +93,13 @@ QueuedWaiter prospective_place(Transaction& transaction, const Claimant& claiman
           .number = std::numeric_limits<std::int64_t>::max()};
 }
 
-std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& place) {
+std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& position) {
   const auto rows = transaction.db.query(
       "SELECT " NAVTALK_WAITER_COLUMNS
       " FROM waiters WHERE until > $1 AND (plan > $2 OR (plan = $2 AND (tag < $3 OR (tag = $3 AND "
       "number < $4)))) ORDER BY plan DESC, tag, number",
-      {column::of(transaction.now), column::of(place.waiter.claimant.plan), place.waiter.tag,
-       place.number});
+      {column::of(transaction.now), column::of(position.waiter.claimant.plan), position.waiter.tag,
+       position.number});
   std::vector<Claimant> before;
   while (rows->next()) before.push_back(read_waiter(*rows).waiter.claimant);
   return before;
@@ -111,7 +112,7 @@ std::size_t live_waiter_count(Transaction& transaction) {
 }
 
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until) {
-  const double tag = prospective_place(transaction, claimant).waiter.tag;
+  const double tag = prospective_position(transaction, claimant).waiter.tag;
   transaction.db.run(
       "INSERT INTO waiters (id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, "
       "tag, host) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -122,7 +123,7 @@ QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, T
   return *find_waiter(transaction, claimant.id);
 }
 
-void keep_waiter_until(Transaction& transaction, const WaiterId& id, TimePoint until) {
+void renew_waiter(Transaction& transaction, const WaiterId& id, TimePoint until) {
   transaction.db.run("UPDATE waiters SET until = $2 WHERE id = $1 AND until < $2",
                      {id.text, column::of(until)});
 }
@@ -143,7 +144,7 @@ void remove_waiter(Transaction& transaction, const QueuedWaiter& waiter, bool se
   }
 }
 
-std::vector<QueuedWaiter> silent_waiters(Transaction& transaction) {
+std::vector<QueuedWaiter> expired_waiters(Transaction& transaction) {
   const auto rows =
       transaction.db.query("SELECT " NAVTALK_WAITER_COLUMNS " FROM waiters WHERE until <= $1",
                            {column::of(transaction.now)});

@@ -1,6 +1,5 @@
 // The queue's tables: `waiters` in order of service, and the fair share of tenants. Stateless; all
-// within the caller's transaction. A waiter whose gateway fell silent is passed over until expire()
-// removes it.
+// within the caller's transaction. A waiter past its time is passed over until expire() removes it.
 #pragma once
 
 #include <optional>
@@ -11,7 +10,7 @@
 
 namespace navtalk {
 
-// A waiter with its place in the order: plan, highest first; tag; number of arrival.
+// A waiter with its position in the order: plan, highest first; tag; number of arrival.
 struct QueuedWaiter {
   Waiter waiter;
   std::int64_t number = 0;
@@ -19,17 +18,17 @@ struct QueuedWaiter {
 
 std::vector<Waiter> live_waiters(Transaction& transaction);  // positions filled in
 std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId& id);
-// The place that the claimant would get now, behind all equals.
-QueuedWaiter prospective_place(Transaction& transaction, const Claimant& claimant);
-std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& place);
+// The position that the claimant would get now, behind all equals.
+QueuedWaiter prospective_position(Transaction& transaction, const Claimant& claimant);
+std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& position);
 std::size_t live_waiter_count(Transaction& transaction);
 
-// Puts it in at its prospective place.
+// Inserts it at its prospective position.
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until);
-void keep_waiter_until(Transaction& transaction, const WaiterId& id, TimePoint until);
+void renew_waiter(Transaction& transaction, const WaiterId& id, TimePoint until);
 // Served: the plan's virtual time moves on. Not served: the tenant gets its share back where the
 // waiter was its last one.
 void remove_waiter(Transaction& transaction, const QueuedWaiter& waiter, bool served);
-std::vector<QueuedWaiter> silent_waiters(Transaction& transaction);
+std::vector<QueuedWaiter> expired_waiters(Transaction& transaction);
 
 }  // namespace navtalk

@@ -3,10 +3,9 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <condition_variable>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "server/gateway/gateway_state.h"
 #include "server/protocol/control_frame.h"
@@ -53,17 +52,14 @@ Gateway::State::~State() {
 
 // One thread hears of changes for all who wait.
 void Gateway::State::watch_changes(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any asked;
   for (std::uint64_t seen = 0; !stop.stop_requested();) {
     try {
       seen = store.wait_for_change(seen, k_change_wait, stop);
-      allocator.look_anew();
+      allocator.invalidate_view();
       outage.well("changes");
     } catch (const std::exception& error) {
       outage.failed("changes", error.what());
-      std::unique_lock lock(mutex);
-      asked.wait_for(lock, stop, 1s, [] { return false; });
+      sleep_for(1s, stop);
     }
     asio::post(io, [this] {
       for (LiveSession* session : sessions) {

@@ -31,7 +31,7 @@ struct Pool {
                         {.identity = identity,
                          .who = "test",
                          .orphan_grace = Duration(0),
-                         .settle = std::chrono::milliseconds(200)}};
+                         .consistency_window = std::chrono::milliseconds(200)}};
   Supply supply{*store, {.identity = identity, .who = "test", .cloud = CloudSwitch::on}};
 
   runpod::ProviderOptions options() {
@@ -157,9 +157,11 @@ TEST_CASE("a pool that is renamed keeps its pods, and finds what was created und
   pool.identity = pool_identity(*pool.store, "talk", "stage");
   runpod::RunpodProvider provider(pool.options(), runpod::ApiKey("not-a-key"));
   Executor executor(*pool.store, {&provider}, {.owner = this_process()}, {});
-  Reconciler reconciler(
-      *pool.store, provider,
-      {.identity = pool.identity, .who = "test", .orphan_grace = Duration(0), .settle = {}});
+  Reconciler reconciler(*pool.store, provider,
+                        {.identity = pool.identity,
+                         .who = "test",
+                         .orphan_grace = Duration(0),
+                         .consistency_window = {}});
   for (int i = 0; i < 4; ++i) CHECK(reconciler.pass(k_never));
   CHECK(pool.recorded() == ours);
   CHECK(pool.store->find(id)->state == State::starting);

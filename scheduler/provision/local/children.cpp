@@ -20,7 +20,7 @@
 namespace navtalk::local {
 namespace {
 
-// Bytes. The rest of a longer line is dropped: what a user sends may stand in it.
+// Bytes. The rest of a longer line is dropped: it may hold what a user sent.
 constexpr std::size_t k_longest_line = 2000;
 
 struct Pipe {
@@ -97,23 +97,24 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-struct Said {
-  std::string words;
+struct LogLine {
+  std::string message;
   bool quiet = false;
 };
 
 // A JSON line's message, then its fields as name=value; another line as it is.
-Said read_log_line(const std::string& line) {
+LogLine read_log_line(const std::string& line) {
   const auto record = parse_json(line).value_or(nlohmann::json());
   const std::optional<std::string> message = text_field(record, "message");
-  if (!message) return {.words = line};
+  if (!message) return {.message = line};
   const std::string level = text_field(record, "level").value_or("");
-  Said said{.words = *message, .quiet = level == "info" || level == "debug"};
+  LogLine result{.message = *message, .quiet = level == "info" || level == "debug"};
   for (const auto& [field, value] : record.items()) {
     if (field == "time" || field == "level" || field == "message") continue;
-    said.words += " " + field + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    result.message +=
+        " " + field + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
   }
-  return said;
+  return result;
 }
 
 std::string how_it_ended(int status, const std::string& last_line) {
@@ -147,12 +148,12 @@ Children::Started Children::start(const ChildCommand& command) {
   const pid_t pid = spawn(command, Setup(output.write, errors.write));
   Child child;
   child.name = command.name;
-  // Nobody reaps it before it is in the table, so its id is its own, even if it has ended already.
+  // It is not reaped before it is in the table, so its id cannot be reused, even if it has ended.
   try {
     child.watched = watch_child(pid);
     child.id = identify(pid).value_or(ProcessId{pid, 0});
   } catch (const Error&) {
-    // Nobody would hear of its end.
+    // Nobody would notice its end.
     ::kill(pid, SIGKILL);
     wait_for(pid);
     throw;
@@ -214,7 +215,7 @@ void Children::run(const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       for (auto next = children_.begin(); next != children_.end();) {
         Child& child = next->second;
-        // Asked before its last words are read: nothing is written after it ended.
+        // Polled before its last output is read: nothing is written after it ended.
         pollfd over = {child.watched.value(), POLLIN, 0};
         const bool ended = ::poll(&over, 1, 0) > 0;
         if (child.errors && !read_errors(child)) child.errors.reset();
@@ -254,18 +255,18 @@ bool Children::read_errors(Child& child) {
   return false;
 }
 
-// Its lines are log lines already: what they say becomes a line of this log.
+// Its lines are log lines already: each becomes a line of this log.
 void Children::pass_on(Child& child) {
   if (child.line.empty()) return;
   std::string line = std::exchange(child.line, {});
   if (std::exchange(child.too_long, false)) line += "... (too long)";
-  const Said said = read_log_line(line);
-  child.last_line = said.words;
+  const LogLine said = read_log_line(line);
+  child.last_line = said.message;
   const log::Fields fields = {{"worker", child.name}};
   if (said.quiet) {
-    log::info(said.words, fields);
+    log::info(said.message, fields);
   } else {
-    log::warn(said.words, fields);
+    log::warn(said.message, fields);
   }
 }
 

@@ -1,6 +1,6 @@
-// The worker processes that this gateway started: passes their standard error on to the log, reaps
-// them, remembers how they ended. One thread of its own. Thread-safe. Children go on when it is
-// destroyed.
+// The worker processes that this gateway started: forwards their standard error to the log, reaps
+// them, and records how they ended. One thread of its own. Thread-safe. Children survive its
+// destructor.
 #pragma once
 
 #include <condition_variable>
@@ -44,15 +44,15 @@ class Children {
     ProcessId id;
     UniqueFd output;  // its standard output
   };
-  // With its own process group, an empty signal mask and no descriptor of ours but three. Error
-  // {failed} when the system cannot start it.
+  // In a process group of its own, with an empty signal mask and only three descriptors. Error{failed}
+  // when the system cannot start it.
   Started start(const ChildCommand& command);
-  // It is about to be ended by us.
+  // We are about to end it.
   void expect_end(const ProcessId& id);
-  // The clock of these times: since boot, not the day's, so that nobody sets it.
+  // The clock of these times: monotonic, so that nobody can set it.
   static TimePoint now();
-  // How it ended; waits for the reaping, at most two seconds. nullopt when it still runs, or is no
-  // child of ours.
+  // How it ended; waits up to two seconds until it is reaped. nullopt when it still runs, or is not a
+  // child of this process.
   std::optional<EndedChild> ended(const ProcessId& id);
   std::vector<EndedChild> ended() const;
   void forget(const ProcessId& id);

@@ -10,24 +10,24 @@
 
 namespace navtalk::local {
 
-inline constexpr Duration k_first_rest = std::chrono::seconds(1);
-inline constexpr Duration k_longest_rest = std::chrono::seconds(60);
-// A worker that ran so long was no crash at the start; the count begins anew.
-inline constexpr Duration k_sound_run = std::chrono::seconds(60);
+inline constexpr Duration k_first_backoff = std::chrono::seconds(1);
+inline constexpr Duration k_longest_backoff = std::chrono::seconds(60);
+// A worker that ran for so long did not crash at its start; the count restarts.
+inline constexpr Duration k_stable_run = std::chrono::seconds(60);
 inline constexpr int k_loop = 3;  // crashes in a row that make a crash loop
 
 class CrashHistory {
  public:
-  struct Rest {
+  struct Backoff {
     Duration left{};  // until the next start is allowed
     int crashes = 0;  // in a row
     std::string last{};
   };
 
-  // A worker ended that nobody asked to end.
+  // A worker ended by itself.
   void crashed(const std::string& device, TimePoint started, TimePoint ended, std::string how);
-  // Rest after n crashes: 1 s, doubled each time, 60 s at most; nullopt when a start is allowed.
-  std::optional<Rest> rest(const std::string& device, TimePoint now) const;
+  // After n crashes: 1 s, doubled each time, 60 s at most; nullopt when a start is allowed.
+  std::optional<Backoff> backoff(const std::string& device, TimePoint now) const;
 
  private:
   struct Record {

@@ -15,7 +15,6 @@
 namespace navtalk {
 namespace {
 
-using local::ProcessId;
 using local::Waited;
 using std::chrono::steady_clock;
 
@@ -25,15 +24,16 @@ constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::millise
                                          .timeout = std::chrono::milliseconds(1000)};
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
 constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
-// Ours to set, and what is none of a worker's business: the cloud's key, the way to the store.
-constexpr std::array<std::string_view, 5> k_kept_back = {k_token, k_owner, "RUNPOD_API_KEY=", "PG",
-                                                         "NAVTALK_STORE_URL="};
+// Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
+// key, the store's URL).
+constexpr std::array<std::string_view, 5> k_not_passed_on = {
+    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";
 }
 
-// The URL of the line that a worker writes first; "" when it is none.
+// The URL in a worker's first line; "" when there is none.
 std::string address_in(const std::string& line) {
   const auto object = nlohmann::json::parse(line, nullptr, false);
   if (!object.is_object() || !object.contains("url") || !object["url"].is_string()) return "";
@@ -65,7 +65,7 @@ std::vector<std::string> LocalProvider::arguments(const Gpu& gpu, const std::str
   return {options_.program.native(), "serve", "--worker", "--listen", "127.0.0.1:0", "--name",
           gpu.name, "--slots", std::to_string(gpu.slots), "--device", device, "--gateway-silence-s",
           silence,
-          // Its gateway is there: it started it.
+          // The gateway that starts it is there already.
           "--first-contact-s", silence};
 }
 
@@ -81,7 +81,7 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
   };
   const auto passed_on = [&](std::string_view variable) {
     const auto& ours = options_.environment;
-    return std::none_of(k_kept_back.begin(), k_kept_back.end(),
+    return std::none_of(k_not_passed_on.begin(), k_not_passed_on.end(),
                         [&](std::string_view name) { return variable.starts_with(name); }) &&
            std::none_of(ours.begin(), ours.end(), named(variable));
   };
@@ -99,14 +99,14 @@ Outcome LocalProvider::create(const Gpu& gpu, const std::stop_token& stop) {
   const std::string device = !gpu.device.empty()        ? gpu.device
                              : options_.devices.empty() ? "cpu"
                                                         : options_.devices.front();
-  const auto rest = crashes_.with(
-      [&](const auto& crashes) { return crashes.rest(device, local::Children::now()); });
-  if (rest) {
+  const auto backoff = crashes_.with(
+      [&](const auto& crashes) { return crashes.backoff(device, local::Children::now()); });
+  if (backoff) {
     const std::string what =
-        rest->crashes < local::k_loop ? "a worker crashed" : "workers crash again and again";
-    return NoCapacity{what + " on " + device + " (" + std::to_string(rest->crashes) +
-                          " in a row), the last one with " + rest->last,
-                      rest->left};
+        backoff->crashes < local::k_loop ? "a worker crashed" : "workers crash again and again";
+    return NoCapacity{what + " on " + device + " (" + std::to_string(backoff->crashes) +
+                          " in a row), the last one with " + backoff->last,
+                      backoff->left};
   }
   devices_.with([&](auto& devices) { devices[gpu.name] = device; });
   try {
@@ -125,25 +125,25 @@ Outcome LocalProvider::address_of(const Gpu& gpu, const std::string& device,
   while (line.find('\n') == std::string::npos) {
     std::size_t which = 0;
     const Waited waited = local::wait_readable({child.output.value()}, until, stop, which);
-    // It goes on, and the next list finds it by its name.
+    // The worker goes on, and the next list finds it by its name.
     if (waited == Waited::stopped) return UnknownOutcome{"stopped while the worker started"};
     if (waited == Waited::late)
       return give_up(child,
-                     "did not tell its address within " + seconds_text(options_.address_timeout));
+                     "did not print its address within " + seconds_text(options_.address_timeout));
     char bytes[512];
     const ssize_t size = ::read(child.output.value(), bytes, sizeof bytes);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) {
       const auto ended = children_.ended(child.id);
-      if (!ended) return give_up(child, "closed its output without an address");
+      if (!ended) return give_up(child, "closed its output without printing its address");
       return Failure{"the worker on " + device + " ended at its start with " + ended->how};
     }
     line.append(bytes, static_cast<std::size_t>(size));
     if (line.size() > k_longest_address)
-      return give_up(child, "wrote something else than its address");
+      return give_up(child, "printed something else than its address");
   }
   const std::string url = address_in(line.substr(0, line.find('\n')));
-  if (url.empty()) return give_up(child, "wrote something else than its address");
+  if (url.empty()) return give_up(child, "printed something else than its address");
   log::info("a worker started", {{"gpu", gpu.id.text}, {"worker", gpu.name}, {"url", url}});
   return Done{Instance{.provider_id = text(child.id),
                        .name = gpu.name,
@@ -162,8 +162,8 @@ Outcome LocalProvider::give_up(const local::Children::Started& child, const std:
 
 std::optional<ProcessId> LocalProvider::process_of(const Gpu& gpu) const {
   if (!gpu.provider_id.empty()) {
-    const auto id = local::parse_process_id(gpu.provider_id);
-    return id && local::identify(id->pid) == id ? id : std::nullopt;
+    const auto id = parse_process_id(gpu.provider_id);
+    return id && identify(id->pid) == id ? id : std::nullopt;
   }
   for (const local::WorkerProcess& process : local::worker_processes()) {
     if (process.name == gpu.name) return process.id;
@@ -198,29 +198,29 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
     }
     children_.ended(*id);  // reaped, if it was ours
   }
-  // Whatever was remembered of it is settled now.
-  if (const auto known = local::parse_process_id(gpu.provider_id)) children_.forget(*known);
+  // How it ended does not matter any more.
+  if (const auto known = parse_process_id(gpu.provider_id)) children_.forget(*known);
   devices_.with([&](auto& devices) { devices.erase(gpu.name); });
   return Done{};
 }
 
-// How a worker of a gateway that is gone differs from what would be started in its place; "" when
-// it does not. A living gateway's is as that one wants it; ours too, since a configuration is read
+// How a worker of a dead gateway differs from one that would be started now; "" when it does not.
+// Workers of living gateways are as those want them; our own too, because the configuration is read
 // once.
 std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
   const auto variables = local::environment_of(process.id);
   const auto owner =
       std::find_if(variables.begin(), variables.end(),
                    [](const std::string& variable) { return variable.starts_with(k_owner); });
-  if (owner != variables.end() && !surely_dead(owner->substr(k_owner.size()))) return "";
+  if (owner != variables.end() && !is_dead(owner->substr(k_owner.size()))) return "";
   const auto& words = process.arguments;
   const auto option = std::find(words.begin(), words.end(), "--device");
   const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
   const auto& devices = options_.devices;
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
-    return "its device '" + device + "' is none of this gateway's";
+    return "its device '" + device + "' does not belong to this gateway";
   if (!local::runs(process.id, options_.program)) return "its program was replaced";
-  // The program may be called by another path; what follows is how it logs.
+  // The program may have another path, and the arguments behind these configure logging.
   const auto wanted = arguments({.name = process.name, .slots = options_.slots}, device);
   const auto [was, is] =
       std::mismatch(words.begin() + 1, words.end(), wanted.begin() + 1, wanted.end());
@@ -287,7 +287,7 @@ int LocalProvider::room(const std::vector<Gpu>& existing) const {
 }
 
 void LocalProvider::on_end(const local::EndedChild& child) {
-  if (child.expected) return;  // whoever ended it forgets it
+  if (child.expected) return;  // destroy() or give_up() forgets it
   const std::string device = devices_.with([&](const auto& devices) {
     const auto found = devices.find(child.name);
     return found == devices.end() ? std::string("cpu") : found->second;

@@ -1,7 +1,7 @@
-// Workers as child processes of this host, one a device. What /proc says is the truth: a restarted
-// gateway finds the workers that still run by the name on their command line, and one that crashed
-// is known by its exit status. Workers end by themselves when no gateway speaks to them for a
-// minute, so none is ever orphaned.
+// Workers as child processes of this host, one for each device. /proc is the source of truth: a
+// restarted gateway finds the workers that still run by the name on their command line. A child that
+// crashed is known by its exit status. Workers exit when no gateway contacts them for a minute, so
+// none is left over.
 #pragma once
 
 #include <filesystem>
@@ -20,21 +20,22 @@ namespace navtalk {
 struct LocalProviderOptions {
   std::filesystem::path program;         // navtalk itself
   std::vector<std::string> arguments{};  // more for `serve --worker`: --config, --log-level
-  // NAME=value, over the environment of this process. Unlike the arguments above they tell a worker
-  // that was started otherwise.
+  // NAME=value, added to the environment of this process. Unlike the arguments above, a difference in
+  // these makes a worker outdated.
   std::vector<std::string> environment{};
   std::vector<std::string> devices = {"cpu"};
-  int slots = 1;                       // of each new worker
-  std::string host;                    // rows of other hosts are not ours
-  std::string token;                   // that workers ask for; passed through the environment
-  std::string owner = this_process();  // who starts them; what a living owner started is as it is
+  int slots = 1;      // of each new worker
+  std::string host;   // rows of other hosts are not ours
+  std::string token;  // that workers require; passed through the environment
+  std::string owner =
+      this_process();  // who starts them; workers of a living owner are not outdated
   // From the start of the process to the line with its address.
   std::chrono::milliseconds address_timeout{20'000};
   // From SIGTERM to SIGKILL.
   std::chrono::milliseconds stop_timeout{10'000};
-  // A worker that no gateway spoke to for so long ends by itself.
+  // A worker that no gateway contacts for so long exits.
   std::chrono::seconds gateway_silence{60};
-  // A worker ended that nobody asked to end: its name, and how. On a thread of the provider.
+  // A worker ended by itself: its name, and how. Called on a thread of the provider.
   std::function<void(const std::string& name, const std::string& how)> on_crash{};
 };
 
@@ -43,8 +44,8 @@ class LocalProvider : public Provider {
   explicit LocalProvider(LocalProviderOptions options);
 
   Source source() const override { return Source::local; }
-  // gpu.device says where; it is done when the process has told its address. A device on which
-  // workers crashed rests first (NoCapacity).
+  // On gpu.device; done when the process has printed its address. NoCapacity during the backoff of a
+  // device on which workers crashed.
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome wake(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
@@ -61,7 +62,7 @@ class LocalProvider : public Provider {
   Outcome address_of(const Gpu& gpu, const std::string& device,
                      const local::Children::Started& child, const std::stop_token& stop);
   Outcome give_up(const local::Children::Started& child, const std::string& why);
-  std::optional<local::ProcessId> process_of(const Gpu& gpu) const;
+  std::optional<ProcessId> process_of(const Gpu& gpu) const;
   std::string outdated(const local::WorkerProcess& process) const;
   Instance instance_of(const local::WorkerProcess& process, const std::stop_token& stop) const;
   void on_end(const local::EndedChild& child);

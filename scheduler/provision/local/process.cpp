@@ -26,15 +26,15 @@ std::string proc(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
-// A process without descriptors sees no other one; that does not mean that they are gone.
-void refuse_to_be_blind(const std::string& path) {
+// Without a free descriptor nothing can be read; that does not mean that the processes are gone.
+void throw_if_no_descriptors(const std::string& path) {
   if (errno != EMFILE && errno != ENFILE) return;
-  throw Error(Code::failed, "cannot look at " + path + ": " + std::strerror(errno));
+  throw Error(Code::failed, "cannot read " + path + ": " + std::strerror(errno));
 }
 
 std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) refuse_to_be_blind(path);
+  if (!file.is_open()) throw_if_no_descriptors(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -42,7 +42,7 @@ std::string content(const std::string& path) {
 std::vector<pid_t> numbers_in(const std::string& folder) {
   const auto close = [](DIR* directory) { ::closedir(directory); };
   const std::unique_ptr<DIR, decltype(close)> directory(::opendir(folder.c_str()), close);
-  if (!directory) refuse_to_be_blind(folder);
+  if (!directory) throw_if_no_descriptors(folder);
   std::vector<pid_t> found;
   while (directory) {
     const dirent* entry = ::readdir(directory.get());
@@ -66,7 +66,7 @@ std::vector<std::string> entries(const std::string& path) {
   return found;
 }
 
-// nullopt for programs that are no workers.
+// nullopt for programs that are not workers.
 std::optional<WorkerProcess> worker_process(pid_t pid) {
   WorkerProcess process{.arguments = entries(proc(pid, "cmdline"))};
   const auto& words = process.arguments;
@@ -95,34 +95,6 @@ std::set<std::string> sockets_of(pid_t pid) {
 
 }  // namespace
 
-std::string text(const ProcessId& id) {
-  return std::to_string(id.pid) + ":" + std::to_string(id.start_ticks);
-}
-
-std::optional<ProcessId> parse_process_id(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return std::nullopt;
-  const auto pid = parse_number<pid_t>(std::string_view(text).substr(0, colon));
-  const auto ticks = parse_number<std::uint64_t>(std::string_view(text).substr(colon + 1));
-  if (!pid || !ticks || *pid <= 0) return std::nullopt;
-  return ProcessId{*pid, *ticks};
-}
-
-std::optional<ProcessId> identify(pid_t pid) {
-  // "pid (program) state ..."; the program may hold any character, brackets too.
-  const std::string stat = content(proc(pid, "stat"));
-  const std::size_t bracket = stat.rfind(')');
-  if (bracket == std::string::npos) return std::nullopt;
-  std::istringstream rest(stat.substr(bracket + 1));
-  std::string state, skipped;
-  rest >> state;
-  if (state == "Z" || state == "X") return std::nullopt;
-  for (int field = 4; field < 22; ++field) rest >> skipped;
-  std::uint64_t ticks = 0;
-  if (!(rest >> ticks)) return std::nullopt;
-  return ProcessId{pid, ticks};
-}
-
 std::vector<WorkerProcess> worker_processes() {
   std::vector<WorkerProcess> found;
   for (const pid_t pid : numbers_in("/proc")) {
@@ -139,7 +111,7 @@ std::vector<std::string> environment_of(const ProcessId& id) {
 bool runs(const ProcessId& id, const std::filesystem::path& program) {
   std::error_code fault;
   const bool same = std::filesystem::equivalent(proc(id.pid, "exe"), program, fault);
-  return same || fault;  // what cannot be told is no difference
+  return same || fault;  // what cannot be compared counts as the same
 }
 
 std::string listening_url(const ProcessId& id) {
@@ -173,7 +145,7 @@ UniqueFd watch_child(pid_t pid) {
 
 UniqueFd watch(const ProcessId& id) {
   UniqueFd watched = watch_child(id.pid);
-  // Asked after it was opened: now the descriptor cannot come to mean another process.
+  // Checked after it was opened: from now on the descriptor cannot refer to another process.
   if (watched && identify(id.pid) != id) watched.reset();
   return watched;
 }

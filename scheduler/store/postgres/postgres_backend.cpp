@@ -16,8 +16,8 @@ constexpr std::size_t k_idle_connections = 8;
 #define NAVTALK_POOL_LOCK "SELECT pg_advisory_xact_lock(1853257835, hashtext(current_schema()))"
 #define NAVTALK_MICROSECONDS "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-// Waits are bounded, and so is the time for which a writer that was stopped holds up the others.
-// Statistics lag behind tables this lively, so plans are not left to them: indexes are used.
+// Waits are bounded, and so is the time for which a stopped writer blocks the others. Statistics lag
+// behind tables that change this often, so plans do not depend on them: indexes are used.
 constexpr const char* k_session =
     "SET lock_timeout = '5s'; SET statement_timeout = '15s'; "
     "SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; "
@@ -44,7 +44,7 @@ int version_of(PostgresConnection& db) {
 void apply(PostgresConnection& db, const Migration& migration) {
   try {
     db.script("BEGIN; " NAVTALK_POOL_LOCK);
-    if (version_of(db) < migration.version) {  // else another was quicker
+    if (version_of(db) < migration.version) {  // else another process was quicker
       db.script(std::string(migration.sql));
       db.script(
           fmt::format("CREATE TABLE IF NOT EXISTS pool_version (version BIGINT NOT NULL); "
@@ -63,10 +63,10 @@ struct Begun {
   std::uint64_t generation = 0;
 };
 
-// All that a writer needs to begin, in one message to the server and back.
+// All that a writer needs to begin, in one round trip.
 Begun begin(PostgresConnection& db, Durability durability) {
   const auto rows = db.batch(
-      durability == Durability::lasting
+      durability == Durability::durable
           ? "BEGIN; SET LOCAL synchronous_commit TO on; EXECUTE pool_lock; EXECUTE pool_begin"
           : "BEGIN; EXECUTE pool_lock; EXECUTE pool_begin");
   if (!rows->next()) throw Error(Code::failed, "PostgreSQL did not begin a transaction");
@@ -159,14 +159,14 @@ auto PostgresBackend::with_connection(F&& attempt) {
 }
 
 void PostgresBackend::write(Durability durability, const Work& work) {
-  // The work is done again after a lost connection, but never when it may have been committed.
+  // The work is repeated after a lost connection, but never when it may have been committed.
   std::optional<Error> unknown;
   with_connection([&](PostgresConnection& db) {
     const Begun begun = begin(db, durability);
     Transaction transaction{db, begun.now, begun.now, begun.generation};
     work(transaction);
     try {
-      db.script(transaction.news ? fmt::format("NOTIFY {}; COMMIT", channel_) : "COMMIT");
+      db.script(transaction.notify ? fmt::format("NOTIFY {}; COMMIT", channel_) : "COMMIT");
     } catch (const Error& error) {
       if (db.trouble() != PostgresConnection::Trouble::lost) throw;
       try {
@@ -211,12 +211,12 @@ TimePoint PostgresBackend::now() {
   });
 }
 
-std::uint64_t PostgresBackend::wait_for_news(std::uint64_t seen, Duration at_most,
-                                             const std::stop_token& stop) {
+std::uint64_t PostgresBackend::wait_for_change(std::uint64_t seen, Duration at_most,
+                                               const std::stop_token& stop) {
   return listener().wait(seen, at_most, stop);
 }
 
-// Made when first needed: most processes never wait.
+// Created when first needed: most processes never wait.
 PostgresListener& PostgresBackend::listener() {
   const std::lock_guard lock(mutex_);
   if (!listener_) listener_ = std::make_unique<PostgresListener>(url_, channel_);

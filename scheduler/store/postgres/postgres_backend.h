@@ -1,6 +1,6 @@
-// A PostgreSQL schema as a pool's memory, for gateways on several machines. Writers queue for one
-// advisory lock, so that they see what the one before them did; the server ends a writer that holds
-// it and falls silent. Time is the server's. Thread-safe.
+// A PostgreSQL schema as a pool's store, for gateways on several machines. Writers queue for one
+// advisory lock, so that each sees what the one before it did; the server ends a writer that holds
+// the lock and stays idle. Time is the server's. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ class PostgresBackend : public StoreBackend {
   void write(Durability durability, const Work& work) override;
   void read(const Work& work) override;
   TimePoint now() override;
-  std::uint64_t wait_for_news(std::uint64_t seen, Duration at_most,
-                              const std::stop_token& stop) override;
+  std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                const std::stop_token& stop) override;
 
  private:
   using Connection = std::unique_ptr<PostgresConnection>;

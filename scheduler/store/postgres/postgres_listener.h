@@ -1,4 +1,4 @@
-// Counts the NOTIFYs of one channel, on a connection and a thread of its own. Reconnects; what may
+// Counts the NOTIFYs of one channel, on a connection and a thread of its own. It reconnects; what may
 // have been missed meanwhile counts as one. Thread-safe.
 #pragma once
 
@@ -19,8 +19,8 @@ class PostgresListener {
  public:
   PostgresListener(std::string url, std::string channel);
 
-  // Until the count is not `seen`, the time is over or a stop is asked. It is 0 until the first
-  // connection listens.
+  // Returns when the count differs from `seen`, the time is over or a stop is requested. The count is
+  // 0 until the first connection listens.
   std::uint64_t wait(std::uint64_t seen, Duration at_most, const std::stop_token& stop);
 
  private:
@@ -33,8 +33,8 @@ class PostgresListener {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::uint64_t count_ = 0;
-  // Once it listens again it says nothing more, so an outage is over then.
-  OutageLog outage_{"pool store: news of other processes", std::chrono::seconds(0)};
+  // An outage ends as soon as it listens again.
+  OutageLog outage_{"pool store: changes of other processes", std::chrono::seconds(0)};
   std::jthread thread_;  // last: ends first
 };
 

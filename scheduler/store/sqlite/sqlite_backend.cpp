@@ -2,15 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <system_error>
 
 #include "core/base/error.h"
 #include "core/base/unique_fd.h"
+#include "core/log/log.h"
+#include "core/process/boot.h"
 #include "core/text/printable.h"
-#include "scheduler/store/sqlite/boot_clock.h"
 
 namespace navtalk {
 namespace {
@@ -30,6 +30,11 @@ std::int64_t number(DbConnection& db, std::string_view sql) {
   return rows->next() ? rows->integer(0) : 0;
 }
 
+std::string this_boot() {
+  if (auto id = boot_id()) return *id;
+  throw Error(Code::failed, "cannot read the boot id from /proc: is /proc mounted?");
+}
+
 void check_ours(DbConnection& db, std::string_view file) {
   const bool empty = number(db, "SELECT COUNT(*) FROM sqlite_master") == 0;
   if (!empty && number(db, "PRAGMA application_id") != k_application_id) {
@@ -40,16 +45,16 @@ void check_ours(DbConnection& db, std::string_view file) {
 }
 
 void apply(SqliteConnection& db, const Migration& migration) {
-  db.script("BEGIN IMMEDIATE");
   try {
-    if (number(db, "PRAGMA user_version") < migration.version) {  // else another was quicker
+    auto transaction = db.begin(SqliteConnection::Access::write);
+    if (number(db, "PRAGMA user_version") <
+        migration.version) {  // else another process was quicker
       db.script(std::string(migration.sql));
       db.script(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
                             k_application_id, migration.version));
     }
-    db.script("COMMIT");
+    transaction.commit();
   } catch (const Error& error) {
-    db.rollback();
     throw error.within(fmt::format("migration {}", migration.name));
   }
 }
@@ -59,9 +64,8 @@ std::filesystem::path with_suffix(std::filesystem::path file, const char* suffix
   return file;
 }
 
-// A store has the tenants' names, the addresses of workers and what was paid: a new one is its
-// owner's alone.
-// SQLite gives its other files the same rights; where this does not work, it says why.
+// A store holds tenants' names, addresses of workers and costs: only its owner may read a new one.
+// SQLite gives its other files the same mode; where this fails, opening it says why.
 void make_private(const std::filesystem::path& file) {
   const UniqueFd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
@@ -101,9 +105,6 @@ class SqliteBackend::Borrowed {
     }
     if (!connection_) connection_ = backend.connect();
   }
-  ~Borrowed() {
-    if (connection_) connection_->rollback();
-  }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -122,10 +123,12 @@ class SqliteBackend::Borrowed {
   std::unique_ptr<SqliteConnection> connection_;
 };
 
-SqliteBackend::SqliteBackend(std::filesystem::path file, SqlitePatience patience)
-    : file_(std::move(file)), patience_(patience), turn_(with_suffix(with_folder(file_), "-turn")) {
+SqliteBackend::SqliteBackend(std::filesystem::path file, SqliteTimeouts timeouts)
+    : file_(std::move(file)),
+      timeouts_(timeouts),
+      write_lock_(with_suffix(with_folder(file_), "-turn")) {
   {
-    const auto hold = turn_.take(patience_.turn);
+    const auto hold = write_lock_.take(timeouts_.queue);
     make_private(file_);
     auto db = connect();
     migrate(*db, sqlite_migrations(), printable(file_.native()));
@@ -138,50 +141,50 @@ SqliteBackend::SqliteBackend(std::filesystem::path file, SqlitePatience patience
 
 std::unique_ptr<SqliteConnection> SqliteBackend::connect() const {
   auto db = std::make_unique<SqliteConnection>(
-      file_, std::chrono::duration_cast<std::chrono::milliseconds>(patience_.lock));
+      file_, std::chrono::duration_cast<std::chrono::milliseconds>(timeouts_.lock));
   db->script("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
   return db;
 }
 
 void SqliteBackend::write(Durability durability, const Work& work) {
   Borrowed db(*this);
-  bool news = false;
+  bool notify = false;
   {
-    // Without the turn (its holder is stopped, say) SQLite's lock decides, or says who is in the
-    // way.
-    const auto hold = turn_.take(patience_.turn);
-    (*db).commit_to_disk(durability == Durability::lasting);
-    (*db).run("BEGIN IMMEDIATE", {});
+    // Without the write lock (its holder is stopped, say) SQLite's own lock decides, or its error
+    // names the other process.
+    const auto hold = write_lock_.take(timeouts_.queue);
+    (*db).commit_to_disk(durability == Durability::durable);
+    auto open = (*db).begin(SqliteConnection::Access::write);
     Transaction transaction{*db, now(), wall_clock(), generation_};
     work(transaction);
-    if (durability == Durability::lasting) remember_time(transaction);
-    (*db).run("COMMIT", {});
-    news = transaction.news;
+    if (durability == Durability::durable) remember_time(transaction);
+    open.commit();
+    notify = transaction.notify;
   }
-  if (news) turn_.announce_change();
+  if (notify) write_lock_.announce_change();
   ask_for_checkpoint((*db).wal_pages());
   db.give_back();
 }
 
 void SqliteBackend::read(const Work& work) {
   Borrowed db(*this);
-  (*db).run("BEGIN", {});
+  auto open = (*db).begin(SqliteConnection::Access::read);
   Transaction transaction{*db, now(), wall_clock(), generation_};
   work(transaction);
-  (*db).run("COMMIT", {});
+  open.commit();
   db.give_back();
 }
 
 TimePoint SqliteBackend::now() { return TimePoint(wall_minus_boot_ + since_boot()); }
 
-std::uint64_t SqliteBackend::wait_for_news(std::uint64_t seen, Duration at_most,
-                                           const std::stop_token& stop) {
-  return turn_.wait_for_change(static_cast<std::uint32_t>(seen), at_most, stop);
+std::uint64_t SqliteBackend::wait_for_change(std::uint64_t seen, Duration at_most,
+                                             const std::stop_token& stop) {
+  return write_lock_.wait_for_change(static_cast<std::uint32_t>(seen), at_most, stop);
 }
 
 // The first use since boot reads the wall clock, but never goes behind a time already shown.
 void SqliteBackend::start_clock() {
-  const std::string boot = boot_id();
+  const std::string boot = this_boot();
   Borrowed db(*this);
   const auto known = [&] {
     const auto rows =
@@ -192,9 +195,9 @@ void SqliteBackend::start_clock() {
     return std::pair(std::string(rows->text(0)), TimePoint(Duration(rows->integer(3))));
   };
   if (known().first != boot) {
-    const auto hold = turn_.take(patience_.turn);
+    const auto hold = write_lock_.take(timeouts_.queue);
     (*db).commit_to_disk(true);
-    (*db).run("BEGIN IMMEDIATE", {});
+    auto open = (*db).begin(SqliteConnection::Access::write);
     const auto [before, last] = known();
     if (before != boot) {
       wall_minus_boot_ = std::max(wall_clock(), last).time_since_epoch() - since_boot();
@@ -202,7 +205,7 @@ void SqliteBackend::start_clock() {
       (*db).run("UPDATE clock SET boot_id = $1, wall_minus_boot = $2, generation = $3",
                 {boot, wall_minus_boot_.count(), static_cast<std::int64_t>(generation_)});
     }
-    (*db).run("COMMIT", {});
+    open.commit();
   }
   db.give_back();
 }
@@ -221,13 +224,13 @@ void SqliteBackend::ask_for_checkpoint(int wal_pages) {
   asked_.notify_one();
 }
 
-// First beside the writers, which takes long; then what they added meanwhile, with all writers
-// waiting, so that the log is empty for a moment and starts anew instead of growing for ever.
+// First beside the writers, which takes long. Then with all writers waiting, for what they added
+// meanwhile: the log is then empty and restarts instead of growing forever.
 void SqliteBackend::checkpoint_when_asked(const std::stop_token& stop) {
   const auto checkpoint = [this] {
     Borrowed db(*this);
     if (!(*db).checkpoint()) return;
-    if (const auto hold = turn_.take(patience_.turn)) (*db).checkpoint();
+    if (const auto hold = write_lock_.take(timeouts_.queue)) (*db).checkpoint();
     db.give_back();
   };
   while (!stop.stop_requested()) {
@@ -237,9 +240,9 @@ void SqliteBackend::checkpoint_when_asked(const std::stop_token& stop) {
       checkpoint_wanted_ = false;
     }
     try {
-      turn_.unless_busy(checkpoint);
+      write_lock_.unless_busy(checkpoint);
     } catch (const Error& error) {
-      spdlog::warn("pool store: {}", error.message());
+      log::warn("the pool store's checkpoint failed", {{"error", error.message()}});
     }
   }
 }

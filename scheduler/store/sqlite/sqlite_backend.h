@@ -1,5 +1,6 @@
-// One SQLite file as a pool's memory: write-ahead log, writers in a fair order (shared_turn.h), and
-// checkpoints by a thread of its own. Beside FILE stand FILE-wal, FILE-shm and FILE-turn.
+// One SQLite file as a pool's store: write-ahead log, writers in a fair order (write_lock.h), and
+// checkpoints by a thread of its own. Beside FILE stand FILE-wal, FILE-shm and FILE-turn, which holds
+// the write lock.
 // Thread-safe.
 #pragma once
 
@@ -18,9 +19,9 @@
 
 namespace navtalk {
 
-struct SqlitePatience {
-  Duration turn = std::chrono::seconds(2);  // for the fair order; then SQLite's own lock
-  Duration lock = std::chrono::seconds(3);  // for SQLite's lock
+struct SqliteTimeouts {
+  Duration queue = std::chrono::seconds(2);  // for the write lock; then SQLite's own lock decides
+  Duration lock = std::chrono::seconds(3);   // for SQLite's lock
 };
 
 // Brings the file to the newest version, each migration in one transaction. Error{invalid} for one
@@ -29,13 +30,13 @@ void migrate(SqliteConnection& db, std::span<const Migration> migrations, std::s
 
 class SqliteBackend : public StoreBackend {
  public:
-  explicit SqliteBackend(std::filesystem::path file, SqlitePatience patience = {});
+  explicit SqliteBackend(std::filesystem::path file, SqliteTimeouts timeouts = {});
 
   void write(Durability durability, const Work& work) override;
   void read(const Work& work) override;
   TimePoint now() override;
-  std::uint64_t wait_for_news(std::uint64_t seen, Duration at_most,
-                              const std::stop_token& stop) override;
+  std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                const std::stop_token& stop) override;
 
  private:
   class Borrowed;  // a connection out of idle_, given back at the end
@@ -47,8 +48,8 @@ class SqliteBackend : public StoreBackend {
   void checkpoint_when_asked(const std::stop_token& stop);
 
   std::filesystem::path file_;
-  SqlitePatience patience_;
-  SharedTurn turn_;
+  SqliteTimeouts timeouts_;
+  WriteLock write_lock_;
   std::mutex mutex_;  // of the next two
   std::vector<std::unique_ptr<SqliteConnection>> idle_;
   bool checkpoint_wanted_ = false;

@@ -24,17 +24,17 @@
 #include "core/base/error.h"
 #include "core/base/unique_fd.h"
 #include "core/files/whole_file.h"
+#include "core/process/boot.h"
 #include "core/text/printable.h"
-#include "scheduler/store/sqlite/boot_clock.h"
 
 namespace navtalk {
 namespace {
 
 constexpr std::array<char, 16> k_magic = {"navtalk-turn-2"};
-constexpr std::uint32_t k_places =
-    1024;  // in the line; more threads than that only lose their order
-// How long one who has had the turn may take it again without standing in line.
-constexpr std::chrono::microseconds k_moment(400);
+// More threads than this still exclude each other, but lose their order.
+constexpr std::uint32_t k_queue_entries = 1024;
+// For so long after a wait in the queue a process may take the lock again without queueing.
+constexpr std::chrono::microseconds k_grace(400);
 
 std::int64_t steady_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -43,7 +43,7 @@ std::int64_t steady_now() {
 }
 
 #if defined(__SANITIZE_THREAD__)
-using Clock = std::chrono::system_clock;  // it does not know pthread_mutex_clocklock
+using Clock = std::chrono::system_clock;  // TSan does not know pthread_mutex_clocklock
 int lock_by(pthread_mutex_t& mutex, const timespec& deadline) {
   return pthread_mutex_timedlock(&mutex, &deadline);
 }
@@ -62,7 +62,9 @@ timespec deadline_after(Duration wait) {
 }
 
 std::array<char, 48> this_boot() {
-  const std::string boot = boot_id();
+  const std::optional<std::string> id = boot_id();
+  if (!id) throw Error(Code::failed, "cannot read the boot id from /proc: is /proc mounted?");
+  const std::string& boot = *id;
   std::array<char, 48> text{};
   std::copy_n(boot.begin(), std::min(boot.size(), text.size() - 1), text.begin());
   return text;
@@ -77,7 +79,7 @@ void make_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-// Is it ours now? A holder that died left nothing behind that this mutex protects.
+// Is the mutex ours now? A holder that died left no state behind that needs repair.
 bool taken(pthread_mutex_t& mutex, int result) {
   if (result == EOWNERDEAD) {
     pthread_mutex_consistent(&mutex);
@@ -98,26 +100,26 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 }  // namespace
 
 // The file's content. A pthread mutex has the same layout for all programs of one architecture.
-struct SharedTurn::Page {
+struct WriteLock::Page {
   std::array<char, 16> magic;
   BootId boot_id;
-  pthread_mutex_t turn, chore;
+  pthread_mutex_t lock, maintenance;
   std::atomic<std::uint32_t> changes;
   std::atomic<std::uint32_t> tickets;
-  // Held by the one in line with ticket `ticket`, from before it looks for the one ahead until it
-  // has the turn.
-  struct Place {
+  // Held by the waiter with ticket `ticket`, from before it looks for the one ahead until it has the
+  // lock.
+  struct Entry {
     pthread_mutex_t mutex;
     std::atomic<std::uint32_t> ticket;
   };
-  std::array<Place, k_places> line;
+  std::array<Entry, k_queue_entries> queue;
 
-  Place& place(std::uint32_t ticket) { return line[ticket % k_places]; }
+  Entry& entry(std::uint32_t ticket) { return queue[ticket % k_queue_entries]; }
 
   bool is_of(const BootId& boot) const { return magic == k_magic && boot_id == boot; }
 };
 
-bool SharedTurn::is_there(int fd, const BootId& boot) {
+bool WriteLock::is_there(int fd, const BootId& boot) {
   struct {
     std::array<char, 16> magic;
     BootId boot_id;
@@ -129,13 +131,13 @@ bool SharedTurn::is_there(int fd, const BootId& boot) {
          head.boot_id == boot;
 }
 
-SharedTurn::Hold::Hold(Hold&& other) noexcept : turn_(std::exchange(other.turn_, nullptr)) {}
+WriteLock::Hold::Hold(Hold&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
 
-SharedTurn::Hold::~Hold() {
-  if (turn_ != nullptr) pthread_mutex_unlock(&turn_->page_->turn);
+WriteLock::Hold::~Hold() {
+  if (lock_ != nullptr) pthread_mutex_unlock(&lock_->page_->lock);
 }
 
-SharedTurn::SharedTurn(const std::filesystem::path& file) {
+WriteLock::WriteLock(const std::filesystem::path& file) {
   const auto fail = [&](const char* what) {
     return Error(Code::failed, fmt::format("cannot {} {}: {}", what, printable(file.native()),
                                            system_message(errno)));
@@ -146,8 +148,8 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
     if (errno != EINTR) throw fail("lock");
   }
   const BootId boot = this_boot();
-  // Room before it is mapped: a page without any would end the process when it is written to. Not
-  // while others may use the file, for where the file system cannot do it, zeros are written.
+  // Allocates the blocks before mapping: a write to a page without one would end the process. Not
+  // while others may use the file: where the file system cannot allocate, zeros are written.
   if (!is_there(fd.value(), boot) && (errno = posix_fallocate(fd.value(), 0, sizeof(Page))) != 0) {
     throw fail("make room on the disk for");
   }
@@ -157,72 +159,71 @@ SharedTurn::SharedTurn(const std::filesystem::path& file) {
   if (!page_->is_of(boot)) {
     page_->magic = {};
     page_->boot_id = boot;
-    make_mutex(page_->turn);
-    make_mutex(page_->chore);
+    make_mutex(page_->lock);
+    make_mutex(page_->maintenance);
     page_->changes = 1;
     page_->tickets = 1;
-    for (Page::Place& place : page_->line) {
-      make_mutex(place.mutex);
-      place.ticket = 0;
+    for (Page::Entry& entry : page_->queue) {
+      make_mutex(entry.mutex);
+      entry.ticket = 0;
     }
     page_->magic = k_magic;  // last: a half-made page is made again
   }
   flock(fd.value(), LOCK_UN);  // the mapping keeps the file, and the lock with it
 }
 
-SharedTurn::~SharedTurn() { munmap(page_, sizeof(Page)); }
+WriteLock::~WriteLock() { munmap(page_, sizeof(Page)); }
 
-std::optional<SharedTurn::Hold> SharedTurn::take(Duration at_most) {
+std::optional<WriteLock::Hold> WriteLock::take(Duration at_most) {
   const timespec deadline = deadline_after(at_most);
-  const bool mine = steady_now() < moment_ends_.load() ? lock_until(page_->turn, deadline)
-                                                       : stand_in_line(deadline);
-  return mine ? std::optional<Hold>(std::in_place, *this) : std::nullopt;
+  const bool locked = steady_now() < grace_ends_.load() ? lock_until(page_->lock, deadline)
+                                                        : wait_in_queue(deadline);
+  return locked ? std::optional<Hold>(std::in_place, *this) : std::nullopt;
 }
 
-bool SharedTurn::stand_in_line(const timespec& deadline) {
+bool WriteLock::wait_in_queue(const timespec& deadline) {
   const std::uint32_t ticket = page_->tickets.fetch_add(1);
-  Page::Place& mine = page_->place(ticket);
-  Page::Place& ahead = page_->place(ticket - 1);
+  Page::Entry& mine = page_->entry(ticket);
+  Page::Entry& ahead = page_->entry(ticket - 1);
   if (!lock_until(mine.mutex, deadline)) return false;
   mine.ticket = ticket;
   futex(mine.ticket, FUTEX_WAKE, 1, nullptr);
-  // The one ahead has drawn its ticket and is about to stand there, unless it was killed between.
+  // The one ahead has drawn its ticket and is about to lock its entry, unless it was killed between.
   constexpr timespec k_patience{.tv_sec = 0, .tv_nsec = 5'000'000};
   const std::uint32_t before = ahead.ticket;
   if (before != ticket - 1) futex(ahead.ticket, FUTEX_WAIT, before, &k_patience);
-  bool mine_now = lock_until(ahead.mutex, deadline);
-  if (mine_now) {
+  bool locked = lock_until(ahead.mutex, deadline);
+  if (locked) {
     pthread_mutex_unlock(&ahead.mutex);
-    mine_now = lock_until(page_->turn, deadline);
+    locked = lock_until(page_->lock, deadline);
   }
   pthread_mutex_unlock(&mine.mutex);
-  if (mine_now) {
-    const std::int64_t moment = std::chrono::nanoseconds(k_moment).count();
-    moment_ends_ = steady_now() + moment;
+  if (locked) {
+    grace_ends_ = steady_now() + std::chrono::nanoseconds(k_grace).count();
   }
-  return mine_now;
+  return locked;
 }
 
-void SharedTurn::unless_busy(const std::function<void()>& work) {
-  if (!taken(page_->chore, pthread_mutex_trylock(&page_->chore))) return;
+void WriteLock::unless_busy(const std::function<void()>& work) {
+  if (!taken(page_->maintenance, pthread_mutex_trylock(&page_->maintenance))) return;
   try {
     work();
   } catch (...) {
-    pthread_mutex_unlock(&page_->chore);
+    pthread_mutex_unlock(&page_->maintenance);
     throw;
   }
-  pthread_mutex_unlock(&page_->chore);
+  pthread_mutex_unlock(&page_->maintenance);
 }
 
-std::uint32_t SharedTurn::changes() const { return page_->changes.load(); }
+std::uint32_t WriteLock::changes() const { return page_->changes.load(); }
 
-void SharedTurn::announce_change() {
+void WriteLock::announce_change() {
   page_->changes.fetch_add(1);
   futex(page_->changes, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-std::uint32_t SharedTurn::wait_for_change(std::uint32_t seen, Duration at_most,
-                                          const std::stop_token& stop) {
+std::uint32_t WriteLock::wait_for_change(std::uint32_t seen, Duration at_most,
+                                         const std::stop_token& stop) {
   // The count must move, or a stop just before the wait would be slept through.
   const std::stop_callback wake(stop, [this] { announce_change(); });
   const auto deadline = std::chrono::steady_clock::now() + at_most;

@@ -1,14 +1,14 @@
-// Whose turn it is to write, and how many changes there were: for all processes that have one
-// SQLite file open. Robust mutexes and counters in a small file beside it, mapped by all.
+// A ticket lock for the writers of one SQLite file, and a counter of changes, shared by all processes
+// that have the file open. Robust mutexes and counters in a small file beside it, mapped by all.
 //
-//   newcomer ──line──► next ──turn──► writes ──► for a moment longer straight to the turn
+//   newcomer ──queue──► next ──lock──► writes ──► grace: takes the lock again without queueing
 //
-// The line is first come, first served: each waits for a mutex of the one before it, so none that
-// is already running can push in. The moment saves most changes of process, which cost as much as a
-// short transaction; it is short enough for sixteen of them to be no delay. SQLite's own lock stays
-// what protects the data: this one is only fair and quick where that one backs off and sleeps. The
-// kernel gives it up when its holder dies, and nobody waits for it longer than they said; then
-// order is lost, and nothing else. Thread-safe.
+// The queue is first come, first served: each waiter waits for a mutex of the one before it, so a
+// running thread cannot overtake. The grace period saves most context switches between processes,
+// each of which costs as much as a short transaction; sixteen grace periods are still no noticeable
+// delay. SQLite's own lock protects the data; this one adds fairness, and wakes its waiters where
+// SQLite's backs off and sleeps. The kernel releases it when its holder dies, and take() gives up
+// after a timeout: then the order is lost, and nothing else. Thread-safe.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@
 
 namespace navtalk {
 
-class SharedTurn {
+class WriteLock {
  public:
   // Held until destroyed, by the thread that took it.
   class Hold {
    public:
-    explicit Hold(SharedTurn& turn) : turn_(&turn) {}
+    explicit Hold(WriteLock& lock) : lock_(&lock) {}
     Hold(Hold&& other) noexcept;
     Hold& operator=(Hold&&) = delete;
     Hold(const Hold&) = delete;
@@ -37,38 +37,38 @@ class SharedTurn {
     ~Hold();
 
    private:
-    SharedTurn* turn_;
+    WriteLock* lock_;
   };
 
   // Makes the file where it is missing or was left by an earlier boot. Error{failed} naming it
   // where it cannot be opened, or finds no room on the disk.
-  explicit SharedTurn(const std::filesystem::path& file);
-  ~SharedTurn();
-  SharedTurn(SharedTurn&&) = delete;
-  SharedTurn& operator=(SharedTurn&&) = delete;
-  SharedTurn(const SharedTurn&) = delete;
-  SharedTurn& operator=(const SharedTurn&) = delete;
+  explicit WriteLock(const std::filesystem::path& file);
+  ~WriteLock();
+  WriteLock(WriteLock&&) = delete;
+  WriteLock& operator=(WriteLock&&) = delete;
+  WriteLock(const WriteLock&) = delete;
+  WriteLock& operator=(const WriteLock&) = delete;
 
-  // nullopt when it was not to be had: its holder is stuck or stopped.
+  // nullopt after the timeout: the holder is stuck or stopped.
   std::optional<Hold> take(Duration at_most);
-  // Does the work unless another does it at this moment.
+  // Does the work, unless another thread or process is inside this call.
   void unless_busy(const std::function<void()>& work);
 
   std::uint32_t changes() const;
   void announce_change();
-  // Until the number of changes is not `seen`, the time is over or a stop was asked.
+  // Returns when the number of changes differs from `seen`, after the timeout, or on a stop request.
   std::uint32_t wait_for_change(std::uint32_t seen, Duration at_most, const std::stop_token& stop);
 
  private:
   struct Page;
   using BootId = std::array<char, 48>;
-  // Has it been made, whole, since that boot?
+  // Was the file made completely since that boot?
   static bool is_there(int fd, const BootId& boot);
   // False after the deadline.
-  bool stand_in_line(const timespec& deadline);
+  bool wait_in_queue(const timespec& deadline);
 
   Page* page_ = nullptr;
-  std::atomic<std::int64_t> moment_ends_{0};  // steady clock, nanoseconds
+  std::atomic<std::int64_t> grace_ends_{0};  // steady clock, nanoseconds
 };
 
 }  // namespace navtalk

@@ -22,8 +22,8 @@ std::string pid_and_start() {
 }  // namespace
 
 TEST_CASE("a process of this machine that is gone is surely dead, a living one is not") {
-  CHECK_FALSE(surely_dead(this_process()));
-  CHECK(surely_dead(instead(pid_and_start(), "/99999999/1")));
+  CHECK_FALSE(is_dead(this_process()));
+  CHECK(is_dead(instead(pid_and_start(), "/99999999/1")));
 }
 
 TEST_CASE(
@@ -35,8 +35,8 @@ TEST_CASE(
     CAPTURE(elsewhere);
     std::string dead = elsewhere;
     dead.replace(dead.rfind('/', dead.rfind('/') - 1), std::string::npos, "/99999999/1");
-    CHECK_FALSE(surely_dead(dead));
+    CHECK_FALSE(is_dead(dead));
   }
-  CHECK_FALSE(surely_dead(""));
-  CHECK_FALSE(surely_dead("nonsense"));
+  CHECK_FALSE(is_dead(""));
+  CHECK_FALSE(is_dead("nonsense"));
 }

@@ -66,7 +66,7 @@ TEST_CASE("a starting GPU is ready after two answers, and its lead time is learn
   CHECK(attempts[0].result == Attempt::Result::ok);
 }
 
-TEST_CASE("a worker that is not well, or that no WebSocket reaches, proves nothing") {
+TEST_CASE("a worker that is not healthy, or that no WebSocket reaches, proves nothing") {
   World world;
   const Gpu gpu = world.put(Source::local, State::starting);
   SECTION("503") { world.worker.set({.stuck = true}); }
@@ -152,7 +152,8 @@ TEST_CASE("a starting GPU says what its worker answered last") {
   CHECK(world.pool.row(pod).last_error.empty());
 }
 
-TEST_CASE("a worker that wants another token fails its GPU at once, and is learnt from") {
+TEST_CASE(
+    "a worker that requires another token fails its GPU at once, and is recorded as an attempt") {
   World world;
   world.worker.set({.token = "another"});
   const Gpu pod = world.put(Source::cloud, State::starting);
@@ -168,7 +169,9 @@ TEST_CASE("a worker that wants another token fails its GPU at once, and is learn
   CHECK(attempts[0].result == Attempt::Result::failed);
 }
 
-TEST_CASE("a registered GPU that is not there fails soon, so that it is no supply that comes") {
+TEST_CASE(
+    "a registered GPU that does not answer fails soon, so that it does not count as coming "
+    "supply") {
   World world;
   world.worker.set({.alive = false});
   const Gpu external = world.put(Source::external, State::starting);
@@ -181,7 +184,7 @@ TEST_CASE("a registered GPU that is not there fails soon, so that it is no suppl
   CHECK(world.pool.row(loading).state == State::starting);
 }
 
-TEST_CASE("a URL that is none is the row's error") {
+TEST_CASE("an invalid URL is the row's error") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::external);
   gpu.url = "nonsense";
@@ -203,7 +206,7 @@ TEST_CASE("misses count on in the next process") {
   CHECK(world.pool.row(gpu).state == State::failed);
 }
 
-TEST_CASE("those that start and do not answer hold up nobody who serves") {
+TEST_CASE("starting workers that do not answer delay no probe of a serving one") {
   World world;
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
   for (int i = 0; i < 6; ++i) {
@@ -217,7 +220,7 @@ TEST_CASE("those that start and do not answer hold up nobody who serves") {
   CHECK(world.pool.row(serving).seen_at > TimePoint{});
 }
 
-TEST_CASE("a second row of one worker never becomes ready, and says whose worker it is") {
+TEST_CASE("a duplicate row of one worker never becomes ready, and names the other row") {
   World world;
   world.worker.set({.instance = "one"});
   const Gpu first = world.put(Source::external, State::starting);
@@ -239,7 +242,7 @@ TEST_CASE("a second row of one worker never becomes ready, and says whose worker
   CHECK(world.pool.row(second).last_error.empty());
 }
 
-TEST_CASE("a registered row of a worker that is the pool's own is the second one") {
+TEST_CASE("a registered row of one of the pool's own workers is the duplicate") {
   World world;
   world.worker.set({.instance = "one"});
   const Gpu external = world.put(Source::external, State::idle, world.alias());
@@ -260,7 +263,7 @@ TEST_CASE("two rows of one worker that both serve become one, the elder") {
   CHECK(world.pool.row(second).state == State::failed);
 }
 
-TEST_CASE("a worker that was restarted is known before a second row of it is ready") {
+TEST_CASE("a restarted worker is recognised before a duplicate row of it is ready") {
   World world;
   world.worker.set({.instance = "one"});
   const Gpu first = world.put(Source::external, State::idle);
@@ -285,7 +288,7 @@ TEST_CASE("a worker that was restarted is known before a second row of it is rea
   CHECK(world.pool.row(first).state == State::idle);
 }
 
-TEST_CASE("a registered worker does not wait for ever for one that serves no more") {
+TEST_CASE("a registered worker does not wait forever for one that serves no more") {
   World world;
   const LoopbackServer dead([](Connection& client, const ReceivedRequest&) { client.close(); });
   const Gpu silent = world.put(Source::external, State::idle, dead.url());
@@ -295,7 +298,7 @@ TEST_CASE("a registered worker does not wait for ever for one that serves no mor
   CHECK(world.pool.row(other).state == State::idle);
 }
 
-TEST_CASE("a fresh process makes no second row ready before it has heard who serves") {
+TEST_CASE("a new process makes no duplicate row ready before all serving workers answered") {
   World world;
   world.worker.set({.instance = "one"});
   const Gpu silent = world.put(Source::external, State::starting);

@@ -109,7 +109,7 @@ TEST_CASE("a worker's odd or missing health fields do not hide the rest") {
   CHECK(parse_worker_health(R"({"state":"x","slots":1e12})")->slots == 1'000'000);
 }
 
-TEST_CASE("a worker that nobody is behind is unreachable") {
+TEST_CASE("a URL without a server is unreachable") {
   const std::string url = saying(200, "").url();
   WorkerClient client("token", {.timeout = 200ms});
   CHECK(fault_in(client.health(url)).kind == Kind::unreachable);
@@ -118,7 +118,7 @@ TEST_CASE("a worker that nobody is behind is unreachable") {
   CHECK(fault_in(client.health(silent.url())).kind == Kind::unreachable);
 }
 
-TEST_CASE("a stop request ends a question to a worker") {
+TEST_CASE("a stop request ends a request to a worker") {
   std::latch received(1);
   const LoopbackServer silent([&](Connection& c, const ReceivedRequest&) {
     received.count_down();
@@ -133,25 +133,21 @@ TEST_CASE("a stop request ends a question to a worker") {
   CHECK(fault_in(answer.get()).kind == Kind::stopped);
 }
 
-TEST_CASE("orders reach a worker on their routes") {
+TEST_CASE("pause and wake reach a worker on their routes") {
   Scene scene;
   const std::string url = scene.server.url();
   CHECK_FALSE(scene.client.pause(url));
   CHECK_FALSE(scene.client.wake(url));
-  CHECK_FALSE(scene.client.drain(url, 30s));
-  CHECK_FALSE(scene.client.prepare(url, "a\"da"));
   std::vector<std::string> seen;
   for (const ReceivedRequest& request : scene.worker.requests()) {
     CHECK(request.method == "POST");
     CHECK(request.header("content-type") == "application/json");
     seen.push_back(request.path + " " + request.body);
   }
-  CHECK(seen == std::vector<std::string>{"/v1/pause {}", "/v1/wake {}",
-                                         "/v1/drain {\"notice_s\":30}",
-                                         "/v1/prepare {\"avatar\":\"a\\\"da\"}"});
+  CHECK(seen == std::vector<std::string>{"/v1/pause {}", "/v1/wake {}"});
 }
 
-TEST_CASE("a worker's refusal of an order is told apart by its status") {
+TEST_CASE("a worker's refusals are distinguished by their status") {
   const auto [status, kind] = GENERATE(table<int, Kind>({{409, Kind::busy},
                                                          {404, Kind::failed},
                                                          {422, Kind::failed},
@@ -189,7 +185,7 @@ TEST_CASE("a WebSocket handshake proves that sessions reach the worker") {
   CHECK(asked.query.at("epoch") == "1");
 }
 
-TEST_CASE("a proxy that swallows the upgrade is no way to a worker") {
+TEST_CASE("a proxy that swallows the upgrade does not reach a worker") {
   WorkerClient client("token");
   const auto [status, body] = GENERATE(table<int, std::string>({
       {200, "{}"},

@@ -80,7 +80,7 @@ TEST_CASE("a create that may have been called is never called again") {
   CHECK(row.last_error == "no answer in time");
 }
 
-TEST_CASE("a create or wake that comes to nothing fails the row, and is learnt from") {
+TEST_CASE("a create or wake that fails fails the row, and is recorded as an attempt") {
   struct Case {
     Operation operation;
     Outcome outcome;
@@ -107,7 +107,7 @@ TEST_CASE("a create or wake that comes to nothing fails the row, and is learnt f
   CHECK(attempts[0].result == tried.result);
 }
 
-TEST_CASE("a create that was refused costs nothing, and its row goes without a list") {
+TEST_CASE("a refused create costs nothing, and its row is removed without a list") {
   const Outcome refusal =
       GENERATE(Outcome(NoCapacity{"none left"}), Outcome(Refused{"bad key", true}));
   World world;
@@ -123,7 +123,7 @@ TEST_CASE("a create that was refused costs nothing, and its row goes without a l
   CHECK_FALSE(world.pool.store->find(gpu.id));
 }
 
-TEST_CASE("a place that may exist keeps its price, and its row waits for a whole list") {
+TEST_CASE("an instance that may exist keeps its price, and its row waits for a complete list") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.usd_per_hour = 1;
@@ -137,7 +137,8 @@ TEST_CASE("a place that may exist keeps its price, and its row waits for a whole
   CHECK(world.pool.store->find(gpu.id));
 }
 
-TEST_CASE("a young place that its provider does not know goes after the settling time") {
+TEST_CASE(
+    "a young instance that its provider does not know is removed after the consistency window") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.provider_id = "pod-a";
@@ -145,9 +146,9 @@ TEST_CASE("a young place that its provider does not know goes after the settling
   const bool old = GENERATE(true, false);
   gpu.created_at = world.pool.store->now() - std::chrono::minutes(old ? 11 : 5);
   gpu = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
-  const auto try_once = [&](Duration settle) {
+  const auto try_once = [&](Duration window) {
     Executor fresh(*world.pool.store, {&world.cloud},
-                   {.owner = this_process(), .settle = settle, .threads = 1}, {});
+                   {.owner = this_process(), .consistency_window = window, .threads = 1}, {});
     world.cloud.answer(Operation::destroy, {Done{.unknown = true}});
     fresh.step();
     REQUIRE(fresh.wait_idle(k_long, {}));
@@ -202,7 +203,7 @@ TEST_CASE("a pause that is done pauses the row, one that fails fails it") {
   }
 }
 
-TEST_CASE("a destroyed row goes only when a whole list lacks its place") {
+TEST_CASE("a destroyed row is removed only when a complete list lacks its instance") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
@@ -229,7 +230,7 @@ TEST_CASE("a destroyed row goes only when a whole list lacks its place") {
   }
 }
 
-TEST_CASE("a row without an id is destroyed by its name, and what was there stands in the ledger") {
+TEST_CASE("a row without an id is destroyed by its name, and its instance is in the ledger") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
@@ -271,7 +272,8 @@ TEST_CASE(
   if (!young) CHECK(ledger[0].from == row.created_at);
 }
 
-TEST_CASE("what a dead executor of this host held is taken over at once, a living one's is not") {
+TEST_CASE(
+    "an intent of a dead executor of this host is taken over at once, a living one's is not") {
   World world;
   const auto held_by = [&](const std::string& owner) {
     Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
@@ -351,7 +353,7 @@ TEST_CASE("many executors on one store carry out each intent once") {
   for (const Gpu& gpu : pool.store->view().gpus) CHECK(!gpu.provider_id.empty());
 }
 
-TEST_CASE("an outcome that comes after the row was given to others changes nothing") {
+TEST_CASE("an outcome that comes after the intent was taken over changes nothing") {
   World world;
   const Gpu gpu = world.pool.wanting(Source::cloud, Operation::create);
   world.cloud.during([&](Operation operation) {

@@ -69,7 +69,7 @@ bool done(const Outcome& outcome) { return std::holds_alternative<Done>(outcome)
 
 // Waits until the process is gone, reaped or not.
 bool ends(const Gpu& gpu) {
-  const UniqueFd watched = local::watch(*local::parse_process_id(gpu.provider_id));
+  const UniqueFd watched = local::watch(*parse_process_id(gpu.provider_id));
   if (!watched) return true;
   std::size_t which = 0;
   return local::wait_readable({watched.value()}, steady_clock::now() + 20s, {}, which) ==
@@ -122,7 +122,7 @@ TEST_CASE("a paused worker is listed as stopped until it is woken") {
 
 // UBSan, which comes with ASan here, needs descriptors itself to look at an object's type.
 #ifndef __SANITIZE_ADDRESS__
-TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone") {
+TEST_CASE("without descriptors no worker runs unnoticed, and none is taken for dead") {
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
   const auto running = [] { return local::worker_processes().size(); };
@@ -135,7 +135,7 @@ TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone
   for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken.emplace_back(fd);
   REQUIRE(taken.size() > 4);
   CHECK_FALSE(provider.list({}).complete);
-  CHECK_THROWS_AS(local::watch(*local::parse_process_id(gpu.provider_id)), Error);
+  CHECK_THROWS_AS(local::watch(*parse_process_id(gpu.provider_id)), Error);
   taken.resize(taken.size() - 4);  // two pipes, and nothing to watch the child with
   const Outcome outcome = provider.create(new_row(), {});
   taken.clear();
@@ -147,7 +147,8 @@ TEST_CASE("without descriptors no worker runs unseen, and none is taken for gone
 }
 #endif
 
-TEST_CASE("a worker that cannot start is a failure with its last words, and its device rests") {
+TEST_CASE(
+    "a worker that cannot start is a failure with its last log line, and its device backs off") {
   std::binary_semaphore crashed(0);
   LocalProviderOptions told = options();
   told.on_crash = [&](const std::string&, const std::string&) { crashed.release(); };
@@ -164,7 +165,7 @@ TEST_CASE("a worker that cannot start is a failure with its last words, and its 
   CHECK_THAT(std::get<NoCapacity>(next).message, Catch::Contains("exit status 3"));
 }
 
-TEST_CASE("a worker that does not tell its address in time is ended") {
+TEST_CASE("a worker that does not print its address in time is ended") {
   LocalProviderOptions impatient = options();
   impatient.address_timeout = 300ms;
   LocalProvider provider(impatient);
@@ -190,7 +191,7 @@ TEST_CASE("a stop during a start leaves the worker to be found by its name") {
   CHECK(ends(gpu));
 }
 
-TEST_CASE("a killed worker is told at once and listed as failed, with how it ended") {
+TEST_CASE("a killed worker is reported at once and listed as failed, with how it ended") {
   std::binary_semaphore told(0);
   std::string crash;
   LocalProviderOptions watching = options();
@@ -200,7 +201,7 @@ TEST_CASE("a killed worker is told at once and listed as failed, with how it end
   };
   LocalProvider provider(watching);
   const Gpu gpu = created(provider, new_row());
-  ::kill(local::parse_process_id(gpu.provider_id)->pid, SIGKILL);
+  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
   REQUIRE(told.try_acquire_for(10s));
   CHECK(crash == gpu.name + " signal 9");
   const auto instance = listed(provider, gpu.name);
@@ -211,7 +212,7 @@ TEST_CASE("a killed worker is told at once and listed as failed, with how it end
   CHECK_FALSE(listed(provider, gpu.name));
 }
 
-TEST_CASE("what a worker logs is told in its words, not as JSON within text") {
+TEST_CASE("a worker's log lines are forwarded as messages, not as JSON within text") {
   const tests::TemporaryDirectory folder;
   LocalProviderOptions logging = options();
   logging.program = folder / "worker";
@@ -246,7 +247,7 @@ TEST_CASE("of a line without an end a worker's log keeps the beginning, once") {
   CHECK(message.size() < 2200);
 }
 
-TEST_CASE("a worker that does not heed SIGTERM is killed after its bound") {
+TEST_CASE("a worker that ignores SIGTERM is killed after the timeout") {
   LocalProviderOptions impatient = options();
   impatient.stop_timeout = 200ms;
   LocalProvider provider(impatient);
@@ -256,7 +257,7 @@ TEST_CASE("a worker that does not heed SIGTERM is killed after its bound") {
   CHECK(ends(gpu));
 }
 
-TEST_CASE("a worker to whom no gateway speaks ends by itself") {
+TEST_CASE("a worker that no gateway contacts exits") {
   LocalProviderOptions lonely = options();
   lonely.gateway_silence = 1s;
   LocalProvider provider(lonely);
@@ -264,11 +265,11 @@ TEST_CASE("a worker to whom no gateway speaks ends by itself") {
   CHECK(ends(gpu));
 }
 
-TEST_CASE("a process that has the number of a worker of old is left alone") {
+TEST_CASE("a process that reuses the process id of an old worker is left alone") {
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
   Gpu old = gpu;
-  local::ProcessId id = *local::parse_process_id(gpu.provider_id);
+  ProcessId id = *parse_process_id(gpu.provider_id);
   id.start_ticks -= 1;
   old.provider_id = text(id);
   CHECK(std::holds_alternative<Failure>(provider.pause(old, {})));
@@ -287,7 +288,7 @@ TEST_CASE("a worker holds none of its gateway's sockets") {
         "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd), missing);
   };
   const auto ours = target(::getpid(), careless.value());
-  const pid_t worker = local::parse_process_id(gpu.provider_id)->pid;
+  const pid_t worker = parse_process_id(gpu.provider_id)->pid;
   for (int fd = 0; fd < 64; ++fd) CHECK(target(worker, fd) != ours);
   CHECK(done(provider.destroy(gpu, {})));
 }
@@ -304,7 +305,7 @@ TEST_CASE("there is room for one worker on each device that no row uses") {
   CHECK(provider.room({gpu}) == 2);
 }
 
-TEST_CASE("a worker of a gateway that is gone tells how it would be started otherwise now") {
+TEST_CASE("a worker of a dead gateway is outdated when it would be started differently now") {
   LocalProviderOptions before = options();
   before.environment = {"NAVTALK_MODELS_PATH=/models/a"};
   before.owner = tests::dead_process();
@@ -329,7 +330,7 @@ TEST_CASE("a worker of a gateway that is gone tells how it would be started othe
   CHECK(outdated(now) == "it was started without NAVTALK_MODELS_PATH=/models/b");
   now = before;
   now.devices = {"cuda:0"};
-  CHECK(outdated(now) == "its device 'cpu' is none of this gateway's");
+  CHECK(outdated(now) == "its device 'cpu' does not belong to this gateway");
   now = before;
   now.program = "/bin/sh";
   CHECK(outdated(now) == "its program was replaced");
@@ -337,7 +338,7 @@ TEST_CASE("a worker of a gateway that is gone tells how it would be started othe
   CHECK(done(last.destroy(gpu, {})));
 }
 
-TEST_CASE("what another living gateway started is as it wants it") {
+TEST_CASE("workers of other living gateways are never outdated") {
   LocalProvider first(options());
   const Gpu gpu = created(first, new_row());
   LocalProviderOptions other = options();
@@ -347,15 +348,14 @@ TEST_CASE("what another living gateway started is as it wants it") {
   CHECK(done(first.destroy(gpu, {})));
 }
 
-TEST_CASE("a worker knows neither the way to the store nor the cloud's key") {
+TEST_CASE("a worker gets neither the store's URL nor the cloud's key") {
   ::setenv("PGPASSWORD", "not-a-password", 1);
   ::setenv("NAVTALK_STORE_URL", "sqlite:/nonexistent", 1);
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
   ::unsetenv("PGPASSWORD");
   ::unsetenv("NAVTALK_STORE_URL");
-  for (const std::string& variable :
-       local::environment_of(*local::parse_process_id(gpu.provider_id))) {
+  for (const std::string& variable : local::environment_of(*parse_process_id(gpu.provider_id))) {
     CHECK_FALSE(variable.starts_with("PG"));
     CHECK_FALSE(variable.starts_with("NAVTALK_STORE_URL"));
   }

@@ -44,7 +44,7 @@ TEST_CASE("a GPU is dedicated to a name, not to any text") {
   SmallPool pool;
   for (const std::string& name : {std::string("a\nb\x1b[31m"), std::string("a b"), std::string("ä"),
                                   std::string("a\0b", 3), std::string(65, 'a')}) {
-    test::expect_error(Code::invalid, {"no tenant", "letters"}, [&] {
+    test::expect_error(Code::invalid, {"not a valid tenant", "letters"}, [&] {
       register_gpu(*pool.store, pool.identity, {"http://127.0.0.1:2160", 1, {name}}, k_who);
     });
   }
@@ -54,7 +54,7 @@ TEST_CASE("a GPU is dedicated to a name, not to any text") {
             .dedicated_to.text == fine);
 }
 
-TEST_CASE("a GPU is named by its id or a beginning that only it has") {
+TEST_CASE("a GPU is named by its id or a unique beginning of it") {
   SmallPool pool;
   const Gpu gpu = put(pool, Source::external, State::idle);
   CHECK(drain_gpu(*pool.store, gpu.id.text.substr(0, 12), false, k_who).draining);
@@ -102,7 +102,7 @@ TEST_CASE("pausing, waking and removing write the intent where the state allows 
   CHECK(remove_gpu(*pool.store, paused.id.text, k_who).intent.number == 2);
 }
 
-TEST_CASE("a GPU with sessions is not removed, a registered one without is forgotten at once") {
+TEST_CASE("a GPU with sessions is not removed, a registered one without is removed at once") {
   SmallPool pool;
   const Gpu gpu = put(pool, Source::external, State::idle);
   const auto lease = pool.claim("a");

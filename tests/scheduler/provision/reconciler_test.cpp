@@ -19,7 +19,7 @@ struct World {
   Reconciler reconciler{
       *pool.store,
       cloud,
-      {.identity = pool.identity, .who = "test", .orphan_grace = {}, .settle = {}}};
+      {.identity = pool.identity, .who = "test", .orphan_grace = {}, .consistency_window = {}}};
 
   bool pass() { return reconciler.pass({}); }
   Gpu created_by(const std::string& owner, Duration until) {
@@ -45,7 +45,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("a place whose create was never answered is found by its name") {
+TEST_CASE("an instance whose create was never answered is found by its name") {
   World world;
   const Gpu gpu = world.created_by("", {});
   world.listed(gpu);
@@ -59,7 +59,7 @@ TEST_CASE("a place whose create was never answered is found by its name") {
   CHECK(world.pool.store->ledger({})[0].from == gpu.created_at);
 }
 
-TEST_CASE("a create whose effect never shows fails after the settling time, and not before") {
+TEST_CASE("a create without an effect fails after the consistency window, and not before") {
   SECTION("settled") {
     World world;
     const Gpu gpu = world.created_by("", {});
@@ -93,7 +93,7 @@ TEST_CASE("a create whose effect never shows fails after the settling time, and 
   }
 }
 
-TEST_CASE("a place that is running under a failed create is recorded before it is destroyed") {
+TEST_CASE("an instance that runs under a failed create is recorded before it is destroyed") {
   World world;
   Gpu gpu = world.created_by("", {});
   world.pass();
@@ -105,7 +105,7 @@ TEST_CASE("a place that is running under a failed create is recorded before it i
   CHECK(world.pool.store->ledger({}).size() == 1);
 }
 
-TEST_CASE("what was made long after its row is paid for from then on") {
+TEST_CASE("an instance that was created long after its row costs money from then on") {
   World world;
   const Gpu gpu = world.created_by("", {});
   Instance late = world.listed(gpu);
@@ -119,7 +119,7 @@ TEST_CASE("what was made long after its row is paid for from then on") {
   CHECK(before > gpu.created_at);
 }
 
-TEST_CASE("an orphan is adopted when it was seen twice") {
+TEST_CASE("an orphan is adopted when it was observed twice") {
   World world;
   Gpu lost = new_gpu(world.pool.identity, Source::cloud);
   Instance old = world.listed(lost);
@@ -148,7 +148,7 @@ TEST_CASE("an orphan that is younger than the grace time is left alone") {
   CHECK(world.pool.store->view().gpus.empty());
 }
 
-TEST_CASE("another store's places are never touched, nor other people's") {
+TEST_CASE("instances of other stores and of other people are never touched") {
   World world;
   const PoolIdentity other{"navtalk", "test", "ffffffff"};
   world.listed(new_gpu(other, Source::cloud));
@@ -159,7 +159,7 @@ TEST_CASE("another store's places are never touched, nor other people's") {
   CHECK(world.cloud.calls(Operation::destroy) == 0);
 }
 
-TEST_CASE("a pool that is called otherwise now keeps its places, and finds those without a row") {
+TEST_CASE("a renamed pool keeps its instances, and finds those without a row") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   world.cloud.put(
@@ -173,7 +173,7 @@ TEST_CASE("a pool that is called otherwise now keeps its places, and finds those
                      {.identity = pool_identity(*world.pool.store, "talk", "stage"),
                       .who = "test",
                       .orphan_grace = {},
-                      .settle = {}});
+                      .consistency_window = {}});
   for (int i = 0; i < 3; ++i) renamed.pass({});
   CHECK(world.pool.row(gpu).state == State::idle);
   CHECK(world.pool.row(gpu).usd_per_hour == 0.5);
@@ -183,7 +183,7 @@ TEST_CASE("a pool that is called otherwise now keeps its places, and finds those
   CHECK(gpus[1].name == lost.name);
 }
 
-TEST_CASE("a second place under one name gets a row of its own") {
+TEST_CASE("a duplicate instance under one name gets a row of its own") {
   World world;
   const Gpu gpu = world.pool.pod(State::starting, "pod-1");
   world.cloud.put({.provider_id = "pod-1", .name = gpu.name, .status = Status::running});
@@ -200,7 +200,7 @@ TEST_CASE("a second place under one name gets a row of its own") {
   CHECK(world.pool.store->view().gpus.size() == 2);
 }
 
-TEST_CASE("a recorded place that two whole lists lack is gone") {
+TEST_CASE("a recorded instance that two complete lists lack is gone") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   world.cloud.list_fails(true);
@@ -214,7 +214,7 @@ TEST_CASE("a recorded place that two whole lists lack is gone") {
   CHECK(world.pool.row(gpu).last_error == "gone from the provider's list");
 }
 
-TEST_CASE("what was seen once counts for the next process too") {
+TEST_CASE("what one process observed counts for the next one too") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   world.cloud.put({.provider_id = "pod-9",
@@ -222,9 +222,11 @@ TEST_CASE("what was seen once counts for the next process too") {
                    .status = Status::running,
                    .usd_per_hour = 0.5});
   const auto pass = [&](Duration grace) {
-    Reconciler fresh(
-        *world.pool.store, world.cloud,
-        {.identity = world.pool.identity, .who = "test", .orphan_grace = grace, .settle = {}});
+    Reconciler fresh(*world.pool.store, world.cloud,
+                     {.identity = world.pool.identity,
+                      .who = "test",
+                      .orphan_grace = grace,
+                      .consistency_window = {}});
     fresh.pass({});
   };
   pass({});
@@ -239,10 +241,11 @@ TEST_CASE("what was seen once counts for the next process too") {
   pass({});
   CHECK(world.pool.store->view().gpus.size() == 2);
   // What is settled is forgotten.
-  CHECK(parse_sightings(world.pool.store->setting("reconciler.runpod")) == Sightings{});
+  CHECK(parse_observations(world.pool.store->setting("reconciler.runpod").value()) ==
+        Observations{});
 }
 
-TEST_CASE("one absence, then a presence, then one absence is no loss") {
+TEST_CASE("missing once, listed, missing once again is not a loss") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   world.pass();
@@ -254,7 +257,7 @@ TEST_CASE("one absence, then a presence, then one absence is no loss") {
   CHECK(world.pool.row(gpu).state == State::idle);
 }
 
-TEST_CASE("what the provider says of a place is held against its row") {
+TEST_CASE("the provider's report on an instance is compared with its row") {
   struct Case {
     State before;
     Status status;
@@ -330,7 +333,7 @@ TEST_CASE("what is gone from the list costs nothing from then on") {
   CHECK(world.pool.store->ledger({})[0].to);
 }
 
-TEST_CASE("whoever drains a place, and whose it is, is respected when it is outdated") {
+TEST_CASE("an outdated GPU that is drained by an operator, dedicated or reserved is left alone") {
   World world;
   Gpu drained = world.pool.pod(State::idle, "pod-1");
   drained = world.pool.store
@@ -353,7 +356,7 @@ TEST_CASE("whoever drains a place, and whose it is, is respected when it is outd
   CHECK(world.pool.row(own).state == State::idle);
 }
 
-TEST_CASE("a place that drains to be replaced takes sessions again when it need not go") {
+TEST_CASE("a GPU that drains to be replaced takes sessions again when it need not be") {
   World world;
   const Gpu gpu = world.pool.pod(State::idle, "pod-1");
   REQUIRE(world.pool.claim("user"));

@@ -17,8 +17,9 @@ struct World {
     return {*pool.store, std::move(options)};
   }
   void host(std::vector<std::string> devices, int slots = 1) {
-    sign_in(*pool.store, {.name = "here", .devices = std::move(devices), .slots_per_device = slots},
-            std::chrono::minutes(1));
+    register_host(*pool.store,
+                  {.name = "here", .devices = std::move(devices), .slots_per_device = slots},
+                  std::chrono::minutes(1));
   }
   std::vector<Gpu> gpus() { return pool.store->view().gpus; }
   Gpu put(Source source, State state, double usd = 0) {
@@ -179,7 +180,7 @@ TEST_CASE("a host that fell silent offers no devices") {
   World world;
   world.host({"cpu"});
   CHECK(free_places(live_hosts(*world.pool.store), {}).size() == 1);
-  sign_in(*world.pool.store, {.name = "here", .devices = {"cpu"}}, {});
+  register_host(*world.pool.store, {.name = "here", .devices = {"cpu"}}, {});
   CHECK(live_hosts(*world.pool.store).empty());
 }
 
@@ -187,11 +188,11 @@ TEST_CASE("a gateway that ends signs its host out only when no other one of it i
   World world;
   const Host first = {.name = "here", .devices = {"cpu"}, .owner = "1"};
   const Host second = {.name = "here", .devices = {"cpu"}, .owner = "2"};
-  sign_in(*world.pool.store, first, std::chrono::minutes(1));
-  sign_in(*world.pool.store, second, std::chrono::minutes(1));
-  sign_out(*world.pool.store, first);
+  register_host(*world.pool.store, first, std::chrono::minutes(1));
+  register_host(*world.pool.store, second, std::chrono::minutes(1));
+  unregister_host(*world.pool.store, first);
   CHECK(live_hosts(*world.pool.store).size() == 1);
-  sign_out(*world.pool.store, second);
+  unregister_host(*world.pool.store, second);
   CHECK(live_hosts(*world.pool.store).empty());
 }
 
@@ -203,18 +204,19 @@ TEST_CASE("gateways of one host that differ offer what each has, and the first s
       .name = "here", .devices = {"cpu", "cuda:0"}, .slots_per_device = 2, .owner = "2"};
   const Host none = {.name = "here", .devices = {}, .owner = "3"};
   for (int i = 0; i < 2; ++i) {
-    for (const Host& host : {first, second, none}) sign_in(store, host, std::chrono::minutes(1));
+    for (const Host& host : {first, second, none})
+      register_host(store, host, std::chrono::minutes(1));
   }
   using Places = std::vector<LocalPlace>;
   CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 3}, {"here", "cuda:0", 2}});
-  sign_out(store, first);
+  unregister_host(store, first);
   CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 2}, {"here", "cuda:0", 2}});
 }
 
 TEST_CASE("a gateway that was killed offers no device any more") {
   World world;
-  sign_in(*world.pool.store, {.name = "here", .devices = {"cpu"}, .owner = dead_process()},
-          std::chrono::minutes(1));
+  register_host(*world.pool.store, {.name = "here", .devices = {"cpu"}, .owner = dead_process()},
+                std::chrono::minutes(1));
   CHECK(live_hosts(*world.pool.store).empty());
 }
 

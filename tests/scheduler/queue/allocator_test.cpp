@@ -25,7 +25,8 @@ struct World {
     return options;
   }
   void host(std::vector<std::string> devices) {
-    sign_in(*pool.store, {.name = "here", .devices = std::move(devices)}, std::chrono::minutes(1));
+    register_host(*pool.store, {.name = "here", .devices = std::move(devices)},
+                  std::chrono::minutes(1));
   }
   Gpu idle(int slots = 1) {
     Gpu gpu = new_gpu(pool.identity, Source::external);
@@ -45,7 +46,7 @@ Claimant user(const std::string& id) { return {.id = {id}}; }
 
 }  // namespace
 
-TEST_CASE("a user who comes to an idle GPU has a lease at once") {
+TEST_CASE("a user who finds an idle GPU gets a lease at once") {
   World world;
   const Gpu gpu = world.idle();
   const Allocation answer = world.allocator.arrive(user("a"));
@@ -54,7 +55,7 @@ TEST_CASE("a user who comes to an idle GPU has a lease at once") {
   CHECK(std::get<Lease>(answer).url == "http://127.0.0.1:9");
 }
 
-TEST_CASE("a user without a slot waits, and a GPU is brought for them") {
+TEST_CASE("a user without a slot waits, and a GPU is provisioned") {
   World world;
   world.host({"cpu"});
   const Allocation answer = world.allocator.arrive(user("a"));
@@ -77,7 +78,7 @@ TEST_CASE("waiters see their position fall as others leave, and are served in or
   CHECK(std::holds_alternative<Lease>(world.allocator.check(user("b"))));
 }
 
-TEST_CASE("a full queue, or none, refuses clearly and says when to come again") {
+TEST_CASE("a full queue, or none, refuses and says when to retry") {
   World none({.queue_limit = 0});
   const Allocation refused = none.allocator.arrive(user("a"));
   REQUIRE(std::holds_alternative<NoGpu>(refused));
@@ -91,14 +92,14 @@ TEST_CASE("a full queue, or none, refuses clearly and says when to come again") 
   CHECK(one.pool.store->view().waiters.size() == 1);
 }
 
-TEST_CASE("without a queue a GPU is brought all the same, for the next user") {
+TEST_CASE("without a queue a GPU is provisioned all the same, for the next user") {
   World world({.queue_limit = 0});
   world.host({"cpu"});
   world.allocator.arrive(user("a"));
   CHECK(world.in_state(State::starting).size() == 1);
 }
 
-TEST_CASE("a user who waited too long is told so, and has left the queue") {
+TEST_CASE("a user who waited too long is refused, and leaves the queue") {
   World world({.queue_timeout = {}});
   const Allocation answer = world.allocator.arrive(user("a"));
   REQUIRE(std::holds_alternative<NoGpu>(answer));
@@ -126,7 +127,7 @@ TEST_CASE("a worker that does not take the session fails its GPU, and the user g
   CHECK(arrivals == 1);
 }
 
-TEST_CASE("a gateway whose lease is over has no say about the GPU") {
+TEST_CASE("a gateway whose lease expired cannot fail the GPU") {
   World world;
   const Gpu gpu = world.idle();
   const auto old = std::get<Lease>(world.allocator.arrive(user("a")));
@@ -148,7 +149,7 @@ TEST_CASE("after a connect the next GPU is prepared, unless a slot is free alrea
   CHECK(world.in_state(State::starting).size() == 1);
 }
 
-TEST_CASE("a lost worker fails its GPU; a paused one is not failed by late news") {
+TEST_CASE("a lost worker fails its GPU; a paused one is not failed by a late report") {
   World world;
   const Gpu gpu = world.idle();
   const auto lease = std::get<Lease>(world.allocator.arrive(user("a")));
@@ -179,7 +180,7 @@ TEST_CASE("promises of a wait are recorded and scored by the claim") {
   CHECK(world.pool.store->promises({})[0].actual);
 }
 
-TEST_CASE("no slot is promised for after the end of the wait") {
+TEST_CASE("no ETA goes beyond the queue timeout") {
   for (const auto& [timeout, promised] :
        {std::pair(std::chrono::seconds(100), false), std::pair(std::chrono::seconds(7200), true)}) {
     World world({.queue_timeout = timeout});

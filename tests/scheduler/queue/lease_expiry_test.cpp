@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/process/identity.h"
+#include "scheduler/pool/settings.h"
 #include "tests/scheduler/small_pool.h"
 #include "tests/scheduler/store/pool_store_contract.h"
 
@@ -14,15 +15,15 @@ using namespace navtalk::tests;
 namespace {
 
 constexpr Duration k_lease = std::chrono::seconds(30);
-constexpr Duration k_short_lease = std::chrono::seconds(6);  // half of it is the chance
+constexpr Duration k_short_lease = std::chrono::seconds(6);  // half of it is the grace time
 constexpr Duration k_hour = std::chrono::hours(1);
 
-// As if somebody had looked until `last`, without a gap since `since`.
+// As if a process had left marks until `last`, without a gap since `since`.
 void watched(PoolStore& store, Duration last, Duration since) {
   const TimePoint now = store.now();
   const nlohmann::json mark = {{"last_us", (now - last).time_since_epoch().count()},
                                {"since_us", (now - since).time_since_epoch().count()}};
-  store.set_setting("silence.watch", mark.dump());
+  store.set_setting(setting_name::k_expiry_watch, mark.dump());
 }
 
 Claimant user_of(const std::string& gateway, const std::string& id) {
@@ -45,7 +46,7 @@ std::string other_process(int part, const std::string& text) {
 
 }  // namespace
 
-STORE_TEST("what fell silent ends while the store is watched") {
+STORE_TEST("stale leases and waiters expire while the store is watched") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 2));
@@ -54,38 +55,38 @@ STORE_TEST("what fell silent ends while the store is watched") {
   REQUIRE(store->enqueue(user("w"), 10, k_moment));
   const Lease held = claimed(*store, user("u2"));
   watched(*store, k_moment, k_hour);
-  CHECK(end_silent(*store, k_lease) == std::vector{*silent});
+  CHECK(expire_stale(*store, k_lease) == std::vector{*silent});
   CHECK(store->leases() == std::vector{held});
 }
 
-STORE_TEST("after a time without a store every gateway gets its chance before anything ends") {
+STORE_TEST("after a time without a store every gateway can renew before anything expires") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 2));
   REQUIRE(store->claim(user("u1"), k_moment));
   REQUIRE(store->claim(user_of("gateway-2", "u2"), k_moment));
   watched(*store, std::chrono::minutes(1), k_hour);
-  CHECK(end_silent(*store, k_lease).empty());
-  CHECK(end_silent(*store, k_lease).empty());
+  CHECK(expire_stale(*store, k_lease).empty());
+  CHECK(expire_stale(*store, k_lease).empty());
   CHECK(store->renew("gateway-1", k_minute).leases.size() == 1);
-  watched(*store, k_moment, k_lease / 2);  // the chance is over
-  const auto ended = end_silent(*store, k_lease);
+  watched(*store, k_moment, k_lease / 2);  // the grace time is over
+  const auto ended = expire_stale(*store, k_lease);
   REQUIRE(ended.size() == 1);
   CHECK(ended[0].gateway == "gateway-2");
 }
 
-STORE_TEST("a clock of the store that went back is a gap, too") {
+STORE_TEST("a store's clock that went back is a gap, too") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
   REQUIRE(store->claim(user("u"), k_moment));
   watched(*store, -k_hour, k_hour);
-  CHECK(end_silent(*store, k_lease).empty());
+  CHECK(expire_stale(*store, k_lease).empty());
   watched(*store, k_moment, k_lease);
-  CHECK(end_silent(*store, k_lease).size() == 1);
+  CHECK(expire_stale(*store, k_lease).size() == 1);
 }
 
-STORE_TEST("what a process of this host held ends with it, and nobody else's does") {
+STORE_TEST("leases of a dead process of this host expire at once, and no others do") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 4));
@@ -96,57 +97,58 @@ STORE_TEST("what a process of this host held ends with it, and nobody else's doe
   const Lease elsewhere = claimed(*store, user_of(other_process(0, "another-host"), "u3"));
   const Lease container = claimed(*store, user_of(other_process(1, "1"), "u4"));
   REQUIRE(store->enqueue(user_of(dead, "w1"), 10, k_minute));
-  CHECK(end_silent(*store, k_lease) == std::vector{*of_dead});
+  CHECK(expire_stale(*store, k_lease) == std::vector{*of_dead});
   CHECK(store->leases() == std::vector{ours, elsewhere, container});
   CHECK(store->view().waiters.empty());
 }
 
-STORE_TEST("one who looks now and then ends nothing while others look all the time") {
+STORE_TEST("a timer expires nothing while another process watches all the time") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
   REQUIRE(store->claim(user("u"), k_moment));
   watched(*store, std::chrono::minutes(1), k_hour);
-  CHECK(end_silent_if_unwatched(*store, k_lease, {}).empty());
+  CHECK(expire_stale_if_unwatched(*store, k_lease, {}).empty());
   watched(*store, k_hour, 2 * k_hour);
-  CHECK(end_silent_if_unwatched(*store, k_short_lease, {}).size() == 1);
+  CHECK(expire_stale_if_unwatched(*store, k_short_lease, {}).size() == 1);
 }
 
-STORE_TEST("one who comes first after a long time without a store gives every gateway its chance") {
+STORE_TEST("the first process after a long time without a store lets every gateway renew") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 2));
   REQUIRE(store->claim(user("u1"), k_moment));
   REQUIRE(store->claim(user_of("gateway-2", "u2"), k_moment));
   watched(*store, k_hour, 2 * k_hour);
-  const auto before = store->setting("silence.watch");
+  const auto before = store->setting(setting_name::k_expiry_watch);
   auto ended = std::async(std::launch::async, [&] {
     const auto own = place.open();
-    return end_silent_if_unwatched(*own, k_short_lease, {});
+    return expire_stale_if_unwatched(*own, k_short_lease, {});
   });
   const auto over = [&] {
     return ended.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   };
-  while (store->setting("silence.watch") == before && !over()) std::this_thread::yield();
+  while (store->setting(setting_name::k_expiry_watch) == before && !over())
+    std::this_thread::yield();
   CHECK(store->renew("gateway-1", k_minute).leases.size() == 1);
   const std::vector<Lease> gone = ended.get();
   REQUIRE(gone.size() == 1);
   CHECK(gone[0].gateway == "gateway-2");
 }
 
-STORE_TEST("one who is stopped while it stays ends nothing, and nobody stays where all is well") {
+STORE_TEST("a stopped timer expires nothing, and without stale leases it does not wait") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 2));
   const Lease held = claimed(*store, user("u"));
   watched(*store, k_hour, 2 * k_hour);
-  const auto before = store->setting("silence.watch");
-  CHECK(end_silent_if_unwatched(*store, k_lease, {}).empty());
-  CHECK(store->setting("silence.watch") == before);
+  const auto before = store->setting(setting_name::k_expiry_watch);
+  CHECK(expire_stale_if_unwatched(*store, k_lease, {}).empty());
+  CHECK(store->setting(setting_name::k_expiry_watch) == before);
   const auto silent = store->claim(user("v"), k_moment);
   REQUIRE(silent);
   std::stop_source stop;
   stop.request_stop();
-  CHECK(end_silent_if_unwatched(*store, k_lease, stop.get_token()).empty());
+  CHECK(expire_stale_if_unwatched(*store, k_lease, stop.get_token()).empty());
   CHECK(store->leases() == std::vector{held, *silent});
 }

@@ -21,7 +21,8 @@ struct World {
     return {*pool.store, supply, demand_tracker, &cloud, {.limits = limits, .owner = owner}};
   }
   void host(std::vector<std::string> devices) {
-    sign_in(*pool.store, {.name = "here", .devices = std::move(devices)}, std::chrono::minutes(1));
+    register_host(*pool.store, {.name = "here", .devices = std::move(devices)},
+                  std::chrono::minutes(1));
   }
   std::vector<Gpu> gpus() { return pool.store->view().gpus; }
 };
@@ -67,8 +68,8 @@ TEST_CASE("one tick starts a worker on each free device that it needs") {
 TEST_CASE("each host's devices count with that host's slots") {
   World world;
   for (const auto& [name, slots] : {std::pair("one-each", 1), std::pair("four-each", 4)}) {
-    sign_in(*world.pool.store, {.name = name, .devices = {"cpu"}, .slots_per_device = slots},
-            std::chrono::minutes(1));
+    register_host(*world.pool.store, {.name = name, .devices = {"cpu"}, .slots_per_device = slots},
+                  std::chrono::minutes(1));
   }
   const Tick tick = world.scaler("one", static_limits(5, 5)).tick();
   CHECK(tick.plan.capacity.local == 5);

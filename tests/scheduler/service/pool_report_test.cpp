@@ -53,8 +53,8 @@ TEST_CASE("rows of a host that is gone are unsupervised, and their slots free fo
   SmallPool pool;
   const Gpu here = local_gpu(pool, "here"), gone = local_gpu(pool, "gone");
   const Gpu pod = pool.pod(State::idle, "pod-1");
-  sign_in(*pool.store, {.name = "here", .devices = {"cpu"}}, 1min);
-  sign_in(*pool.store, {.name = "gone", .devices = {"cpu"}}, 0min);
+  register_host(*pool.store, {.name = "here", .devices = {"cpu"}}, 1min);
+  register_host(*pool.store, {.name = "gone", .devices = {"cpu"}}, 0min);
   const PoolReport report = report_pool(*pool.store);
   CHECK(supervised(report, here));
   CHECK_FALSE(supervised(report, gone));

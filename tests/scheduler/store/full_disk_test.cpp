@@ -40,10 +40,10 @@ void fill_all_but(const std::filesystem::path& folder, std::size_t bytes) {
   std::filesystem::remove(folder / "room");
 }
 
-Outcome open_turn(const std::filesystem::path& file) {
+Outcome open_lock(const std::filesystem::path& file) {
   try {
-    SharedTurn turn(file);
-    return turn.take(std::chrono::seconds(5)) ? works : not_named;
+    WriteLock lock(file);
+    return lock.take(std::chrono::seconds(5)) ? works : not_named;
   } catch (const Error& error) {
     const std::string& text = error.message();
     return text.find(file.native()) != std::string::npos &&
@@ -73,35 +73,36 @@ bool could(Outcome outcome) {
 
 }  // namespace
 
-TEST_CASE("a turn file that finds no room on the disk is named in the error") {
+TEST_CASE("a write lock's file that finds no room on the disk is named in the error") {
   for (const std::size_t left : {0, 4096, 40960}) {
     INFO(left << " bytes left");
     const Outcome outcome = on_a_small_disk([&](const std::filesystem::path& folder) {
       fill_all_but(folder, left);
-      return open_turn(folder / "pool.db-turn");
+      return open_lock(folder / "pool.db-turn");
     });
     if (could(outcome)) CHECK(outcome == named);
   }
 }
 
-TEST_CASE("a turn file without content or with holes is made whole, or refused on a full disk") {
+TEST_CASE(
+    "a write lock's file without content or with holes is made whole, or refused on a full disk") {
   for (const bool full : {false, true}) {
     const Outcome outcome = on_a_small_disk([&](const std::filesystem::path& folder) {
       const auto file = folder / "pool.db-turn";
       std::ofstream(file).flush();
       std::filesystem::resize_file(file, 100'000);
       if (full) fill_all_but(folder, 0);
-      return open_turn(file);
+      return open_lock(file);
     });
     if (could(outcome)) CHECK(outcome == (full ? named : works));
   }
 }
 
-TEST_CASE("a turn file that is there is used on a full disk") {
+TEST_CASE("a write lock's file that is there is used on a full disk") {
   const Outcome outcome = on_a_small_disk([](const std::filesystem::path& folder) {
-    const Outcome first = open_turn(folder / "pool.db-turn");
+    const Outcome first = open_lock(folder / "pool.db-turn");
     fill_all_but(folder, 0);
-    return first == works ? open_turn(folder / "pool.db-turn") : first;
+    return first == works ? open_lock(folder / "pool.db-turn") : first;
   });
   if (could(outcome)) CHECK(outcome == works);
 }

@@ -23,7 +23,7 @@ STORE_TEST("a GPU for users is added only while fewer slots are coming than user
   CHECK(store->view().gpus.size() == 3);
 }
 
-STORE_TEST("what is dedicated, drains, fails, rests or is used up comes to no user") {
+STORE_TEST("dedicated, draining, failed, paused and full GPUs count as no coming slots") {
   const TestType place;
   const auto store = place.open();
   REQUIRE(store->enqueue(user("u"), 10, k_minute));

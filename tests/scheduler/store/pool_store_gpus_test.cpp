@@ -35,6 +35,7 @@ Gpu full_row() {
                      .called = true,
                      .since = TimePoint(Duration(15)),
                      .tries = 2},
+          .operator_pause = 6,
           .epoch = 5,
           .version = 9};
 }
@@ -131,7 +132,8 @@ STORE_TEST("every field of a row can be changed") {
                                   .slots = 3,
                                   .usd_per_hour = 0.1,
                                   .intent = wanted.intent,
-                                  .reserved_for = wanted.reserved_for});
+                                  .reserved_for = wanted.reserved_for,
+                                  .operator_pause = wanted.operator_pause});
   CHECK(row.draining);
   CHECK(row.url == wanted.url);
   CHECK(row.provider_id == wanted.provider_id);
@@ -142,6 +144,7 @@ STORE_TEST("every field of a row can be changed") {
   CHECK(row.usd_per_hour == 0.1);
   CHECK(row.intent == wanted.intent);
   CHECK(row.reserved_for == wanted.reserved_for);
+  CHECK(row.operator_pause == wanted.operator_pause);
   CHECK(store->find({"a"}) == row);
 }
 
@@ -202,7 +205,7 @@ STORE_TEST("events are asked for by number, time and count, the newest first to 
   CHECK(store->events({.since = all[2].at + k_minute}).empty());
 }
 
-STORE_TEST("only what is over can be removed, at its version, without sessions") {
+STORE_TEST("only a row that failed or stops can be removed, at its version, without sessions") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -223,7 +226,7 @@ STORE_TEST("only what is over can be removed, at its version, without sessions")
   CHECK(store->remove({"e"}, 1, k_test));
 }
 
-STORE_TEST("a probe's answer is no change") {
+STORE_TEST("a probe's answer is not a change") {
   const TestType place;
   const auto store = place.open();
   const Gpu before = add(*store, gpu_row("a"));
@@ -235,7 +238,7 @@ STORE_TEST("a probe's answer is no change") {
   CHECK(store->events({}).size() == 1);
 }
 
-STORE_TEST("misses are counted in the row until the worker answers, and are no change either") {
+STORE_TEST("misses are counted in the row until the worker answers, and are not changes either") {
   const TestType place;
   const auto store = place.open();
   const Gpu before = add(*store, gpu_row("a"));
@@ -335,7 +338,7 @@ STORE_TEST("one scaler holds the lease, and a higher fence shuts the earlier one
   CHECK(store->add({.gpu = gpu_row("b"), .fence = *second}, k_test));
 }
 
-STORE_TEST("a scaler that fell silent is followed by the next") {
+STORE_TEST("a scaler whose lease expired is followed by the next") {
   const TestType place;
   const auto store = place.open();
   const auto first = store->hold_scaler("one", k_moment);
@@ -381,7 +384,7 @@ STORE_TEST("a local device has one row, until that is removed") {
   CHECK(store->add({.gpu = second}, k_test));
 }
 
-STORE_TEST("the ledger begins with the call that made a pod, not with the answer's record") {
+STORE_TEST("a paid span begins when the create is called, not when its answer is recorded") {
   const TestType place;
   const auto store = place.open();
   Gpu pod = gpu_row("a", State::starting);

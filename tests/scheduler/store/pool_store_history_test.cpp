@@ -57,7 +57,7 @@ STORE_TEST("a setting is set, replaced, and swapped only from what it is") {
   CHECK(place.open()->setting("pool") == "three");
 }
 
-STORE_TEST("forgetting takes what is older and leaves what is open, and numbers go on") {
+STORE_TEST("forget deletes what is older and keeps what is open, and numbers go on") {
   const TestType place;
   const auto store = place.open();
   Gpu pod = gpu_row("pod");
@@ -88,7 +88,7 @@ STORE_TEST("forgetting takes what is older and leaves what is open, and numbers 
   CHECK(store->view().gpus.size() == 3);
 }
 
-STORE_TEST("the clock goes on, also for those who open the store later") {
+STORE_TEST("the clock goes on, also for processes that open the store later") {
   const TestType place;
   const auto store = place.open();
   const TimePoint first = store->now();

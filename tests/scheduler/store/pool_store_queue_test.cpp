@@ -48,7 +48,7 @@ std::vector<std::string> serve(PoolStore& store, std::size_t count) {
 
 }  // namespace
 
-STORE_TEST("a higher plan is served first, then who came first") {
+STORE_TEST("a higher plan is served first, then the earlier waiter") {
   const TestType place;
   const auto store = place.open();
   CHECK(store->enqueue(waiting("a", "x", 0), 10, k_minute) == 1);
@@ -74,7 +74,7 @@ STORE_TEST("a waiter comes back from the view as it was put in") {
   CHECK(waiter.until == waiter.arrived_at + k_minute);
 }
 
-STORE_TEST("the queue is bounded, and only the living count") {
+STORE_TEST("the queue is bounded, and only waiters within their time count") {
   const TestType place;
   const auto store = place.open();
   CHECK(!store->enqueue(user("z"), 0, k_minute));
@@ -89,7 +89,7 @@ STORE_TEST("the queue is bounded, and only the living count") {
   CHECK(store->enqueue(user("d"), 2, k_minute) == 2);
 }
 
-STORE_TEST("a slot goes to the head of the queue, not to who asks first") {
+STORE_TEST("a slot goes to the head of the queue, not to the first claim") {
   const TestType place;
   const auto store = place.open();
   enqueue(*store, user("w1"));
@@ -102,7 +102,7 @@ STORE_TEST("a slot goes to the head of the queue, not to who asks first") {
   CHECK(order(*store) == std::vector<std::string>{"w2"});
 }
 
-STORE_TEST("with slots enough for all ahead, who asks first is served") {
+STORE_TEST("with enough slots for all ahead, the first claim is served") {
   const TestType place;
   const auto store = place.open();
   enqueue(*store, user("w1"));
@@ -114,7 +114,7 @@ STORE_TEST("with slots enough for all ahead, who asks first is served") {
   claimed(*store, user("w1"));
 }
 
-STORE_TEST("who can use no shared slot holds nobody up") {
+STORE_TEST("a waiter that can use no shared slot delays nobody") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("full"));
@@ -134,7 +134,7 @@ STORE_TEST("who can use no shared slot holds nobody up") {
   CHECK(claimed(*store, waiting("w2", "rich")).gpu.text == "own");
 }
 
-STORE_TEST("a waiter that cannot reach a local slot holds nobody up, and one that can does") {
+STORE_TEST("a waiter that cannot reach a local slot delays nobody, and one that can does") {
   const TestType place;
   const auto store = place.open();
   const auto on = [](const std::string& id, const std::string& host) {
@@ -195,7 +195,7 @@ STORE_TEST("a tenant that floods the queue does not delay one that comes with fe
   }
 }
 
-STORE_TEST("idle time is not saved up, and leaving gives the share back") {
+STORE_TEST("idle time earns no credit, and leaving returns the share") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -255,7 +255,8 @@ STORE_TEST("a promise is scored by the claim that ends the wait") {
   CHECK(store->promises(start).size() == 2);
 }
 
-STORE_TEST("a promise to one who left unserved after its time is broken, one before it is not") {
+STORE_TEST(
+    "a promise to a waiter who left unserved after its time is broken, one before it is not") {
   const TestType place;
   const auto store = place.open();
   const TimePoint start = store->now();
@@ -271,7 +272,7 @@ STORE_TEST("a promise to one who left unserved after its time is broken, one bef
   CHECK_FALSE(promises[1].actual);
 }
 
-STORE_TEST("nothing that a waiter wants to know is missed between two waits") {
+STORE_TEST("no change that matters to waiters is missed between two waits") {
   const TestType place;
   const auto store = place.open();
   const auto another = place.open();  // as another process would have it

@@ -77,7 +77,7 @@ Child claim_process(const std::string& url, const std::string& mode, int number,
 
 }  // namespace
 
-STORE_TEST("of many who change one row at one version, one does") {
+STORE_TEST("of many changes of one row at one version, one succeeds") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -92,7 +92,7 @@ STORE_TEST("of many who change one row at one version, one does") {
   }
 }
 
-STORE_TEST("many who claim a GPU while others would pause it: one side wins") {
+STORE_TEST("of claims and pauses of one GPU at the same time, one side wins") {
   const TestType place;
   const auto store = place.open();
   for (int round = 0; round < 10; ++round) {
@@ -112,7 +112,7 @@ STORE_TEST("many who claim a GPU while others would pause it: one side wins") {
   }
 }
 
-STORE_TEST("sixteen threads that want N slots get exactly N sessions, none twice") {
+STORE_TEST("sixteen threads that claim N slots get exactly N sessions, none twice") {
   const TestType place;
   const auto store = place.open();
   const int slots = add_gpus(*store, 30);
@@ -128,7 +128,7 @@ STORE_TEST("sixteen threads that want N slots get exactly N sessions, none twice
   check_counts(*store);
 }
 
-STORE_TEST("sixteen processes that want N slots get exactly N sessions, none twice") {
+STORE_TEST("sixteen processes that claim N slots get exactly N sessions, none twice") {
   const TestType place;
   const auto store = place.open();
   const int slots = add_gpus(*store, 40);
@@ -159,7 +159,7 @@ STORE_TEST("one claimant that asks from many threads holds one slot") {
   CHECK(store->leases().size() == 1);
 }
 
-STORE_TEST("a cap holds against many who add at once") {
+STORE_TEST("a cap holds against many adds at once") {
   const TestType place;
   const auto store = place.open();
   std::atomic<int> added = 0;
@@ -184,7 +184,7 @@ STORE_TEST("of many scalers one holds the lease") {
   CHECK(holders == 1);
 }
 
-STORE_TEST("processes that open a new store at once find it whole") {
+STORE_TEST("processes that open a new store at once find it complete") {
   const TestType place;
   std::vector<Child> processes;
   for (int i = 0; i < 8; ++i) processes.push_back(claim_process(place.url(), "take", i));
@@ -232,7 +232,7 @@ STORE_TEST("claims that are killed anywhere lease no slot twice and lose none") 
   check_file(place);
 }
 
-STORE_TEST("of many who register one worker at once, one does") {
+STORE_TEST("of many registrations of one worker at once, one succeeds") {
   const TestType place;
   const auto store = place.open();
   std::atomic<int> added = 0, refused = 0;

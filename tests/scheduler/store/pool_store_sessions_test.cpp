@@ -141,7 +141,7 @@ STORE_TEST("the last session's release makes the GPU idle, and only the right ep
   CHECK(found(*store, "a").sessions == 0);
 }
 
-STORE_TEST("a lease on a GPU that failed can still be given back") {
+STORE_TEST("a lease on a failed GPU can still be released") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -152,7 +152,7 @@ STORE_TEST("a lease on a GPU that failed can still be given back") {
   CHECK(found(*store, "a").sessions == 0);
 }
 
-STORE_TEST("a lease falls silent, is ended, and its slot's next epoch is higher") {
+STORE_TEST("a stale lease expires, and its slot's next epoch is higher") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -170,7 +170,7 @@ STORE_TEST("a lease falls silent, is ended, and its slot's next epoch is higher"
   CHECK(store->leases() == std::vector{next});
 }
 
-STORE_TEST("a silent lease is no lease to the one who asks again") {
+STORE_TEST("a claimant whose lease is stale gets a new one") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -182,7 +182,7 @@ STORE_TEST("a silent lease is no lease to the one who asks again") {
   CHECK(found(*store, "a").sessions == 1);
 }
 
-STORE_TEST("signs of life keep what is held and queued, of one gateway") {
+STORE_TEST("a renewal keeps the leases and waiters of one gateway") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a", State::idle, 4));
@@ -207,7 +207,7 @@ STORE_TEST("signs of life keep what is held and queued, of one gateway") {
   CHECK(store->view().waiters.size() == 1);
 }
 
-STORE_TEST("signs of life revive no lease that was ended") {
+STORE_TEST("a renewal revives no expired lease") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -216,7 +216,7 @@ STORE_TEST("signs of life revive no lease that was ended") {
   CHECK(store->renew("gateway-1", k_minute).leases.empty());
 }
 
-STORE_TEST("demand counts who came and whose session ended, once") {
+STORE_TEST("demand counts each arrival and each ended session once") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));
@@ -244,7 +244,7 @@ STORE_TEST("demand counts who came and whose session ended, once") {
   CHECK(second.arrived_at < second.claimed_at);
 }
 
-STORE_TEST("a session that never began is no demand, and its user counts once") {
+STORE_TEST("a session that never began is not demand, and its user counts once") {
   const TestType place;
   const auto store = place.open();
   add(*store, gpu_row("a"));

@@ -46,7 +46,7 @@ TEST_CASE("a PostgreSQL migration that breaks off leaves the version before it")
   CHECK(number(db, "SELECT COUNT(to_regclass('second'))") == 0);
 }
 
-TEST_CASE("a PostgreSQL server that stops is an error, and none when it is back") {
+TEST_CASE("a PostgreSQL server that stops is an error until it is back") {
   if (!PostgresPlace::there()) return;
   PostgresServer server;
   const std::string url = server.fresh_schema();
@@ -79,7 +79,7 @@ TEST_CASE("after a crash of PostgreSQL GPU rows are there, and epochs start high
   CHECK(claimed(*store, user("w-" + next.id.text)).epoch == next.epoch + 1);
 }
 
-TEST_CASE("a connection that is cut costs a call nothing but time") {
+TEST_CASE("a cut connection costs a call nothing but time") {
   if (!PostgresPlace::there()) return;
   const PostgresPlace place;
   const auto store = place.open();

@@ -36,7 +36,7 @@ std::int64_t number(SqliteConnection& db, std::string_view sql) {
 
 std::unique_ptr<PoolStore> hasty(const SqlitePlace& place) {
   return std::make_unique<SqlPoolStore>(std::make_unique<SqliteBackend>(
-      place.file(), SqlitePatience{.turn = std::chrono::milliseconds(20),
+      place.file(), SqliteTimeouts{.queue = std::chrono::milliseconds(20),
                                    .lock = std::chrono::milliseconds(20)}));
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a store of a newer version is refused and not touched") {
   CHECK(bytes_of(place.file()) == before);
 }
 
-TEST_CASE("a file that is no pool store is refused and not touched") {
+TEST_CASE("a file that is not a pool store is refused and not touched") {
   const SqlitePlace place;
   {
     SqliteConnection db(place.file(), k_patience);
@@ -106,7 +106,7 @@ TEST_CASE("migrations are numbered from 1 without gaps, the same for both databa
   }
 }
 
-TEST_CASE("a database that somebody else has locked is waited for, then named, and works again") {
+TEST_CASE("a locked database is waited for, then named in the error, and works again") {
   const SqlitePlace place;
   const auto store = hasty(place);
   add(*store, gpu_row("a"));
@@ -155,25 +155,25 @@ TEST_CASE("a process that is stopped while it writes delays the others a bounded
   CHECK(rows->text(0) == "ok");
 }
 
-TEST_CASE("a turn whose holder was killed passes on") {
+TEST_CASE("the write lock is released when its holder is killed") {
   const TemporaryDirectory folder;
-  SharedTurn turn(folder / "turn");
+  WriteLock lock(folder / "lock");
   const pid_t child = fork();
   if (child == 0) {
-    const auto hold = turn.take(k_patience);
+    const auto hold = lock.take(k_patience);
     raise(SIGKILL);
   }
   int status = 0;
   waitpid(child, &status, 0);
   CHECK(WIFSIGNALED(status));
-  for (int i = 0; i < 3; ++i) CHECK(turn.take(k_patience).has_value());
+  for (int i = 0; i < 3; ++i) CHECK(lock.take(k_patience).has_value());
 }
 
-TEST_CASE("a turn that is held is waited for no longer than asked") {
+TEST_CASE("nobody waits for the write lock longer than asked") {
   const TemporaryDirectory folder;
-  SharedTurn turn(folder / "turn"), other(folder / "turn");
+  WriteLock lock(folder / "lock"), other(folder / "lock");
   {
-    const auto hold = turn.take(k_patience);
+    const auto hold = lock.take(k_patience);
     REQUIRE(hold);
     std::jthread([&] { CHECK(!other.take(std::chrono::milliseconds(10))); }).join();
     std::jthread([&] { CHECK(!other.take(std::chrono::milliseconds(10))); }).join();
@@ -181,15 +181,15 @@ TEST_CASE("a turn that is held is waited for no longer than asked") {
   std::jthread([&] { CHECK(other.take(k_patience)); }).join();
 }
 
-TEST_CASE("a chore is done by one at a time") {
+TEST_CASE("maintenance of the file is done by one thread at a time") {
   const TemporaryDirectory folder;
-  SharedTurn turn(folder / "turn");
+  WriteLock lock(folder / "lock");
   int done = 0;
-  turn.unless_busy([&] {
+  lock.unless_busy([&] {
     ++done;
-    std::jthread([&] { turn.unless_busy([&] { ++done; }); }).join();
+    std::jthread([&] { lock.unless_busy([&] { ++done; }); }).join();
   });
-  turn.unless_busy([&] { ++done; });
+  lock.unless_busy([&] { ++done; });
   CHECK(done == 2);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("after a boot the store's clock does not go back, and epochs start hig
   CHECK(place.open()->now() >= future);
 }
 
-TEST_CASE("a pool of ten thousand GPUs is read whole and claimed from") {
+TEST_CASE("a pool of ten thousand GPUs is read completely and claimed from") {
   const SqlitePlace place;
   const auto store = place.open();
   {

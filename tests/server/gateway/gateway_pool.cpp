@@ -52,7 +52,7 @@ Gpu GatewayPool::add_dead_worker() {
 }
 
 void GatewayPool::kill_worker(const Gpu& gpu) {
-  ::kill(local::parse_process_id(gpu.provider_id)->pid, SIGKILL);
+  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
 }
 
 std::unique_ptr<SqliteConnection> GatewayPool::locked() {

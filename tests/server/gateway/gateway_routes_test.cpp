@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "scheduler/forecast/headroom.h"
+#include "scheduler/pool/settings.h"
 #include "tests/server/gateway/gateway_pool.h"
 
 using namespace navtalk;
@@ -81,7 +82,7 @@ TEST_CASE("what the adaptive policy has learnt is shown while it is looked after
   CHECK_THAT(scraped(), !Catch::Contains("navtalk_scaler_headroom"));
   Headroom headroom{.users = 1200, .bursts = 5, .at = store.now()};
   headroom.used = {.deviations = 3.5, .trust = 0.2, .shape = 0.5};
-  store.set_setting(k_headroom_setting, as_text(headroom));
+  store.set_setting(setting_name::k_headroom, as_text(headroom));
   CHECK(shown() == nlohmann::json::parse(R"({"deviations": 3.5, "shape": 0.5, "trust": 0.2,
                                              "users": 1200.0, "rushes": 5.0})"));
   for (const char* const line :
@@ -90,7 +91,7 @@ TEST_CASE("what the adaptive policy has learnt is shown while it is looked after
     CHECK_THAT(scraped(), Catch::Contains(line));
   }
   headroom.at = store.now() - 11min;  // static now, or no scaler any more
-  store.set_setting(k_headroom_setting, as_text(headroom));
+  store.set_setting(setting_name::k_headroom, as_text(headroom));
   CHECK(shown().is_null());
 }
 

@@ -1,0 +1,53 @@
+#include "scheduler/pool/row_workers.h"
+
+namespace navtalk {
+
+RowWorkers::RowWorkers(int threads, std::size_t queue, std::function<Work()> make_work)
+    : capacity_(queue), queue_(queue) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back(
+        [this, make_work](const std::stop_token& stop) { run(make_work(), stop); });
+  }
+}
+
+RowWorkers::~RowWorkers() { request_stop(); }
+
+void RowWorkers::request_stop() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  queue_.close();
+}
+
+// The row is under way from here on, so that no other start() takes it while it is in the queue.
+bool RowWorkers::start(const Gpu& row) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= capacity_ || !under_way_.insert(row.id).second) return false;
+  }
+  if (queue_.push(row)) return true;
+  const std::lock_guard lock(mutex_);
+  under_way_.erase(row.id);
+  return false;
+}
+
+bool RowWorkers::under_way(const GpuId& id) const {
+  const std::lock_guard lock(mutex_);
+  return under_way_.contains(id);
+}
+
+bool RowWorkers::wait_idle(Duration at_most, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  return idle_.wait_for(lock, stop, at_most, [this] { return under_way_.empty(); });
+}
+
+void RowWorkers::run(const Work& work, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const std::optional<Gpu> row = queue_.pop(stop);
+    if (!row) return;
+    work(*row, stop);
+    const std::lock_guard lock(mutex_);
+    under_way_.erase(row->id);
+    idle_.notify_all();
+  }
+}
+
+}  // namespace navtalk

@@ -1,0 +1,74 @@
+#include "scheduler/pool/row_workers.h"
+
+#include <catch2/catch.hpp>
+#include <future>
+
+using namespace navtalk;
+
+namespace {
+
+constexpr Duration k_long = std::chrono::seconds(20);
+
+Gpu row(const std::string& id) { return {.id = {id}}; }
+
+}  // namespace
+
+TEST_CASE("a row is under way on one thread at a time, others beside it") {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> done{0};
+  RowWorkers workers(4, 8, [&] {
+    return [&](const Gpu& gpu, const std::stop_token&) {
+      if (gpu.id.text == "a") released.wait();
+      ++done;
+    };
+  });
+  REQUIRE(workers.start(row("a")));
+  CHECK(!workers.start(row("a")));
+  CHECK(workers.under_way({"a"}));
+  REQUIRE(workers.start(row("b")));
+  while (workers.under_way({"b"})) std::this_thread::yield();
+  CHECK(done == 1);
+  CHECK(!workers.wait_idle(Duration(1), {}));
+  release.set_value();
+  CHECK(workers.wait_idle(k_long, {}));
+  CHECK(workers.start(row("a")));
+  CHECK(workers.wait_idle(k_long, {}));
+  CHECK(done == 3);
+}
+
+TEST_CASE("a full queue takes no row, and forgets none") {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> begun{0};
+  RowWorkers workers(1, 1, [&] {
+    return [&](const Gpu&, const std::stop_token&) {
+      ++begun;
+      released.wait();
+    };
+  });
+  REQUIRE(workers.start(row("a")));
+  while (begun == 0) std::this_thread::yield();
+  REQUIRE(workers.start(row("b")));  // waits for the thread
+  CHECK(!workers.start(row("c")));
+  CHECK(!workers.under_way({"c"}));
+  release.set_value();
+  CHECK(workers.wait_idle(k_long, {}));
+  CHECK(begun == 2);
+}
+
+TEST_CASE("the end of the workers stops what is under way") {
+  std::atomic<bool> begun{false}, stopped{false};
+  {
+    RowWorkers workers(1, 1, [&] {
+      return [&](const Gpu&, const std::stop_token& stop) {
+        begun = true;
+        while (!stop.stop_requested()) std::this_thread::yield();
+        stopped = true;
+      };
+    });
+    REQUIRE(workers.start(row("a")));
+    while (!begun) std::this_thread::yield();
+  }
+  CHECK(stopped);
+}
