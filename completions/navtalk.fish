@@ -57,7 +57,7 @@ complete -c navtalk -n '__navtalk_at serve' -l threads -x -d 'Threads for the ne
 complete -c navtalk -n '__navtalk_at serve' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, default: the demo model (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l avatar -x -d 'Id of the avatar to load at start (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l name -x -d 'The name that the gateway gave it (worker)'
-complete -c navtalk -n '__navtalk_at serve' -l token-file -r -F -d 'File with the token that gateways send; default: NAVTALK_WORKER_TOKEN (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l token-file -r -F -d 'File with the token that gateways send; NAVTALK_WORKER_TOKEN overrides it (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l gateway-silence-s -x -d 'End if no gateway made a request for this time, 0: never (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l first-contact-s -x -d 'How long to wait for the first request, with --gateway-silence-s (worker)'
 complete -c navtalk -n '__navtalk_at avatar' -a list -d 'List the avatars in a folder'

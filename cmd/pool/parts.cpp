@@ -20,8 +20,8 @@ PoolIdentity identity_of(PoolStore& store, const Config& config) {
 
 std::string worker_token_of(const Config& config) {
   const std::filesystem::path& file = config.pool.worker_token_file;
-  if (!file.empty()) return pool_worker_token(file, false);
-  return pool_worker_token(made_state_directory() / "worker-token", true);
+  if (!file.empty()) return worker_token(file);
+  return worker_token(made_state_directory() / "worker-token", MissingToken::create);
 }
 
 std::string operator_name() {

@@ -46,7 +46,7 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->needs(&worker);
   command
       .add_option("--token-file", options.token_file,
-                  "File with the token that gateways send; default: NAVTALK_WORKER_TOKEN (worker)")
+                  "File with the token that gateways send; NAVTALK_WORKER_TOKEN overrides it (worker)")
       ->type_name("FILE")
       ->needs(&worker);
   command

@@ -8,7 +8,7 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "runpod/own_pod.h"
-#include "server/http/bearer.h"
+#include "scheduler/health/worker_token.h"
 #include "server/worker/render_engine.h"
 #include "server/worker/worker.h"
 
@@ -64,7 +64,7 @@ void tell_address(const std::string& url, Context& context) {
 
 int serve_worker(const ServeOptions& options, Context& context) {
   server::Worker worker({.listen = options.listen.value_or(k_listen),
-                         .token = server::worker_token(options.token_file),
+                         .token = worker_token(options.token_file),
                          .version = NAVTALK_VERSION,
                          .avatar = first_avatar(options, context),
                          .load_avatar = !options.avatar.empty() || demo_models(options, context),

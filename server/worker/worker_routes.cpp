@@ -60,7 +60,7 @@ Router Worker::State::routes() {
 }
 
 asio::awaitable<std::optional<Response>> Worker::State::check(const Request& request) {
-  if (!bears(request, options.token)) {
+  if (!has_token(request, options.token)) {
     co_return error_response(401, "unauthorized", "the worker's token is missing or wrong");
   }
   if (!speaks_our_protocol(request)) {

@@ -37,6 +37,7 @@
 #include <set>
 
 #include "core/base/id.h"
+#include "scheduler/health/worker_token.h"
 #include "server/http/bearer.h"
 #include "server/http/http_server.h"
 #include "server/protocol/control_frame.h"
@@ -77,7 +78,7 @@ class FakeWorker {
   FakeWorker(const Arguments& arguments, Json script)
       : arguments_(arguments),
         script_(std::move(script)),
-        token_(worker_token({})),
+        token_(navtalk::worker_token({})),
         slots_(arguments.slots),
         quiet_(io_),
         signals_(io_, SIGTERM, SIGINT),
@@ -119,7 +120,7 @@ class FakeWorker {
     if (request.path == "/fake") co_return std::nullopt;
     last_contact_ = Clock::now();
     ++requests_[request.path];
-    if (!bears(request, token_)) co_return error_response(401, "unauthorized", "wrong token");
+    if (!has_token(request, token_)) co_return error_response(401, "unauthorized", "wrong token");
     const Json act = next_act(request.path);
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_at(act.value("hold", false)
