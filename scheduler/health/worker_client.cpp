@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/net/url.h"
-#include "scheduler/health/worker_health.h"
+#include "scheduler/health/worker_protocol.h"
 
 namespace navtalk {
 namespace {
@@ -104,11 +104,11 @@ WorkerClient::WorkerClient(std::string token, WorkerClientOptions options)
 
 HttpRequest WorkerClient::request(const std::string& url, const std::string& path) const {
   HttpRequest result{.url = joined(url, path),
-                     .headers = {{"X-Navtalk-Protocol", "1"}, {"Accept", "application/json"}},
+                     .headers = worker_request_headers(token_),
                      .connect_timeout = options_.connect_timeout,
                      .timeout = options_.timeout,
                      .max_answer = k_max_answer};
-  if (!token_.empty()) result.headers.emplace_back("Authorization", "Bearer " + token_);
+  result.headers.emplace_back("Accept", "application/json");
   return result;
 }
 

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,27 +12,9 @@
 #include <vector>
 
 #include "core/net/http_client.h"
+#include "scheduler/health/worker_health.h"
 
 namespace navtalk {
-
-// A worker's report on itself. Missing fields keep these defaults.
-struct WorkerHealth {
-  struct Gpu {
-    std::string name{};
-    std::uint64_t vram_total = 0, vram_used = 0;  // bytes
-    std::optional<double> util{};                 // 0..1
-  };
-  std::string version{};
-  std::string instance{};    // random, of the process; may be missing
-  std::string state{};       // idle, running, starting, paused, failed, stopping
-  std::string device{};      // "cpu", "cuda:0"
-  std::optional<Gpu> gpu{};  // missing: it reports none
-  int slots = 0, sessions = 0;
-  std::vector<std::string> avatars{};
-  // Highest epoch seen: by lease; by slot number where the worker gives a list.
-  std::map<std::string, std::uint64_t> lease_epochs{};
-  double uptime_s = 0;
-};
 
 // Why a worker did not do what it was asked.
 struct WorkerFault {
@@ -83,9 +64,5 @@ class WorkerClient {
   WorkerClientOptions options_;
   HttpClient http_;
 };
-
-// Why a worker that answers may still not be given sessions; nullopt: it may. A pod that should have
-// a GPU can come up without one.
-std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected);
 
 }  // namespace navtalk

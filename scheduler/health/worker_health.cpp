@@ -5,6 +5,8 @@
 
 #include "core/text/lenient_json.h"
 #include "core/text/printable.h"
+#include "scheduler/health/worker_protocol.h"
+#include "scheduler/pool/state.h"
 
 namespace navtalk {
 namespace {
@@ -24,21 +26,39 @@ std::optional<WorkerHealth::Gpu> parse_gpu(const json& health) {
                            .util = number_field(gpu, "util")};
 }
 
-std::map<std::string, std::uint64_t> parse_epochs(const json& health) {
-  std::map<std::string, std::uint64_t> epochs;
-  const json& by_lease = object_field(health, "lease_epochs");
-  for (const auto& [lease, epoch] : by_lease.items()) {
-    if (epoch.is_number_unsigned()) epochs[lease] = epoch.get<std::uint64_t>();
-  }
-  const json& by_slot = array_field(health, "lease_epochs");
-  for (std::size_t slot = 0; slot < by_slot.size(); ++slot) {
-    const json& epoch = by_slot[slot];
-    if (epoch.is_number_unsigned()) epochs[std::to_string(slot)] = epoch.get<std::uint64_t>();
-  }
+std::vector<std::uint64_t> parse_epochs(const json& health) {
+  std::vector<std::uint64_t> epochs;
+  for (const json& epoch : array_field(health, "lease_epochs"))
+    epochs.push_back(epoch.is_number_unsigned() ? epoch.get<std::uint64_t>() : 0);
   return epochs;
 }
 
+nlohmann::ordered_json as_json(const WorkerHealth::Gpu& gpu) {
+  nlohmann::ordered_json object = {
+      {"name", gpu.name}, {"vram_total", gpu.vram_total}, {"vram_used", gpu.vram_used}};
+  object["util"] = nullptr;
+  if (gpu.util) object["util"] = *gpu.util;
+  return object;
+}
+
 }  // namespace
+
+nlohmann::ordered_json as_json(const WorkerHealth& health) {
+  nlohmann::ordered_json object;
+  object["version"] = health.version;
+  object["protocol"] = k_worker_protocol;
+  object["instance"] = health.instance;
+  object["state"] = health.state;
+  object["device"] = health.device;
+  object["gpu"] = nullptr;
+  if (health.gpu) object["gpu"] = as_json(*health.gpu);
+  object["slots"] = health.slots;
+  object["sessions"] = health.sessions;
+  object["avatars"] = health.avatars;
+  object["lease_epochs"] = health.lease_epochs;
+  object["uptime_s"] = health.uptime_s;
+  return object;
+}
 
 std::optional<WorkerHealth> parse_worker_health(const std::string& body) {
   const std::optional<json> parsed = parse_json(body);
@@ -75,7 +95,7 @@ std::optional<std::string> worker_error_code(const std::string& body) {
 }
 
 std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected) {
-  if (health.state != "idle" && health.state != "running") {
+  if (health.state != name(State::idle) && health.state != name(State::running)) {
     return "the worker is " + printable(health.state);
   }
   if (health.slots < 1) return "the worker has no slots";
