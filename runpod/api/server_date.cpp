@@ -1,16 +1,16 @@
 #include "runpod/api/server_date.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 
 namespace navtalk::runpod {
 
 std::optional<WallTime> parse_http_date(const std::string& text) {
-  std::tm parts{};
-  const char* const end = strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S", &parts);
-  if (end == nullptr || std::strcmp(end, " GMT") != 0) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+  const std::time_t seconds = curl_getdate(text.c_str(), nullptr);
+  if (seconds == -1) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(seconds);
 }
 
 std::chrono::seconds age_at_most(WallTime made, WallTime date) {

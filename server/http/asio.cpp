@@ -1,5 +1,5 @@
-// The compiled half of Asio and Beast: BOOST_ASIO_SEPARATE_COMPILATION leaves it out everywhere
-// else.
+// The compiled half of Asio, Beast and Boost.URL, which every other file leaves out.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>
 #include <boost/beast/src.hpp>
+#include <boost/url/src.hpp>

@@ -1,5 +1,8 @@
 #include "server/http/message.h"
 
+#include <algorithm>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
 
 namespace navtalk::server {
@@ -12,45 +15,13 @@ std::optional<std::string> find(const NamedValues& values, std::string_view name
   return std::nullopt;
 }
 
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> decoded(std::string_view text, bool plus_is_space) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_space) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      const int high = i + 1 < text.size() ? digit(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? digit(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  // A NUL would end a name early in whatever C library comes to see it.
-  if (out.find('\0') != std::string::npos) return std::nullopt;
-  return out;
-}
-
-bool parse_query(std::string_view text, NamedValues& query) {
-  while (!text.empty()) {
-    const std::string_view pair = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(text.size(), pair.size() + 1));
-    if (pair.empty()) continue;
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    const auto name = decoded(pair.substr(0, equals), true);
-    const auto value = decoded(pair.substr(std::min(pair.size(), equals + 1)), true);
-    if (!name || !value) return false;
-    query.emplace_back(*name, *value);
-  }
-  return true;
+// A NUL would end a name early in whatever C library comes to see it.
+bool has_nul(const Request& request) {
+  const auto nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  return nul(request.path) ||
+         std::any_of(request.query.begin(), request.query.end(), [&](const auto& parameter) {
+           return nul(parameter.first) || nul(parameter.second);
+         });
 }
 
 }  // namespace
@@ -86,13 +57,15 @@ Response error_response(const Error& error) {
 }
 
 bool parse_target(std::string_view target, Request& request) {
-  if (target.empty() || target.front() != '/') return false;
-  target = target.substr(0, target.find('#'));
-  const std::size_t question = std::min(target.find('?'), target.size());
-  const auto path = decoded(target.substr(0, question), false);
-  if (!path) return false;
-  request.path = *path;
-  return question == target.size() || parse_query(target.substr(question + 1), request.query);
+  const std::string_view without_fragment = target.substr(0, target.find('#'));
+  const auto parsed = boost::urls::parse_origin_form(without_fragment);
+  if (!parsed) return false;
+  request.path = parsed->path();
+  for (const auto& parameter : parsed->params({/*space_as_plus*/ true})) {
+    if (parameter.key.empty() && !parameter.has_value) continue;  // "&&"
+    request.query.emplace_back(parameter.key, parameter.value);
+  }
+  return !has_nul(request);
 }
 
 nlohmann::json json_body(const Request& request) {

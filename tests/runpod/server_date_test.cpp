@@ -5,12 +5,15 @@
 using namespace navtalk::runpod;
 using namespace std::chrono_literals;
 
-TEST_CASE("an answer's date is read in its one form") {
+TEST_CASE("an answer's date is read in the three forms of RFC 9110, and nothing else is a date") {
   const auto day = std::chrono::sys_days(std::chrono::year(1994) / 11 / 6);
-  CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT") == day + 8h + 49min + 37s);
-  for (const char* const other : {"", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37",
-                                  "Sun, 06 Nov 1994 08:49:37 +0100", "1994-11-06T08:49:37Z",
-                                  "Sun, 06 Nov 1994 08:49:37 GMT "}) {
+  for (const char* const form : {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+                                 "Sun Nov  6 08:49:37 1994"}) {
+    INFO(form);
+    CHECK(parse_http_date(form) == day + 8h + 49min + 37s);
+  }
+  for (const char* const other :
+       {"", "yesterday", "Sun, 06 Nov", "Sun, 06 Nov 1994 25:49:37 GMT", "1994-11-06T08:49:37Z"}) {
     INFO(other);
     CHECK_FALSE(parse_http_date(other));
   }
