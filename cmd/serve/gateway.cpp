@@ -77,18 +77,18 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   Allocator allocator(*store, supply, demand_tracker, allocator_options(config, owner));
 
   std::optional<PoolService> pool;
-  server::Gateway gateway(*store, allocator,
-                          {.listen = options.listen.value_or(config.server.listen),
-                           .worker_token = token,
-                           .version = NAVTALK_VERSION,
-                           .identity = identity,
-                           .problems =
-                               [&pool] {
-                                 using Problems = std::vector<std::string>;
-                                 return pool ? pool->problems() : Problems{"the pool starts"};
-                               },
-                           .stop_notice = std::chrono::milliseconds(
-                               static_cast<std::int64_t>(options.drain_s * 1000))});
+  server::Gateway gateway(
+      *store, allocator,
+      {.listen = options.listen.value_or(config.server.listen),
+       .version = NAVTALK_VERSION,
+       .identity = identity,
+       .problems =
+           [&pool] {
+             using Problems = std::vector<std::string>;
+             return pool ? pool->problems() : Problems{"the pool starts"};
+           },
+       .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
+       .session = {.worker_token = token}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
   PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, token);
   pool_of_this_host.host = Host{.name = host_name(),

@@ -1,6 +1,6 @@
-// The front of the pool: users' live sessions, the operator's routes, metrics. It asks the
-// allocator for slots, connects to workers, and relays frames without looking into media. HTTP and
-// WebSockets run on the thread that calls run(); store calls on a few threads of its own.
+// The front of the pool: users' live sessions (session/), the operator's routes, health and
+// metrics. HTTP and WebSockets run on the thread that calls run(), calls of the store on a few
+// threads of its own.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,20 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
+#include "server/gateway/session/session_options.h"
 
 namespace navtalk::server {
 
 struct GatewayOptions {
   std::string listen = "127.0.0.1:2160";
-  std::string worker_token{};  // shown to workers
   std::string version{};
   PoolIdentity identity{};
-  // What is wrong with the pool's loops, one sentence each. For /readyz; missing: there are none
-  // here.
+  // What is wrong with the pool's loops, one sentence each. For /readyz; empty: they are not in
+  // this process.
   std::function<std::vector<std::string>()> problems{};
-  std::size_t max_sessions = 1000;  // waiting ones included
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
-  std::chrono::milliseconds start_within{10'000};    // a client's session.start
-  std::chrono::milliseconds connect_within{5'000};   // to a worker
-  std::chrono::milliseconds ready_within{30'000};    // its session.ready, avatar loaded
-  std::chrono::milliseconds client_silence{40'000};  // pings included
-  // A client that does not read for so long is let go; well before its worker, whose frames then
-  // wait too, counts as silent.
-  std::chrono::milliseconds slow_client{8'000};
+  SessionOptions session{};
 };
 
 class Gateway {
@@ -47,13 +40,12 @@ class Gateway {
 
   // "http://127.0.0.1:2160"
   std::string url() const;
-  // Until a stop is asked: sessions get their notice, leases are given back.
+  // Until a stop is requested: sessions get their notice, leases are released.
   void run(const std::stop_token& stop);
 
-  struct State;
-
  private:
-  std::unique_ptr<State> state_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace navtalk::server

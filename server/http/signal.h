@@ -1,5 +1,5 @@
-// A bell between coroutines of one I/O thread: ring() wakes the one that waits, or the next one to
-// wait. Rings that come together are one.
+// Wakes a coroutine of the same I/O thread: notify() wakes the one that waits, or lets the next
+// wait() return at once. Several notifications before a wait() count as one.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>
@@ -15,22 +15,22 @@ class Signal {
 
   explicit Signal(const boost::asio::any_io_executor& executor) : timer_(executor) {}
 
-  void ring() {
-    rung_ = true;
+  void notify() {
+    notified_ = true;
     timer_.cancel();
   }
-  // Until the next ring, or `until`.
+  // Until the next notification, or `until`.
   boost::asio::awaitable<void> wait(Clock::time_point until = Clock::time_point::max()) {
-    if (!rung_) {
+    if (!notified_) {
       timer_.expires_at(until);
       co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     }
-    rung_ = false;
+    notified_ = false;
   }
 
  private:
   boost::asio::steady_timer timer_;
-  bool rung_ = false;
+  bool notified_ = false;
 };
 
 }  // namespace navtalk::server

@@ -30,9 +30,20 @@ Frame control_frame(const nlohmann::ordered_json& object) {
 
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s) {
-  nlohmann::ordered_json object = {{"type", "error"}, {"code", code}, {"message", message}};
+  nlohmann::ordered_json object = {
+      {"type", frame_type::error}, {"code", code}, {"message", message}};
   if (retry_after_s) object["retry_after"] = *retry_after_s;
   return control_frame(object);
+}
+
+Frame draining_frame(std::chrono::milliseconds notice) {
+  const nlohmann::ordered_json object = {
+      {"type", frame_type::draining}, {"notice_s", std::chrono::duration<double>(notice).count()}};
+  return control_frame(object);
+}
+
+bool is_clients_fault(std::string_view code) {
+  return code == name(Code::usage) || code == name(Code::not_found) || code == name(Code::invalid);
 }
 
 }  // namespace navtalk::server

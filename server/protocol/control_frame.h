@@ -1,6 +1,7 @@
-// Control frames of a live session: JSON text with a "type". Plain functions.
+// Control frames of a live session (docs/protocol.md): JSON text with a "type". Plain functions.
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,19 +11,33 @@
 
 namespace navtalk::server {
 
+// The values of "type".
+namespace frame_type {
+inline constexpr std::string_view start = "session.start", ready = "session.ready",
+                                  draining = "session.draining", end = "session.end",
+                                  queue_update = "queue.update", input_end = "input.end",
+                                  interrupt = "interrupt", error = "error";
+}  // namespace frame_type
+
 // What a session.start may hold: its members are names and numbers. It is kept while its user
 // waits, and parts of it are logged.
 inline constexpr std::size_t k_longest_start = 16 << 10;  // bytes
-// What is wrong with one that is longer; nullopt: it is not.
+// The error for one that is longer; nullopt: it is not.
 std::optional<Frame> start_too_long(const std::string& text);
 
-// The object, when the text is one with a "type" that is a text.
+// The object, when the text is a JSON object whose "type" is a string.
 std::optional<nlohmann::json> parse_control(const std::string& text);
-// Its "type"; "" when it has none, or is no such object.
+// Its "type"; "" when the text is not such an object.
 std::string type_of(const std::string& text);
 Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
+// {"type":"session.draining","notice_s"}
+Frame draining_frame(std::chrono::milliseconds notice);
+
+// Whether an error in answer to session.start is about what the client asked for. Any other, one of
+// a later version included, is a fault of the worker.
+bool is_clients_fault(std::string_view code);
 
 }  // namespace navtalk::server

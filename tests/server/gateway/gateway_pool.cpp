@@ -21,7 +21,7 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   allocation.host = "here";
   allocator_.emplace(*store_, *supply_, *demand_tracker_, allocation);
   gateway.listen = "127.0.0.1:0";
-  gateway.worker_token = "secret";
+  gateway.session.worker_token = "secret";
   gateway.identity = identity_;
   gateway_ = std::make_unique<server::Gateway>(*store_, *allocator_, gateway);
   running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });

@@ -92,7 +92,7 @@ TEST_CASE("without a queue a user without a slot is refused with a time to try a
 
 TEST_CASE("the first frame must be session.start, and in time") {
   GatewayOptions impatient;
-  impatient.start_within = 300ms;
+  impatient.session.start_within = 300ms;
   GatewayPool pool({}, impatient);
   for (const char* const text : {"nonsense", "{}", R"({"type":"input.end"})"}) {
     SocketClient client = pool.connect();

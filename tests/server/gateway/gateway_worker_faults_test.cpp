@@ -26,7 +26,7 @@ TEST_CASE("a worker that cannot be reached is failed, and the user gets another"
 
 TEST_CASE("a worker that accepts and never gets ready is failed") {
   GatewayOptions impatient;
-  impatient.ready_within = 300ms;
+  impatient.session.ready_within = 300ms;
   const Script script(R"({"ready": false})");
   GatewayPool pool({.queue_limit = 0}, impatient);
   const Gpu gpu = pool.add_worker();
@@ -216,7 +216,7 @@ TEST_CASE("a lease that no session holds is given back, not renewed for ever") {
 TEST_CASE("a client that does not read is let go, and its GPU is not blamed") {
   const Script script(R"({"echo": true})");
   GatewayOptions impatient;
-  impatient.slow_client = 300ms;
+  impatient.session.slow_client = 300ms;
   GatewayPool pool({}, impatient);
   const Gpu gpu = pool.add_worker();
   RawClient client(pool.url(), 4096);

@@ -1,0 +1,88 @@
+#include "server/gateway/pool_metrics.h"
+
+#include <cmath>
+#include <map>
+
+namespace navtalk::server {
+namespace {
+
+constexpr Duration k_recent = std::chrono::hours(1);
+
+void add_headroom(MetricsPage& page, const Headroom& headroom) {
+  page.gauge("navtalk_scaler_headroom_deviations",
+             "Learnt headroom above the forecast, in the forecast's own deviations",
+             headroom.used.deviations);
+  page.gauge("navtalk_scaler_headroom_trust_ratio",
+             "How much of it is used in place of the normal quantile", headroom.used.trust);
+  page.gauge("navtalk_scaler_headroom_users", "Users of the last month it was learnt from",
+             headroom.users);
+  page.gauge("navtalk_scaler_headroom_rushes",
+             "Bursts of the last month that no forecast predicted", headroom.bursts);
+}
+
+void add_pool(MetricsPage& page, const PoolReport& report) {
+  std::map<std::pair<Source, State>, int> gpus;
+  for (const Source source : {Source::local, Source::external, Source::cloud}) {
+    for (int state = 0; state < k_states; ++state) gpus[{source, static_cast<State>(state)}] = 0;
+  }
+  for (const Gpu& gpu : report.view.gpus) ++gpus[{gpu.source, gpu.state}];
+  for (const auto& [key, count] : gpus) {
+    page.gauge(
+        "navtalk_pool_gpus", "GPUs by source and state", count,
+        {{"source", std::string(name(key.first))}, {"state", std::string(name(key.second))}});
+  }
+  const PoolTotals& totals = report.totals;
+  page.gauge("navtalk_pool_slots", "Slots of all GPUs", totals.slots);
+  page.gauge("navtalk_pool_free_slots", "Slots that can be claimed now", totals.free_slots);
+  page.gauge("navtalk_pool_sessions", "Open leases", totals.sessions);
+  page.gauge("navtalk_queue_depth", "Users who wait for a slot", totals.waiting);
+  page.gauge("navtalk_pool_usd_per_hour", "Price of everything that is paid for now",
+             totals.usd_per_hour);
+  page.gauge("navtalk_pool_usd_last_day", "Paid within 24 hours", totals.usd_last_day);
+  if (totals.headroom) add_headroom(page, *totals.headroom);
+  page.gauge("navtalk_scaler_cloud_on", "1 while the cloud is switched on", totals.cloud ? 1 : 0);
+  if (!totals.decision) return;
+  page.gauge("navtalk_scaler_target_slots", "Slots that the scaler wants", totals.decision->target);
+  page.gauge("navtalk_scaler_supply_slots", "Slots that it counts", totals.decision->supply);
+}
+
+void add_recent(MetricsPage& page, const PoolFacts& facts) {
+  std::map<MetricLabels, int> attempts;
+  for (const Attempt& attempt : facts.attempts) {
+    ++attempts[{{"source", std::string(name(attempt.source))},
+                {"operation", std::string(name(attempt.operation))},
+                {"result", std::string(name(attempt.result))}}];
+  }
+  for (const auto& [labels, count] : attempts) {
+    page.gauge("navtalk_provider_attempts_last_hour", "Creates and wakes by their outcome", count,
+               labels);
+  }
+  int scored = 0, kept = 0;
+  double error_s = 0;
+  for (const Promise& promise : facts.promises) {
+    if (!promise.actual) continue;
+    ++scored;
+    kept += *promise.actual <= promise.promised ? 1 : 0;
+    error_s += std::abs(in_seconds(*promise.actual - promise.promised));
+  }
+  page.gauge("navtalk_eta_scored_last_hour", "Promised waits whose outcome is known", scored);
+  if (scored == 0) return;
+  page.gauge("navtalk_eta_kept_ratio", "Part of them that was kept; 0.9 is meant",
+             static_cast<double>(kept) / scored);
+  page.gauge("navtalk_eta_error_seconds", "Mean distance between promise and wait",
+             error_s / scored);
+}
+
+}  // namespace
+
+PoolFacts read_pool_facts(PoolStore& store) {
+  const TimePoint since = store.now() - k_recent;
+  return {report_pool(store), store.attempts(since), store.promises(since)};
+}
+
+void add_pool_metrics(MetricsPage& page, const PoolFacts& facts) {
+  add_pool(page, facts.report);
+  add_recent(page, facts);
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,119 @@
+#include "server/gateway/session/open_on_worker.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/net/url.h"
+#include "core/text/printable.h"
+#include "scheduler/health/worker_health.h"
+#include "scheduler/health/worker_protocol.h"
+#include "server/protocol/control_frame.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_worker_silence = 20s;
+constexpr std::size_t k_logged_bytes = 500;  // of a worker's message
+
+// Behind the path of the worker's base URL, where a proxy gave it one.
+std::string session_target(const std::string& base, const Lease& lease) {
+  const std::string prefix = base.ends_with('/') ? base.substr(0, base.size() - 1) : base;
+  return prefix + "/v1/session?lease=" + lease.id.text + "&epoch=" + std::to_string(lease.epoch) +
+         "&slot=" + std::to_string(lease.slot);
+}
+
+WebSocket::Address address_of(const Lease& lease, const std::string& worker_token) {
+  const HttpUrl url = parse_http_url(lease.url);
+  WebSocket::Address address;
+  address.host = url.host;
+  address.port = std::to_string(url.port);
+  address.tls = url.secure;
+  address.target = session_target(url.path, lease);
+  address.headers = worker_request_headers(worker_token);
+  return address;
+}
+
+std::string text_of(const nlohmann::json& frame, const char* member) {
+  const auto found = frame.find(member);
+  return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The worker's own words; a proxy's answer has none that are worth keeping.
+std::string words_of(const WebSocket::Declined& declined) {
+  if (declined.status == 0) return declined.message;
+  const std::string status = "HTTP " + std::to_string(declined.status);
+  const std::optional<std::string> words = worker_error(declined.message);
+  return words ? *words + " (" + status + ")" : "not a worker's answer (" + status + ")";
+}
+
+// By name, since what is behind it may be newer than this gateway.
+bool is_fence(const std::string& code) { return code == k_stale_epoch || code == k_superseded; }
+
+Opening outcome_of(const WebSocket::Declined& declined) {
+  const std::string words = words_of(declined);
+  if (is_fence(worker_error_code(declined.message).value_or(""))) return Fenced{words};
+  return WorkerFailed{.why = "the worker declined a session: " + words};
+}
+
+// Of a worker's error before session.ready.
+Opening outcome_of(Frame frame) {
+  const nlohmann::json error = parse_control(frame.bytes).value();
+  const std::string code = text_of(error, "code");
+  if (is_clients_fault(code)) return ClientRefused{std::move(frame)};
+  const std::string words =
+      code + ": " + printable_start(text_of(error, "message"), k_logged_bytes);
+  if (is_fence(code)) return Fenced{words};
+  return WorkerFailed{.why = "the worker could not start a session: " + words, .starting = true};
+}
+
+asio::awaitable<Opening> await_ready(OpenRequest request, std::unique_ptr<WebSocket> worker) {
+  const auto until = Signal::Clock::now() + request.options.ready_within;
+  for (;;) {
+    // The client first: what the worker says to one who is gone does not matter.
+    if (request.client.left()) co_return ClientLeft{};
+    if (request.events.draining) co_return GatewayDrains{};
+    if (request.claim.lease_lost()) co_return LeaseLost{};
+    if (std::optional<Frame> frame = worker->poll()) {
+      const std::string type = frame->text ? type_of(frame->bytes) : "";
+      if (type == frame_type::error) co_return outcome_of(std::move(*frame));
+      request.client.offer(std::move(*frame));
+      if (type != frame_type::ready) continue;
+      co_return Ready{std::move(worker)};
+    }
+    if (!worker->open())
+      co_return WorkerFailed{.why = "the worker ended the session before it was ready",
+                             .starting = true};
+    if (Signal::Clock::now() >= until)
+      co_return WorkerFailed{.why = "the worker did not get a session ready in time",
+                             .starting = true};
+    co_await request.events.signal.wait(until);
+  }
+}
+
+}  // namespace
+
+asio::awaitable<Opening> open_on_worker(OpenRequest request) {
+  std::optional<WebSocket::Address> address;
+  std::string fault;
+  try {
+    address = address_of(*request.claim.lease(), request.options.worker_token);
+  } catch (const Error& error) {
+    fault = error.message();
+  }
+  if (!address) co_return WorkerFailed{.why = "the worker's URL is not usable: " + fault};
+  SocketLimits limits;
+  limits.handshake = request.options.connect_within;
+  limits.silence = k_worker_silence;
+  WebSocket::Declined declined;
+  std::unique_ptr<WebSocket> worker = co_await WebSocket::connect(*address, limits, declined);
+  if (!worker) co_return outcome_of(declined);
+  worker->on_activity([&events = request.events] { events.signal.notify(); });
+  Frame start;
+  start.bytes = request.start;
+  co_await worker->send(std::move(start));
+  co_return co_await await_ready(request, std::move(worker));
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,48 @@
+// One attempt to open a session on the worker of a lease. The client can leave at any moment of it;
+// that says nothing about the worker.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "server/gateway/session/client.h"
+#include "server/gateway/session/session_events.h"
+#include "server/gateway/session/session_options.h"
+#include "server/gateway/session/slot_claim.h"
+#include "server/http/web_socket.h"
+
+namespace navtalk::server {
+
+// How the attempt ended. Whose fault it was decides what follows, so each has a name.
+struct Ready {
+  std::unique_ptr<WebSocket> worker;
+};
+struct ClientLeft {};     // nobody's fault
+struct GatewayDrains {};  // nor this
+struct LeaseLost {};      // the store gave the slot to others: not the worker's fault
+struct Fenced {           // the worker has seen a newer lease on that slot
+  std::string why{};
+};
+struct ClientRefused {  // the client asked for what is not there
+  Frame error{};        // the worker's words for it
+};
+struct WorkerFailed {
+  std::string why{};      // never empty
+  bool starting = false;  // the worker was reached, but could not start this session
+};
+using Opening =
+    std::variant<Ready, ClientLeft, GatewayDrains, LeaseLost, Fenced, ClientRefused, WorkerFailed>;
+
+struct OpenRequest {
+  Client& client;  // gets what the worker says before it is ready
+  const SlotClaim& claim;
+  SessionEvents& events;
+  const std::string& start;  // the client's session.start, as it came
+  const SessionOptions& options;
+};
+
+boost::asio::awaitable<Opening> open_on_worker(OpenRequest request);
+
+}  // namespace navtalk::server

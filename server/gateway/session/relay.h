@@ -1,0 +1,46 @@
+// Frames between a client and its worker, both ways, as they come. Each direction has its own
+// bounded queues, so that a side that does not read holds up only what is meant for it.
+//
+//   client ──receive──► to_worker ──send──► worker
+//   client ◄──send──── to_client ◄─receive── worker
+//
+// Of the I/O thread; the sockets outlive it. After start() it must live until finished().
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "server/gateway/session/session_counters.h"
+#include "server/http/signal.h"
+#include "server/http/web_socket.h"
+
+namespace navtalk::server {
+
+class Relay {
+ public:
+  // `changed` is notified when a direction ends.
+  Relay(WebSocket& client, WebSocket& worker, SessionCounters& counters, Signal& changed);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  void start(const boost::asio::any_io_executor& executor);
+  // Both directions are open.
+  bool open() const { return running_ == 2; }
+  bool client_ended() const { return client_ended_; }
+  // Closes what is open on both sides.
+  void close();
+  // Until both directions have ended.
+  boost::asio::awaitable<void> finished();
+
+ private:
+  boost::asio::awaitable<void> to_worker();
+  boost::asio::awaitable<void> to_client();
+
+  WebSocket& client_;
+  WebSocket& worker_;
+  SessionCounters& counters_;
+  Signal& changed_;
+  int running_ = 0;  // directions
+  bool client_ended_ = false;
+};
+
+}  // namespace navtalk::server

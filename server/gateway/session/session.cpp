@@ -1,0 +1,130 @@
+#include "server/gateway/session/session.h"
+
+#include "core/log/log.h"
+#include "server/gateway/session/relay.h"
+#include "server/gateway/session/slot_search.h"
+#include "server/protocol/control_frame.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using Clock = Signal::Clock;
+
+Session::Session(WebSocket& socket, asio::any_io_executor executor, const SessionParts& parts)
+    : executor_(std::move(executor)),
+      parts_(parts),
+      events_(executor_),
+      client_(socket),
+      claim_(parts.store, parts.allocator, parts.threads, events_.signal) {
+  socket.on_activity([this] { events_.signal.notify(); });
+}
+
+Session::~Session() { client_.socket().on_activity({}); }
+
+asio::awaitable<void> Session::run() {
+  try {
+    co_await live();
+  } catch (const std::exception& error) {
+    log::error("a session failed", {{"session", claim_.id().text}, {"error", error.what()}});
+    client_.refuse("failed", "internal error; try again", 5, CloseCode::failed);
+  }
+  co_await claim_.release();
+}
+
+asio::awaitable<void> Session::live() {
+  const bool started = co_await receive_start();
+  if (!started) co_return;
+  SlotSearch search({.client = client_,
+                     .claim = claim_,
+                     .events = events_,
+                     .counters = parts_.counters,
+                     .options = parts_.options},
+                    start_);
+  const std::unique_ptr<WebSocket> worker = co_await search.run();
+  if (!worker) co_return;
+  parts_.counters.count_ready(Clock::now() - arrived_);
+  co_await relay(*worker);
+}
+
+asio::awaitable<bool> Session::receive_start() {
+  const auto until = Clock::now() + parts_.options.start_within;
+  for (;;) {
+    if (const std::optional<Frame> frame = client_.socket().poll()) {
+      if (auto refusal = frame->text ? start_too_long(frame->bytes) : std::nullopt) {
+        client_.refuse(std::move(*refusal), "invalid");
+        co_return false;
+      }
+      if (frame->text && type_of(frame->bytes) == frame_type::start) {
+        start_ = frame->bytes;
+        co_return true;
+      }
+      client_.refuse("usage", "the first frame must be session.start, a JSON object", {},
+                     CloseCode::refused);
+      co_return false;
+    }
+    if (!client_.socket().open()) co_return false;
+    if (events_.draining || Clock::now() >= until) {
+      client_.refuse("usage", "no session.start came in time", {}, CloseCode::refused);
+      co_return false;
+    }
+    co_await events_.signal.wait(until);
+  }
+}
+
+asio::awaitable<void> Session::relay(WebSocket& worker) {
+  relaying_ = true;
+  client_.socket().on_activity({});
+  worker.on_activity({});
+  Relay relay(client_.socket(), worker, parts_.counters, events_.signal);
+  std::exception_ptr problem;
+  try {
+    claim_.served();
+    relay.start(executor_);
+    while (relay.open() && !claim_.lease_lost()) co_await events_.signal.wait();
+    tell_end(worker, relay.client_ended());
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  // Whatever happened, the directions end before what they refer to; and the slot is free for
+  // others before the last frames are gone.
+  relay.close();
+  co_await claim_.release();
+  co_await relay.finished();
+  if (problem) std::rethrow_exception(problem);
+}
+
+// Tells the client; the store hears of it in release().
+void Session::tell_end(const WebSocket& worker, bool client_ended) {
+  if (claim_.lease_lost()) {
+    ++parts_.counters.lease_lost;
+    client_.refuse("lease_lost", "the pool gave this slot to others", 1, CloseCode::failed);
+    return;
+  }
+  if (client_ended || !client_.socket().open()) return;
+  const auto farewell = worker.peer_close();
+  if (farewell && farewell->first != static_cast<std::uint16_t>(CloseCode::failed)) {
+    client_.socket().close(static_cast<CloseCode>(farewell->first), farewell->second);
+    return;
+  }
+  ++parts_.counters.worker_lost;
+  claim_.worker_lost("its worker was lost in a session");
+  client_.refuse("worker_lost", "the GPU of this session was lost; start again", 1,
+                 CloseCode::failed);
+}
+
+void Session::note_pool_change() {
+  if (relaying_) return;
+  events_.pool_changed = true;
+  events_.signal.notify();
+}
+
+void Session::drain(const Frame& notice) {
+  if (relaying_) client_.offer(notice);
+  events_.draining = true;
+  events_.signal.notify();
+}
+
+void Session::end_drained() {
+  client_.refuse("drained", "this gateway is going away", 1, CloseCode::going_away);
+}
+
+}  // namespace navtalk::server

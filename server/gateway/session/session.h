@@ -1,0 +1,71 @@
+// One user's live session at the gateway, from the upgrade to the end:
+//
+//   receive_start() ──► SlotSearch: a slot, and a worker that is ready ──► Relay: frames both ways
+//        │                   │                                                │
+//        └───────────────────┴────────────────────────────────────────────────┴──► release the slot
+//
+// Of the I/O thread. Its socket outlives it.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "server/gateway/session/client.h"
+#include "server/gateway/session/session_counters.h"
+#include "server/gateway/session/session_events.h"
+#include "server/gateway/session/session_options.h"
+#include "server/gateway/session/slot_claim.h"
+#include "server/http/blocking_threads.h"
+
+namespace navtalk::server {
+
+// What all sessions of a gateway share.
+struct SessionParts {
+  PoolStore& store;
+  Allocator& allocator;
+  BlockingThreads& threads;
+  SessionCounters& counters;
+  const SessionOptions& options;
+};
+
+class Session {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  Session(WebSocket& socket, boost::asio::any_io_executor executor, const SessionParts& parts);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  SlotClaim& claim() { return claim_; }
+  // Until the session is over and its slot released. Throws nothing.
+  Awaitable<void> run();
+
+  // --- told by others while it runs
+  void note_pool_change();
+  // The gateway is going away: `notice` is for a session that has its worker; one that still looks
+  // for a worker ends.
+  void drain(const Frame& notice);
+  // The notice is over.
+  void end_drained();
+
+ private:
+  Awaitable<void> live();
+  // False: the session is over, and the client has been told why.
+  Awaitable<bool> receive_start();
+  Awaitable<void> relay(WebSocket& worker);
+  void tell_end(const WebSocket& worker, bool client_ended);
+
+  const boost::asio::any_io_executor executor_;
+  const SessionParts parts_;
+  const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
+  SessionEvents events_;
+  Client client_;
+  SlotClaim claim_;
+  std::string start_{};  // the client's session.start, as it came
+  bool relaying_ = false;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,82 @@
+#include "server/gateway/session/sessions.h"
+
+#include "server/protocol/control_frame.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+
+// A session is in the set, and its lease is kept, for as long as this lives.
+class Sessions::Entry {
+ public:
+  Entry(Sessions& all, Session& session) : all_(all), session_(session) {
+    all_.sessions_.insert(&session_);
+    all_.keeper_.add(session_.claim());
+  }
+  ~Entry() {
+    all_.keeper_.remove(session_.claim());
+    all_.sessions_.erase(&session_);
+    all_.ended_.notify();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  Sessions& all_;
+  Session& session_;
+};
+
+Sessions::Sessions(asio::any_io_executor executor, PoolStore& store, Allocator& allocator,
+                   BlockingThreads& threads, LeaseKeeper& keeper, SessionOptions options)
+    : executor_(std::move(executor)),
+      store_(store),
+      allocator_(allocator),
+      threads_(threads),
+      keeper_(keeper),
+      options_(std::move(options)),
+      ended_(executor_) {}
+
+asio::awaitable<std::optional<Response>> Sessions::realtime(const Request&, Upgrade& upgrade) {
+  if (draining_) co_return error_response(503, "draining", "this gateway is going away");
+  if (sessions_.size() >= options_.max_sessions) {
+    Response refusal =
+        error_response(503, "no_capacity", "this gateway has as many sessions as it may");
+    refusal.headers.emplace_back("Retry-After", "10");
+    co_return refusal;
+  }
+  SocketLimits limits;
+  limits.silence = options_.client_silence;
+  limits.write = options_.slow_client;
+  const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
+  if (!socket) co_return std::nullopt;
+  co_await run(*socket);
+  socket->close(CloseCode::normal, "");
+  co_await socket->finished();
+  co_return std::nullopt;
+}
+
+asio::awaitable<void> Sessions::run(WebSocket& socket) {
+  const SessionParts parts{.store = store_,
+                           .allocator = allocator_,
+                           .threads = threads_,
+                           .counters = counters_,
+                           .options = options_};
+  Session session(socket, executor_, parts);
+  const Entry entry(*this, session);
+  if (draining_) session.drain({});  // since the upgrade
+  co_await session.run();
+}
+
+void Sessions::note_pool_change() {
+  for (Session* session : sessions_) session->note_pool_change();
+}
+
+asio::awaitable<void> Sessions::drain(std::chrono::milliseconds notice) {
+  draining_ = true;
+  const Frame frame = draining_frame(notice);
+  for (Session* session : sessions_) session->drain(frame);
+  const auto until = Signal::Clock::now() + notice;
+  while (!sessions_.empty() && Signal::Clock::now() < until) co_await ended_.wait(until);
+  for (Session* session : sessions_) session->end_drained();
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,51 @@
+// All live sessions of this gateway: the handler of GET /v1/realtime, what each is told while it
+// runs, and their end when the gateway goes away. Of the I/O thread.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "server/gateway/session/lease_keeper.h"
+#include "server/gateway/session/session.h"
+#include "server/http/web_socket.h"
+
+namespace navtalk::server {
+
+class Sessions {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  Sessions(boost::asio::any_io_executor executor, PoolStore& store, Allocator& allocator,
+           BlockingThreads& threads, LeaseKeeper& keeper, SessionOptions options);
+
+  // One session, until it is over.
+  Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
+  void note_pool_change();
+  // From now on there are no new sessions. Returns when the last one is over, or has been told to
+  // end because the notice is over.
+  Awaitable<void> drain(std::chrono::milliseconds notice);
+
+  bool draining() const { return draining_; }
+  std::size_t size() const { return sessions_.size(); }
+  const SessionCounters& counters() const { return counters_; }
+
+ private:
+  class Entry;
+  Awaitable<void> run(WebSocket& socket);
+
+  const boost::asio::any_io_executor executor_;
+  PoolStore& store_;
+  Allocator& allocator_;
+  BlockingThreads& threads_;
+  LeaseKeeper& keeper_;
+  const SessionOptions options_;
+  SessionCounters counters_{};
+  std::set<Session*> sessions_{};
+  Signal ended_;  // one of them
+  bool draining_ = false;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,115 @@
+#include "server/gateway/session/slot_claim.h"
+
+#include "core/base/id.h"
+#include "core/log/log.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_retry = 1s;  // of a release, while the store is away
+
+}  // namespace
+
+SlotClaim::SlotClaim(PoolStore& store, Allocator& allocator, BlockingThreads& threads,
+                     Signal& changed)
+    : store_(store),
+      allocator_(allocator),
+      threads_(threads),
+      changed_(changed),
+      claimant_{.id = WaiterId{random_id()}} {}
+
+asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Claimant)) {
+  const Claimant claimant = claimant_;
+  Allocation answer = co_await threads_.run(
+      [this, question, claimant] { return (allocator_.*question)(claimant); });
+  if (const auto* lease = std::get_if<Lease>(&answer)) {
+    lease_ = *lease;
+    lease_lost_ = false;  // that was another lease
+  }
+  co_return answer;
+}
+
+asio::awaitable<Allocation> SlotClaim::arrive() {
+  arrived_ = true;
+  return ask(&Allocator::arrive);
+}
+
+asio::awaitable<Allocation> SlotClaim::check() { return ask(&Allocator::check); }
+
+void SlotClaim::served() {
+  threads_.post([&allocator = allocator_, lease = *lease_] {
+    try {
+      allocator.connected(lease);
+    } catch (const std::exception& error) {
+      log::warn("the next GPU could not be prepared", {{"error", error.what()}});
+    }
+  });
+}
+
+asio::awaitable<void> SlotClaim::give_up() {
+  const Lease lease = *lease_;
+  try {
+    co_await threads_.run([this, &lease] { store_.unclaim(lease.id, lease.epoch); });
+    lease_.reset();
+  } catch (const Error& error) {
+    log::warn("a lease could not be given up", {{"gpu", lease.gpu.text}, {"error", error.what()}});
+  }
+}
+
+asio::awaitable<void> SlotClaim::fail_worker(std::string why) {
+  const Lease lease = *lease_;
+  try {
+    co_await threads_.run([this, &lease, &why] { allocator_.connect_failed(lease, why); });
+    lease_.reset();
+  } catch (const Error& error) {
+    log::warn("a GPU could not be marked failed",
+              {{"gpu", lease.gpu.text}, {"error", error.what()}});
+  }
+}
+
+void SlotClaim::mark_lease_lost() {
+  lease_lost_ = true;
+  changed_.notify();
+}
+
+std::function<void()> SlotClaim::pending_release() const {
+  if (lease_) {
+    return [&allocator = allocator_, lease = *lease_, why = worker_lost_] {
+      if (why.empty()) {
+        allocator.release(lease);
+      } else {
+        allocator.worker_lost(lease, why);
+      }
+    };
+  }
+  if (!arrived_) return {};
+  return [&allocator = allocator_, waiter = claimant_.id] { allocator.leave(waiter); };
+}
+
+asio::awaitable<void> SlotClaim::release() {
+  const auto until = Signal::Clock::now() + allocator_.options().lease;
+  for (bool told = false;; told = true) {
+    const std::function<void()> work = pending_release();
+    if (!work) co_return;
+    std::string problem;
+    try {
+      co_await threads_.run(work);
+      lease_.reset();
+      arrived_ = false;
+      co_return;
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    if (Signal::Clock::now() >= until) {
+      log::warn("a lease is left to expire", {{"error", problem}});
+      co_return;
+    }
+    if (!told) log::warn("a slot is released when the store answers", {{"error", problem}});
+    co_await changed_.wait(Signal::Clock::now() + k_retry);
+  }
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,154 @@
+#include "server/gateway/session/slot_search.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/log/log.h"
+#include "server/protocol/control_frame.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using Clock = Signal::Clock;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr auto k_check_every = 1s;     // in the queue, where no event says that time has passed
+constexpr double k_eta_changed_s = 2;  // an ETA that moved by more is shown
+// A session that so many workers cannot start may itself be what fails them: it gets no more.
+constexpr int k_failed_starts = 3;
+constexpr int k_fenced = 3;
+
+Frame queue_update(const Waiting& waiting) {
+  Json update = {
+      {"type", frame_type::queue_update}, {"position", waiting.position}, {"eta_s", nullptr}};
+  // Tenths: nobody can promise more.
+  if (waiting.eta) update["eta_s"] = std::round(in_seconds(*waiting.eta) * 10) / 10;
+  return control_frame(update);
+}
+
+// A client counts down by itself; only what differs from that is worth a frame.
+bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
+  if (now.position != shown.position || now.eta.has_value() != shown.eta.has_value()) return true;
+  if (!now.eta) return false;
+  const double expected = std::max(0.0, in_seconds(*shown.eta) - since_s);
+  return std::abs(in_seconds(*now.eta) - expected) > k_eta_changed_s;
+}
+
+}  // namespace
+
+asio::awaitable<std::unique_ptr<WebSocket>> SlotSearch::run() {
+  Allocation allocation = co_await parts_.claim.arrive();
+  for (;;) {
+    const Next next = co_await follow(allocation);
+    if (next != Next::check_again) break;
+    allocation = co_await check();
+  }
+  co_return std::move(worker_);
+}
+
+asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocation) {
+  if (std::holds_alternative<Lease>(allocation)) co_return co_await try_worker();
+  if (const auto* none = std::get_if<NoGpu>(&allocation)) co_return refuse(*none);
+  const Next next = co_await wait_in_queue(std::get<Waiting>(allocation));
+  if (next == Next::over) ++parts_.counters.left_queue;
+  co_return next;
+}
+
+asio::awaitable<Allocation> SlotSearch::check() {
+  try {
+    co_return co_await parts_.claim.check();
+  } catch (const Error& error) {
+    // The database may come back; the place in the queue is still there then.
+    log::warn("the store could not be asked for a slot", {{"error", error.what()}});
+  }
+  co_return shown_.waiting;
+}
+
+asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
+  const OpenRequest request{.client = parts_.client,
+                            .claim = parts_.claim,
+                            .events = parts_.events,
+                            .start = start_,
+                            .options = parts_.options};
+  Opening opening = co_await open_on_worker(request);
+  co_return co_await after(std::move(opening));
+}
+
+asio::awaitable<SlotSearch::Next> SlotSearch::after(Opening opening) {
+  if (auto* ready = std::get_if<Ready>(&opening)) {
+    worker_ = std::move(ready->worker);
+    co_return Next::ready;
+  }
+  if (std::holds_alternative<ClientLeft>(opening)) co_return Next::over;
+  if (std::holds_alternative<GatewayDrains>(opening)) co_return refuse_draining();
+  if (auto* refused = std::get_if<ClientRefused>(&opening)) {
+    parts_.client.refuse(std::move(refused->error), "the worker refused the session");
+    co_return Next::over;
+  }
+  if (std::holds_alternative<LeaseLost>(opening)) {
+    parts_.claim.drop_lease();
+    co_return Next::check_again;
+  }
+  if (const auto* fenced = std::get_if<Fenced>(&opening)) co_return co_await give_up_lease(*fenced);
+  co_return co_await fail_worker(std::get<WorkerFailed>(opening));
+}
+
+// The GPU is well, and its slot free for the next claim, which has a higher epoch.
+asio::awaitable<SlotSearch::Next> SlotSearch::give_up_lease(const Fenced& fenced) {
+  if (++fenced_ >= k_fenced) {
+    // A worker that takes every lease for old has a fault.
+    const WorkerFailed failed{.why = "the worker takes new leases for old: " + fenced.why,
+                              .starting = true};
+    co_return co_await fail_worker(failed);
+  }
+  co_await parts_.claim.give_up();
+  co_return parts_.client.left() ? Next::over : Next::check_again;
+}
+
+// The GPU is marked failed whether or not the client still waits: the next one would only find the
+// same.
+asio::awaitable<SlotSearch::Next> SlotSearch::fail_worker(const WorkerFailed& failed) {
+  ++parts_.counters.connect_failed;
+  co_await parts_.claim.fail_worker(failed.why);
+  if (parts_.client.left()) co_return Next::over;
+  if (!failed.starting || ++failed_starts_ < k_failed_starts) co_return Next::check_again;
+  parts_.client.refuse("failed", "several GPUs could not start this session; try again later", 5,
+                       CloseCode::failed);
+  co_return Next::over;
+}
+
+// Until something changed in the pool, or it is time to ask again.
+asio::awaitable<SlotSearch::Next> SlotSearch::wait_in_queue(const Waiting& waiting) {
+  show(waiting);
+  const auto until = Clock::now() + k_check_every;
+  while (!parts_.events.pool_changed && Clock::now() < until) {
+    if (parts_.client.left()) co_return Next::over;
+    if (parts_.events.draining) co_return refuse_draining();
+    co_await parts_.events.signal.wait(until);
+  }
+  parts_.events.pool_changed = false;
+  co_return parts_.client.left() ? Next::over : Next::check_again;
+}
+
+void SlotSearch::show(const Waiting& waiting) {
+  const double since_s = std::chrono::duration<double>(Clock::now() - shown_.at).count();
+  if (!has_changed(waiting, shown_.waiting, since_s)) return;
+  parts_.client.offer(queue_update(waiting));
+  shown_ = {waiting, Clock::now()};
+}
+
+SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {
+  ++parts_.counters.refused;
+  parts_.client.refuse("no_capacity", none.message, in_seconds(none.retry_after),
+                       CloseCode::try_again);
+  return Next::over;
+}
+
+SlotSearch::Next SlotSearch::refuse_draining() {
+  parts_.client.refuse("draining", "this gateway is going away", 1, CloseCode::going_away);
+  return Next::over;
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,69 @@
+// From session.start to a worker that is ready, or a client who has been told why not.
+//
+//   arrive ──► Waiting ── queue.update, until a slot is claimed ──► Lease ──► open_on_worker
+//      │          ▲                                                              │
+//      ▼          └──────── the worker failed: the GPU is marked failed ─────────┤
+//    NoGpu: refused        the lease is lost, or the worker fenced it off        ▼
+//                                                              Ready, or over for this client
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "server/gateway/session/client.h"
+#include "server/gateway/session/open_on_worker.h"
+#include "server/gateway/session/session_counters.h"
+#include "server/gateway/session/session_events.h"
+#include "server/gateway/session/session_options.h"
+#include "server/gateway/session/slot_claim.h"
+
+namespace navtalk::server {
+
+class SlotSearch {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  struct Parts {
+    Client& client;
+    SlotClaim& claim;
+    SessionEvents& events;
+    SessionCounters& counters;
+    const SessionOptions& options;
+  };
+  // `start` is the client's session.start, as it came.
+  SlotSearch(Parts parts, const std::string& start) : parts_(parts), start_(start) {}
+
+  // The worker's socket, with the session ready on it; nullptr: the session is over, and the client
+  // has been told why.
+  Awaitable<std::unique_ptr<WebSocket>> run();
+
+ private:
+  enum class Next { check_again, ready, over };
+  // What a client was shown last.
+  struct Shown {
+    Waiting waiting{};
+    std::chrono::steady_clock::time_point at{};
+  };
+
+  Awaitable<Next> follow(const Allocation& allocation);
+  Awaitable<Allocation> check();
+  Awaitable<Next> try_worker();
+  Awaitable<Next> after(Opening opening);
+  Awaitable<Next> give_up_lease(const Fenced& fenced);
+  Awaitable<Next> fail_worker(const WorkerFailed& failed);
+  Awaitable<Next> wait_in_queue(const Waiting& waiting);
+  Next refuse(const NoGpu& none);
+  Next refuse_draining();
+  void show(const Waiting& waiting);
+
+  const Parts parts_;
+  const std::string& start_;
+  Shown shown_{};
+  int failed_starts_ = 0;  // workers that were reached and could not start the session
+  int fenced_ = 0;         // leases that a worker took for old
+  std::unique_ptr<WebSocket> worker_{};
+};
+
+}  // namespace navtalk::server
