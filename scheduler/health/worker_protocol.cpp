@@ -1,14 +1,12 @@
 #include "scheduler/health/worker_protocol.h"
 
-#include <charconv>
+#include "core/text/number.h"
 
 namespace navtalk {
 
 bool is_worker_protocol(std::string_view value) {
-  int major = 0;
-  const char* const last = value.data() + value.size();
-  const auto [end, fault] = std::from_chars(value.data(), last, major);
-  return fault == std::errc() && (end == last || *end == '.') && major == k_worker_protocol;
+  const auto major = take_number<int>(value);
+  return major == k_worker_protocol && (value.empty() || value.front() == '.');
 }
 
 std::vector<std::pair<std::string, std::string>> worker_request_headers(const std::string& token) {

@@ -1,5 +1,5 @@
-// What a worker asks of the thing that renders. The real one (server/worker/render_engine.h) holds
-// models and avatars; a test gives functions of its own. All but `describe` run on the work loop's
+// What a worker asks of the code that renders. The real one (server/worker/render_engine.h) holds
+// models and avatars; a test gives functions of its own. All functions run on the work loop's
 // thread.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace navtalk::server {
 
-// Told now and then by long work that makes progress.
-using Turn = std::function<void()>;
+// Called now and then by long work that makes progress.
+using Heartbeat = std::function<void()>;
 
 struct AvatarSize {
   int width = 0, height = 0;  // pixels
@@ -28,11 +28,11 @@ struct DeviceUse {
 
 struct Engine {
   std::string device = "cpu";
-  std::function<void(const Turn&)> load{};  // weights onto the device
-  std::function<void()> unload{};           // and off, the memory given back
+  std::function<void(const Heartbeat&)> load{};  // weights onto the device
+  std::function<void()> unload{};                // and off, the memory given back
   // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
   // broken one. Any other error is this worker's fault: another may well do it.
-  std::function<AvatarSize(const std::string& avatar, const Turn&)> prepare{};
+  std::function<AvatarSize(const std::string& avatar, const Heartbeat&)> prepare{};
   std::function<DeviceUse()> use{};
 };
 

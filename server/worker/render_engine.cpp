@@ -65,9 +65,9 @@ class Renderer {
     ::malloc_trim(0);
   }
 
-  AvatarSize prepare(const std::string& id, const Turn& turn) {
+  AvatarSize prepare(const std::string& id, const Heartbeat& heartbeat) {
     auto found = avatars_.find(id);
-    if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, turn)).first;
+    if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
     const AvatarInfo& info = found->second.info();
     return {.width = info.width, .height = info.height, .fps = info.fps};
   }
@@ -84,12 +84,12 @@ class Renderer {
     throw Error(Code::not_found, "there is no avatar " + id + " on this worker");
   }
 
-  Bundle opened(const std::string& id, const Turn& turn) const {
+  Bundle opened(const std::string& id, const Heartbeat& heartbeat) const {
     const fs::path directory = directory_of(id);
     Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
     return as_fault(Code::failed, [&] {
       avatar.ensure_latents(*latents_, LatentCache::of_user(),
-                            [&](std::string_view, std::size_t, std::size_t) { turn(); });
+                            [&](std::string_view, std::size_t, std::size_t) { heartbeat(); });
       return std::move(avatar);
     });
   }
@@ -108,10 +108,12 @@ Engine render_engine(const RenderEngineOptions& options) {
   const auto renderer = std::make_shared<Renderer>(options);
   const std::string name = this_machine().cpu;
   return {.device = options.device,
-          .load = [renderer](const Turn&) { renderer->load(); },
+          .load = [renderer](const Heartbeat&) { renderer->load(); },
           .unload = [renderer] { renderer->unload(); },
-          .prepare = [renderer](const std::string& avatar,
-                                const Turn& turn) { return renderer->prepare(avatar, turn); },
+          .prepare =
+              [renderer](const std::string& avatar, const Heartbeat& heartbeat) {
+                return renderer->prepare(avatar, heartbeat);
+              },
           .use =
               [name] {
                 return DeviceUse{

@@ -1,16 +1,16 @@
 #include "server/worker/worker.h"
 
-#include <fmt/format.h>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <nlohmann/json.hpp>
 
-#include "core/log/log.h"
-#include "server/http/run_on.h"
-#include "server/worker/worker_state.h"
+#include "server/http/http_server.h"
+#include "server/http/io_loop.h"
+#include "server/worker/idle_shutdown.h"
+#include "server/worker/model_lifecycle.h"
+#include "server/worker/session/worker_sessions.h"
+#include "server/worker/work_loop.h"
+#include "server/worker/worker_api.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -18,137 +18,102 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 // What closing handshakes and last answers may take when the process ends.
-constexpr auto k_farewell = 2s;
+constexpr auto k_last_answers = 2s;
 
-const WorkerOptions& checked(const WorkerOptions& options) {
+ListenAddress checked_address(const WorkerOptions& options) {
   if (options.slots < 1) throw Error(Code::usage, "a worker has at least one slot");
-  if (options.token.empty() && !is_loopback(parse_listen_address(options.listen))) {
-    throw Error(Code::invalid,
-                fmt::format("a worker that listens on {} needs a token: set NAVTALK_WORKER_TOKEN "
-                            "or give --token-file, or listen on 127.0.0.1",
-                            options.listen));
-  }
-  return options;
+  ListenAddress address = parse_listen_address(options.listen);
+  if (!options.token.empty() || is_loopback(address)) return address;
+  throw Error(Code::invalid, "a worker that listens on " + options.listen +
+                                 " needs a token: set NAVTALK_WORKER_TOKEN or give --token-file, "
+                                 "or listen on 127.0.0.1");
 }
 
 }  // namespace
 
-Worker::State::State(WorkerOptions worker_options, Engine worker_engine)
-    : options(checked(worker_options)),
-      engine(std::move(worker_engine)),
-      slots(options.slots),
-      phase_changed(io, asio::steady_timer::time_point::max()),
-      drained(io, asio::steady_timer::time_point::max()),
-      watch(io),
-      loop([this] {
-        if (!engine.use) return;
-        DeviceUse now = engine.use();
-        use.with([&](DeviceUse& latest) { latest = std::move(now); });
-      }) {
-  server.emplace(io, parse_listen_address(options.listen), HttpLimits{}, routes());
+// In this order (server/http/io_loop.h): what a line refers to stands above it, except for the work
+// loop, whose thread ends first since it resumes coroutines.
+struct Worker::Parts {
+  Parts(const WorkerOptions& options, Engine engine)
+      : address(checked_address(options)),
+        stop_notice(options.stop_notice),
+        models(io.get_executor(), std::move(engine), loop,
+               {.preload = options.load_avatar ? options.avatar : "",
+                .stuck_after = options.stuck_after}),
+        sessions(io.get_executor(), models,
+                 {.slots = options.slots,
+                  .default_avatar = options.avatar,
+                  .peer_silence = options.peer_silence}),
+        idle(io.get_executor(),
+             {.gateway_silence = options.gateway_silence, .first_contact = options.first_contact}),
+        api({.executor = io.get_executor(),
+             .models = models,
+             .sessions = sessions,
+             .idle = idle,
+             .stopping = [this] { return stopping; }},
+            options.token, options.version),
+        server(io, address, HttpLimits{}, api.router()),
+        loop([this] { models.sample_device(); }) {}
+
+  asio::awaitable<void> start();
+  asio::awaitable<void> end_when_idle();
+  void shut_down();
+  asio::awaitable<void> end();
+
+  const ListenAddress address;
+  const std::chrono::milliseconds stop_notice;
+  bool stopping = false;
+  IoLoop io;
+  ModelLifecycle models;
+  WorkerSessions sessions;
+  IdleShutdown idle;
+  WorkerApi api;
+  HttpServer server;
+  CoroutineScope coroutines{io};
+  WorkLoop loop;
+};
+
+// Whoever started this process learns more from its end than from a worker that stays broken.
+asio::awaitable<void> Worker::Parts::start() {
+  co_await models.start();
+  if (models.start_problem()) shut_down();
 }
 
-asio::awaitable<void> Worker::State::load() {
-  const auto begin = Clock::now();
-  try {
-    co_await run_on(loop.executor(), [this] {
-      engine.load([this] { loop.turned(); });
-      loop.turned();  // however long that took, it is not stuck
-    });
-    if (options.load_avatar && !options.avatar.empty()) co_await loaded_avatar(options.avatar);
-    phase = WorkerPhase::ready;
-    const std::chrono::duration<double> took = Clock::now() - begin;
-    log::info("ready for sessions",
-              {{"device", engine.device}, {"took_s", fmt::format("{:.3f}", took.count())}});
-  } catch (const std::exception& error) {
-    // Whoever started this process learns more from its end than from a worker that stays broken.
-    if (phase == WorkerPhase::starting) start_problem = std::current_exception();
-    phase = WorkerPhase::failed;
-    problem = error.what();
-    log::error("loading failed", {{"error", problem}});
-    if (start_problem) shut_down();
-  }
-  phase_changed.cancel();
+asio::awaitable<void> Worker::Parts::end_when_idle() {
+  const bool expired = co_await idle.expired([this] { return sessions.count() > 0; });
+  if (expired) shut_down();
 }
 
-asio::awaitable<AvatarSize> Worker::State::loaded_avatar(std::string id) {
-  if (const auto known = avatars.find(id); known != avatars.end()) co_return known->second;
-  const AvatarSize size = co_await run_on(loop.executor(), [this, &id] {
-    const AvatarSize prepared = engine.prepare(id, [this] { loop.turned(); });
-    loop.turned();
-    return prepared;
-  });
-  avatars.emplace(id, size);
-  co_return size;
-}
-
-// A worker whose gateway is gone costs money and memory for nobody.
-asio::awaitable<void> Worker::State::watch_gateway() {
-  while (!stopping && options.gateway_silence > 0ms) {
-    watch.expires_after(std::min<std::chrono::milliseconds>(1s, options.gateway_silence / 4));
-    co_await watch.async_wait(k_tuple);
-    // An open session is a gateway that answers pings.
-    if (slots.sessions() > 0) last_contact = Clock::now();
-    const bool known = last_contact != Clock::time_point{};
-    const auto silence = Clock::now() - (known ? last_contact : started);
-    if (stopping || silence < (known ? options.gateway_silence : options.first_contact)) continue;
-    log::warn(
-        "no gateway speaks to this worker any more: it ends",
-        {{"silent_s", fmt::format("{:.0f}", std::chrono::duration<double>(silence).count())}});
-    shut_down();
-  }
-}
-
-void Worker::State::announce_drain(std::chrono::milliseconds notice) {
-  draining = true;
-  const nlohmann::ordered_json frame = {
-      {"type", "session.draining"}, {"notice_s", std::chrono::duration<double>(notice).count()}};
-  for (const auto& [number, socket] : sockets) socket->offer({.bytes = frame.dump()});
-}
-
-asio::awaitable<void> Worker::State::end_sessions(std::chrono::milliseconds notice) {
-  const auto until = Clock::now() + notice;
-  while (!sockets.empty() && draining && Clock::now() < until) {
-    drained.expires_at(until);
-    co_await drained.async_wait(k_tuple);
-  }
-  if (!draining) co_return;  // woken up again meanwhile
-  std::vector<SessionNumber> left;
-  for (const auto& [number, socket] : sockets) left.push_back(number);
-  for (const SessionNumber number : left)
-    end_session(number, "drained", "this worker is going away");
-}
-
-void Worker::State::shut_down() {
+void Worker::Parts::shut_down() {
   if (std::exchange(stopping, true)) return;
-  watch.cancel();
-  announce_drain(options.stop_notice);
-  const auto farewell = [](State* self) -> asio::awaitable<void> {
-    co_await self->end_sessions(self->options.stop_notice);
-    self->server->stop();
-    co_await self->server->finished(k_farewell);
-    self->io.stop();
-  };
-  asio::co_spawn(io, farewell(this), asio::detached);
+  idle.stop();
+  sessions.begin_drain(stop_notice);
+  asio::co_spawn(io, end(), asio::detached);
+}
+
+asio::awaitable<void> Worker::Parts::end() {
+  co_await sessions.end_sessions(stop_notice);
+  server.stop();
+  co_await server.finished(k_last_answers);
+  io.stop();
 }
 
 Worker::Worker(WorkerOptions options, Engine engine)
-    : state_(std::make_unique<State>(std::move(options), std::move(engine))) {}
+    : parts_(std::make_unique<Parts>(options, std::move(engine))) {}
 
 Worker::~Worker() = default;
 
-std::string Worker::url() const { return state_->server->url(); }
+std::string Worker::url() const { return parts_->server.url(); }
 
 void Worker::run(const std::stop_token& stop) {
-  State& state = *state_;
-  asio::co_spawn(state.io, state.load(), asio::detached);
-  asio::co_spawn(state.io, state.watch_gateway(), asio::detached);
+  Parts& parts = *parts_;
+  asio::co_spawn(parts.io, parts.start(), asio::detached);
+  asio::co_spawn(parts.io, parts.end_when_idle(), asio::detached);
   const std::stop_callback leave(
-      stop, [&state] { asio::post(state.io, [&state] { state.shut_down(); }); });
-  state.io.run();
-  if (state.start_problem) std::rethrow_exception(state.start_problem);
+      stop, [&parts] { asio::post(parts.io, [&parts] { parts.shut_down(); }); });
+  parts.io.run();
+  if (parts.models.start_problem()) std::rethrow_exception(parts.models.start_problem());
 }
 
 }  // namespace navtalk::server

@@ -17,18 +17,17 @@
 
 namespace navtalk::server {
 
-inline constexpr int k_protocol = 1;  // major version, in X-Navtalk-Protocol
-
 struct WorkerOptions {
   std::string listen = "127.0.0.1:0";
   std::string token{};  // without one only loopback is listened on
   std::string version{};
-  std::string avatar{};     // used by sessions that name none
+  std::string avatar{};     // of sessions that name none
   bool load_avatar = true;  // at the start; else when the first session asks for it
   int slots = 1;
-  std::chrono::milliseconds stuck_after{5'000};  // a work loop that did not turn so long is stuck
-  // Ends by itself when no gateway spoke to it for so long; 0: never. Before the first contact it
-  // waits `first_contact` from its start.
+  // A work loop that has made no heartbeat for so long is stuck.
+  std::chrono::milliseconds stuck_after{5'000};
+  // The worker ends when no gateway has spoken to it for so long; 0: never. Before the first
+  // contact it waits `first_contact` from its start.
   std::chrono::milliseconds gateway_silence{0}, first_contact{900'000};
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
@@ -46,14 +45,13 @@ class Worker {
 
   // "http://127.0.0.1:40123"
   std::string url() const;
-  // Until a stop is asked (sessions get their notice) or no gateway wants it any more. Throws what
-  // loading threw.
+  // Until a stop is requested (sessions get their notice) or no gateway needs it any more. Throws
+  // what loading threw.
   void run(const std::stop_token& stop);
 
-  struct State;
-
  private:
-  std::unique_ptr<State> state_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace navtalk::server

@@ -41,7 +41,7 @@
 #include "server/http/bearer.h"
 #include "server/http/http_server.h"
 #include "server/protocol/control_frame.h"
-#include "server/worker/slot_table.h"
+#include "server/worker/session/slot_table.h"
 
 namespace {
 
@@ -196,7 +196,7 @@ class FakeWorker {
   }
 
   asio::awaitable<std::optional<Response>> session(const Request& request, Upgrade& upgrade) {
-    SlotAsked asked;
+    SlotRequest asked;
     asked.lease = request.parameter("lease").value_or("");
     asked.epoch = std::stoull(request.parameter("epoch").value_or("0"));
     if (const auto slot = request.parameter("slot")) asked.slot = std::stoi(*slot);

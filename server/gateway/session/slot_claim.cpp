@@ -1,5 +1,6 @@
 #include "server/gateway/session/slot_claim.h"
 
+#include "core/base/error.h"
 #include "core/base/id.h"
 #include "core/log/log.h"
 

@@ -1,4 +1,4 @@
-#include "server/worker/slot_table.h"
+#include "server/worker/session/slot_table.h"
 
 #include <catch2/catch.hpp>
 

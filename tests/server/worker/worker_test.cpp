@@ -25,7 +25,7 @@ struct Script {
 
 Engine engine_of(Script& script) {
   return {.load =
-              [&script](const Turn&) {
+              [&script](const Heartbeat&) {
                 if (script.hold_load) script.go.acquire();
                 std::this_thread::sleep_for(script.load_takes.load());
                 if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
@@ -33,7 +33,7 @@ Engine engine_of(Script& script) {
               },
           .unload = [&script] { ++script.unloads; },
           .prepare =
-              [&script](const std::string& avatar, const Turn&) {
+              [&script](const std::string& avatar, const Heartbeat&) {
                 if (script.hold_prepare) script.go.acquire();
                 if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
                 if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");

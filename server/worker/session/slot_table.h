@@ -17,7 +17,7 @@ namespace navtalk::server {
 
 using SessionNumber = std::uint64_t;  // unique in one process
 
-struct SlotAsked {
+struct SlotRequest {
   std::string lease{};
   std::uint64_t epoch = 0;
   std::optional<int> slot{};  // missing: one that the lease holds, else a free one
@@ -41,7 +41,7 @@ class SlotTable {
  public:
   explicit SlotTable(int slots);
 
-  SlotAnswer open(const SlotAsked& asked);
+  SlotAnswer open(const SlotRequest& asked);
   // Does nothing for a session that was ended by a newer one.
   void close(SessionNumber session);
 
@@ -49,7 +49,7 @@ class SlotTable {
   int sessions() const;
 
  private:
-  SlotAnswer take(int number, const SlotAsked& asked);
+  SlotAnswer take(int number, const SlotRequest& asked);
 
   std::vector<Slot> slots_;
   SessionNumber last_ = 0;

@@ -1,4 +1,4 @@
-#include "server/worker/slot_table.h"
+#include "server/worker/session/slot_table.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ SlotTable::SlotTable(int slots) : slots_(static_cast<std::size_t>(slots)) {
   NAVTALK_CHECK(slots > 0);
 }
 
-SlotAnswer SlotTable::open(const SlotAsked& asked) {
+SlotAnswer SlotTable::open(const SlotRequest& asked) {
   using Verdict = SlotAnswer::Verdict;
   const int count = static_cast<int>(slots_.size());
   if (asked.slot) {
@@ -31,7 +31,7 @@ SlotAnswer SlotTable::open(const SlotAsked& asked) {
   return answer;
 }
 
-SlotAnswer SlotTable::take(int number, const SlotAsked& asked) {
+SlotAnswer SlotTable::take(int number, const SlotRequest& asked) {
   Slot& slot = slots_[static_cast<std::size_t>(number)];
   const bool same_epoch_of_another =
       asked.epoch == slot.epoch && asked.lease != slot.lease && !slot.lease.empty();

@@ -1,0 +1,46 @@
+#include "server/worker/idle_shutdown.h"
+
+#include <fmt/format.h>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "core/log/log.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+IdleShutdown::IdleShutdown(const asio::any_io_executor& executor, IdleShutdownOptions options)
+    : options_(options), timer_(executor) {}
+
+void IdleShutdown::note_contact() { last_contact_ = Clock::now(); }
+
+asio::awaitable<bool> IdleShutdown::expired(std::function<bool()> has_sessions) {
+  const auto every = std::min<std::chrono::milliseconds>(1s, options_.gateway_silence / 4);
+  while (!stopped_ && options_.gateway_silence > 0ms) {
+    timer_.expires_after(every);
+    co_await timer_.async_wait(k_tuple);
+    if (has_sessions()) note_contact();
+    const auto silence = Clock::now() - last_contact_.value_or(started_);
+    const auto bound = last_contact_ ? options_.gateway_silence : options_.first_contact;
+    if (stopped_ || silence < bound) continue;
+    log::warn(
+        "the worker ends: no gateway has spoken to it",
+        {{"silent_s", fmt::format("{:.0f}", std::chrono::duration<double>(silence).count())}});
+    co_return true;
+  }
+  co_return false;
+}
+
+void IdleShutdown::stop() {
+  stopped_ = true;
+  timer_.cancel();
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,112 @@
+#include "server/worker/model_lifecycle.h"
+
+#include <fmt/format.h>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "core/log/log.h"
+#include "server/http/run_on.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine, WorkLoop& loop,
+                               ModelOptions options)
+    : engine_(std::move(engine)),
+      loop_(loop),
+      options_(std::move(options)),
+      phase_changed_(executor, asio::steady_timer::time_point::max()) {}
+
+asio::awaitable<void> ModelLifecycle::start() {
+  try {
+    co_await load();
+  } catch (...) {
+    start_problem_ = std::current_exception();
+  }
+}
+
+asio::awaitable<void> ModelLifecycle::wake() {
+  if (phase_ != Phase::paused) co_return;
+  change_to(Phase::waking);
+  try {
+    co_await load();
+  } catch (const std::exception&) {
+    co_return;  // problem() says it
+  }
+}
+
+// Throws what the engine threw, after the phase has changed to failed.
+asio::awaitable<void> ModelLifecycle::load() {
+  const auto begin = Clock::now();
+  try {
+    co_await run_on(loop_.executor(), [this] {
+      engine_.load([this] { loop_.heartbeat(); });
+      loop_.heartbeat();  // however long that took, it is not stuck
+    });
+    if (!options_.preload.empty()) co_await avatar(options_.preload);
+  } catch (const std::exception& error) {
+    problem_ = error.what();
+    log::error("loading failed", {{"error", problem_}});
+    change_to(Phase::failed);
+    throw;
+  }
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  log::info("ready for sessions",
+            {{"device", engine_.device}, {"took_s", fmt::format("{:.3f}", took.count())}});
+  change_to(Phase::ready);
+}
+
+asio::awaitable<void> ModelLifecycle::pause() {
+  change_to(Phase::pausing);
+  try {
+    co_await run_on(loop_.executor(), [this] {
+      engine_.unload();
+      loop_.heartbeat();
+    });
+    log::info("paused: the weights are off the device");
+    change_to(Phase::paused);
+  } catch (const std::exception& error) {
+    problem_ = error.what();
+    change_to(Phase::failed);
+  }
+}
+
+asio::awaitable<void> ModelLifecycle::settled() {
+  while (phase_ == Phase::waking || phase_ == Phase::starting || phase_ == Phase::pausing)
+    co_await phase_changed_.async_wait(k_tuple);
+}
+
+asio::awaitable<AvatarSize> ModelLifecycle::avatar(std::string id) {
+  if (const auto known = avatars_.find(id); known != avatars_.end()) co_return known->second;
+  const AvatarSize size = co_await run_on(loop_.executor(), [this, &id] {
+    const AvatarSize prepared = engine_.prepare(id, [this] { loop_.heartbeat(); });
+    loop_.heartbeat();
+    return prepared;
+  });
+  avatars_.emplace(id, size);
+  co_return size;
+}
+
+void ModelLifecycle::change_to(Phase phase) {
+  phase_ = phase;
+  phase_changed_.cancel();
+}
+
+void ModelLifecycle::sample_device() {
+  if (!engine_.use) return;
+  DeviceUse now = engine_.use();
+  use_.with([&](DeviceUse& latest) { latest = std::move(now); });
+}
+
+DeviceUse ModelLifecycle::device_use() const {
+  return use_.with([](const DeviceUse& latest) { return latest; });
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,74 @@
+// The models of one worker: loaded, taken off the device and put back, and the avatars that are
+// ready with them. The work itself runs on the work loop; everything here is of the I/O thread,
+// except sample_device().
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "server/worker/engine.h"
+#include "server/worker/phase.h"
+#include "server/worker/work_loop.h"
+
+namespace navtalk::server {
+
+struct ModelOptions {
+  std::string preload{};  // the avatar that is loaded with the models; empty: none
+  std::chrono::milliseconds stuck_after{5'000};  // without a heartbeat of the work loop
+};
+
+class ModelLifecycle {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  ModelLifecycle(const boost::asio::any_io_executor& executor, Engine engine, WorkLoop& loop,
+                 ModelOptions options);
+  ModelLifecycle(const ModelLifecycle&) = delete;
+  ModelLifecycle& operator=(const ModelLifecycle&) = delete;
+
+  // The first load. A failure is start_problem().
+  Awaitable<void> start();
+  // From ready to paused, or failed.
+  Awaitable<void> pause();
+  // From paused to ready, or failed; nothing in other phases.
+  Awaitable<void> wake();
+  // Until no start, pause or wake is under way.
+  Awaitable<void> settled();
+  // Loads the avatar if it is not loaded. Errors as Engine::prepare.
+  Awaitable<AvatarSize> avatar(std::string id);
+
+  Phase phase() const { return phase_; }
+  // In phase failed: why.
+  const std::string& problem() const { return problem_; }
+  const std::exception_ptr& start_problem() const { return start_problem_; }
+  bool stuck() const { return loop_.since_heartbeat() > options_.stuck_after; }
+  WorkLoop::Clock::duration since_heartbeat() const { return loop_.since_heartbeat(); }
+  const std::string& device() const { return engine_.device; }
+  const std::map<std::string, AvatarSize>& avatars() const { return avatars_; }
+
+  // Asks the engine what the device is doing; for the work loop's thread.
+  void sample_device();
+  DeviceUse device_use() const;  // of the last sample
+
+ private:
+  Awaitable<void> load();
+  void change_to(Phase phase);
+
+  const Engine engine_;
+  WorkLoop& loop_;
+  const ModelOptions options_;
+  Phase phase_ = Phase::starting;
+  boost::asio::steady_timer phase_changed_;  // never expires: cancelling it wakes all who wait
+  std::string problem_{};
+  std::exception_ptr start_problem_{};
+  std::map<std::string, AvatarSize> avatars_{};
+  Guarded<DeviceUse> use_;
+};
+
+}  // namespace navtalk::server

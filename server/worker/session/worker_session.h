@@ -1,0 +1,47 @@
+// One session on a worker that holds a slot: its control frames and its media. There is no media
+// yet: binary frames are counted and dropped. Of the I/O thread; the socket outlives it.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <string>
+
+#include "server/http/web_socket.h"
+#include "server/worker/model_lifecycle.h"
+#include "server/worker/session/slot_table.h"
+
+namespace navtalk::server {
+
+// What the sessions of one worker add up to, for /metrics.
+struct WorkerSessionCounters {
+  std::uint64_t sessions = 0, refused = 0, control_frames = 0, media_frames = 0, media_bytes = 0;
+};
+
+class WorkerSession {
+ public:
+  // `default_avatar` is for a session.start that names none.
+  WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
+                WorkerSessionCounters& counters, const std::string& default_avatar);
+  WorkerSession(const WorkerSession&) = delete;
+  WorkerSession& operator=(const WorkerSession&) = delete;
+
+  // Until the connection ends.
+  boost::asio::awaitable<void> run();
+  // Ends the session from outside, with an error for the client.
+  void end(std::string_view code, std::string_view message);
+  // Drops the frame if the client does not read.
+  void offer(Frame frame) { socket_.offer(std::move(frame)); }
+
+ private:
+  boost::asio::awaitable<void> on_control(const std::string& text);
+  boost::asio::awaitable<void> start(const std::string& text);
+  void refuse_start(Code fault, const std::string& avatar, const std::string& why);
+
+  WebSocket& socket_;
+  const SessionNumber number_;
+  ModelLifecycle& models_;
+  WorkerSessionCounters& counters_;
+  const std::string& default_avatar_;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,120 @@
+#include "server/worker/session/worker_sessions.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "core/log/log.h"
+#include "scheduler/health/worker_protocol.h"
+#include "server/protocol/control_frame.h"
+#include "server/worker/session/slot_request.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+// However a session ends, by an exception too: its slot is free then, and nobody writes to its
+// socket any more.
+class WorkerSessions::HeldSlot {
+ public:
+  HeldSlot(WorkerSessions& all, SessionNumber number) : all_(all), number_(number) {}
+  ~HeldSlot() {
+    all_.open_.erase(number_);
+    all_.slots_.close(number_);
+    if (all_.open_.empty()) all_.all_over_.cancel();
+  }
+  HeldSlot(const HeldSlot&) = delete;
+  HeldSlot& operator=(const HeldSlot&) = delete;
+
+ private:
+  WorkerSessions& all_;
+  SessionNumber number_;
+};
+
+WorkerSessions::WorkerSessions(const asio::any_io_executor& executor, ModelLifecycle& models,
+                               WorkerSessionOptions options)
+    : models_(models),
+      options_(std::move(options)),
+      slots_(options_.slots),
+      all_over_(executor, asio::steady_timer::time_point::max()) {}
+
+std::string WorkerSessions::state() const {
+  return std::string(name(pool_state(models_.phase(), draining_, count())));
+}
+
+asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& request,
+                                                                 Upgrade& upgrade) {
+  const SlotRequest asked = parse_slot_request(request);
+  if (!serving() || models_.stuck()) {
+    ++counters_.refused;
+    const std::string now = models_.stuck() ? std::string(k_stuck) : state();
+    co_return error_response(503, now, "this worker takes no sessions now: it is " + now);
+  }
+  const SlotAnswer answer = slots_.open(asked);
+  if (answer.verdict != SlotAnswer::Verdict::opened) {
+    ++counters_.refused;
+    co_return refusal_of(answer, asked);
+  }
+  if (answer.ended) end(*answer.ended, k_superseded, "a newer session took this slot");
+  ++counters_.sessions;
+  SocketLimits limits;
+  limits.silence = options_.peer_silence;
+  const NamedValues headers = {{k_protocol_header, std::to_string(k_worker_protocol)}};
+  std::unique_ptr<WebSocket> socket;  // outlives the held slot
+  {
+    const HeldSlot held(*this, answer.session);
+    socket = co_await upgrade.accept(limits, headers);
+    if (socket) {
+      log::info("session opened", {{"lease", asked.lease}});
+      co_await run(*socket, answer);
+      log::info("session over", {{"lease", asked.lease}});
+    }
+  }
+  if (socket) co_await socket->finished();
+  co_return std::nullopt;
+}
+
+asio::awaitable<void> WorkerSessions::run(WebSocket& socket, const SlotAnswer& answer) {
+  WorkerSession session(socket, answer.session, models_, counters_, options_.default_avatar);
+  open_.emplace(answer.session, &session);
+  end_if_late(answer);
+  co_await session.run();
+  open_.erase(answer.session);
+}
+
+// Much may have happened while the handshake ran.
+void WorkerSessions::end_if_late(const SlotAnswer& answer) {
+  const auto& held = slots_.slots()[static_cast<std::size_t>(answer.slot)].session;
+  if (held != answer.session) {
+    end(answer.session, k_superseded, "a newer session took this slot");
+  } else if (!serving()) {
+    end(answer.session, "drained", "this worker takes no sessions any more");
+  }
+}
+
+void WorkerSessions::end(SessionNumber number, std::string_view code, std::string_view message) {
+  const auto found = open_.find(number);
+  if (found != open_.end()) found->second->end(code, message);
+}
+
+void WorkerSessions::begin_drain(std::chrono::milliseconds notice) {
+  draining_ = true;
+  for (const auto& [number, session] : open_) session->offer(draining_frame(notice));
+}
+
+asio::awaitable<void> WorkerSessions::end_sessions(std::chrono::milliseconds notice) {
+  const auto until = Clock::now() + notice;
+  while (!open_.empty() && draining_ && Clock::now() < until) {
+    all_over_.expires_at(until);
+    co_await all_over_.async_wait(k_tuple);
+  }
+  if (!draining_) co_return;
+  for (const auto& [number, session] : open_) session->end("drained", "this worker is going away");
+}
+
+}  // namespace navtalk::server

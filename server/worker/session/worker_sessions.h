@@ -1,0 +1,72 @@
+// All sessions of one worker: who may open one, who holds which slot, and the end of all of them in
+// a drain or at the end of the process. Of the I/O thread.
+//
+//   open ── begin_drain() ──► draining: no new sessions ── end_sessions(): the notice is over
+//     ▲                          │
+//     └───── cancel_drain() ─────┘
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "server/http/web_socket.h"
+#include "server/worker/model_lifecycle.h"
+#include "server/worker/session/slot_table.h"
+#include "server/worker/session/worker_session.h"
+
+namespace navtalk::server {
+
+struct WorkerSessionOptions {
+  int slots = 1;
+  std::string default_avatar{};                    // of sessions that name none
+  std::chrono::milliseconds peer_silence{40'000};  // pings included
+};
+
+class WorkerSessions {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  WorkerSessions(const boost::asio::any_io_executor& executor, ModelLifecycle& models,
+                 WorkerSessionOptions options);
+  WorkerSessions(const WorkerSessions&) = delete;
+  WorkerSessions& operator=(const WorkerSessions&) = delete;
+
+  // GET /v1/session: one session, until it is over.
+  Awaitable<std::optional<Response>> session(const Request& request, Upgrade& upgrade);
+
+  // No new sessions; those that are open are told how long they may go on.
+  void begin_drain(std::chrono::milliseconds notice);
+  // Waits until they are over, and ends those that are left after the notice; returns early when
+  // the drain is cancelled.
+  Awaitable<void> end_sessions(std::chrono::milliseconds notice);
+  void cancel_drain() { draining_ = false; }
+
+  // Takes sessions, unless the work loop is stuck.
+  bool serving() const { return models_.phase() == Phase::ready && !draining_; }
+  // One of the pool's states, by name.
+  std::string state() const;
+  int count() const { return slots_.sessions(); }
+  const SlotTable& slots() const { return slots_; }
+  const WorkerSessionCounters& counters() const { return counters_; }
+
+ private:
+  class HeldSlot;
+  Awaitable<void> run(WebSocket& socket, const SlotAnswer& answer);
+  void end_if_late(const SlotAnswer& answer);
+  void end(SessionNumber number, std::string_view code, std::string_view message);
+
+  ModelLifecycle& models_;
+  const WorkerSessionOptions options_;
+  SlotTable slots_;
+  std::map<SessionNumber, WorkerSession*> open_{};
+  WorkerSessionCounters counters_{};
+  boost::asio::steady_timer all_over_;  // cancelled when the last session is over
+  bool draining_ = false;
+};
+
+}  // namespace navtalk::server

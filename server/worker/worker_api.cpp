@@ -1,0 +1,183 @@
+#include "server/worker/worker_api.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <nlohmann/json.hpp>
+
+#include "scheduler/health/worker_health.h"
+#include "scheduler/health/worker_protocol.h"
+#include "server/http/bearer.h"
+#include "server/http/metrics.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double k_max_notice_s = 86'400;
+
+std::string text_member(const nlohmann::json& body, const char* key) {
+  const auto found = body.find(key);
+  if (found == body.end() || !found->is_string() || found->get_ref<const std::string&>().empty())
+    throw Error(Code::usage, std::string("the body lacks \"") + key + "\", a string");
+  return *found;
+}
+
+WorkerHealth::Gpu gpu_of(DeviceUse device) {
+  return {.name = std::move(device.name),
+          .vram_total = device.memory_total,
+          .vram_used = device.memory_used,
+          .util = device.utilisation};
+}
+
+std::vector<std::string> names_of(const std::map<std::string, AvatarSize>& avatars) {
+  std::vector<std::string> names;
+  for (const auto& [avatar, size] : avatars) names.push_back(avatar);
+  return names;
+}
+
+std::vector<std::uint64_t> epochs_of(const SlotTable& slots) {
+  std::vector<std::uint64_t> epochs;
+  for (const Slot& slot : slots.slots()) epochs.push_back(slot.epoch);
+  return epochs;
+}
+
+}  // namespace
+
+WorkerApi::WorkerApi(Parts parts, std::string token, std::string version)
+    : parts_(std::move(parts)), token_(std::move(token)), version_(std::move(version)) {}
+
+Router WorkerApi::router() {
+  Router router;
+  router.header(k_protocol_header, std::to_string(k_worker_protocol));
+  router.guard([this](const Request& request) { return check(request); });
+  const auto at_once = [](auto answer) {
+    return [answer](const Request& request) -> asio::awaitable<Response> {
+      co_return answer(request);
+    };
+  };
+  router.on("GET", "/healthz", at_once([this](const Request&) { return health(); }));
+  router.on("GET", "/metrics", at_once([this](const Request&) { return metrics(); }));
+  router.on("POST", "/v1/pause", [this](const Request&) { return pause(); });
+  router.on("POST", "/v1/wake", [this](const Request&) { return wake(); });
+  router.on("POST", "/v1/drain",
+            at_once([this](const Request& request) { return drain(request); }));
+  router.on("POST", "/v1/prepare", [this](const Request& request) { return prepare(request); });
+  router.on_socket("/v1/session", [this](const Request& request, Upgrade& upgrade) {
+    return parts_.sessions.session(request, upgrade);
+  });
+  return router;
+}
+
+asio::awaitable<std::optional<Response>> WorkerApi::check(const Request& request) {
+  if (!has_token(request, token_))
+    co_return error_response(401, "unauthorized", "the worker's token is missing or wrong");
+  // A request without the header comes from a person with curl; a gateway always sends it.
+  const auto version = request.header(k_protocol_header_lower_case);
+  if (version && !is_worker_protocol(*version)) {
+    co_return error_response(
+        426, "protocol",
+        "this worker speaks protocol " + std::to_string(k_worker_protocol) + ", not " + *version);
+  }
+  parts_.idle.note_contact();
+  co_return std::nullopt;
+}
+
+Response WorkerApi::health() const {
+  const ModelLifecycle& models = parts_.models;
+  const bool loaded = models.phase() == Phase::ready || models.phase() == Phase::paused;
+  const bool stuck = loaded && models.stuck();
+  const WorkerHealth health{
+      .version = version_,
+      .instance = instance_,
+      .state = stuck ? std::string(k_stuck) : parts_.sessions.state(),
+      .device = models.device(),
+      .gpu = gpu_of(models.device_use()),
+      .slots = static_cast<int>(parts_.sessions.slots().slots().size()),
+      .sessions = parts_.sessions.count(),
+      .avatars = names_of(models.avatars()),
+      .lease_epochs = epochs_of(parts_.sessions.slots()),
+      .uptime_s = std::chrono::duration<double>(Clock::now() - started_).count()};
+  Json body = as_json(health);
+  if (loaded && !stuck) return json_response(200, body);
+  const std::string why = !models.problem().empty() ? models.problem()
+                          : stuck ? "the work loop has made no heartbeat for too long"
+                                  : "the worker is " + health.state;
+  body["error"] = {{"code", health.state}, {"message", why}};
+  return json_response(503, body);
+}
+
+asio::awaitable<Response> WorkerApi::pause() {
+  ModelLifecycle& models = parts_.models;
+  if (parts_.sessions.count() > 0)
+    co_return error_response(409, "in_use", "there are sessions on this worker");
+  if (models.phase() == Phase::paused) co_return health();
+  if (models.phase() != Phase::ready)
+    co_return error_response(409, "busy", "the worker is " + parts_.sessions.state());
+  co_await models.pause();
+  co_return health();
+}
+
+asio::awaitable<Response> WorkerApi::wake() {
+  // Whoever asks while others wake it waits for the same outcome.
+  co_await parts_.models.settled();
+  if (parts_.stopping()) co_return error_response(503, "draining", "this worker is going away");
+  parts_.sessions.cancel_drain();
+  co_await parts_.models.wake();
+  co_return health();
+}
+
+asio::awaitable<Response> WorkerApi::prepare(const Request& request) {
+  const std::string avatar = text_member(json_body(request), "avatar");
+  if (parts_.models.phase() != Phase::ready)
+    co_return error_response(409, "busy", "the worker is " + parts_.sessions.state());
+  const AvatarSize size = co_await parts_.models.avatar(avatar);
+  const Json answer = {
+      {"avatar", avatar}, {"width", size.width}, {"height", size.height}, {"fps", size.fps}};
+  co_return json_response(200, answer);
+}
+
+Response WorkerApi::drain(const Request& request) {
+  const nlohmann::json body = json_body(request);
+  const nlohmann::json notice = body.value("notice_s", nlohmann::json(30));
+  if (!notice.is_number() || notice.get<double>() < 0 || notice.get<double>() > k_max_notice_s)
+    throw Error(Code::usage, "notice_s is a number of seconds from 0 to 86400");
+  const std::chrono::milliseconds bound(static_cast<std::int64_t>(notice.get<double>() * 1000));
+  parts_.sessions.begin_drain(bound);
+  asio::co_spawn(parts_.executor, parts_.sessions.end_sessions(bound), asio::detached);
+  return json_response(202, {{"sessions", parts_.sessions.count()}});
+}
+
+Response WorkerApi::metrics() const {
+  const ModelLifecycle& models = parts_.models;
+  const WorkerSessions& sessions = parts_.sessions;
+  const WorkerSessionCounters& counters = sessions.counters();
+  MetricsPage page;
+  const auto gauge = [&](const char* name, const char* help, double value) {
+    page.gauge(name, help, value);
+  };
+  const auto total = [&](const char* name, const char* help, std::uint64_t value) {
+    page.counter(name, help, static_cast<double>(value));
+  };
+  gauge("navtalk_worker_ready", "1 while it takes sessions",
+        sessions.serving() && !models.stuck() ? 1 : 0);
+  gauge("navtalk_worker_slots", "Sessions that it can hold",
+        static_cast<double>(sessions.slots().slots().size()));
+  gauge("navtalk_worker_sessions", "Sessions that it holds", sessions.count());
+  gauge("navtalk_worker_memory_bytes", "Device memory in use",
+        static_cast<double>(models.device_use().memory_used));
+  gauge("navtalk_worker_heartbeat_age_seconds", "Time since the work loop's last heartbeat",
+        std::chrono::duration<double>(models.since_heartbeat()).count());
+  gauge("navtalk_worker_avatars", "Avatars that are loaded",
+        static_cast<double>(models.avatars().size()));
+  total("navtalk_worker_sessions_total", "Sessions opened", counters.sessions);
+  total("navtalk_worker_refused_total", "Sessions refused", counters.refused);
+  total("navtalk_worker_control_frames_total", "Control frames received", counters.control_frames);
+  total("navtalk_worker_media_frames_total", "Binary frames received", counters.media_frames);
+  total("navtalk_worker_media_bytes_total", "Bytes in them", counters.media_bytes);
+  return page.response();
+}
+
+}  // namespace navtalk::server
