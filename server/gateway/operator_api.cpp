@@ -15,13 +15,13 @@ namespace {
 constexpr int k_max_slots = 1000;
 constexpr const char* k_operator = "operator over HTTP";
 
-// What the state of a GPU does not allow is the asker's conflict, not our failure.
+// What the state of a GPU does not allow is a conflict of the request, not a failure of ours.
 Response refusal_of(const Error& error) {
   if (error.code() == Code::failed) return error_response(409, "failed", error.message());
   return error_response(error);
 }
 
-// As `pool add --slots` takes them; a number that is none of these would become another one.
+// The same range as `pool add --slots`. A number outside it would be truncated.
 int slots_of(const nlohmann::json& body) {
   const nlohmann::json slots = body.value("slots", nlohmann::json(1));
   if (!slots.is_number_integer() || slots < 1 || slots > k_max_slots)

@@ -27,15 +27,15 @@ namespace {
 
 constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 
-constexpr std::chrono::milliseconds k_reserve_waits{2'000};  // for its request
+constexpr std::chrono::milliseconds k_reserve_idle{2'000};  // until its request
 
 struct Connection {
   explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
-  bool idle = true;       // waits for a request
+  bool idle = true;       // no request is being read or answered
   bool upgraded = false;  // the stream went to a WebSocket
-  bool reserve = false;   // beyond the limit
+  bool reserve = false;   // beyond the limit: for health checks only
 };
 
 std::string lower_case(beast::string_view text) {
@@ -55,32 +55,33 @@ Request request_of(const BeastRequest& message) {
   return request;
 }
 
-bool is_for_watchers(const Request& request) {
+bool is_health_check(const Request& request) {
   return request.path == "/healthz" || request.path == "/readyz";
 }
 
-// How an answer is put, for the request that it answers.
-struct Form {
+// How a response is written, which depends on its request.
+struct WriteOptions {
   unsigned version = 11;  // of HTTP: 10 or 11
   bool keep = false;      // the connection, for another request
   bool head = false;      // the header alone, as it would stand above the body
 };
 
-http::response<http::string_body> message_of(const Response& response, const Form& form) {
+http::response<http::string_body> message_of(const Response& response,
+                                             const WriteOptions& options) {
   http::response<http::string_body> message;
-  message.version(form.version);
+  message.version(options.version);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::server, "navtalk");
   if (!response.body.empty()) message.set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.body() = response.body;
-  message.keep_alive(form.keep);
+  message.keep_alive(options.keep);
   message.prepare_payload();
-  if (form.head) message.body().clear();
+  if (options.head) message.body().clear();
   return message;
 }
 
-// The answer to what the parser refused; none when the peer just went away.
+// The response to a request that the parser rejected; nullopt when the peer went away.
 std::optional<Response> refusal_of(beast::error_code fault) {
   if (fault == http::error::header_limit || fault == http::error::buffer_overflow)
     return error_response(431, "usage", "the request's header is too long");
@@ -103,19 +104,20 @@ struct HttpServer::State {
 
   static asio::awaitable<void> listen(std::shared_ptr<State> self);
   static asio::awaitable<void> serve(std::shared_ptr<State> self,
-                                     std::list<Connection>::iterator place);
+                                     std::list<Connection>::iterator connection);
   // These are false when the connection is to be closed.
   asio::awaitable<bool> one_request(Connection& connection);
   asio::awaitable<bool> first_bytes(Connection& connection);
   asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message);
-  asio::awaitable<bool> write(Connection& connection, const Response& response, const Form& form);
+  asio::awaitable<bool> write(Connection& connection, const Response& response,
+                              const WriteOptions& options);
 
   ListenAddress listen_address;
   HttpLimits limits;
   Router router;
   tcp::acceptor acceptor;
   std::list<Connection> connections;
-  asio::steady_timer last_gone;
+  asio::steady_timer last_closed;
   bool stopping = false;
 };
 
@@ -125,7 +127,7 @@ HttpServer::State::State(asio::io_context& context, const ListenAddress& address
       limits(http_limits),
       router(std::move(table)),
       acceptor(context),
-      last_gone(context) {
+      last_closed(context) {
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
     acceptor.open(endpoint.protocol());
@@ -140,8 +142,8 @@ HttpServer::State::State(asio::io_context& context, const ListenAddress& address
 }
 
 asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Response& response,
-                                               const Form& form) {
-  auto message = message_of(response, form);
+                                               const WriteOptions& options) {
+  auto message = message_of(response, options);
   connection.stream.expires_after(limits.write);
   const auto [failed, size] = co_await http::async_write(connection.stream, message, k_tuple);
   co_return !failed;
@@ -151,7 +153,7 @@ asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Res
 asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
   if (connection.buffer.size() > 0) co_return true;
   connection.idle = true;
-  connection.stream.expires_after(connection.reserve ? std::min(limits.idle, k_reserve_waits)
+  connection.stream.expires_after(connection.reserve ? std::min(limits.idle, k_reserve_idle)
                                                      : limits.idle);
   const auto [gone, size] =
       co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
@@ -171,8 +173,8 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
       co_await http::async_read(connection.stream, connection.buffer, parser, k_tuple);
   if (fault) {
     const std::optional<Response> refusal = refusal_of(fault);
-    const Form form;
-    if (refusal) co_await write(connection, *refusal, form);
+    const WriteOptions options;
+    if (refusal) co_await write(connection, *refusal, options);
     co_return false;
   }
   const BeastRequest message = parser.release();
@@ -190,7 +192,7 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
   const auto target = message.target();
   if (!parse_target({target.data(), target.size()}, request)) {
     response = error_response(400, "usage", "the request's path is malformed");
-  } else if (connection.reserve && !is_for_watchers(request)) {
+  } else if (connection.reserve && !is_health_check(request)) {
     response = error_response(503, "no_capacity", "this server has as many connections as it may");
     response->headers.emplace_back("Retry-After", "10");
   } else {
@@ -198,27 +200,27 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
   }
   connection.upgraded = upgrade.accepted();
   if (!response) co_return false;
-  const Form form{.version = message.version(),
-                  .keep = message.keep_alive() && !stopping && !connection.reserve,
-                  .head = message.method() == http::verb::head};
-  const bool written = co_await write(connection, *response, form);
-  co_return form.keep ? written : false;
+  const WriteOptions options{.version = message.version(),
+                             .keep = message.keep_alive() && !stopping && !connection.reserve,
+                             .head = message.method() == http::verb::head};
+  const bool written = co_await write(connection, *response, options);
+  co_return options.keep ? written : false;
 }
 
 asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
-                                               std::list<Connection>::iterator place) {
+                                               std::list<Connection>::iterator connection) {
   try {
-    while (!self->stopping && co_await self->one_request(*place)) {
+    while (!self->stopping && co_await self->one_request(*connection)) {
     }
   } catch (const std::exception& problem) {
     log::error("a connection failed", {{"error", problem.what()}});
   }
-  if (!place->upgraded) {
+  if (!connection->upgraded) {
     boost::system::error_code ignored;
-    place->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
   }
-  self->connections.erase(place);
-  if (self->connections.empty()) self->last_gone.cancel();
+  self->connections.erase(connection);
+  if (self->connections.empty()) self->last_closed.cancel();
 }
 
 asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
@@ -228,7 +230,7 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
     auto [failed, socket] = co_await self->acceptor.async_accept(k_tuple);
     if (self->stopping) break;
     if (failed) {
-      // Out of descriptors, most likely: those that are open will end.
+      // Most likely the process is out of descriptors; open connections will end.
       log::warn("cannot take a connection", {{"error", failed.message()}});
       pause.expires_after(std::chrono::milliseconds(100));
       co_await pause.async_wait(k_tuple);
@@ -236,9 +238,9 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
     }
     const std::size_t open = self->connections.size();
     if (open >= self->limits.connections + self->limits.reserve) continue;  // and it is closed
-    const auto place = self->connections.emplace(self->connections.end(), std::move(socket));
-    place->reserve = open >= self->limits.connections;
-    asio::co_spawn(executor, serve(self, place), asio::detached);
+    const auto connection = self->connections.emplace(self->connections.end(), std::move(socket));
+    connection->reserve = open >= self->limits.connections;
+    asio::co_spawn(executor, serve(self, connection), asio::detached);
   }
 }
 
@@ -270,8 +272,8 @@ void HttpServer::stop() {
 asio::awaitable<void> HttpServer::finished(std::chrono::milliseconds at_most) {
   const auto until = std::chrono::steady_clock::now() + at_most;
   while (!state_->connections.empty() && std::chrono::steady_clock::now() < until) {
-    state_->last_gone.expires_at(until);
-    co_await state_->last_gone.async_wait(k_tuple);
+    state_->last_closed.expires_at(until);
+    co_await state_->last_closed.async_wait(k_tuple);
   }
 }
 

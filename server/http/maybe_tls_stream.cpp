@@ -18,7 +18,7 @@ asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string
   tls_.emplace(tcp_, context);
   tls_->set_verify_mode(ssl::verify_peer);
   tls_->set_verify_callback(ssl::host_name_verification(host));
-  // Servers of many names ask which one is meant; an address is no name.
+  // A server of many names must be told which one is meant; an address is not a name.
   boost::system::error_code no_address;
   asio::ip::make_address(host, no_address);
   if (no_address) {

@@ -1,5 +1,5 @@
 // Which handler answers which request. A table of (method, pattern); a pattern's "{name}" takes one
-// part of the path. Guards look at every request first: the place for authorization. Filled before
+// part of the path. Guards check every request first, for authorization. Filled before
 // the server starts, constant afterwards; handlers run on the I/O thread.
 #pragma once
 

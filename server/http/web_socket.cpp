@@ -26,22 +26,22 @@ websocket::stream_base::timeout timeouts(const SocketLimits& limits) {
           .keep_alive_pings = true};
 }
 
-// Without the port that goes without saying, which some proxies do not expect.
+// Without the default port, which some proxies do not expect.
 std::string host_header(const WebSocket::Address& address) {
   if (address.port == (address.tls ? "443" : "80")) return address.host;
   return address.host + ":" + address.port;
 }
 
-// In this order: close() leaves those waiting who wait for room, and forgets what they are.
+// In this order: close() alone would leave coroutines that wait for room waiting for ever.
 template <class Channel>
 void end(Channel& channel) {
   channel.cancel();
   channel.close();
 }
 
-void leave(WebSocket::State& state) {
-  if (state.tell) state.tell();
-  if (--state.running == 0) state.over.cancel();
+void one_ended(WebSocket::State& state) {
+  if (state.on_activity) state.on_activity();
+  if (--state.running == 0) state.both_ended.cancel();
 }
 
 asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
@@ -55,15 +55,15 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
     const auto [closed] =
         co_await state->incoming.async_send(boost::system::error_code(), std::move(frame), k_tuple);
     if (closed) break;
-    if (state->tell) state->tell();
+    if (state->on_activity) state->on_activity();
   }
   state->read_over = true;
-  if (state->tell) state->tell();
+  if (state->on_activity) state->on_activity();
   end(state->outgoing);
   // Behind what was read before; for those who still receive.
   std::optional<Frame> none;
   co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
-  leave(*state);
+  one_ended(*state);
 }
 
 // False when the connection is broken.
@@ -95,7 +95,7 @@ asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
   }
   end(state->outgoing);
   state->abort();
-  leave(*state);
+  one_ended(*state);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ WebSocket::State::State(beast::tcp_stream tcp, const SocketLimits& socket_limits
       incoming(stream.get_executor(), limits.queue_frames),
       outgoing(stream.get_executor(), limits.queue_frames),
       write_deadline(stream.get_executor()),
-      over(stream.get_executor(), asio::steady_timer::time_point::max()) {
+      both_ended(stream.get_executor(), asio::steady_timer::time_point::max()) {
   // The WebSocket layer has time limits of its own; two of them would fight.
   beast::get_lowest_layer(stream).expires_never();
   stream.set_option(timeouts(limits));
@@ -126,7 +126,7 @@ void WebSocket::State::abort() { beast::get_lowest_layer(stream).close(); }
 WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 WebSocket::~WebSocket() {
-  state_->tell = {};
+  state_->on_activity = {};
   end(state_->incoming);
   // A closing handshake that is under way is left to end by itself.
   if (state_->closing) return;
@@ -152,7 +152,9 @@ std::optional<Frame> WebSocket::poll() {
   return next;
 }
 
-void WebSocket::on_activity(std::function<void()> tell) { state_->tell = std::move(tell); }
+void WebSocket::on_activity(std::function<void()> callback) {
+  state_->on_activity = std::move(callback);
+}
 
 std::optional<std::pair<std::uint16_t, std::string>> WebSocket::peer_close() const {
   const websocket::close_reason& reason = state_->stream.reason();
@@ -192,7 +194,7 @@ bool WebSocket::open() const {
 
 asio::awaitable<void> WebSocket::finished() {
   end(state_->incoming);  // nobody receives any more: the reader must not wait for room
-  while (state_->running > 0) co_await state_->over.async_wait(k_tuple);
+  while (state_->running > 0) co_await state_->both_ended.async_wait(k_tuple);
 }
 
 asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& address,

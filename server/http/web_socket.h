@@ -1,8 +1,8 @@
 // One WebSocket connection, of either end, as a coroutine uses it: receive() and send(), with
 // bounded queues between them and the network. A reader and a writer coroutine of its own serve it,
-// so that giving up a receive() half-way loses nothing. Pings go out when the peer was silent for
-// 20 s; a peer that stays silent for 40 s has vanished; a frame that cannot be written within 20 s
-// ends the connection. Used from one I/O thread only; destroying it ends the connection at once.
+// so that abandoning a receive() loses no frame. A peer that was silent for 20 s is pinged; one that
+// stays silent for 40 s counts as gone; a frame that cannot be written within 20 s ends the
+// connection. Used from one I/O thread only; destroying it ends the connection at once.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -49,7 +49,7 @@ class WebSocket {
     int status = 0;  // 0: no HTTP answer at all
     std::string message{};
   };
-  // Opens one to a server. nullptr when it is not to be had; `declined` says why.
+  // Opens one to a server. nullptr when that fails; `declined` says why.
   static boost::asio::awaitable<std::unique_ptr<WebSocket>> connect(const Address& address,
                                                                     const SocketLimits& limits,
                                                                     Declined& declined);
@@ -59,12 +59,12 @@ class WebSocket {
   WebSocket(const WebSocket&) = delete;
   WebSocket& operator=(const WebSocket&) = delete;
 
-  // The next frame; nullopt once the peer closed, vanished or broke the protocol.
+  // The next frame; nullopt once the peer closed, is gone or broke the protocol.
   boost::asio::awaitable<std::optional<Frame>> receive();
-  // The same without waiting; nullopt also when none is there yet.
+  // The same without waiting; nullopt also when no frame has come yet.
   std::optional<Frame> poll();
   // Called whenever a frame came or the connection ended, until the WebSocket is destroyed.
-  void on_activity(std::function<void()> tell);
+  void on_activity(std::function<void()> callback);
   // Waits for room in the queue; false when the connection is over.
   boost::asio::awaitable<bool> send(Frame frame);
   // As send, but drops the frame when there is no room; false then.

@@ -18,7 +18,7 @@ using BeastRequest = boost::beast::http::request<boost::beast::http::string_body
 
 struct Outgoing {
   Frame frame{};
-  std::optional<std::pair<CloseCode, std::string>> close{};  // then there is no frame
+  std::optional<std::pair<CloseCode, std::string>> close{};  // instead of a frame
 };
 
 struct WebSocket::State {
@@ -35,8 +35,8 @@ struct WebSocket::State {
   // Without a frame: the end. Closing the channel instead would lose what is still in it.
   Channel<std::optional<Frame>> incoming;
   Channel<Outgoing> outgoing;
-  boost::asio::steady_timer write_deadline, over;
-  std::function<void()> tell;
+  boost::asio::steady_timer write_deadline, both_ended;  // the second: reader and writer
+  std::function<void()> on_activity;
   int running = 0;  // of reader and writer
   bool closing = false, read_over = false, end_received = false;
 };

@@ -30,8 +30,8 @@ std::uint64_t memory_bytes() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Whatever goes wrong in `work` is a fault of that kind: a file that is missing from the models is
-// no missing avatar.
+// Whatever fails in `work` is an error of that code: a file that is missing in the models is not a
+// missing avatar.
 template <class Work>
 auto as_fault(Code code, const Work& work) {
   try {
@@ -41,7 +41,7 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
-// Of the work loop's thread, but for what is constant.
+// Of the work loop's thread, except for what is constant.
 class Renderer {
  public:
   explicit Renderer(const RenderEngineOptions& options)
@@ -81,7 +81,7 @@ class Renderer {
     for (const fs::path& library : options_.avatars) {
       if (fs::is_directory(library / id)) return library / id;
     }
-    throw Error(Code::not_found, "there is no avatar " + id + " on this worker");
+    throw Error(Code::not_found, "this worker has no avatar " + id);
   }
 
   Bundle opened(const std::string& id, const Heartbeat& heartbeat) const {

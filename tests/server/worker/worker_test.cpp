@@ -408,3 +408,16 @@ TEST_CASE("a stop gives sessions their notice and ends") {
   CHECK(client.close_code() == 1001);
   CHECK(worker.ends());
 }
+
+TEST_CASE("a stop does not wait for a peer that answers nothing") {
+  Script script;
+  Running worker(script, {.stop_notice = 200ms});
+  REQUIRE(worker.becomes("idle"));
+  RawClient client(worker.url());
+  client.send("GET " + session("a", 1) +
+              " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  REQUIRE_THAT(client.receive_until("\r\n\r\n"), Catch::Contains(" 101 "));
+  worker.stop();
+  CHECK(worker.ends());
+}
