@@ -52,7 +52,7 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
   CHECK(ask("GET", pool.url() + "/v1/pool/events?after=x").status == 400);
 }
 
-TEST_CASE("health, readiness and metrics tell the truth") {
+TEST_CASE("readiness reports the problems of the pool's loops, and metrics the pool") {
   GatewayOptions stuck;
   auto turning = std::make_shared<std::atomic<bool>>(true);
   stuck.problems = [turning] {
@@ -118,7 +118,7 @@ TEST_CASE("until there are keys, only this machine is served") {
   }
 }
 
-TEST_CASE("a page cannot register a worker, to whom the pool's token would go") {
+TEST_CASE("a web page cannot register a worker, which would receive the pool's token") {
   GatewayPool pool;
   const std::string body = R"({"url": "http://127.0.0.1:9"})";
   const std::string route = pool.url() + "/v1/pool/gpus";

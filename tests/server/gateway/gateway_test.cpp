@@ -8,7 +8,7 @@ using namespace navtalk::server;
 using namespace navtalk::tests;
 using namespace std::chrono_literals;
 
-TEST_CASE("a user gets a slot, keeps it, and gives it back by leaving") {
+TEST_CASE("a user gets a slot, keeps it, and releases it by leaving") {
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();
@@ -22,7 +22,7 @@ TEST_CASE("a user gets a slot, keeps it, and gives it back by leaving") {
   CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
 }
 
-TEST_CASE("whoever waits sees the position change, and gets the slot when it is free") {
+TEST_CASE("a waiting user sees the position change, and gets the slot when it is free") {
   GatewayPool pool;
   pool.add_worker();
   SocketClient first = pool.connect();
@@ -48,7 +48,7 @@ TEST_CASE("whoever waits sees the position change, and gets the slot when it is 
   CHECK(eventually([&] { return pool.store().view().waiters.empty(); }));
 }
 
-TEST_CASE("a user who vanishes gives the slot back at once, and the place in the queue") {
+TEST_CASE("a user who disconnects releases the slot, or the queue position, at once") {
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();
   SocketClient holder = pool.connect();
@@ -63,7 +63,7 @@ TEST_CASE("a user who vanishes gives the slot back at once, and the place in the
   CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
 }
 
-TEST_CASE("frames are relayed both ways as they are") {
+TEST_CASE("frames are relayed both ways unchanged") {
   const Script script(R"({"echo": true})");
   GatewayPool pool;
   pool.add_worker();
@@ -113,7 +113,7 @@ TEST_CASE("the first frame must be session.start, and in time") {
   CHECK(loud.close_code() == 1009);
 }
 
-TEST_CASE("a stop tells sessions, gives leases back, and ends") {
+TEST_CASE("a stop tells the sessions, releases their leases, and ends") {
   GatewayOptions brisk;
   brisk.stop_notice = 200ms;
   GatewayPool pool({}, brisk);
@@ -135,7 +135,7 @@ TEST_CASE("a stop tells sessions, gives leases back, and ends") {
   CHECK(pool.state_of(gpu) == State::idle);
 }
 
-TEST_CASE("sessions keep their leases through a notice that is longer than these") {
+TEST_CASE("sessions keep their leases through a notice that is longer than a lease") {
   GatewayOptions patient;
   patient.stop_notice = 10min;
   GatewayPool pool({.lease = 600ms}, patient);

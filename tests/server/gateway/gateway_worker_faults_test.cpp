@@ -8,7 +8,7 @@ using namespace navtalk::server;
 using namespace navtalk::tests;
 using namespace std::chrono_literals;
 
-TEST_CASE("a worker that cannot be reached is failed, and the user gets another") {
+TEST_CASE("a worker that cannot be reached is marked failed, and the user gets another") {
   GatewayPool pool;
   const Gpu dead = pool.add_dead_worker();
   const Gpu good = pool.add_worker();
@@ -24,7 +24,7 @@ TEST_CASE("a worker that cannot be reached is failed, and the user gets another"
   CHECK(pool.store().leases().size() == 1);
 }
 
-TEST_CASE("a worker that accepts and never gets ready is failed") {
+TEST_CASE("a worker that accepts a session and never gets it ready is marked failed") {
   GatewayOptions impatient;
   impatient.session.ready_within = 300ms;
   const Script script(R"({"ready": false})");
@@ -37,7 +37,8 @@ TEST_CASE("a worker that accepts and never gets ready is failed") {
   CHECK(pool.state_of(gpu) == State::failed);
 }
 
-TEST_CASE("goodbye in the same packet as session.start is goodbye, and the GPU stays well") {
+TEST_CASE(
+    "session.end in the same packet as session.start ends the session, and the GPU stays idle") {
   const Script script(R"({"ready": false})");
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();
@@ -52,7 +53,7 @@ TEST_CASE("goodbye in the same packet as session.start is goodbye, and the GPU s
   CHECK(pool.store().view().waiters.empty());
 }
 
-TEST_CASE("leaving while the worker is reached or loads never harms the GPU") {
+TEST_CASE("a client that leaves while the worker connects or loads does not fail the GPU") {
   const auto script =
       GENERATE(R"({"routes": {"/v1/session": {"delay_s": 0.3}}})", R"({"ready": false})");
   const bool politely = GENERATE(true, false);
@@ -84,7 +85,7 @@ TEST_CASE("a worker's own faults before session.ready fail the GPU, never the cl
   CHECK_THAT(pool.last_error_of(gpu), Catch::Contains(code + ": the script says so"));
 }
 
-TEST_CASE("a worker that takes a lease for old is well: the user gets another lease") {
+TEST_CASE("a worker that fences a lease off is not failed, and the user gets another lease") {
   const Script script(
       R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch", "times": 2}}})");
   GatewayPool pool;
@@ -97,7 +98,7 @@ TEST_CASE("a worker that takes a lease for old is well: the user gets another le
   CHECK(pool.store().leases().size() == 1);
 }
 
-TEST_CASE("a worker that takes every lease for old is failed") {
+TEST_CASE("a worker that fences every lease off is marked failed") {
   const Script script(R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch"}}})");
   GatewayPool pool({.queue_limit = 0});
   const Gpu gpu = pool.add_worker();
@@ -110,7 +111,7 @@ TEST_CASE("a worker that takes every lease for old is failed") {
   CHECK(pool.store().leases().empty());
 }
 
-TEST_CASE("what a worker says when it declines is told in its words, not as JSON") {
+TEST_CASE("a worker's reason for declining a session is recorded as its message, not as JSON") {
   const Script script(R"({"routes": {"/v1/session": {"status": 503}}})");
   GatewayPool pool({.queue_limit = 0});
   const Gpu gpu = pool.add_worker();
@@ -120,7 +121,7 @@ TEST_CASE("what a worker says when it declines is told in its words, not as JSON
   CHECK(pool.last_error_of(gpu) == "the worker declined a session: the script says so (HTTP 503)");
 }
 
-TEST_CASE("what the client asked for in vain is told, and the GPU stays well") {
+TEST_CASE("a client that asked for what is not there is told so, and the GPU stays idle") {
   const std::string code = GENERATE("usage", "not_found", "invalid");
   const Script script((R"({"start_error": ")" + code + R"("})").c_str());
   GatewayPool pool;
@@ -133,7 +134,7 @@ TEST_CASE("what the client asked for in vain is told, and the GPU stays well") {
   CHECK(pool.last_error_of(gpu).empty());
 }
 
-TEST_CASE("a session that no worker can start takes three of them, not all") {
+TEST_CASE("a session that no worker can start fails three workers, not all") {
   const Script script(R"({"start_error": "failed"})");
   GatewayPool pool;
   std::vector<Gpu> gpus;
@@ -148,7 +149,9 @@ TEST_CASE("a session that no worker can start takes three of them, not all") {
                       [&](const Gpu& gpu) { return pool.state_of(gpu) == State::failed; }) == 3);
 }
 
-TEST_CASE("a worker lost while the store is away is failed, and its slot free, once it is back") {
+TEST_CASE(
+    "a worker lost while the store is away is marked failed, and its slot freed, once the store is "
+    "back") {
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();
   RawClient client(pool.url());  // does not answer the close: its direction is still relayed
@@ -167,7 +170,7 @@ TEST_CASE("a worker lost while the store is away is failed, and its slot free, o
   CHECK(pool.store().leases().empty());
 }
 
-TEST_CASE("a worker lost in a session is told, and its GPU failed") {
+TEST_CASE("the client of a lost worker is told, and the GPU marked failed") {
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();
@@ -182,7 +185,7 @@ TEST_CASE("a worker lost in a session is told, and its GPU failed") {
   CHECK(pool.store().leases().empty());
 }
 
-TEST_CASE("a session whose lease is gone is ended") {
+TEST_CASE("a session whose lease is lost ends") {
   GatewayPool pool({.lease = 300ms});
   pool.add_worker();
   SocketClient client = pool.connect();
@@ -194,7 +197,7 @@ TEST_CASE("a session whose lease is gone is ended") {
   CHECK(client.close_code() == 1011);
 }
 
-TEST_CASE("a lease is kept for as long as the session goes on") {
+TEST_CASE("a lease is renewed for as long as its session goes on") {
   GatewayPool pool({.lease = 400ms});
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();
@@ -205,7 +208,7 @@ TEST_CASE("a lease is kept for as long as the session goes on") {
   CHECK(pool.state_of(gpu) == State::running);
 }
 
-TEST_CASE("a lease that no session holds is given back, not renewed for ever") {
+TEST_CASE("an orphaned lease is released, not renewed for ever") {
   GatewayPool pool({.lease = 300ms});
   const Gpu gpu = pool.add_worker();
   REQUIRE(pool.store().claim({.id = {"lost"}, .gateway = "test", .host = "here"}, 10s));
@@ -213,7 +216,7 @@ TEST_CASE("a lease that no session holds is given back, not renewed for ever") {
   CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
 }
 
-TEST_CASE("a client that does not read is let go, and its GPU is not blamed") {
+TEST_CASE("a client that does not read is disconnected, and its GPU is not marked failed") {
   const Script script(R"({"echo": true})");
   GatewayOptions impatient;
   impatient.session.slow_client = 300ms;

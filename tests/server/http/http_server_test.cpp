@@ -91,7 +91,7 @@ TEST_CASE("a route's pattern captures parts of the path") {
   CHECK(found.headers.find("x-everywhere")->second == "1");
 }
 
-TEST_CASE("what has no route, or not that method, is refused in JSON") {
+TEST_CASE("a path without a route, or a wrong method, is refused in JSON") {
   const Serving serving;
   const Got missing = ask("GET", serving.url() + "/nothing");
   CHECK(missing.status == 404);
@@ -119,7 +119,7 @@ TEST_CASE("HEAD is answered as GET, without the body") {
         "GET, HEAD");
 }
 
-TEST_CASE("an error becomes its status, a bug a 500 that tells nothing") {
+TEST_CASE("an error becomes its HTTP status, any other exception a 500 without details") {
   const Serving serving;
   const Got error = ask("GET", serving.url() + "/error");
   CHECK(error.status == 503);
@@ -129,12 +129,12 @@ TEST_CASE("an error becomes its status, a bug a 500 that tells nothing") {
   CHECK(bug.text.find("secret") == std::string::npos);
 }
 
-TEST_CASE("a guard refuses before any route is looked for") {
+TEST_CASE("a guard refuses a request before any route is looked up") {
   const Serving serving;
   CHECK(ask("GET", serving.url() + "/nothing", "", {{"X-Forbidden", "1"}}).status == 403);
 }
 
-TEST_CASE("a body up to the limit is taken, a longer one refused") {
+TEST_CASE("a body up to the limit is accepted, a longer one refused") {
   const Serving serving({.body_bytes = 1000});
   CHECK(ask("POST", serving.url() + "/echo", std::string(1000, 'x')).text.size() == 1000);
   CHECK(ask("POST", serving.url() + "/echo", std::string(1001, 'x')).status == 413);
@@ -147,7 +147,7 @@ TEST_CASE("an endless header is refused") {
   CHECK(status_of(client.receive_all()) == 431);
 }
 
-TEST_CASE("what is not HTTP is refused, and the server goes on") {
+TEST_CASE("a request that is not HTTP is refused, and the server goes on") {
   const Serving serving;
   RawClient client(serving.url());
   client.send("\x16\x03\x01 hello\r\n\r\n");
@@ -166,7 +166,7 @@ TEST_CASE("one connection serves request after request") {
   CHECK(both.find("\"1\"") != std::string::npos);
 }
 
-TEST_CASE("a client that never finishes its request is let go in time") {
+TEST_CASE("a client that never finishes its request is disconnected in time") {
   const Serving serving({.request = 200ms});
   RawClient client(serving.url());
   client.send("GET / HTTP/1.1\r\nHost:");
@@ -179,7 +179,7 @@ TEST_CASE("an idle connection is closed in time") {
   CHECK(client.receive_all().empty());
 }
 
-TEST_CASE("no more connections are taken than allowed, but watchers are answered") {
+TEST_CASE("beyond the limit of connections only health checks are answered") {
   const Serving serving({.connections = 1, .reserve = 1});
   RawClient first(serving.url());
   first.send(get("/things/1/parts/2"));
@@ -240,7 +240,7 @@ TEST_CASE("listen addresses are numeric and have a port") {
   }
 }
 
-TEST_CASE("an address that is taken is told") {
+TEST_CASE("an address that is in use is an error that names it") {
   const Serving serving;
   asio::io_context io;
   const ListenAddress taken = parse_listen_address(serving.url().substr(7));

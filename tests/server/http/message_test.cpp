@@ -24,7 +24,7 @@ TEST_CASE("a malformed target is refused") {
   CHECK_FALSE(parse_target(target, request));
 }
 
-TEST_CASE("only a JSON object is taken for a body, and nothing for an empty one") {
+TEST_CASE("a body is a JSON object, and an empty body an empty one") {
   Request request;
   CHECK(json_body(request).empty());
   request.body = R"({"a": 1})";

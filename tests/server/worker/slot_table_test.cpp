@@ -30,7 +30,7 @@ void play(SlotTable& table, const std::vector<Step>& steps) {
 
 }  // namespace
 
-TEST_CASE("a slot believes the highest epoch it has seen") {
+TEST_CASE("a slot accepts the highest epoch it has seen") {
   SlotTable table(2);
   play(table, {{"a", 5, 0, Verdict::opened, 0},
                {"b", 4, 0, Verdict::stale},
@@ -44,7 +44,7 @@ TEST_CASE("a slot believes the highest epoch it has seen") {
   CHECK(table.sessions() == 2);
 }
 
-TEST_CASE("an epoch stays seen when its session is over") {
+TEST_CASE("a slot remembers its epoch when the session is over") {
   SlotTable table(1);
   const SlotAnswer first = table.open({.lease = "a", .epoch = 5, .slot = 0});
   table.close(first.session);
@@ -63,14 +63,16 @@ TEST_CASE("a session that was ended by a newer one does not free the slot when i
   CHECK(table.sessions() == 0);
 }
 
-TEST_CASE("without a slot a worker of one takes epochs as its own") {
+TEST_CASE("a worker of one slot uses it for requests that name none") {
   SlotTable table(1);
   play(table, {{"a", 5, {}, Verdict::opened, 0},
                {"b", 4, {}, Verdict::stale},
                {"b", 6, {}, Verdict::opened, 0, true}});
 }
 
-TEST_CASE("without a slot a worker of several gives the lease's own, else a free one") {
+TEST_CASE(
+    "a worker of several slots uses the lease's own for requests that name none, otherwise a free "
+    "one") {
   SlotTable table(2);
   play(table, {{"a", 5, {}, Verdict::opened, 0},
                {"b", 6, {}, Verdict::opened, 1},
@@ -79,7 +81,7 @@ TEST_CASE("without a slot a worker of several gives the lease's own, else a free
                {"a", 4, {}, Verdict::stale}});
 }
 
-TEST_CASE("without a slot a lease older than every free slot is stale") {
+TEST_CASE("a request that names no slot is stale if every free slot has seen a higher epoch") {
   SlotTable table(2);
   const SlotAnswer a = table.open({.lease = "a", .epoch = 8, .slot = 0});
   table.open({.lease = "b", .epoch = 9, .slot = 1});

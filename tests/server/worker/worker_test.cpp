@@ -111,7 +111,7 @@ TEST_CASE("a worker that cannot load ends with the reason") {
   CHECK_THROWS_WITH(worker.ends(), "the weights are broken");
 }
 
-TEST_CASE("a session is answered and leaves its slot free") {
+TEST_CASE("a session is answered, and its slot is free afterwards") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -136,7 +136,7 @@ TEST_CASE("a session is answered and leaves its slot free") {
   CHECK_THAT(metrics, Catch::Contains("navtalk_worker_sessions_total 1"));
 }
 
-TEST_CASE("a client that goes away without a word leaves its slot free") {
+TEST_CASE("the slot of a client that disconnects is free afterwards") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -146,7 +146,7 @@ TEST_CASE("a client that goes away without a word leaves its slot free") {
   CHECK(worker.becomes("idle"));
 }
 
-TEST_CASE("a client that answers no ping has vanished") {
+TEST_CASE("a client that does not answer pings counts as gone") {
   Script script;
   Running worker(script, {.peer_silence = 400ms});
   REQUIRE(worker.becomes("idle"));
@@ -158,7 +158,7 @@ TEST_CASE("a client that answers no ping has vanished") {
   CHECK(worker.becomes("idle"));
 }
 
-TEST_CASE("a frame that is not a control frame is told, and the session goes on") {
+TEST_CASE("a malformed control frame is answered with an error, and the session goes on") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -174,7 +174,7 @@ TEST_CASE("a frame that is not a control frame is told, and the session goes on"
   CHECK(client.close_code() == 1008);
 }
 
-TEST_CASE("a session that cannot start is told whose fault it is, without the worker's paths") {
+TEST_CASE("a session that cannot start is told why, without the worker's paths") {
   const auto [avatar, code, closed] = GENERATE(table<std::string, std::string, int>({
       {"nobody", "not_found", 1008},
       {"broken", "invalid", 1008},
@@ -200,7 +200,7 @@ TEST_CASE("a session that cannot start is told whose fault it is, without the wo
   CHECK(next.receive_json().at("type") == "session.ready");
 }
 
-TEST_CASE("whatever a client makes up is not sent back, nor taken, at length") {
+TEST_CASE("long text of a client is neither echoed nor accepted") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -280,7 +280,7 @@ TEST_CASE("pause takes the weights off the device and wake puts them back, not u
   CHECK(SocketClient(worker.url(), session("a", 3)).connected());
 }
 
-TEST_CASE("a wake that takes longer than a stuck loop may is done when it is done") {
+TEST_CASE("a wake may take longer than a stuck loop, and succeeds") {
   Script script;
   Running worker(script, {.stuck_after = 400ms});
   REQUIRE(worker.becomes("idle"));
@@ -291,7 +291,7 @@ TEST_CASE("a wake that takes longer than a stuck loop may is done when it is don
   CHECK(wake.body.at("state") == "idle");
 }
 
-TEST_CASE("a wake that does not work is told, and the worker stays failed") {
+TEST_CASE("a wake that fails is an error, and the worker stays failed") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -303,7 +303,7 @@ TEST_CASE("a wake that does not work is told, and the worker stays failed") {
   CHECK(ask("GET", worker.url() + "/healthz").body.at("state") == "failed");
 }
 
-TEST_CASE("health is that of the work loop, not of the socket") {
+TEST_CASE("health is that of the work loop, not of the HTTP server") {
   Script script;
   Running worker(script, {.stuck_after = 600ms});
   REQUIRE(worker.becomes("idle"));
@@ -320,7 +320,8 @@ TEST_CASE("health is that of the work loop, not of the socket") {
 }
 
 TEST_CASE(
-    "a drain tells the sessions, takes no new ones, ends within its bound, and can be undone") {
+    "a drain tells the sessions, accepts no new ones, ends within its notice, and can be "
+    "cancelled") {
   Script script;
   Running worker(script, {.slots = 2});
   REQUIRE(worker.becomes("idle"));
@@ -342,7 +343,7 @@ TEST_CASE(
   CHECK(ask("POST", worker.url() + "/v1/drain", R"({"notice_s": "soon"})").status == 400);
 }
 
-TEST_CASE("prepare loads an avatar, or says that it is not there") {
+TEST_CASE("prepare loads an avatar, or answers 404") {
   Script script;
   Running worker(script);
   REQUIRE(worker.becomes("idle"));
@@ -351,7 +352,7 @@ TEST_CASE("prepare loads an avatar, or says that it is not there") {
   CHECK(ask("POST", worker.url() + "/v1/prepare", "{}").status == 400);
 }
 
-TEST_CASE("only the token's bearer is answered, and only in this protocol") {
+TEST_CASE("only requests with the token and of this protocol version are answered") {
   Script script;
   Running worker(script, {.token = "sesame"});
   CHECK(ask("GET", worker.url() + "/healthz").status == 401);
@@ -376,7 +377,7 @@ TEST_CASE("without a token a worker listens on loopback only") {
                     Catch::Contains("needs a token"));
 }
 
-TEST_CASE("a worker to whom no gateway speaks ends by itself, but not under a session") {
+TEST_CASE("a worker that no gateway speaks to ends by itself, but not during a session") {
   Script script;
   Running worker(script, {.gateway_silence = 300ms});
   REQUIRE(worker.becomes("idle"));
