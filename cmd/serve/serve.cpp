@@ -45,8 +45,9 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->type_name("NAME")
       ->needs(&worker);
   command
-      .add_option("--token-file", options.token_file,
-                  "File with the token that gateways send; NAVTALK_WORKER_TOKEN overrides it (worker)")
+      .add_option(
+          "--token-file", options.token_file,
+          "File with the token that gateways send; NAVTALK_WORKER_TOKEN overrides it (worker)")
       ->type_name("FILE")
       ->needs(&worker);
   command
