@@ -81,7 +81,8 @@ asio::awaitable<void> Worker::Parts::start() {
 }
 
 asio::awaitable<void> Worker::Parts::end_when_idle() {
-  const bool expired = co_await idle.expired([this] { return sessions.count() > 0; });
+  const std::function<bool()> has_sessions = [this] { return sessions.count() > 0; };
+  const bool expired = co_await idle.expired(has_sessions);
   if (expired) shut_down();
 }
 

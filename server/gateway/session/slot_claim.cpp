@@ -24,8 +24,9 @@ SlotClaim::SlotClaim(PoolStore& store, Allocator& allocator, BlockingThreads& th
 
 asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Claimant)) {
   const Claimant claimant = claimant_;
+  // By reference: g++ 12 destroys a temporary lambda's copies twice.
   Allocation answer = co_await threads_.run(
-      [this, question, claimant] { return (allocator_.*question)(claimant); });
+      [this, question, &claimant] { return (allocator_.*question)(claimant); });
   if (const auto* lease = std::get_if<Lease>(&answer)) {
     lease_ = *lease;
     lease_lost_ = false;  // that was another lease
