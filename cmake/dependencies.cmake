@@ -15,9 +15,9 @@ pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(SOXR REQUIRED IMPORTED_TARGET soxr)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 
-# Debian's OpenCVConfig.cmake comes only with every module at once; four are enough here.
+# Debian's OpenCVConfig.cmake comes only with every module at once; three are enough here.
 find_path(OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)
-foreach(module core imgproc imgcodecs objdetect)
+foreach(module core imgproc objdetect)
   find_library(OPENCV_${module} opencv_${module} REQUIRED)
   add_library(opencv::${module} UNKNOWN IMPORTED)
   set_target_properties(opencv::${module} PROPERTIES

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdarg>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -16,8 +17,10 @@ thread_local std::array<char, 256> last_line;
 void keep_line(void* source, int level, const char* format, va_list arguments) {
   if (level > AV_LOG_ERROR) return;
   int print_prefix = 0;  // "[h264 @ 0x...]" means nothing to a user
-  av_log_format_line2(source, level, format, arguments, last_line.data(),
-                      static_cast<int>(last_line.size()), &print_prefix);
+  std::size_t kept = std::strlen(last_line.data());
+  if (kept > 0 && last_line[kept - 1] == '\n') kept = 0;  // else more of the same line follows
+  av_log_format_line2(source, level, format, arguments, last_line.data() + kept,
+                      static_cast<int>(last_line.size() - kept), &print_prefix);
 }
 
 }  // namespace

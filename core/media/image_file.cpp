@@ -1,11 +1,11 @@
 #include "core/media/image_file.h"
 
-#include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
+#include "core/media/decode/still_picture.h"
+#include "core/media/encode/png.h"
 
 namespace navtalk {
 namespace {
@@ -46,37 +46,18 @@ bool is_cut_png(const Bytes& bytes) {
 
 Image read_image(const std::filesystem::path& path) {
   const Bytes bytes = read_file(path);
-  // OpenCV fills what a cut JPEG lacks with grey and says nothing, and libpng prints.
+  // FFmpeg fills what a cut picture lacks.
   if (is_cut_jpeg(bytes) || is_cut_png(bytes))
     throw Error(Code::invalid, path.string() + " is cut off");
-  cv::Mat decoded;
-  try {
-    decoded = cv::imdecode(bytes, cv::IMREAD_COLOR);
-  } catch (const cv::Exception& error) {
-    throw Error(Code::invalid, path.string() + " cannot be read: " + error.err);
-  }
-  if (decoded.empty())
-    throw Error(Code::invalid,
-                path.string() +
-                    " is not a picture that can be read (PNG, JPEG, BMP or WebP), or "
-                    "it is damaged");
-  Image image(decoded.cols, decoded.rows);
-  cv::Mat target(image.height, image.width, CV_8UC3, image.pixels.data());
-  decoded.copyTo(target);
-  return image;
+  return media::decode_picture(bytes, path.string());
 }
 
 void write_png(const std::filesystem::path& path, ConstImageView image) {
-  // OpenCV only reads from this Mat.
-  const cv::Mat view(image.height, image.width, CV_8UC(image.channels),
-                     const_cast<std::uint8_t*>(image.data), static_cast<std::size_t>(image.stride));
   Bytes bytes;
   try {
-    // The fastest setting: photographs gain little from more.
-    if (!cv::imencode(".png", view, bytes, {cv::IMWRITE_PNG_COMPRESSION, 1}))
-      throw Error(Code::failed, path.string() + " cannot be encoded as PNG");
-  } catch (const cv::Exception& error) {
-    throw Error(Code::failed, path.string() + " cannot be encoded as PNG: " + error.err);
+    bytes = media::encode_png(image);
+  } catch (const Error& error) {
+    throw error.within(path.string() + " cannot be encoded as PNG");
   }
   write_file(path, bytes);
 }

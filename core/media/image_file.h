@@ -7,8 +7,10 @@
 
 namespace navtalk {
 
-Image read_image(const std::filesystem::path& path);  // Error{not_found}, Error{invalid}
-void write_png(const std::filesystem::path& path,
-               ConstImageView image);  // Error{failed} with the reason
+// Alpha is dropped, 16 bits are cut to the upper 8; a PNG or JPEG is turned upright as its EXIF
+// data say. Error{not_found}; Error{invalid} for what is damaged, cut off or no such picture.
+Image read_image(const std::filesystem::path& path);
+// BGR, or grey where the image has one channel. Error{failed} with the reason.
+void write_png(const std::filesystem::path& path, ConstImageView image);
 
 }  // namespace navtalk

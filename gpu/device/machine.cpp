@@ -1,5 +1,4 @@
-// What /proc and libtorch say about the machine.
-#include <ATen/Parallel.h>
+// What /proc says about the machine.
 #include <sched.h>
 #include <torch/headeronly/version.h>
 #include <unistd.h>
@@ -59,7 +58,7 @@ Machine this_machine() {
   return {.cpu = cpu_info("model name"),
           .isa = widest_isa(),
           .cores = usable_cores(),
-          .threads = at::get_num_threads(),
+          .threads = usable_cores(),
           .memory_gib = memory_gib(),
           .libtorch = TORCH_VERSION};
 }

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
-#include <opencv2/imgcodecs.hpp>
+#include <cstdlib>
+#include <numeric>
 
+#include "core/checkpoint/checkpoint.h"
 #include "core/media/image_file.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/files/scratch_folder.h"
@@ -20,7 +22,46 @@ Image noise(int width, int height, int channels = 3) {
   return image;
 }
 
+// Small pictures of every kind, and what OpenCV made of them (tests/fixtures/make_pictures.py).
+const std::filesystem::path k_pictures = NAVTALK_FIXTURES "/pictures";
+
+// How far an image is from the expected one, over all colours of all pixels.
+struct Distance {
+  int largest = 0;
+  double mean = 0;
+};
+
+Distance distance(const Image& image, std::span<const std::uint8_t> expected) {
+  REQUIRE(image.pixels.size() == expected.size());
+  Distance found;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const int apart = std::abs(image.pixels[i] - expected[i]);
+    found.largest = std::max(found.largest, apart);
+    found.mean += apart;
+  }
+  found.mean /= static_cast<double>(expected.size());
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("pictures of every kind are read as OpenCV reads them") {
+  const Checkpoint expected = Checkpoint::open(k_pictures / "expected.safetensors");
+  REQUIRE(expected.tensors().size() == 43);
+  for (const TensorInfo& tensor : expected.tensors()) {
+    CAPTURE(tensor.name);
+    const Image image = read_image(k_pictures / tensor.name);
+    REQUIRE(Shape{image.height, image.width, 3} == tensor.shape);
+    const std::span<const std::byte> bytes = *expected.mapped(tensor.name);
+    const Distance found =
+        distance(image, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    // Lossy kinds leave the last bit of a transform open; ink on paper, how black a mixture is.
+    const bool lossy = tensor.name.ends_with(".jpg") || tensor.name == "lossy.webp";
+    const bool ink = tensor.name == "cmyk.jpg";
+    CHECK(found.largest <= (lossy ? 3 : 0));
+    CHECK(found.mean <= (ink ? 2.1 : lossy ? 0.2 : 0));
+  }
+}
 
 TEST_CASE("a PNG keeps every pixel") {
   const ScratchFolder folder;
@@ -65,19 +106,36 @@ TEST_CASE("what is not a picture is refused by name") {
 
 TEST_CASE("a JPEG is read, and refused when it was cut, a thumbnail inside or not") {
   const ScratchFolder folder;
-  const cv::Mat grey(64, 64, CV_8UC3, cv::Scalar(10, 20, 30));
-  std::vector<std::uint8_t> bytes;
-  REQUIRE(cv::imencode(".jpg", grey, bytes));
-  const std::string jpeg(bytes.begin(), bytes.end());
+  const std::string jpeg = content(k_pictures / "420.jpg");
   const std::string thumbnail = "\xFF\xE1" + std::string(1, '\0') + "\x06\x61\x62\xFF\xD9";
   for (const std::string& whole : {jpeg, jpeg.substr(0, 2) + thumbnail + jpeg.substr(2)}) {
     put(folder / "a.jpg", whole + "trailing bytes");
-    CHECK(read_image(folder / "a.jpg").width == 64);
+    CHECK(read_image(folder / "a.jpg").width == 35);
     for (std::size_t size : {whole.size() - 2, whole.size() / 2}) {
       put(folder / "cut.jpg", whole.substr(0, size));
       expect_error(Code::invalid, {"cut.jpg is cut off"}, [&] { read_image(folder / "cut.jpg"); });
     }
   }
+}
+
+TEST_CASE("a picture that is damaged, cut or too large is refused with its name and the reason") {
+  const ScratchFolder folder;
+  std::string bytes = content(k_pictures / "rgb.png");
+  bytes[bytes.size() / 2] ^= 0x55;
+  put(folder / "flipped.png", bytes);
+  expect_error(Code::invalid, {"flipped.png cannot be read", "CRC mismatch"},
+               [&] { read_image(folder / "flipped.png"); });
+  for (const std::string name : {"rgb.bmp", "lossy.webp", "lossless.webp"}) {
+    CAPTURE(name);
+    put(folder / name, content(k_pictures / name).substr(0, content(k_pictures / name).size() / 2));
+    expect_error(Code::invalid, {name + " cannot be read"}, [&] { read_image(folder / name); });
+  }
+  // Sixty thousand pixels a side, says its header, whose checksum is right.
+  bytes = content(k_pictures / "rgb.png");
+  const std::string size("\0\0\xEA\x60\0\0\xEA\x60\x08\x02\0\0\0\x0F\xB0\xE2\x15", 17);
+  put(folder / "huge.png", bytes.replace(16, size.size(), size));
+  expect_error(Code::invalid, {"huge.png cannot be read", "Invalid image size"},
+               [&] { read_image(folder / "huge.png"); });
 }
 
 TEST_CASE("a PNG that cannot be written leaves nothing and says why") {

@@ -1,0 +1,16 @@
+// One compressed picture, a whole file in memory, to an upright BGR image. Private to core/media.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/tensor/image.h"
+
+namespace navtalk::media {
+
+// PNG, JPEG, BMP or WebP by its first bytes. Alpha is dropped, 16 bits are cut to the upper 8, and a
+// PNG or JPEG is turned as its EXIF orientation says. Error{invalid} names `name`.
+Image decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);
+
+}  // namespace navtalk::media
