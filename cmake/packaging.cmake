@@ -1,11 +1,11 @@
 # `cmake --install` and `cpack -G DEB`.
 #
-#   bin/navtalk              run path $ORIGIN/../lib/navtalk, so any prefix works
-#   lib/navtalk/             libtorch and what it needs: Debian's own libtorch is too old
+#   bin/navtalk              finds the module beside itself, at ../lib/navtalk, so any prefix works
+#   lib/navtalk/             the module, run path $ORIGIN; libtorch and what it needs: Debian's own libtorch is too old
 #   share/navtalk/demo/      demo models and avatar, which data_directory() finds beside bin/
 #   share/man, share/doc/navtalk
 
-# What navtalk and libtorch_cpu.so load from the wheels; everything else comes from Debian.
+# What the module and libtorch_cpu.so load from the wheels; everything else comes from Debian.
 set(wheel_libraries
   ${torch_dir}/lib/libtorch_cpu.so
   ${torch_dir}/lib/libc10.so
@@ -15,8 +15,9 @@ set(wheel_libraries
 set(doc_dir ${CMAKE_INSTALL_DATAROOTDIR}/doc/navtalk)
 
 if(NAVTALK_TORCH AND NOT NAVTALK_FUZZ)
-  set_target_properties(navtalk PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/navtalk")
-  install(TARGETS navtalk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_target_properties(navtalk_module PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS navtalk RUNTIME DESTINATION bin)
+  install(TARGETS navtalk_module LIBRARY DESTINATION lib/navtalk)
   install(FILES ${wheel_libraries} DESTINATION lib/navtalk)
   # A fifth of libtorch_cpu.so is symbol names that no loader reads. NVIDIA's files stay as they are.
   install(CODE [[

@@ -11,7 +11,6 @@
 #include "cmd/context.h"
 #include "cmd/failure.h"
 #include "cmd/help.h"
-#include "cmd/infer/openmp_spin.h"
 #include "cmd/terminal/progress_bar.h"
 #include "cmd/terminal/terminal.h"
 #include "cmd/usage.h"
@@ -111,7 +110,6 @@ int parse_and_run(int argc, char** argv, Context& context) {
   } catch (const CLI::ParseError& complaint) {
     throw usage_error(root, complaint);
   }
-  if (commands.chosen()->loads_nets) limit_openmp_spinning(argv);
   return run_command(*commands.chosen(), globals, context);
 }
 

@@ -22,7 +22,6 @@ struct Command {
   std::string examples{};  // lines of the --help footer, each indented by two spaces
   Action action{};
   bool needs_config = true;  // false: runs even when the configuration is broken
-  bool loads_nets = false;   // true: OpenMP is set up first, see openmp_spin.h
 };
 
 class Commands {

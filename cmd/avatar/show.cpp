@@ -1,22 +1,25 @@
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "avatars/bundle/bundle.h"
-#include "avatars/bundle/library.h"
+#include "avatars/bundle/bundle_files.h"
 #include "cmd/avatar/report.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
+#include "cmd/render_module/render_module.h"
 
 namespace navtalk::cmd {
 namespace {
 
 int show(const std::string& name, Context& context) {
   const std::filesystem::path directory = avatar_directory(name, context);
-  const Bundle bundle = Bundle::open(directory);
+  const AvatarInfo info = read_bundle_files(directory).info;
+  // Where the pictures are not plainly there, FFmpeg finds out what is the matter.
+  if (!has_all_frames(directory, info)) render_module().open_avatar(directory);
   if (context.json) {
-    context.out.json(avatar_json(bundle.info(), directory));
+    context.out.json(avatar_json(info, directory));
   } else {
-    print_avatar(context, bundle.info(), directory);
+    print_avatar(context, info, directory);
   }
   return 0;
 }

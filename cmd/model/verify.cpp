@@ -1,91 +1,15 @@
+#include "cmd/model/verify.h"
+
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <memory>
 
 #include "cmd/commands.h"
-#include "cmd/terminal/table.h"
-#include "gpu/verify/verify.h"
+#include "cmd/render_module/render_module.h"
 
 namespace navtalk::cmd {
-namespace {
-
-struct Options {
-  std::filesystem::path models, golden;
-  std::string device = "cpu", precision = "fp32";
-};
-
-std::string differences(const GroupResult& result) {
-  if (!result.bytes)
-    return fmt::format("max {:.2e}, rms {:.2e}", result.max_difference, result.rms_difference);
-  if (result.differing_percent == 0) return "equal";
-  return fmt::format("{:.3g} % differ, at most {:.0f} levels, PSNR {:.1f} dB",
-                     result.differing_percent, result.max_difference, result.psnr_db);
-}
-
-std::vector<std::string> row(const GroupResult& result) {
-  if (!result.compared) return {result.group, "skipped", result.reason};
-  return {result.tensor, result.passed ? "ok" : "DIFFERS", differences(result), result.tolerance};
-}
-
-nlohmann::ordered_json as_json(const GroupResult& result) {
-  nlohmann::ordered_json item{{"group", result.group}};
-  if (!result.compared) {
-    item["status"] = "skipped";
-    item["reason"] = result.reason;
-    return item;
-  }
-  item["tensor"] = result.tensor;
-  item["status"] = result.passed ? "ok" : "differs";
-  // A difference without bound (not a number was computed) has no number in JSON either.
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-  };
-  item["max_difference"] = number(result.max_difference);
-  if (result.bytes) {
-    item["differing_percent"] = result.differing_percent;
-    item["psnr_db"] = number(result.psnr_db);
-  } else {
-    item["rms_difference"] = number(result.rms_difference);
-  }
-  item["tolerance"] = result.tolerance;
-  if (result.computed_in) item["computed_in"] = name(*result.computed_in);
-  return item;
-}
-
-int verify_model(const Options& options, Context& context) {
-  Model::Options model;
-  model.models = options.models;
-  model.device = parse_device(options.device);
-  model.precision = parse_precision(options.precision);
-  const std::vector<GroupResult> results = verify(model, options.golden, context.progress);
-  const bool passed = std::ranges::all_of(
-      results, [](const GroupResult& result) { return result.passed || !result.compared; });
-
-  if (context.json) {
-    nlohmann::ordered_json object;
-    put_path(object, "models", options.models);
-    put_path(object, "golden", options.golden);
-    object["device"] = name(model.device);
-    object["precision"] = options.precision;
-    object["ok"] = passed;
-    object["results"] = nlohmann::ordered_json::array();
-    for (const GroupResult& result : results) object["results"].push_back(as_json(result));
-    context.out.json(object);
-  } else {
-    std::vector<std::vector<std::string>> rows;
-    rows.reserve(results.size());
-    for (const GroupResult& result : results) rows.push_back(row(result));
-    context.out.write(table({{"what"}, {""}, {"difference"}, {"tolerance"}}, rows, context.colour));
-    context.out.print("{}\n", passed ? "within tolerance" : "OUT OF TOLERANCE");
-  }
-  return passed ? 0 : 1;
-}
-
-}  // namespace
 
 void add_model_verify(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ModelVerifyOptions>();
   CLI::App& command = commands.add(
       {.group = Group::model,
        .name = "verify",
@@ -95,8 +19,9 @@ void add_model_verify(Commands& commands) {
                    "\n"
                    "  tools/golden/make_golden.py writes such a file from any checkpoint folder.\n"
                    "  Exit status 1: at least one stage is out of tolerance.\n",
-       .action = [options](Context& context) { return verify_model(*options, context); },
-       .loads_nets = true});
+       .action = [options](Context& context) {
+         return render_module().verify_model(*options, context);
+       }});
   command.add_option("models", options->models, "MuseTalk's checkpoint folder")
       ->required()
       ->type_name("DIR");

@@ -74,8 +74,7 @@ void add_serve(Commands& commands) {
        .summary = "Serve live sessions: the gateway with its GPUs, or one GPU's worker",
        .examples = "  navtalk serve\n"
                    "  navtalk serve --worker --listen 127.0.0.1:0\n",
-       .action = [options](Context& context) { return serve(*options, context); },
-       .loads_nets = true});
+       .action = [options](Context& context) { return serve(*options, context); }});
   command
       .add_option("--listen", options->listen,
                   "Address to listen on, port 0: a free one (127.0.0.1:2160; worker: 127.0.0.1:0)")

@@ -3,6 +3,7 @@
 
 #include "avatars/bundle/library.h"
 #include "cmd/defaults.h"
+#include "cmd/render_module/render_module.h"
 #include "cmd/serve/serve.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -63,20 +64,21 @@ void tell_address(const std::string& url, Context& context) {
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
-  server::Worker worker({.listen = options.listen.value_or(k_listen),
-                         .token = worker_token(options.token_file),
-                         .version = NAVTALK_VERSION,
-                         .avatar = first_avatar(options, context),
-                         .load_avatar = !options.avatar.empty() || demo_models(options, context),
-                         .slots = options.slots,
-                         .gateway_silence = milliseconds(options.gateway_silence_s),
-                         .first_contact = milliseconds(options.first_contact_s),
-                         .stop_notice = milliseconds(options.drain_s)},
-                        server::render_engine({.models = models_directory(options.models, context),
-                                               .avatars = avatar_libraries(context),
-                                               .device = options.device,
-                                               .precision = options.precision,
-                                               .threads = options.threads}));
+  server::Worker worker(
+      {.listen = options.listen.value_or(k_listen),
+       .token = worker_token(options.token_file),
+       .version = NAVTALK_VERSION,
+       .avatar = first_avatar(options, context),
+       .load_avatar = !options.avatar.empty() || demo_models(options, context),
+       .slots = options.slots,
+       .gateway_silence = milliseconds(options.gateway_silence_s),
+       .first_contact = milliseconds(options.first_contact_s),
+       .stop_notice = milliseconds(options.drain_s)},
+      render_module().render_engine({.models = models_directory(options.models, context),
+                                     .avatars = avatar_libraries(context),
+                                     .device = options.device,
+                                     .precision = options.precision,
+                                     .threads = options.threads}));
   tell_address(worker.url(), context);
   worker.run(context.stop);
   throw_if_stopped(context.stop);

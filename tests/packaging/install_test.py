@@ -28,15 +28,22 @@ class Installed(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def test_it_runs_with_the_libtorch_of_its_prefix_and_looks_nowhere_else(self):
-        loaded = output("ldd", self.navtalk)
+    def test_the_module_takes_the_libtorch_of_its_prefix_and_looks_nowhere_else(self):
+        module = self.prefix / "lib/navtalk/navtalk-render.so"
+        loaded = output("ldd", str(module))
         for library in ("libtorch_cpu.so", "libc10.so", "libgomp.so.1", "libcudart.so.13", "libcupti.so.13"):
             path = re.search(rf"{re.escape(library)} => (.*) \(0x", loaded)
             self.assertIsNotNone(path, library)
             self.assertEqual(pathlib.Path(path[1]).resolve().parent, (self.prefix / "lib/navtalk").resolve())
-        self.assertEqual(
-            re.findall(r"R(?:UN)?PATH.*\[(.*)\]", output("readelf", "-d", self.navtalk)), ["$ORIGIN/../lib/navtalk"]
-        )
+        self.assertEqual(self.run_paths(module), ["$ORIGIN"])
+        self.assertEqual(self.run_paths(self.navtalk), [])
+
+    @staticmethod
+    def run_paths(file):
+        return re.findall(r"R(?:UN)?PATH.*\[(.*)\]", output("readelf", "-d", str(file)))
+
+    def test_the_program_itself_needs_none_of_it(self):
+        self.assertEqual(re.findall(r"lib(?:torch|c10|gomp|av|sw|opencv)\w*", output("ldd", self.navtalk)), [])
 
     def test_it_computes(self):
         report = json.loads(

@@ -1,4 +1,4 @@
-#include "cmd/infer/output.h"
+#include "cmd/render_module/infer_output.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,19 @@
+// What `navtalk bench pipeline` was asked for. Private to cmd/.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace navtalk::cmd {
+
+struct BenchPipelineOptions {
+  std::filesystem::path models;
+  std::string device = "cpu";
+  std::vector<std::string> precisions;
+  std::vector<int> batches{1, 4};
+  int threads = 0;
+  double seconds = 0.5;
+};
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,15 @@
+// The commands' work inside the module. Private to cmd/render_module; others call them through
+// render_module().
+#pragma once
+
+#include "cmd/render_module/render_module.h"
+
+namespace navtalk::cmd {
+
+int infer(InferOptions& options, Context& context);
+int prepare_avatar(const AvatarPrepareOptions& options, Context& context);
+int bench_image(const BenchImageOptions& options, Context& context);
+int bench_pipeline(const BenchPipelineOptions& options, Context& context);
+int verify_model(const ModelVerifyOptions& options, Context& context);
+
+}  // namespace navtalk::cmd

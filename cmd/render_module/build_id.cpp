@@ -1,0 +1,9 @@
+#include "cmd/render_module/build_id.h"
+
+#include <navtalk_build_id.h>  // written by cmake/build_id.cmake
+
+namespace navtalk::cmd {
+
+const char* build_id() { return NAVTALK_BUILD_ID; }
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,20 @@
+#include <navtalk_build_id.h>  // written by cmake/build_id.cmake
+#include "avatars/bundle/bundle.h"
+#include "cmd/render_module/bodies.h"
+
+namespace navtalk::cmd {
+
+extern "C" const RenderModule* navtalk_render_module() {
+  static const RenderModule module{
+      .build_id = NAVTALK_BUILD_ID,
+      .infer = infer,
+      .open_avatar = [](const std::filesystem::path& directory) { Bundle::open(directory); },
+      .prepare_avatar = prepare_avatar,
+      .bench_image = bench_image,
+      .bench_pipeline = bench_pipeline,
+      .verify_model = verify_model,
+      .render_engine = server::render_engine};
+  return &module;
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,88 @@
+// navtalk avatar prepare: a video or pictures to an avatar's folder.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/prepare.h"
+#include "cmd/avatar/report.h"
+#include "cmd/defaults.h"
+#include "cmd/render_module/bodies.h"
+#include "core/base/error.h"
+#include "core/text/number.h"
+
+namespace navtalk::cmd {
+namespace {
+
+ClipSource source_of(const AvatarPrepareOptions& options) {
+  const int given = !options.video.empty() + !options.image.empty() + !options.images.empty();
+  if (given != 1)
+    throw Error(Code::usage, "name exactly one source: --video FILE, --image FILE or --images DIR");
+  if (!options.video.empty()) return options.video;
+  if (!options.image.empty()) return std::vector{options.image};
+  return list_pictures(options.images);
+}
+
+Box parse_face_box(const std::string& text) {
+  std::array<int, 4> number{};
+  std::string_view rest = text;
+  bool good = true;
+  for (std::size_t i = 0; i < number.size() && good; ++i) {
+    number[i] = take_number<int>(rest).value_or(-1);
+    good =
+        number[i] >= 0 && number[i] < (1 << 20) && (i == 3 ? rest.empty() : rest.starts_with(','));
+    if (good && i < 3) rest.remove_prefix(1);
+  }
+  if (!good || number[2] == 0 || number[3] == 0)
+    throw Error(Code::usage,
+                fmt::format("--face-box {}: must be X,Y,WIDTH,HEIGHT in pixels", text));
+  return {number[0], number[1], number[0] + number[2], number[1] + number[3]};
+}
+
+std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options) {
+  if (!options.face_box.empty() && !options.face_boxes.empty())
+    throw Error(Code::usage, "--face-box and --face-boxes exclude each other");
+  if (!options.face_box.empty())
+    return std::make_shared<GivenFaces>(parse_face_box(options.face_box));
+  if (!options.face_boxes.empty())
+    return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
+  return nullptr;
+}
+
+// Latents come from the model that is named or configured, else from the demo's where it is there.
+std::optional<LatentOptions> latents_of(const AvatarPrepareOptions& options,
+                                        const Context& context) {
+  if (options.no_latents) return std::nullopt;
+  std::filesystem::path models;
+  try {
+    models = models_directory(options.models, context);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    return std::nullopt;  // no demo files: the avatar does without latents
+  }
+  return latents_of_model(models);
+}
+
+}  // namespace
+
+int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
+  const PrepareOptions work{.source = source_of(options),
+                            .output = options.output,
+                            .id = options.id,
+                            .faces = faces_of(options),
+                            .fps = options.fps,
+                            .loop = options.loop,
+                            .voice = options.voice,
+                            .force = options.force,
+                            .latents = latents_of(options, context)};
+  const AvatarInfo info = prepare(work, context.progress, context.stop);
+  if (context.json) {
+    context.out.json(avatar_json(info, options.output));
+  } else {
+    print_avatar(context, info, options.output);
+  }
+  return 0;
+}
+
+}  // namespace navtalk::cmd
