@@ -40,7 +40,7 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
       ask("POST", pool.url() + "/v1/pool/gpus",
           R"({"url": "http://127.0.0.1:8", "dedicated_to": "a\nb\u001b[31m"})", k_json);
   CHECK(strange.status == 422);
-  CHECK_THAT(strange.text, Catch::Contains("no tenant"));
+  CHECK_THAT(strange.text, Catch::Contains("not a valid tenant name"));
   const Got drained = ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/drain");
   CHECK(drained.status == 202);
   CHECK(ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/wake").status == 409);
