@@ -113,7 +113,8 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "pool",
        .name = "worker_token_file",
        .meaning = "File with the secret that workers require. Empty: created in the state "
-                  "directory at first use. The variable NAVTALK_WORKER_TOKEN overrides the file.",
+                  "directory at first use.\n"
+                  "The variable NAVTALK_WORKER_TOKEN overrides the file.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.worker_token_file; }},
       {.section = "local",
        .name = "devices",
