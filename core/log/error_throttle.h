@@ -58,6 +58,4 @@ class ErrorThrottleLog {
   Guarded<ErrorThrottle> throttle_;
 };
 
-using OutageLog = ErrorThrottleLog;
-
 }  // namespace navtalk

@@ -48,7 +48,7 @@ class PoolService {
   std::map<Source, TimePoint> reconcile_at_;
   TimePoint register_at_{};
   std::atomic<bool> leading_{false};
-  OutageLog outage_{"the pool's loops"};
+  ErrorThrottleLog outage_{"the pool's loops"};
   std::vector<std::unique_ptr<Loop>> loops_;
 };
 

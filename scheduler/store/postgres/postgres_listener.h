@@ -34,7 +34,7 @@ class PostgresListener {
   std::condition_variable_any changed_;
   std::uint64_t count_ = 0;
   // An outage ends as soon as it listens again.
-  OutageLog outage_{"pool store: changes of other processes", std::chrono::seconds(0)};
+  ErrorThrottleLog outage_{"pool store: changes of other processes", std::chrono::seconds(0)};
   std::jthread thread_;  // last: ends first
 };
 
