@@ -99,12 +99,12 @@ class Module(unittest.TestCase):
             refused("is missing", "install navtalk's files again")
             module.write_bytes(b"not a library")
             refused("cannot be loaded")
-            # The same module with another hash: 64 digits, which stand in the program as well.
+            # The same module with another hash: 64 digits that stand in both files.
             code, of_program = MODULE.read_bytes(), PROGRAM.read_bytes()
-            found = {text for text in re.findall(rb"[0-9a-f]{64}", code) if text in of_program}
-            hashes = [text for text in found if not text.isdigit()]
-            self.assertEqual(len(hashes), 1)
-            module.write_bytes(code.replace(hashes[0], hashes[0][::-1]))
+            hashes = {found for found in re.findall(rb"\0([0-9a-f]{64})\0", of_program) if found in code}
+            self.assertEqual(len(hashes), 1, hashes)
+            build_id = hashes.pop()
+            module.write_bytes(code.replace(build_id, build_id[::-1]))
             refused("belongs to another build")
 
 
