@@ -125,6 +125,8 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
     check_soon_ = true;
     return;
   }
+  // It does not listen yet: the next list will know its address.
+  if (instance.status == Status::starting && instance.url.empty()) check_soon_ = true;
   if (gpu.provider_id.empty()) return adopt(gpu, instance);
   if (gpu.intent.operation != Operation::none) return;  // an executor does it
   if (gpu.state == State::paused && instance.status == Status::running) {
@@ -141,6 +143,10 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
              instance.usd_per_hour > 0) {
     store_.change({.id = gpu.id, .version = gpu.version, .usd_per_hour = instance.usd_per_hour},
                   {options_.who, "its price changed"});
+  } else if (gpu.url.empty() && !instance.url.empty()) {
+    GpuChange change{.id = gpu.id, .version = gpu.version, .url = instance.url};
+    if (!instance.device.empty()) change.device = instance.device;
+    store_.change(change, {options_.who, "its address is " + instance.url});
   } else if (!instance.outdated.empty()) {
     replace(gpu, instance.outdated);
   } else if (before_.replaced.contains(gpu.id)) {

@@ -6,6 +6,7 @@
 //   the provider lists                             then
 //   the id of a row, or its name without an id:
 //     the row waits for its create                   its id is stored (adopted)
+//     the row has no address, the instance has       stored; looked for soon while it starts
 //     the row is paused, the instance runs           the row starts again
 //     the row is in use, its instance stopped        failed
 //     it was started with other settings             destroyed, or drained first when it has

@@ -59,6 +59,21 @@ TEST_CASE("an instance whose create was never answered is found by its name") {
   CHECK(world.pool.store->ledger({})[0].from == gpu.created_at);
 }
 
+TEST_CASE("an instance that was found before it listened gets its address from a later list") {
+  World world;
+  const Gpu gpu = world.created_by("", {});
+  Instance instance = world.listed(gpu, Status::starting);
+  instance.url = "";
+  world.cloud.put(instance);
+  CHECK(world.pass());
+  CHECK(world.pool.row(gpu).provider_id == "pod-x");
+  CHECK(world.reconciler.next_pass() <= std::chrono::seconds(10));
+  world.listed(world.pool.row(gpu));
+  CHECK(world.pass());
+  CHECK(world.pool.row(gpu).url == "http://127.0.0.1:9/x");
+  CHECK(world.reconciler.next_pass() > std::chrono::seconds(10));
+}
+
 TEST_CASE("a create without an effect fails after the consistency window, and not before") {
   SECTION("settled") {
     World world;
