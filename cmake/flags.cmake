@@ -69,4 +69,8 @@ function(navtalk_library name)
   add_library(navtalk_${name} STATIC ${ARGN})
   add_library(navtalk::${name} ALIAS navtalk_${name})
   target_link_libraries(navtalk_${name} PUBLIC navtalk_flags)
+  # Instrumented code takes longer to compile than its tests take to run, apart from the loops over pixels and tensors.
+  if(NAVTALK_SANITIZE AND NOT NAVTALK_FUZZ AND NOT name MATCHES "^(gpu|avatars|media)")
+    target_compile_options(navtalk_${name} PRIVATE -O0)
+  endif()
 endfunction()

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "tests/temporary_directory.h"
 
@@ -14,6 +15,14 @@ namespace {
 std::string read(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A sanitizer's report is no answer of navtalk's: the test ends with it.
+void refuse_report(const std::string& err) {
+  const std::size_t name = err.find("Sanitizer");
+  if (name == std::string::npos) return;
+  const std::size_t line = err.rfind('\n', name);
+  throw std::runtime_error(err.substr(line == std::string::npos ? 0 : line + 1));
 }
 
 }  // namespace
@@ -29,9 +38,11 @@ Ran shell(const std::string& script, const std::string& folder) {
   const std::string line =
       "bash " + place + "/script < /dev/null > " + place + "/out 2> " + place + "/err";
   const int status = std::system(line.c_str());
-  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+  Ran ran{.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = read(scratch / "out"),
           .err = read(scratch / "err")};
+  refuse_report(ran.err);
+  return ran;
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -11,7 +11,8 @@ struct Ran {
 };
 
 // `script` for bash; "navtalk" is the built binary, standard input is empty, the folder is
-// `folder`. NAVTALK_* and colour variables of the caller do not reach it.
+// `folder`. NAVTALK_* and colour variables of the caller do not reach it. Throws the report of a
+// sanitizer that stopped a program.
 Ran shell(const std::string& script, const std::string& folder = "/");
 
 bool contains(const std::string& text, const std::string& part);
