@@ -1,6 +1,6 @@
 """usage: test_names.py ROOT   fails when a test's name would not reach the test program as a name
 
-ctest runs each case by its name as an argument: one that starts with a dash is taken for an option
+People run one case by giving its name to the program: one that starts with a dash is taken for an option
 (and `--help ...` even passes), one with [ ] for a tag, with ~ or * at its ends for a pattern.
 """
 
