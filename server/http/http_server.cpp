@@ -6,15 +6,13 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <list>
 
 #include "core/log/log.h"
 #include "core/text/number.h"
+#include "server/http/request_reader.h"
 #include "server/http/web_socket_state.h"
 
 namespace navtalk::server {
@@ -28,14 +26,18 @@ namespace {
 constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds k_reserve_idle{2'000};  // until its request
+constexpr std::chrono::milliseconds k_linger{1'000};
+constexpr std::size_t k_linger_bytes = 256 << 10;
+constexpr std::size_t k_buffer_bytes = 48 << 10;  // bounds a chunk's extensions and the trailer
 
 struct Connection {
   explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
   beast::tcp_stream stream;
-  beast::flat_buffer buffer;
+  beast::flat_buffer buffer{k_buffer_bytes};
   bool idle = true;       // no request is being read or answered
   bool upgraded = false;  // the stream went to a WebSocket
   bool reserve = false;   // beyond the limit: for health checks only
+  bool lingers = false;   // its last request was refused before all of it was read
 };
 
 std::string lower_case(beast::string_view text) {
@@ -47,7 +49,6 @@ std::string lower_case(beast::string_view text) {
 Request request_of(const BeastRequest& message) {
   Request request;
   request.method = std::string(message.method_string());
-  request.body = message.body();
   request.upgrade = beast::websocket::is_upgrade(message);
   for (const auto& field : message) {
     request.headers.emplace_back(lower_case(field.name_string()), field.value());
@@ -81,19 +82,6 @@ http::response<http::string_body> message_of(const Response& response,
   return message;
 }
 
-// The response to a request that the parser rejected; nullopt when the peer went away.
-std::optional<Response> refusal_of(beast::error_code fault) {
-  if (fault == http::error::header_limit || fault == http::error::buffer_overflow)
-    return error_response(431, "usage", "the request's header is too long");
-  if (fault == http::error::body_limit)
-    return error_response(413, "usage", "the request's body is too long");
-  if (fault == http::error::end_of_stream || fault == http::error::partial_message)
-    return std::nullopt;
-  if (fault.category() == http::make_error_code(http::error::bad_method).category())
-    return error_response(400, "usage", "this is not an HTTP/1.1 request: " + fault.message());
-  return std::nullopt;
-}
-
 }  // namespace
 
 // The coroutines keep the state alive, so that a connection may outlive the server object by the
@@ -108,7 +96,14 @@ struct HttpServer::State {
   // These are false when the connection is to be closed.
   asio::awaitable<bool> one_request(Connection& connection);
   asio::awaitable<bool> first_bytes(Connection& connection);
-  asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message);
+  asio::awaitable<bool> refuse(Connection& connection, const ReadFault& fault);
+  asio::awaitable<void> linger(Connection& connection);
+  asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message,
+                               Request& request);
+  // A response: the request is not taken.
+  asio::awaitable<std::optional<Response>> admit(const Connection& connection,
+                                                 const BeastRequest& message, Request& request);
+  bool keeps(const Connection& connection, const BeastRequest& message) const;
   asio::awaitable<bool> write(Connection& connection, const Response& response,
                               const WriteOptions& options);
 
@@ -165,43 +160,78 @@ asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
 
 asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
   if (!co_await first_bytes(connection)) co_return false;
-  http::request_parser<http::string_body> parser;
-  parser.header_limit(limits.header_bytes);
-  parser.body_limit(limits.body_bytes);
+  RequestReader reader(connection.stream, connection.buffer, limits);
   connection.stream.expires_after(limits.request);
-  const auto [fault, read] =
-      co_await http::async_read(connection.stream, connection.buffer, parser, k_tuple);
-  if (fault) {
-    const std::optional<Response> refusal = refusal_of(fault);
-    const WriteOptions options;
-    if (refusal) co_await write(connection, *refusal, options);
-    co_return false;
+  if (const auto fault = co_await reader.read_header())
+    co_return co_await refuse(connection, *fault);
+  Request request = request_of(reader.message());
+  // Whoever may not ask, or asks for nothing that is there, is told so before the body is taken.
+  if (const std::optional<Response> refusal =
+          co_await admit(connection, reader.message(), request)) {
+    const WriteOptions options{.version = reader.message().version(),
+                               .keep = keeps(connection, reader.message()) && reader.complete(),
+                               .head = reader.message().method() == http::verb::head};
+    connection.lingers = !reader.complete();
+    const bool written = co_await write(connection, *refusal, options);
+    co_return options.keep ? written : false;
   }
-  const BeastRequest message = parser.release();
-  co_return co_await answer(connection, message);
+  if (const auto fault = co_await reader.read_body()) co_return co_await refuse(connection, *fault);
+  const BeastRequest message = reader.take();
+  request.body = message.body();
+  co_return co_await answer(connection, message, request);
 }
 
-asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
-                                                const BeastRequest& message) {
-  Request request = request_of(message);
-  std::optional<Response> response;
+// A socket that is closed with bytes unread resets the connection, and the peer may lose the answer.
+asio::awaitable<void> HttpServer::State::linger(Connection& connection) {
+  connection.buffer.clear();
+  connection.stream.expires_after(k_linger);
+  for (std::size_t left = k_linger_bytes; left > 0;) {
+    const auto [gone, size] =
+        co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
+    if (gone) co_return;
+    left -= std::min(left, size);
+  }
+}
+
+asio::awaitable<bool> HttpServer::State::refuse(Connection& connection, const ReadFault& fault) {
+  const WriteOptions options;
+  if (fault.refusal) {
+    connection.lingers = true;
+    co_await write(connection, *fault.refusal, options);
+  }
+  co_return false;
+}
+
+bool HttpServer::State::keeps(const Connection& connection, const BeastRequest& message) const {
+  return message.keep_alive() && !stopping && !connection.reserve;
+}
+
+asio::awaitable<std::optional<Response>> HttpServer::State::admit(const Connection& connection,
+                                                                  const BeastRequest& message,
+                                                                  Request& request) {
+  const auto target = message.target();
+  if (!parse_target({target.data(), target.size()}, request))
+    co_return error_response(400, "usage", "the request's path is malformed");
+  if (connection.reserve && !is_health_check(request)) {
+    Response full =
+        error_response(503, "no_capacity", "this server has as many connections as it may");
+    full.headers.emplace_back("Retry-After", "10");
+    co_return full;
+  }
+  co_return co_await router.refuse(request);
+}
+
+asio::awaitable<bool> HttpServer::State::answer(Connection& connection, const BeastRequest& message,
+                                                Request& request) {
   Upgrade::State upgrade_state{connection.stream, message};
   Upgrade upgrade(upgrade_state);
   // A handler may take its time; only reading and writing are limited.
   connection.stream.expires_never();
-  const auto target = message.target();
-  if (!parse_target({target.data(), target.size()}, request)) {
-    response = error_response(400, "usage", "the request's path is malformed");
-  } else if (connection.reserve && !is_health_check(request)) {
-    response = error_response(503, "no_capacity", "this server has as many connections as it may");
-    response->headers.emplace_back("Retry-After", "10");
-  } else {
-    response = co_await router.answer(request, upgrade);
-  }
+  const std::optional<Response> response = co_await router.answer(request, upgrade);
   connection.upgraded = upgrade.accepted();
   if (!response) co_return false;
   const WriteOptions options{.version = message.version(),
-                             .keep = message.keep_alive() && !stopping && !connection.reserve,
+                             .keep = keeps(connection, message),
                              .head = message.method() == http::verb::head};
   const bool written = co_await write(connection, *response, options);
   co_return options.keep ? written : false;
@@ -218,6 +248,7 @@ asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
   if (!connection->upgraded) {
     boost::system::error_code ignored;
     connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    if (connection->lingers) co_await self->linger(*connection);
   }
   self->connections.erase(connection);
   if (self->connections.empty()) self->last_closed.cancel();

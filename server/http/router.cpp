@@ -1,5 +1,6 @@
 #include "server/http/router.h"
 
+#include "core/base/check.h"
 #include "core/log/log.h"
 
 namespace navtalk::server {
@@ -67,49 +68,65 @@ const Router::Route* Router::find(Request& request, std::string& allowed) const 
   return nullptr;
 }
 
-asio::awaitable<std::optional<Response>> Router::dispatch(Request& request,
-                                                          Upgrade& upgrade) const {
+asio::awaitable<std::optional<Response>> Router::check(Request& request) const {
   for (const Guard& guard : guards_) {
     std::optional<Response> refusal = co_await guard(request);
     if (refusal) co_return refusal;
   }
   std::string allowed;
   const Route* route = find(request, allowed);
-  if (route == nullptr && allowed.empty()) {
+  if (route == nullptr && allowed.empty())
     co_return error_response(404, "not_found", "there is no " + request.path);
-  }
   if (route == nullptr) {
     Response refusal = error_response(
         405, "usage", request.path + " takes " + allowed + ", not " + request.method);
     refusal.headers.emplace_back("Allow", allowed);
     co_return refusal;
   }
-  if (route->handler) {
-    Response answer = co_await route->handler(request);
-    co_return answer;
-  }
-  if (!request.upgrade) {
+  if (route->socket && !request.upgrade) {
     Response refusal =
         error_response(426, "usage", request.path + " is a WebSocket: ask to upgrade");
     refusal.headers.emplace_back("Upgrade", "websocket");
     co_return refusal;
   }
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Response>> Router::dispatch(Request& request,
+                                                          Upgrade& upgrade) const {
+  std::string allowed;
+  const Route* route = find(request, allowed);
+  NAVTALK_CHECK(route != nullptr);  // refuse() comes first
+  if (route->handler) {
+    Response answer = co_await route->handler(request);
+    co_return answer;
+  }
   std::optional<Response> answer = co_await route->socket(request, upgrade);
   co_return answer;
 }
 
-asio::awaitable<std::optional<Response>> Router::answer(Request& request, Upgrade& upgrade) const {
+asio::awaitable<std::optional<Response>> Router::answered(
+    const Request& request, asio::awaitable<std::optional<Response>> work) const {
   std::optional<Response> answer;
   try {
-    answer = co_await dispatch(request, upgrade);
+    answer = co_await std::move(work);
   } catch (const Error& error) {
     answer = error_response(error);
   } catch (const std::exception& problem) {
     log::error("a request failed", {{"path", request.path}, {"error", problem.what()}});
     answer = error_response(500, "failed", "internal error; the log says more");
   }
-  if (upgrade.accepted()) co_return std::nullopt;
   if (answer) answer->headers.insert(answer->headers.end(), headers_.begin(), headers_.end());
+  co_return answer;
+}
+
+asio::awaitable<std::optional<Response>> Router::refuse(Request& request) const {
+  return answered(request, check(request));
+}
+
+asio::awaitable<std::optional<Response>> Router::answer(Request& request, Upgrade& upgrade) const {
+  std::optional<Response> answer = co_await answered(request, dispatch(request, upgrade));
+  if (upgrade.accepted()) co_return std::nullopt;
   co_return answer;
 }
 

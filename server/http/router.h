@@ -1,6 +1,6 @@
 // Which handler answers which request. A table of (method, pattern); a pattern's "{name}" takes one
-// part of the path. Guards check every request first, for authorization. Filled before
-// the server starts, constant afterwards; handlers run on the I/O thread.
+// part of the path. Guards check every request first, for authorization, by its header alone. Filled
+// before the server starts, constant afterwards; handlers run on the I/O thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,7 +18,7 @@ using Handler = std::function<boost::asio::awaitable<Response>(const Request&)>;
 // Accepts the upgrade and speaks until the session is over, or answers without accepting.
 using SocketHandler =
     std::function<boost::asio::awaitable<std::optional<Response>>(const Request&, Upgrade&)>;
-// An answer refuses the request.
+// An answer refuses the request, whose body has not been read yet.
 using Guard = std::function<boost::asio::awaitable<std::optional<Response>>(const Request&)>;
 
 class Router {
@@ -30,8 +30,11 @@ class Router {
   // Headers that every answer carries.
   void header(std::string name, std::string value);
 
-  // The answer, or nullopt when the request became a WebSocket (which is over then). Errors become
-  // answers, also 404, 405 and 426.
+  // Before its body is read: what a guard says against the request; 404, 405 and 426. nullopt: it is to
+  // be answered.
+  boost::asio::awaitable<std::optional<Response>> refuse(Request& request) const;
+  // The answer of a request that was not refused, or nullopt when it became a WebSocket (which is over
+  // then). Errors become answers.
   boost::asio::awaitable<std::optional<Response>> answer(Request& request, Upgrade& upgrade) const;
 
  private:
@@ -42,8 +45,12 @@ class Router {
     SocketHandler socket;
   };
   const Route* find(Request& request, std::string& allowed) const;
+  boost::asio::awaitable<std::optional<Response>> check(Request& request) const;
   boost::asio::awaitable<std::optional<Response>> dispatch(Request& request,
                                                            Upgrade& upgrade) const;
+  // Whatever is thrown becomes an answer, and every answer carries the headers.
+  boost::asio::awaitable<std::optional<Response>> answered(
+      const Request& request, boost::asio::awaitable<std::optional<Response>> work) const;
 
   std::vector<Route> routes_;
   std::vector<Guard> guards_;

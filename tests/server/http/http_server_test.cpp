@@ -158,6 +158,73 @@ TEST_CASE("a request that is not HTTP is refused, and the server goes on") {
   CHECK(ask("GET", serving.url() + "/things/1/parts/2").status == 200);
 }
 
+TEST_CASE("a request that is not allowed is refused before its body is sent") {
+  const Serving serving;
+  RawClient client(serving.url());
+  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nX-Forbidden: 1\r\nContent-Length: 900000\r\n\r\n");
+  CHECK(status_of(client.receive_all()) == 403);
+  RawClient lost(serving.url());
+  lost.send("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
+  CHECK(status_of(lost.receive_all()) == 404);
+}
+
+TEST_CASE("who waits to be asked for the body is asked, unless the request is refused") {
+  const Serving serving;
+  const std::string rest = "Host: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+  RawClient client(serving.url());
+  client.send("POST /echo HTTP/1.1\r\n" + rest);
+  CHECK(client.receive_until("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
+  client.send("body");
+  CHECK(status_of(client.receive_until("body")) == 200);
+  RawClient refused(serving.url());
+  refused.send("POST /echo HTTP/1.1\r\nX-Forbidden: 1\r\n" + rest);
+  CHECK(status_of(refused.receive_all()) == 403);
+}
+
+TEST_CASE("endless chunk extensions and trailers are refused") {
+  const Serving serving;
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string endless(100'000, 'x');
+  for (const std::string& body :
+       {"1;a=" + endless + "\r\nx\r\n0\r\n\r\n", "1\r\nx\r\n0\r\nT: " + endless + "\r\n\r\n"}) {
+    RawClient client(serving.url());
+    client.send(head + body);
+    CHECK(status_of(client.receive_all()) == 431);
+  }
+  std::string lines = "1\r\nx\r\n0\r\n";
+  while (lines.size() < 100'000) lines += "T: y\r\n";
+  RawClient client(serving.url());
+  client.send(head + lines + "\r\n");
+  CHECK(status_of(client.receive_all()) == 431);
+}
+
+TEST_CASE(
+    "a request that a proxy could read in another way is refused, and what follows not read") {
+  const Serving serving;
+  const std::string next = "5\r\nhello\r\n0\r\n\r\n" + get("/healthz");
+  const std::string requests[] = {
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n",
+      "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\nHost: x\r\nOrigin: http://a\r\nOrigin: http://b\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\nHost: x\r\nX: 1\r\n Content-Length: 3\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\nHost: x\r\nX: 1\r\n\tfolded\r\n\r\n"};
+  for (const std::string& request : requests) {
+    CAPTURE(request);
+    RawClient client(serving.url());
+    client.send(request + next);
+    const std::string answer = client.receive_all();
+    CHECK(status_of(answer) == 400);
+    CHECK(answer.find("HTTP/1.1", 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("one connection serves request after request") {
   const Serving serving;
   RawClient client(serving.url());
