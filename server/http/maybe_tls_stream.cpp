@@ -31,4 +31,29 @@ asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string
   co_return refused;
 }
 
+void MaybeTlsStream::read_some(const MutableBuffers& into, SomeDone done) {
+  if (tls_) {
+    tls_->async_read_some(into, std::move(done));
+  } else {
+    tcp_.async_read_some(into, std::move(done));
+  }
+}
+
+void MaybeTlsStream::write_some(const ConstBuffers& from, SomeDone done) {
+  if (tls_) {
+    tls_->async_write_some(from, std::move(done));
+  } else {
+    tcp_.async_write_some(from, std::move(done));
+  }
+}
+
+void end_layer(boost::beast::role_type role, MaybeTlsStream& stream, TeardownDone done) {
+  if (stream.tls() != nullptr) {
+    stream.tls()->async_shutdown(std::move(done));
+  } else {
+    using boost::beast::websocket::async_teardown;
+    async_teardown(role, stream.next_layer(), std::move(done));
+  }
+}
+
 }  // namespace navtalk::server

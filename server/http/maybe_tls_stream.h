@@ -3,16 +3,41 @@
 // thread.
 #pragma once
 
+#include <array>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace navtalk::server {
+
+// Any handler that takes these arguments. Move-only.
+template <class... Arguments>
+class Completion {
+ public:
+  template <class Handler>
+  explicit Completion(Handler handler) : held_(new Of<Handler>(std::move(handler))) {}
+  void operator()(Arguments... arguments) { held_->complete(arguments...); }
+
+ private:
+  struct Held {
+    virtual ~Held() = default;
+    virtual void complete(Arguments... arguments) = 0;
+  };
+  template <class Handler>
+  struct Of : Held {
+    explicit Of(Handler given) : handler(std::move(given)) {}
+    void complete(Arguments... arguments) override { std::move(handler)(arguments...); }
+    Handler handler;
+  };
+  std::unique_ptr<Held> held_;
+};
 
 class MaybeTlsStream {
  public:
@@ -33,48 +58,60 @@ class MaybeTlsStream {
   // As a client, with the system's trust: the peer's certificate must be valid for `host`.
   boost::asio::awaitable<boost::system::error_code> start_tls(std::string host);
 
+  // Beast calls these with dozens of types of buffers and handlers. Behind them stands one function
+  // each, so that TCP and TLS are compiled once.
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& buffers, Token&& token) ->
       typename boost::asio::async_result<std::decay_t<Token>, Signature>::return_type {
     return boost::asio::async_initiate<Token, Signature>(
-        [this](auto handler, const Buffers& into) {
-          if (tls_) {
-            tls_->async_read_some(into, std::move(handler));
-          } else {
-            tcp_.async_read_some(into, std::move(handler));
-          }
+        [this](auto handler, const MutableBuffers& into) {
+          read_some(into, SomeDone(std::move(handler)));
         },
-        token, buffers);
+        token, first_of<MutableBuffers>(buffers));
   }
 
   template <class Buffers, class Token>
   auto async_write_some(const Buffers& buffers, Token&& token) ->
       typename boost::asio::async_result<std::decay_t<Token>, Signature>::return_type {
     return boost::asio::async_initiate<Token, Signature>(
-        [this](auto handler, const Buffers& from) {
-          if (tls_) {
-            tls_->async_write_some(from, std::move(handler));
-          } else {
-            tcp_.async_write_some(from, std::move(handler));
-          }
+        [this](auto handler, const ConstBuffers& from) {
+          write_some(from, SomeDone(std::move(handler)));
         },
-        token, buffers);
+        token, first_of<ConstBuffers>(buffers));
   }
 
  private:
+  using SomeDone = Completion<boost::system::error_code, std::size_t>;
+  using MutableBuffers = std::array<boost::asio::mutable_buffer, 8>;
+  using ConstBuffers = std::array<boost::asio::const_buffer, 8>;
+
+  // The first buffers that are not empty: an operation may do less than it was asked for.
+  template <class Some, class Buffers>
+  static Some first_of(const Buffers& buffers) {
+    Some some{};
+    std::size_t count = 0;
+    const auto end = boost::asio::buffer_sequence_end(buffers);
+    for (auto at = boost::asio::buffer_sequence_begin(buffers); at != end; ++at) {
+      const typename Some::value_type buffer(*at);
+      if (buffer.size() == 0) continue;
+      some[count++] = buffer;
+      if (count == some.size()) break;
+    }
+    return some;
+  }
+  void read_some(const MutableBuffers& into, SomeDone done);
+  void write_some(const ConstBuffers& from, SomeDone done);
+
   next_layer_type tcp_;
   std::optional<Tls> tls_{};
 };
 
 // How Beast ends the layer below a WebSocket; found by the stream's type.
+using TeardownDone = Completion<boost::system::error_code>;
+void end_layer(boost::beast::role_type role, MaybeTlsStream& stream, TeardownDone done);
 template <class Handler>
 void async_teardown(boost::beast::role_type role, MaybeTlsStream& stream, Handler&& handler) {
-  if (stream.tls() != nullptr) {
-    stream.tls()->async_shutdown(std::forward<Handler>(handler));
-  } else {
-    using boost::beast::websocket::async_teardown;
-    async_teardown(role, stream.next_layer(), std::forward<Handler>(handler));
-  }
+  end_layer(role, stream, TeardownDone(std::forward<Handler>(handler)));
 }
 
 }  // namespace navtalk::server

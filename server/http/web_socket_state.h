@@ -13,7 +13,8 @@
 
 namespace navtalk::server {
 
-using Stream = boost::beast::websocket::stream<MaybeTlsStream>;
+// Without compression, which no frame of ours needs.
+using Stream = boost::beast::websocket::stream<MaybeTlsStream, false>;
 using BeastRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
 struct Outgoing {
