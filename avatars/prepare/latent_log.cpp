@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 #include "core/base/error.h"
 
 namespace navtalk {

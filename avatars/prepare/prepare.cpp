@@ -83,7 +83,8 @@ PreparationKey Preparation::key() const {
 void Preparation::make_clip(PreparationState& state) {
   if (state.clip_size()) return;
   const fs::path file = folder_ / k_frames_file;
-  state.clip_done(make_frames(options_.source, options_.fps, file, progress_, stop_));
+  state.clip_done(
+      make_frames(options_.source, options_.fps, file, options_.limits, progress_, stop_));
 }
 
 Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {

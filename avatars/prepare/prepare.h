@@ -15,7 +15,7 @@
 #include <string>
 
 #include "avatars/bundle/avatar_info.h"
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 #include "avatars/faces/face_source.h"
 #include "avatars/prepare/source_clip.h"
 #include "core/base/frame_rate.h"
@@ -33,6 +33,7 @@ struct PrepareOptions {
   std::string voice;   // espeak-ng's for this avatar; may be empty
   bool force = false;  // replaces an avatar that stands at `output`
   std::optional<LatentOptions> latents;
+  MediaLimits limits{};  // of the source
 };
 
 // Error{invalid} for input without a face, with a second face that stays and is comparable in size,

@@ -72,9 +72,9 @@ class FrameWriter {
 
 // Each picture stands until the next one's time; the last one for one period.
 ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
-                       const std::filesystem::path& file, const Progress& progress,
-                       const std::stop_token& stop) {
-  VideoReader reader = VideoReader::open(video);
+                       const std::filesystem::path& file, const MediaLimits& limits,
+                       const Progress& progress, const std::stop_token& stop) {
+  VideoReader reader = VideoReader::open(video, stop, limits);
   FrameWriter writer(file, fps);
   const double period_s = 1 / reader.info().rate.value_or(fps).hz();
   const auto total = static_cast<std::size_t>(std::lround(reader.info().duration_s * fps.hz()));
@@ -99,9 +99,10 @@ ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
 }
 
 ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fps,
-                         const std::filesystem::path& file, const Progress& progress,
-                         const std::stop_token& stop) {
-  if (copy_video_stream(video, file, fps)) return convert_video(video, fps, file, progress, stop);
+                         const std::filesystem::path& file, const MediaLimits& limits,
+                         const Progress& progress, const std::stop_token& stop) {
+  if (copy_video_stream(video, file, fps, limits))
+    return convert_video(video, fps, file, limits, progress, stop);
   if (progress) progress("reading", 0, 0);
   IndexedVideo copy = IndexedVideo::open(file);
   if (copy.frame_count() > k_max_avatar_frames || copy.width() > k_max_frame_size ||
@@ -114,11 +115,12 @@ ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fp
 
 ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures,
                             const FrameRate& fps, const std::filesystem::path& file,
-                            const Progress& progress, const std::stop_token& stop) {
+                            const MediaLimits& limits, const Progress& progress,
+                            const std::stop_token& stop) {
   FrameWriter writer(file, fps);
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     throw_if_stopped(stop);
-    writer.write(read_image(pictures[i]), pictures[i].string());
+    writer.write(read_image(pictures[i], limits), pictures[i].string());
     if (progress) progress("reading", i + 1, pictures.size());
   }
   return writer.finish();
@@ -127,11 +129,11 @@ ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures,
 }  // namespace
 
 ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
-                     const std::filesystem::path& file, const Progress& progress,
-                     const std::stop_token& stop) {
+                     const std::filesystem::path& file, const MediaLimits& limits,
+                     const Progress& progress, const std::stop_token& stop) {
   if (const auto* video = std::get_if<std::filesystem::path>(&source)) {
     try {
-      return make_from_video(*video, fps, file, progress, stop);
+      return make_from_video(*video, fps, file, limits, progress, stop);
     } catch (const Error& error) {
       // Most readers of video name it themselves.
       const bool named = error.message().find(video->string()) != std::string::npos;
@@ -140,7 +142,7 @@ ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
     }
   }
   const auto& pictures = std::get<std::vector<std::filesystem::path>>(source);
-  return make_from_pictures(pictures, fps, file, progress, stop);
+  return make_from_pictures(pictures, fps, file, limits, progress, stop);
 }
 
 std::vector<std::string> source_checksums(const ClipSource& source) {

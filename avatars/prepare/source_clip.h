@@ -9,6 +9,7 @@
 
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
+#include "core/media/limits.h"
 
 namespace navtalk {
 
@@ -22,11 +23,11 @@ struct ClipSize {
 // Writes the source's pictures to `file` at `fps` frames a second and says their size. A video of
 // that rate in H.264 that can be reached at random is copied unchanged; other rates are converted
 // by time: a frame shows what the source shows at its middle, (t + 1/2) / fps. The same source
-// gives the same bytes. Error{invalid} for damaged input or pictures of different sizes. Stage
-// "reading".
+// gives the same bytes. Error{invalid} for damaged input, input that exceeds the limits, or pictures
+// of different sizes. Stage "reading".
 ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
-                     const std::filesystem::path& file, const Progress& progress,
-                     const std::stop_token& stop);
+                     const std::filesystem::path& file, const MediaLimits& limits,
+                     const Progress& progress, const std::stop_token& stop);
 
 // SHA-256 of every file of the source, in order.
 std::vector<std::string> source_checksums(const ClipSource& source);

@@ -13,6 +13,7 @@
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/infer_output.h"
+#include "cmd/render_module/media_limits.h"
 #include "core/base/error.h"
 #include "core/files/partial_path.h"
 #include "core/log/log.h"
@@ -71,13 +72,6 @@ Model load_model(const InferOptions& options, const fs::path& models) {
                       .vae_encoder = false});
 }
 
-void check(const InferOptions& options) {
-  if (options.audio.empty() && options.text.empty())
-    throw Error(Code::usage, "give the speech: --audio FILE, or --text TEXT that is not empty");
-  if (!options.audio.empty() && !options.text.empty())
-    throw Error(Code::usage, "--audio and --text exclude each other: give one of them");
-}
-
 void report(const InferOptions& options, const RenderedVideo& video, double elapsed_s,
             Context& context) {
   if (context.json) {
@@ -102,7 +96,6 @@ void report(const InferOptions& options, const RenderedVideo& video, double elap
 
 int infer(InferOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  check(options);
   if (!options.output.empty() && !options.output.extension().empty() &&
       options.output.extension() != ".mp4") {
     log::warn(options.output.string() + " will hold an MP4, whatever its name says");
@@ -119,7 +112,7 @@ int infer(InferOptions& options, Context& context) {
   std::optional<SpokenText> spoken;
   if (!options.text.empty()) spoken.emplace(options, context.stop);
   const fs::path audio_file = spoken ? spoken->path() : options.audio;
-  const Audio audio = decode_audio(audio_file, context.stop);
+  const Audio audio = decode_audio(audio_file, context.stop, media_limits(context));
   if (!audio.damage.empty()) {
     log::warn(fmt::format("{}; going on with the {:.2f} s that are there", audio.damage,
                           audio.duration_s()));

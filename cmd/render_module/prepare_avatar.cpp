@@ -9,6 +9,7 @@
 #include "cmd/avatar/report.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
+#include "cmd/render_module/media_limits.h"
 #include "core/base/error.h"
 #include "core/text/number.h"
 
@@ -75,7 +76,8 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .loop = options.loop,
                             .voice = options.voice,
                             .force = options.force,
-                            .latents = latents_of(options, context)};
+                            .latents = latents_of(options, context),
+                            .limits = media_limits(context)};
   const AvatarInfo info = prepare(work, context.progress, context.stop);
   if (context.json) {
     context.out.json(avatar_json(info, options.output));

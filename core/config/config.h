@@ -75,6 +75,10 @@ struct Config {
     std::string listen = "127.0.0.1:2160";
   } server;
   struct {
+    int max_megapixels = 64;  // of one picture or video frame
+    int max_duration_s = 3600;
+  } media;
+  struct {
     std::string level = "warn";   // trace, debug, info, warn, error, off
     std::string format = "auto";  // auto (text on a terminal, JSON otherwise), text, json
   } log;

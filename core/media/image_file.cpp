@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
-#include "core/media/decode/still_picture.h"
+#include "core/media/decode/picture/still_picture.h"
 #include "core/media/encode/png.h"
 
 namespace navtalk {
@@ -44,12 +44,12 @@ bool is_cut_png(const Bytes& bytes) {
 
 }  // namespace
 
-Image read_image(const std::filesystem::path& path) {
+Image read_image(const std::filesystem::path& path, const MediaLimits& limits) {
   const Bytes bytes = read_file(path);
   // FFmpeg fills what a cut picture lacks.
   if (is_cut_jpeg(bytes) || is_cut_png(bytes))
     throw Error(Code::invalid, path.string() + " is cut off");
-  return media::decode_picture(bytes, path.string());
+  return media::decode_picture(bytes, path.string(), limits);
 }
 
 void write_png(const std::filesystem::path& path, ConstImageView image) {

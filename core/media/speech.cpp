@@ -17,11 +17,11 @@ namespace {
 // espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1.
 constexpr float k_quietest_speech = 0.01F;
 
-media::RunResult espeak(std::vector<std::string> arguments, const std::string& input,
+RunResult espeak(std::vector<std::string> arguments, const std::string& input,
                         const UniqueFd* sound, const std::stop_token& stop) {
   arguments.insert(arguments.begin(), "espeak-ng");
-  std::optional<media::RunResult> result =
-      media::run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);
+  std::optional<RunResult> result =
+      run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);
   if (!result)
     throw Error(Code::not_found,
                 "speaking text needs espeak-ng, which is not installed: apt install espeak-ng");
@@ -36,7 +36,7 @@ void check_variant(const std::string& voice, const std::stop_token& stop) {
   const std::string variant = voice.substr(plus + 1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
-  const media::RunResult list = espeak({"--voices=variant"}, "", nullptr, stop);
+  const RunResult list = espeak({"--voices=variant"}, "", nullptr, stop);
   if (list.exit_status != 0)
     throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
                                           list.exit_status, list.errors));
@@ -62,10 +62,10 @@ bool is_silent(const Audio& audio) {
 void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
            const std::stop_token& stop) {
   check_variant(voice, stop);
-  const UniqueFd sound = media::memory_file();
+  const UniqueFd sound = memory_file();
   // -b 1: the text is UTF-8, whatever the locale. The WAV goes to memory, so that a full disk is
   // found by us: espeak-ng does not look.
-  const media::RunResult result =
+  const RunResult result =
       espeak({"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"}, text, &sound, stop);
   if (result.errors.find("voice does not exist") != std::string::npos)
     throw Error(Code::not_found,
@@ -73,7 +73,7 @@ void speak(const std::string& text, const std::string& voice, const std::filesys
   if (result.exit_status != 0)
     throw Error(Code::failed, "espeak-ng failed with status " + std::to_string(result.exit_status) +
                                   ": " + first_line(result.errors));
-  const std::string wav = media::content_of(sound);
+  const std::string wav = content_of(sound);
   if (!wav.empty())
     write_file(output, {reinterpret_cast<const std::uint8_t*>(wav.data()), wav.size()});
   if (wav.empty() || is_silent(decode_audio(output, stop))) {

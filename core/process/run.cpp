@@ -13,7 +13,7 @@
 #include "core/base/interrupt.h"
 #include "core/files/whole_file.h"
 
-namespace navtalk::media {
+namespace navtalk {
 namespace {
 
 constexpr int k_extra = 3;
@@ -119,4 +119,4 @@ std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop
       .exit_status = status, .output = content_of(output), .errors = content_of(errors)};
 }
 
-}  // namespace navtalk::media
+}  // namespace navtalk

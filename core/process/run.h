@@ -1,5 +1,4 @@
-// Runs another program to its end: no shell, input and outputs in memory, no terminal. Private to
-// core/media.
+// Runs another program to its end: no shell, input and outputs in memory, no terminal.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,7 @@
 
 #include "core/base/unique_fd.h"
 
-namespace navtalk::media {
+namespace navtalk {
 
 struct Run {
   std::vector<std::string> command;  // the program is looked up in PATH
@@ -31,4 +30,4 @@ std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop
 UniqueFd memory_file(const std::string& content = {});
 std::string content_of(const UniqueFd& file);
 
-}  // namespace navtalk::media
+}  // namespace navtalk

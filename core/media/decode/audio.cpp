@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/media/decode/ogg_end.h"
+#include "core/media/decode/open_media.h"
 #include "core/media/decode/stream_decoder.h"
 #include "core/media/decode/wav_length.h"
 
@@ -110,11 +111,13 @@ std::string missing_wav_end(const std::filesystem::path& path, const media::Stre
 
 }  // namespace
 
-Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop) {
+Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop,
+                   const MediaLimits& limits) {
   media::StreamDecoder decoder({.path = path,
                                 .type = AVMEDIA_TYPE_AUDIO,
                                 .damage = media::StreamDecoder::Damage::cut_at_end,
-                                .stop = stop});
+                                .stop = stop,
+                                .limits = limits});
   Audio audio;
   const media::FramePtr frame = media::make_frame();
   while (decoder.next(*frame)) {
@@ -123,6 +126,7 @@ Audio decode_audio(const std::filesystem::path& path, const std::stop_token& sto
       throw Error(Code::invalid, path.string() + " changes its sample rate in the middle");
     if (frame->pts != AV_NOPTS_VALUE) note_gap(path, decoder.seconds(frame->pts), audio);
     append_mono(*frame, audio.samples);
+    media::check_duration(audio.duration_s(), limits, path);
   }
   if (audio.samples.empty()) throw Error(Code::invalid, path.string() + " holds no sound at all");
   if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, audio.duration_s());

@@ -1,12 +1,13 @@
 // Audio in: any file FFmpeg reads, to mono float samples; resampling with libsoxr as MuseTalk's
-// reference does. See musetalk reference, section "audio to log-mel": samples in [-1,1), channels
-// averaged before resampling.
+// reference does: samples in [-1, 1), channels averaged before resampling.
 #pragma once
 
 #include <filesystem>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include "core/media/limits.h"
 
 namespace navtalk {
 
@@ -21,10 +22,11 @@ struct Audio {
 };
 
 // Throws Error{not_found} for a missing file, Error{invalid} for one without a readable audio
-// stream or with no samples at all. A file that is damaged at its end, or shorter than its header
+// stream, with no samples at all, or one that exceeds the limits. A file that is damaged at its end, or shorter than its header
 // says, yields what could be decoded, if at least one sample did, and says so in `damage`; a
 // decoding error in the middle is Error{invalid}.
-Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop = {});
+Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop = {},
+                   const MediaLimits& limits = {});
 
 // libsoxr HQ, then padded with zeros or cut to ceil(n * (rate_hz / from_hz)) samples; a copy at
 // equal rates.

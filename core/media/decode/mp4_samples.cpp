@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <new>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/media/decode/open_media.h"
 
 namespace navtalk::media {
 
@@ -17,18 +18,12 @@ namespace {
 }  // namespace
 
 InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path) {
-  AVFormatContext* raw = avformat_alloc_context();
-  if (raw == nullptr) throw std::bad_alloc();
-  raw->pb = source.io();
-  // Only the MP4 demuxer: a file in an untrusted bundle must not choose another. On failure FFmpeg
-  // frees the context.
-  const int rc = avformat_open_input(&raw, nullptr, av_find_input_format("mov"), nullptr);
-  if (rc < 0) refuse(path, "not a readable MP4 file: " + reason(rc));
-  return InputPtr(raw);
+  OpenedMedia opened = open_media(source, path, Accept::mp4_only);
+  if (!opened.input) refuse(path, "not a readable MP4 file: " + opened.why);
+  return std::move(opened.input);
 }
 
 const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path) {
-  if (avformat_find_stream_info(format, nullptr) < 0) refuse(path, "damaged MP4 file");
   const int index = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (index < 0) refuse(path, "holds no video stream");
   const AVStream* stream = format->streams[index];

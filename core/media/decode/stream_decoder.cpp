@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/interrupt.h"
+#include "core/media/decode/open_media.h"
 
 namespace navtalk::media {
 namespace {
@@ -38,29 +39,17 @@ std::string at(double seconds) {
 
 StreamDecoder::StreamDecoder(Options options)
     : options_(std::move(options)), source_(options_.path, options_.stop), packet_(make_packet()) {
-  capture_log();
   open_input();
   open_codec();
 }
 
 void StreamDecoder::open_input() {
-  const std::string name = options_.path.string();
-  AVFormatContext* context = avformat_alloc_context();
-  if (context == nullptr) throw std::bad_alloc();
-  context->pb = source_.io();
-  context->protocol_whitelist = av_strdup("");  // nothing else is opened, whatever the file says
-  int rc = avformat_open_input(&context, name.c_str(), nullptr, nullptr);  // frees on failure
-  if (rc >= 0) {
-    input_.reset(context);
-    // FFmpeg takes any text for a terminal recording.
-    rc = std::strcmp(input_->iformat->name, "tty") == 0
-             ? AVERROR_INVALIDDATA
-             : avformat_find_stream_info(context, nullptr);
-  }
+  OpenedMedia opened = open_media(source_, options_.path, Accept::any_container);
   throw_if_stopped(options_.stop);
-  if (rc < 0)
-    throw Error(Code::invalid,
-                name + " cannot be read as " + kind(options_.type) + ": " + reason(rc));
+  if (!opened.input)
+    throw Error(Code::invalid, options_.path.string() + " cannot be read as " +
+                                   kind(options_.type) + ": " + opened.why);
+  input_ = std::move(opened.input);
 }
 
 void StreamDecoder::open_codec() {
@@ -72,10 +61,13 @@ void StreamDecoder::open_codec() {
   if (index < 0 || (input_->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0)
     throw Error(Code::invalid, name + " has no " + kind(options_.type) + " stream");
   stream_ = input_->streams[index];
+  check_limits(*input_, *stream_, options_.limits, options_.path);
   codec_.reset(avcodec_alloc_context3(decoder));
   if (!codec_) throw std::bad_alloc();
   int rc = avcodec_parameters_to_context(codec_.get(), stream_->codecpar);
   codec_->pkt_timebase = stream_->time_base;
+  codec_->codec_whitelist = av_strdup(allowed_decoders());
+  codec_->max_pixels = options_.limits.max_pixels;
   if (options_.type == AVMEDIA_TYPE_VIDEO) {
     codec_->thread_count =
         static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, k_most_threads));
@@ -118,6 +110,7 @@ int StreamDecoder::read_packet() {
     }
     if (packet_->stream_index != stream_->index) continue;
     position_s_ = std::max(position_s_, seconds(packet_->pts));
+    check_duration(position_s_, options_.limits, options_.path);
     return rc;
   }
 }

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/media/decode/byte_source.h"
 #include "core/media/ffmpeg.h"
+#include "core/media/limits.h"
 
 namespace navtalk::media {
 
@@ -24,16 +25,19 @@ class StreamDecoder {
     AVMediaType type = AVMEDIA_TYPE_AUDIO;
     Damage damage = Damage::refuse;
     std::stop_token stop = {};
+    MediaLimits limits = {};
   };
 
-  // Error{not_found} for a missing file, Error{invalid} without a stream that can be decoded.
+  // Error{not_found} for a missing file, Error{invalid} without a stream that can be decoded, or
+  // with one that exceeds the limits.
   explicit StreamDecoder(Options options);
 
   const AVFormatContext& container() const { return *input_; }
   const AVStream& stream() const { return *stream_; }
   const AVCodecContext& codec() const { return *codec_; }
 
-  // Fills `frame`; false at the end. Error{invalid} names the file and the time of the damage.
+  // Fills `frame`; false at the end. Error{invalid} names the file and the time of the damage, or the
+  // limit that is exceeded.
   bool next(AVFrame& frame);
   // After the end: what was forgiven at it, if anything.
   const std::optional<Error>& damage() const { return damage_; }

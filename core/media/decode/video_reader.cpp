@@ -35,9 +35,10 @@ struct VideoReader::Impl {
   std::optional<std::int64_t> first_timestamp;
   double next_time_s = 0;  // for a frame that has no timestamp
 
-  Impl(std::filesystem::path file, std::stop_token stop)
+  Impl(std::filesystem::path file, std::stop_token stop, const MediaLimits& limits)
       : path(std::move(file)),
-        decoder({.path = path, .type = AVMEDIA_TYPE_VIDEO, .stop = std::move(stop)}),
+        decoder(
+            {.path = path, .type = AVMEDIA_TYPE_VIDEO, .stop = std::move(stop), .limits = limits}),
         orientation(stream_orientation(decoder.stream())) {
     const AVStream& stream = decoder.stream();
     info.width = decoder.codec().width;
@@ -64,8 +65,9 @@ struct VideoReader::Impl {
   }
 };
 
-VideoReader VideoReader::open(const std::filesystem::path& path, const std::stop_token& stop) {
-  return VideoReader(std::make_unique<Impl>(path, stop));
+VideoReader VideoReader::open(const std::filesystem::path& path, const std::stop_token& stop,
+                              const MediaLimits& limits) {
+  return VideoReader(std::make_unique<Impl>(path, stop, limits));
 }
 VideoReader::VideoReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 VideoReader::VideoReader(VideoReader&&) noexcept = default;

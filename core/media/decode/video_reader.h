@@ -8,6 +8,7 @@
 #include <stop_token>
 
 #include "core/base/frame_rate.h"
+#include "core/media/limits.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -25,8 +26,10 @@ struct VideoFrame {
 
 class VideoReader {
  public:
-  // Error{not_found} for a missing file, Error{invalid} when no video stream can be decoded.
-  static VideoReader open(const std::filesystem::path& path, const std::stop_token& stop = {});
+  // Error{not_found} for a missing file, Error{invalid} when no video stream can be decoded or
+  // it exceeds the limits.
+  static VideoReader open(const std::filesystem::path& path, const std::stop_token& stop = {},
+                          const MediaLimits& limits = {});
   VideoReader(VideoReader&&) noexcept;
   VideoReader& operator=(VideoReader&&) noexcept;
   ~VideoReader();

@@ -6,11 +6,10 @@
 #include <cerrno>
 #include <cmath>
 #include <limits>
-#include <new>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/media/decode/byte_source.h"
+#include "core/media/decode/open_media.h"
 #include "core/media/ffmpeg.h"
 
 namespace navtalk {
@@ -167,25 +166,20 @@ void write_packets(Source& source, AVFormatContext* output, const std::filesyste
 
 std::optional<std::string> copy_video_stream(const std::filesystem::path& source_path,
                                              const std::filesystem::path& destination,
-                                             const FrameRate& fps) {
-  media::capture_log();
+                                             const FrameRate& fps, const MediaLimits& limits) {
   media::ByteSource bytes(source_path, {});
-  AVFormatContext* raw = avformat_alloc_context();
-  if (raw == nullptr) throw std::bad_alloc();
-  raw->pb = bytes.io();
-  // On failure FFmpeg frees the context.
-  const int rc = avformat_open_input(&raw, nullptr, nullptr, nullptr);
-  if (rc < 0)
-    throw Error(Code::invalid, fmt::format("{}: not a readable video: {}", source_path.string(),
-                                           media::reason(rc)));
-  const media::InputPtr input(raw);
-  const int index = avformat_find_stream_info(raw, nullptr) < 0
-                        ? -1
-                        : av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  const media::OpenedMedia opened =
+      media::open_media(bytes, source_path, media::Accept::any_container);
+  if (!opened.input)
+    throw Error(Code::invalid,
+                fmt::format("{}: not a readable video: {}", source_path.string(), opened.why));
+  AVFormatContext* raw = opened.input.get();
+  const int index = av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (index < 0)
     throw Error(Code::invalid, fmt::format("{}: holds no readable video", source_path.string()));
   Source source;
   source.stream = raw->streams[index];
+  media::check_limits(*raw, *source.stream, limits, source_path);
   if (auto why = refuse_parameters(*source.stream)) return why;
   source.packets = read_packets(raw, source.stream, source_path);
   if (source.packets.empty())

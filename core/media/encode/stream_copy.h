@@ -9,15 +9,16 @@
 #include <string>
 
 #include "core/base/frame_rate.h"
+#include "core/media/limits.h"
 
 namespace navtalk {
 
 // Copies the first video stream of `source` to `destination`, shown from time 0 at `fps`. nullopt
 // when it was copied; else why it has to be encoded ("it has 30 frames a second"), and nothing was
 // written. The same source gives the same bytes. Error{not_found}, Error{invalid} when the source
-// cannot be read or is seen to be truncated, Error{failed} when writing fails.
+// cannot be read, is seen to be truncated or exceeds the limits, Error{failed} when writing fails.
 std::optional<std::string> copy_video_stream(const std::filesystem::path& source,
                                              const std::filesystem::path& destination,
-                                             const FrameRate& fps);
+                                             const FrameRate& fps, const MediaLimits& limits = {});
 
 }  // namespace navtalk

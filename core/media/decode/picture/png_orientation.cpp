@@ -1,4 +1,4 @@
-#include "core/media/decode/png_orientation.h"
+#include "core/media/decode/picture/png_orientation.h"
 
 #include <array>
 #include <cstddef>

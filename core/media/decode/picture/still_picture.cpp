@@ -1,9 +1,11 @@
-#include "core/media/decode/still_picture.h"
+#include "core/media/decode/picture/still_picture.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 }
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -15,9 +17,9 @@ extern "C" {
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/media/decode/centred_chroma.h"
 #include "core/media/decode/orientation.h"
-#include "core/media/decode/png_orientation.h"
+#include "core/media/decode/picture/centred_chroma.h"
+#include "core/media/decode/picture/png_orientation.h"
 #include "core/media/ffmpeg.h"
 #include "core/media/pixels.h"
 
@@ -34,11 +36,12 @@ std::optional<AVCodecID> kind_of(std::string_view bytes) {
   return std::nullopt;
 }
 
-CodecPtr open_decoder(AVCodecID kind) {
+CodecPtr open_decoder(AVCodecID kind, const MediaLimits& limits) {
   const AVCodec* decoder = avcodec_find_decoder(kind);
   CodecPtr codec(avcodec_alloc_context3(decoder));
   if (!codec) throw std::bad_alloc();
   codec->thread_count = 1;
+  codec->max_pixels = limits.max_pixels;
   codec->idct_algo = FF_IDCT_FAAN;  // of them all the nearest to JPEG's own library
   codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
   if (const int rc = avcodec_open2(codec.get(), decoder, nullptr); rc < 0)
@@ -46,9 +49,16 @@ CodecPtr open_decoder(AVCodecID kind) {
   return codec;
 }
 
+std::string refusal(int rc, const MediaLimits& limits) {
+  const std::string why = reason(rc);
+  if (why.find("exceeds specified max pixel count") == std::string::npos) return why;
+  return fmt::format("it has more than {:.0f} megapixels (media.max_megapixels)",
+                     static_cast<double>(limits.max_pixels) / 1e6);
+}
+
 // Error{invalid} with FFmpeg's reason.
-FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes) {
-  const CodecPtr codec = open_decoder(kind);
+FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const MediaLimits& limits) {
+  const CodecPtr codec = open_decoder(kind, limits);
   const PacketPtr packet = make_packet();
   if (bytes.size() > std::numeric_limits<int>::max() / 2)
     throw Error(Code::invalid, "it is too large");
@@ -59,7 +69,7 @@ FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes) {
   int rc = avcodec_send_packet(codec.get(), packet.get());
   if (rc >= 0) rc = avcodec_send_packet(codec.get(), nullptr);
   if (rc >= 0) rc = avcodec_receive_frame(codec.get(), frame.get());
-  if (rc < 0) throw Error(Code::invalid, reason(rc));
+  if (rc < 0) throw Error(Code::invalid, refusal(rc, limits));
   if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0)
     throw Error(Code::invalid, "its data are broken");
   return frame;
@@ -126,14 +136,15 @@ Orientation frame_orientation(const AVFrame& frame) {
 
 }  // namespace
 
-Image decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
+Image decode_picture(std::span<const std::uint8_t> bytes, const std::string& name,
+                     const MediaLimits& limits) {
   capture_log();
   const auto kind = kind_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!kind)
     throw Error(Code::invalid,
                 name + " is not a picture that can be read (PNG, JPEG, BMP or WebP)");
   try {
-    const FramePtr frame = decode(*kind, bytes);
+    const FramePtr frame = decode(*kind, bytes, limits);
     Image image(frame->width, frame->height);
     to_bgr(*frame, image.view());
     const Orientation turned =

@@ -1,4 +1,4 @@
-#include "core/media/decode/centred_chroma.h"
+#include "core/media/decode/picture/centred_chroma.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>

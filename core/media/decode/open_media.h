@@ -1,0 +1,37 @@
+// The one way in which FFmpeg opens a file: it gets the file's bytes and nothing else, and chooses
+// among the demuxers and decoders that are listed here. Playlists, and whatever else names other
+// files, are not among them. Private to core/media.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/media/decode/byte_source.h"
+#include "core/media/ffmpeg.h"
+#include "core/media/limits.h"
+
+namespace navtalk::media {
+
+enum class Accept {
+  any_container,
+  mp4_only,  // a bundle's files, which navtalk wrote
+};
+
+// The container with its streams found; or nullptr, and why not.
+struct OpenedMedia {
+  InputPtr input{};
+  std::string why{};
+};
+// `source` must outlive the result.
+OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept);
+
+// The decoders that may be used, for AVCodecContext.codec_whitelist.
+const char* allowed_decoders();
+
+// Error{invalid} when the stream says that it is larger or longer than `limits` allow.
+void check_limits(const AVFormatContext& input, const AVStream& stream, const MediaLimits& limits,
+                  const std::filesystem::path& path);
+// Error{invalid} for sound or video that lasts longer than `limits` allow.
+void check_duration(double seconds, const MediaLimits& limits, const std::filesystem::path& path);
+
+}  // namespace navtalk::media

@@ -1,0 +1,97 @@
+// Media from people who are not trusted: what names other files, and what is small but describes much.
+#include <catch2/catch.hpp>
+
+#include "core/media/decode/audio.h"
+#include "core/media/decode/video_reader.h"
+#include "core/media/encode/mp4_writer.h"
+#include "core/media/encode/stream_copy.h"
+#include "core/media/image_file.h"
+#include "tests/core/expect_error.h"
+#include "tests/core/media/wav.h"
+
+using namespace navtalk;
+using namespace navtalk::test;
+
+namespace {
+
+void put_video(const std::filesystem::path& path, int width, int height, int frames) {
+  Mp4Writer writer({.path = path, .width = width, .height = height, .fps = 25});
+  const Image black(width, height);
+  for (int t = 0; t < frames; ++t) writer.write(black.view());
+  writer.finish();
+}
+
+}  // namespace
+
+TEST_CASE("a playlist is no video, whatever it is called and whatever it names") {
+  const ScratchFolder folder;
+  put_video(folder / "secret.mp4", 64, 48, 5);
+  const std::string name = (folder / "secret.mp4").string();
+  const std::string playlists[] = {
+      "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1,\n" + name +
+          "\n#EXT-X-ENDLIST\n",
+      "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nsecret.mp4\n#EXT-X-ENDLIST\n",
+      "ffconcat version 1.0\nfile secret.mp4\n",
+      "ffconcat version 1.0\nfile '" + name + "'\n",
+      "<?xml version=\"1.0\"?><MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\"><Period><BaseURL>" +
+          name + "</BaseURL></Period></MPD>\n",
+      "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\n"};
+  for (const std::string& text : playlists) {
+    for (const char* clip : {"clip.mp4", "clip.m3u8", "clip.mpd"}) {
+      CAPTURE(text, clip);
+      put(folder / clip, text);
+      expect_error(Code::invalid, {clip},
+                   [&] { copy_video_stream(folder / clip, folder / "copy.mp4", 25); });
+      CHECK_FALSE(std::filesystem::exists(folder / "copy.mp4"));
+      expect_error(Code::invalid, {clip}, [&] { VideoReader::open(folder / clip); });
+      expect_error(Code::invalid, {clip}, [&] { decode_audio(folder / clip); });
+    }
+  }
+}
+
+TEST_CASE("a picture of more pixels than allowed is refused before it is decoded") {
+  const ScratchFolder folder;
+  write_png(folder / "large.png", Image(200, 100).view());
+  CHECK(read_image(folder / "large.png", {.max_pixels = 20'000}).width == 200);
+  expect_error(Code::invalid, {"large.png", "megapixels (media.max_megapixels)"},
+               [&] { read_image(folder / "large.png", {.max_pixels = 19'999}); });
+}
+
+TEST_CASE(
+    "a video of more pixels or of a longer time than allowed is refused by the limit's name") {
+  const ScratchFolder folder;
+  put_video(folder / "clip.mp4", 64, 48, 50);
+  const auto read = [&](const MediaLimits& limits) {
+    VideoReader reader = VideoReader::open(folder / "clip.mp4", {}, limits);
+    while (reader.next()) continue;
+  };
+  const auto copy = [&](const MediaLimits& limits) {
+    copy_video_stream(folder / "clip.mp4", folder / "copy.mp4", 25, limits);
+  };
+  const MediaLimits exact{.max_pixels = 64 * 48, .max_duration_s = 2};
+  CHECK_NOTHROW(read(exact));
+  CHECK_NOTHROW(copy(exact));
+  const MediaLimits narrow{.max_pixels = 64 * 48 - 1}, brief{.max_duration_s = 1.9};
+  expect_error(Code::invalid, {"clip.mp4", "max_megapixels"}, [&] { read(narrow); });
+  expect_error(Code::invalid, {"clip.mp4", "max_megapixels"}, [&] { copy(narrow); });
+  expect_error(Code::invalid, {"clip.mp4", "max_duration_s"}, [&] { read(brief); });
+  expect_error(Code::invalid, {"clip.mp4", "max_duration_s"}, [&] { copy(brief); });
+}
+
+TEST_CASE(
+    "sound that lasts longer than allowed is refused, also where its header does not say so") {
+  const ScratchFolder folder;
+  put_tone(folder / "tone.wav", 1.0);
+  CHECK(decode_audio(folder / "tone.wav", {}, {.max_duration_s = 1.0}).duration_s() == 1.0);
+  const auto refused = [&](const char* name) {
+    expect_error(Code::invalid, {name, "media.max_duration_s"},
+                 [&] { decode_audio(folder / name, {}, {.max_duration_s = 0.5}); });
+  };
+  refused("tone.wav");
+  // A header whose length says "not known", as of a recording that was piped.
+  std::string bytes = content(folder / "tone.wav");
+  for (const std::size_t length : {bytes.find("RIFF") + 4, bytes.find("data") + 4})
+    bytes.replace(length, 4, "\xFF\xFF\xFF\xFF");
+  put(folder / "piped.wav", bytes);
+  refused("piped.wav");
+}
