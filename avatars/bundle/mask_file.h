@@ -10,14 +10,18 @@
 
 namespace navtalk {
 
-// Memory-mapped; thread-safe.
+// Thread-safe.
 class MaskFile {
  public:
   // Error{not_found}; Error{invalid} with the file and the tensor when a mask that a face names is
   // missing or does not have its region's size.
   MaskFile(const std::filesystem::path& file, const Faces& faces);
 
-  ConstImageView at(int mask) const { return views_[static_cast<std::size_t>(mask)]; }
+  // Error{failed} when the file was cut meanwhile.
+  ConstImageView at(int mask) const {
+    file_.check();
+    return views_[static_cast<std::size_t>(mask)];
+  }
 
  private:
   Checkpoint file_;

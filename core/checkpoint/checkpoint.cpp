@@ -56,6 +56,7 @@ struct Checkpoint::Impl {
 
   Impl(std::filesystem::path where, MappedFile mapped)
       : path(std::move(where)), file(std::move(mapped)), contents(read_checkpoint(file.bytes())) {
+    file.check();
     infos.reserve(contents.tensors.size());
     for (const StoredTensor& tensor : contents.tensors) {
       infos.push_back(tensor.info);
@@ -76,7 +77,9 @@ struct Checkpoint::Impl {
   auto within(std::string_view name, const Action& action) const {
     const StoredTensor& wanted = tensor(name);
     try {
-      return action(wanted);
+      auto result = action(wanted);
+      file.check();
+      return result;
     } catch (const Error& error) {
       throw error.within(fmt::format("{}: tensor \"{}\"", path.native(), name));
     }
@@ -114,8 +117,13 @@ std::optional<std::span<const std::byte>> Checkpoint::mapped(std::string_view te
 }
 
 void Checkpoint::read(std::string_view tensor, std::span<std::byte> out) const {
-  impl_->within(tensor, [&](const StoredTensor& stored) { copy_bytes(stored, out); });
+  impl_->within(tensor, [&](const StoredTensor& stored) {
+    copy_bytes(stored, out);
+    return out.size();
+  });
 }
+
+void Checkpoint::check() const { impl_->file.check(); }
 
 NdArray<float> Checkpoint::read_f32(std::string_view tensor) const {
   return impl_->within(tensor, [](const StoredTensor& stored) { return as_f32(stored); });

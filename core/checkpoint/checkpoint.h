@@ -1,6 +1,6 @@
 // A checkpoint file opened for reading: safetensors, torch zip (.pth, .bin, .pt) or legacy torch
 // pickle, told apart by content, never by name. No pickle is ever executed: see unpickler.h. The
-// file stays memory-mapped while a Checkpoint lives; reading is thread-safe, tensors are
+// file is read or mapped into memory, by its size, while a Checkpoint lives; reading is thread-safe, tensors are
 // materialised on demand.
 #pragma once
 
@@ -42,7 +42,8 @@ class Checkpoint {
   // Throws Error{not_found} when there is no such file, Error{invalid} with path and cause when it
   // is not a checkpoint, truncated, or out of bounds anywhere. A pickled dict is walked to its
   // tensors: a top-level "state_dict" is entered when there is one; a list of tensors is named "0",
-  // "1", ...; nested names are joined by dots. The file must not shrink while it is open.
+  // "1", ...; nested names are joined by dots. What was
+  // read of a file that is cut later is an error of the call that reads it.
   static Checkpoint open(const std::filesystem::path& path);
   Checkpoint(Checkpoint&&) noexcept;
   Checkpoint& operator=(Checkpoint&&) noexcept;
@@ -59,6 +60,8 @@ class Checkpoint {
   // aligned to the item size, without a copy; nullopt for strided, misaligned or byte-swapped ones.
   // This and the calls below throw Error{not_found} when there is no such tensor.
   std::optional<std::span<const std::byte>> mapped(std::string_view tensor) const;
+  // What mapped() gave is good as long as this does not throw: Error{failed} when the file was cut.
+  void check() const;
   // The same bytes, row-major, copied into `out`, whose size must be element_count * item_size.
   void read(std::string_view tensor, std::span<std::byte> out) const;
   // Any floating tensor as f32, any integer tensor as i64; u8 only from U8. Error{invalid} names

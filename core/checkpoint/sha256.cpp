@@ -18,7 +18,11 @@ constexpr std::size_t k_chunk = std::size_t{4} << 20;
 }  // namespace
 
 std::string sha256_file(const std::filesystem::path& path, const Progress& progress) {
-  return sha256(MappedFile::open(path, UINT64_MAX).bytes(), progress);
+  // Mapped, whatever its size: the bytes are looked at once.
+  const MappedFile file = MappedFile::open(path, UINT64_MAX, 0);
+  std::string digest = sha256(file.bytes(), progress);
+  file.check();
+  return digest;
 }
 
 std::string sha256(std::span<const std::byte> bytes, const Progress& progress) {

@@ -138,7 +138,9 @@ struct Pickle::Impl {
   MappedFile file;
   PickleGraph graph;
 
-  explicit Impl(MappedFile mapped) : file(std::move(mapped)), graph(unpickle_all(file.bytes())) {}
+  explicit Impl(MappedFile mapped) : file(std::move(mapped)), graph(unpickle_all(file.bytes())) {
+    file.check();
+  }
 };
 
 Pickle Pickle::open(const std::filesystem::path& path) {
