@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -38,6 +41,31 @@ bool same_file(int fd, const fs::path& path) {
   struct stat opened = {}, named = {};
   return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+// Somebody else could have put it there, with links inside that lead anywhere, or could change it
+// while it is written.
+void refuse_foreign(int fd, const fs::path& partial) {
+  struct stat found = {};
+  if (::fstat(fd, &found) != 0) fail(partial, errno);
+  const auto refuse = [&](const char* why) {
+    throw Error(Code::failed,
+                partial.string() + " " + why + ": remove it, or choose another output");
+  };
+  if (found.st_uid != ::geteuid()) refuse("belongs to another user");
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) refuse("can be written by other users");
+  if (S_ISREG(found.st_mode) && found.st_nlink > 1) refuse("has another name too");
+}
+
+// The permissions that a new file or folder gets. Asking umask() would change it for all threads.
+mode_t usual_mode(bool directory) {
+  const mode_t all = directory ? 0777 : 0666;
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    mode_t mask = 0;
+    if (word == "Umask:" && status >> std::oct >> mask) return all & ~mask;
+  }
+  return all & ~mode_t{022};
 }
 
 void empty_folder(const fs::path& folder) {
@@ -108,14 +136,15 @@ void PartialPath::check_target() const {
 void PartialPath::make_partial() {
   const bool directory = options_.kind == Kind::directory;
   for (;;) {
-    if (directory && ::mkdir(partial_.c_str(), 0777) != 0 && errno != EEXIST) fail(partial_, errno);
+    if (directory && ::mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) fail(partial_, errno);
     const int flags = directory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
-    lock_.reset(::open(partial_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0666));
+    lock_.reset(::open(partial_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!lock_) fail(partial_, errno);
     if (::flock(lock_.value(), LOCK_EX | LOCK_NB) != 0)
       throw Error(Code::failed, options_.target.string() + " is being written by another run");
     if (same_file(lock_.value(), partial_)) break;
   }
+  refuse_foreign(lock_.value(), partial_);
   if (!directory) {
     if (::ftruncate(lock_.value(), 0) != 0) fail(partial_, errno);
   } else if (!options_.resume) {
@@ -138,10 +167,11 @@ PartialPath::PartialPath(PartialPath&& other) noexcept
 void PartialPath::commit() {
   const bool directory = options_.kind == Kind::directory;
   // A writer may have replaced the file by another of this name, so it is opened anew.
-  const UniqueFd written(::open(partial_.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd written(::open(partial_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!written) fail(partial_, errno);
   if ((directory ? ::syncfs(written.value()) : ::fsync(written.value())) != 0)
     fail(options_.target, errno);
+  if (::fchmod(written.value(), usual_mode(directory)) != 0) fail(options_.target, errno);
   rename_over(partial_, options_.target, options_.overwrite, directory);
   active_ = false;
   const UniqueFd parent(

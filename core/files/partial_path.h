@@ -25,7 +25,9 @@ class PartialPath {
 
   // Makes TARGET.partial, so whatever forbids writing is found before any work is done:
   // Error{not_found} without a parent directory, Error{invalid} for a target that may not be
-  // replaced, Error{failed} with the system's reason otherwise (not permitted, read-only, full).
+  // replaced, Error{failed} with the system's reason otherwise (not permitted, read-only, full), or
+  // when TARGET.partial is there and belongs to another user or can be written by one. While it is
+  // partial, only its owner can write it.
   explicit PartialPath(Options options);
   ~PartialPath();
   PartialPath(PartialPath&& other) noexcept;

@@ -190,3 +190,51 @@ TEST_CASE("a leftover that is a link is not written through") {
                [&] { PartialPath({.target = folder / "out.mp4"}); });
   CHECK(content(folder / "precious") == "data");
 }
+
+TEST_CASE("a leftover that others own or may change is not trusted") {
+  const ScratchFolder folder;
+  const Kind kind = GENERATE(Kind::file, Kind::directory);
+  const fs::path leftover = folder / "out.partial";
+  if (kind == Kind::file) {
+    put(leftover, "before");
+  } else {
+    fs::create_directory(leftover);
+    put(leftover / "frames.mp4", "before");
+  }
+  const auto open = [&] {
+    PartialPath({.target = folder / "out", .kind = kind, .overwrite = true, .resume = true});
+  };
+  fs::permissions(leftover, fs::perms::others_write, fs::perm_options::add);
+  expect_error(Code::failed, {"out.partial can be written by other users", "remove it"}, open);
+  fs::permissions(leftover, fs::perms::others_write, fs::perm_options::remove);
+  if (::geteuid() == 0) {
+    REQUIRE(::chown(leftover.c_str(), 65534, 65534) == 0);
+    expect_error(Code::failed, {"out.partial belongs to another user", "remove it"}, open);
+    REQUIRE(::chown(leftover.c_str(), 0, 0) == 0);
+  }
+  CHECK(content(kind == Kind::file ? leftover : leftover / "frames.mp4") == "before");
+  CHECK_NOTHROW(open());
+}
+
+TEST_CASE("a leftover with a second name is not written") {
+  const ScratchFolder folder;
+  put(folder / "precious", "data");
+  fs::create_hard_link(folder / "precious", folder / "out.mp4.partial");
+  expect_error(Code::failed, {"out.mp4.partial has another name too"},
+               [&] { PartialPath({.target = folder / "out.mp4"}); });
+  CHECK(content(folder / "precious") == "data");
+}
+
+TEST_CASE("an output gets the permissions of a new file, however narrow its making was") {
+  const ScratchFolder folder;
+  const Kind kind = GENERATE(Kind::file, Kind::directory);
+  const mode_t before = ::umask(002);
+  PartialPath output({.target = folder / "out", .kind = kind});
+  const auto group_writes = [](const fs::path& path) {
+    return (fs::status(path).permissions() & fs::perms::group_write) != fs::perms::none;
+  };
+  CHECK_FALSE(group_writes(output.path()));
+  output.commit();
+  CHECK(group_writes(folder / "out"));
+  ::umask(before);
+}
