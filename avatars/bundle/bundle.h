@@ -13,8 +13,8 @@
 
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/faces.h"
-#include "avatars/bundle/latent_cache.h"
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latent_cache.h"
+#include "avatars/bundle/latents/latents.h"
 #include "avatars/bundle/playback.h"
 #include "core/base/progress.h"
 #include "core/tensor/image.h"

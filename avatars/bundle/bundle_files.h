@@ -6,7 +6,7 @@
 
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/faces.h"
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 #include "avatars/bundle/mask_file.h"
 
 namespace navtalk {

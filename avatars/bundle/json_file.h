@@ -1,5 +1,5 @@
-// A bundle's JSON files, read with suspicion: bounded size and depth, and every complaint names the
-// file and the key. Private to avatars: nlohmann's header is a heavy one.
+// A bundle's JSON files: every complaint about a value names the file and the key. Private to
+// avatars: nlohmann's header is a heavy one.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,11 @@
 #include <string>
 
 #include "core/base/frame_rate.h"
+#include "core/files/json_object.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
 
-// Error{not_found} for a missing file; Error{invalid} when it is larger than `max_bytes`, nested
-// deeper than four levels, or no JSON object.
-nlohmann::json read_json_object(const std::filesystem::path& path, std::size_t max_bytes);
 // Writes `text` beside `path` and renames it there; Error{failed}.
 void write_text_whole(const std::filesystem::path& path, const std::string& text);
 

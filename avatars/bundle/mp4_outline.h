@@ -1,5 +1,5 @@
-// What an MP4 file says of its video, read without FFmpeg: enough to tell that a whole file is
-// whole. What is broken and why, FFmpeg has to say.
+// What an MP4 file says of its video, read without FFmpeg: enough to recognise a file that is complete.
+// For any other file, FFmpeg finds out what is damaged.
 #pragma once
 
 #include <cstdint>

@@ -2,37 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/files/json_object.h"
 
 namespace navtalk {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::uintmax_t k_max_bytes = std::uintmax_t{1} << 20;
+constexpr std::size_t k_max_bytes = std::size_t{1} << 20;
 
 json parse(const std::filesystem::path& path) {
-  std::error_code failure;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
-  if (failure == std::errc::no_such_file_or_directory || failure == std::errc::not_a_directory)
-    throw Error(Code::not_found,
-                fmt::format("{}: no such file; name a folder laid out as MuseTalk's models/",
-                            path.native()));
-  if (failure)
-    throw Error(Code::failed, fmt::format("cannot read {}: {}", path.native(), failure.message()));
-  if (bytes > k_max_bytes)
-    throw Error(Code::invalid, fmt::format("{}: too large for a configuration", path.native()));
-  std::ifstream in(path, std::ios::binary);
   try {
-    json object = json::parse(in);
-    if (object.is_object()) return object;
-  } catch (const json::exception& error) {
-    throw Error(Code::invalid, fmt::format("{}: not valid JSON: {}", path.native(), error.what()));
+    return read_json_object(path, k_max_bytes);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    throw Error(Code::not_found,
+                error.message() + "; name a folder laid out as MuseTalk's models/");
   }
-  throw Error(Code::invalid, fmt::format("{}: not a JSON object", path.native()));
 }
 
 }  // namespace

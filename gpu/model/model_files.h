@@ -1,5 +1,5 @@
-// MuseTalk's checkpoint folder: which files it has and what their JSON configurations say. Layout (each weight file as .safetensors under its safetensors name first, then
-// the original name):
+// MuseTalk's checkpoint folder: which files it has and what their JSON configurations say. Each weight
+// file is looked for under its safetensors name first, then under the original name:
 //   musetalkV15/{musetalk.json, unet.safetensors|unet.pth}
 //   sd-vae/{config.json, diffusion_pytorch_model.safetensors|.bin}
 //   whisper/{config.json, preprocessor_config.json, model.safetensors|pytorch_model.bin}

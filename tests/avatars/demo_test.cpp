@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "avatars/bundle/bundle.h"
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 #include "avatars/faces/given_faces.h"
 #include "avatars/prepare/prepare.h"
 #include "core/checkpoint/checkpoint.h"

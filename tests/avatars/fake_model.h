@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 
 namespace navtalk::tests {
 

@@ -1,6 +1,6 @@
 // Latents are kept from one use of a bundle to the next, and nothing that befalls the cache breaks
 // a use.
-#include "avatars/bundle/latent_cache.h"
+#include "avatars/bundle/latents/latent_cache.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 // Latents are made in batches, kept by frame, and taken up again after an interrupt. A function
 // that is easy to predict stands for the model.
-#include "avatars/bundle/latents.h"
+#include "avatars/bundle/latents/latents.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

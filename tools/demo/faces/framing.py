@@ -1,7 +1,7 @@
 """The crop that the nets see, in training exactly as at inference.
 
 navtalk cuts the avatar's face box out of the frame, resizes it to 256x256 (Lanczos), and blanks rows
-128..255 of one copy before the VAE encodes both (avatars/bundle/latents.cpp, gpu/nets/vae). The box comes
+128..255 of one copy before the VAE encodes both (avatars/bundle/latents/latents.cpp, gpu/nets/vae). The box comes
 from the resting chin and stays where it is while the head moves. Training renders that same window;
 a mouth changes only a part of it, so that targets are rendered there alone:
 
