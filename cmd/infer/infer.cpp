@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "cmd/commands.h"
+#include "cmd/defaults.h"
 #include "cmd/frame_rate_option.h"
 #include "cmd/render_module/render_module.h"
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -58,6 +61,16 @@ void add_how(CLI::App& command, InferOptions& options) {
       ->type_name("AMOUNT");
 }
 
+// What can be seen without the module, whose loading takes longer than most commands.
+void check(const InferOptions& options, const Context& context) {
+  if (options.audio.empty() && options.text.empty())
+    throw Error(Code::usage, "give the speech: --audio FILE, or --text TEXT that is not empty");
+  if (!options.audio.empty() && !options.text.empty())
+    throw Error(Code::usage, "--audio and --text exclude each other: give one of them");
+  if (!options.audio.empty()) open_input(options.audio);
+  avatar_directory(options.avatar, context);
+}
+
 }  // namespace
 
 void add_infer(Commands& commands) {
@@ -68,7 +81,10 @@ void add_infer(Commands& commands) {
        .examples = "  navtalk infer --text \"Hello!\" --output hello.mp4\n"
                    "  navtalk infer --avatar theo --audio speech.wav\n"
                    "  navtalk infer --avatar ./anna --audio speech.wav --output anna.mp4\n",
-       .action = [options](Context& context) { return render_module().infer(*options, context); }});
+       .action = [options](Context& context) {
+         check(*options, context);
+         return render_module().infer(*options, context);
+       }});
   add_what(command, *options);
   add_how(command, *options);
 }

@@ -1,3 +1,4 @@
+// The module's one exported function: its build, and the table of what it can do.
 #include <navtalk_build_id.h>  // written by cmake/build_id.cmake
 #include "avatars/bundle/bundle.h"
 #include "cmd/render_module/bodies.h"

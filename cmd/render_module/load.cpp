@@ -1,3 +1,4 @@
+// Loads the module at first use, and refuses one of another build.
 #include <dlfcn.h>
 #include <fmt/format.h>
 

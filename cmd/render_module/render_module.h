@@ -35,8 +35,8 @@ struct RenderModule {
 };
 
 // Loaded by the first call, for the rest of the process; Error{failed} names the file that is
-// missing, broken or of another build. Call it before other threads start: it sets OpenMP up
-// through the environment.
+// missing, broken or of another build. Call it before threads start that read the environment:
+// it sets OpenMP up through it.
 const RenderModule& render_module();
 
 // The module's only entry point.

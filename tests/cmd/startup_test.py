@@ -51,6 +51,19 @@ class LightCommands(unittest.TestCase):
                 self.assertTrue(any("libc.so" in name for name in libraries), "the loader's report was not understood")
                 self.assertEqual([name for name in libraries if HEAVY.search(name)], [])
 
+    def test_nor_do_wrong_arguments_of_a_command_that_needs_them(self):
+        for status, message, command in (
+            (2, "give the speech", ["infer"]),
+            (2, "exclude each other", ["infer", "--audio", "a.wav", "--text", "a"]),
+            (4, "absent.wav: no such file", ["infer", "--audio", "absent.wav"]),
+            (4, "nobody", ["infer", "--text", "a", "--avatar", "nobody"]),
+        ):
+            with self.subTest(command=command):
+                done, libraries = loaded(*command)
+                self.assertEqual(done.returncode, status, done.stderr[-2000:])
+                self.assertIn(message, done.stderr)
+                self.assertEqual([name for name in libraries if HEAVY.search(name)], [])
+
     def test_a_running_gateway_maps_none_of_them(self):
         with tempfile.TemporaryDirectory(prefix="navtalk-startup-") as folder:
             environment = dict(os.environ, STATE_DIRECTORY=folder, NAVTALK_LOCAL_DEVICES="none", NAVTALK_POOL_CLOUD="off")
