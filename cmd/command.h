@@ -1,4 +1,4 @@
-// How commands hang themselves into the command line. A group (avatar, bench, model) appears with
+// How commands register themselves on the command line. A group (avatar, bench, model) appears with
 // its first command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// fix-filenames: takes carriage returns out of file names.
 #include "core/files/fix_filenames.h"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// The program: memory settings, then the command line.
 #include <malloc.h>
 
 #include "cmd/app.h"

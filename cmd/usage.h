@@ -1,4 +1,4 @@
-// What is wrong with a command line, said so that the reader can mend it.
+// Errors of the command line, with what the user should write instead.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// avatar list: the avatars that can be named by id.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// avatar show: what an avatar holds, and whether its files are whole.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What the pool's store bears: many processes that claim and release slots at once, and one tick of
+// How fast the pool's store is: many processes that claim and release slots at once, and one tick of
 // the scaler over ten thousand GPUs.
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+// completions: prints the script for one shell.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// The completion script for fish, from the tree of commands.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

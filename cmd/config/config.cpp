@@ -1,3 +1,4 @@
+// config check, show, example: what is configured, where each value comes from, and what contradicts.
 #include "core/config/config.h"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// model check: whether a checkpoint folder is complete and fits together.
 #include "gpu/model/model_check.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// pool events: the history of the GPUs.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// pool scale: one tick of the scaler, for timers.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// pool status: the GPUs, the queue and the totals, once or repeatedly.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -31,8 +31,8 @@ std::string first_line(const std::filesystem::path& file) {
 
 void warn_if_open(const std::filesystem::path& file) {
   struct stat status {};
-  if (::stat(file.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0) {
-    log::warn("everybody may read the file of the Runpod API key: chmod 600 it",
+  if (::stat(file.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
+    log::warn("other users can read the Runpod API key; run chmod 600 on its file",
               {{"file", file.native()}});
   }
 }

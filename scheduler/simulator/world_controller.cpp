@@ -1,3 +1,4 @@
+// World: the scaler's side, its ticks and what it asks for.
 #include "scheduler/simulator/world.h"
 
 #include "scheduler/simulator/start_outcome.h"

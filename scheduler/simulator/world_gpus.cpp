@@ -1,3 +1,4 @@
+// World: the GPUs, how they start, fail and end.
 #include "scheduler/simulator/world.h"
 
 #include <algorithm>

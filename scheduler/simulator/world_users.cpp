@@ -1,3 +1,4 @@
+// World: the users, how they arrive, wait and leave.
 #include "scheduler/simulator/world.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Ends a worker that no gateway needs: it costs money and memory for nobody. Of the I/O thread.
+// Ends a worker that no gateway has asked for a while, because it would go on costing money and memory.
+// Used on the I/O thread only.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
