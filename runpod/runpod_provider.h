@@ -59,6 +59,7 @@ class RunpodProvider : public Provider {
   Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
   Listing list(const std::stop_token& stop) override;
+  Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   int room(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override;
 

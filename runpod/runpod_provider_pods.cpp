@@ -1,4 +1,4 @@
-// The provider's work on pods that exist: wake, pause, destroy, list.
+// The provider's work on pods that exist: wake, pause, destroy, list, find.
 #include <algorithm>
 
 #include "core/log/log.h"
@@ -127,6 +127,20 @@ Listing RunpodProvider::list(const std::stop_token& stop) {
   }
   for (const Pod& pod : all.pods) listing.instances.push_back(instance(pod));
   return listing;
+}
+
+// Only Runpod's 404 for this very id, or its word that the pod is terminated, says that there is none.
+Lookup RunpodProvider::find(const Gpu& gpu, const std::stop_token& stop) {
+  const ApiResult<Pod> result = api_.look_up(gpu.provider_id, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&result)) {
+    if (fault->kind == Kind::not_found) return NotFound{};
+    return NoAnswer{"Runpod did not say whether " + gpu.provider_id + " exists: " + fault->message};
+  }
+  const auto& pod = std::get<Pod>(result);
+  if (pod.id != gpu.provider_id)
+    return NoAnswer{"Runpod was asked for " + gpu.provider_id + " and showed another pod"};
+  if (!lives(pod)) return NotFound{};
+  return instance(pod);
 }
 
 int RunpodProvider::room(const std::vector<Gpu>& existing) const {

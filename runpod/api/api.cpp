@@ -163,6 +163,11 @@ ApiResult<Pod> Api::pod(const std::string& id, const std::stop_token& stop) {
   return read<Pod>(send(get("/pods/" + path_part(id)), stop), "the pod", parse_pod);
 }
 
+ApiResult<Pod> Api::look_up(const std::string& id, const std::stop_token& stop) {
+  const Call call{"GET", "/pods/" + path_part(id), "", Repeat::never, options_.lookup_timeout};
+  return read<Pod>(send(call, stop), "the pod", parse_pod);
+}
+
 ApiResult<Pod> Api::create(const NewPod& pod, const std::stop_token& stop) {
   const Call call{"POST", "/pods", to_json(pod), Repeat::only_unsent, options_.slow_timeout};
   return read<Pod>(send(call, stop), "the create", parse_pod);

@@ -28,6 +28,7 @@ struct ApiOptions {
   std::chrono::milliseconds timeout{30'000};
   std::chrono::milliseconds slow_timeout{120'000};    // create and start
   std::chrono::milliseconds catalog_timeout{10'000};  // asked once: one can do without
+  std::chrono::milliseconds lookup_timeout{10'000};   // asked once: the caller asks again later
   RetryPolicy retry{};
 };
 
@@ -48,6 +49,7 @@ class Api {
 
   PodList list(const std::stop_token& stop);  // all pages
   ApiResult<Pod> pod(const std::string& id, const std::stop_token& stop);
+  ApiResult<Pod> look_up(const std::string& id, const std::stop_token& stop);  // sent once
   // `unknown` and `malformed`: a pod may exist, and is paid for.
   ApiResult<Pod> create(const NewPod& pod, const std::stop_token& stop);
   ApiResult<Nothing> remove(const std::string& id, const std::stop_token& stop);

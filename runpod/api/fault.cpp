@@ -12,7 +12,13 @@ namespace {
 
 using Kind = ApiFault::Kind;
 
-Kind kind_of(int status, bool problem_json) {
+// A page for people: not of the API, but of something in front of it.
+bool is_html(const std::string& body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && body[first] == '<';
+}
+
+Kind kind_of(int status, bool problem_json, bool html) {
   switch (status) {
     case 400:
       return Kind::rejected;
@@ -22,7 +28,7 @@ Kind kind_of(int status, bool problem_json) {
     case 403:
       return problem_json ? Kind::forbidden : Kind::edge_block;
     case 404:
-      return Kind::not_found;
+      return html ? Kind::unknown : Kind::not_found;
     case 409:
       return Kind::conflict;
     case 410:
@@ -65,7 +71,8 @@ ApiFault fault_of(const HttpFault& fault) {
 
 ApiFault fault_of(const HttpAnswer& answer) {
   const Problem problem = parse_problem(answer.body);
-  ApiFault fault{kind_of(answer.status, problem.is_problem_json), answer.status};
+  ApiFault fault{kind_of(answer.status, problem.is_problem_json, is_html(answer.body)),
+                 answer.status};
   fault.message = "HTTP " + std::to_string(answer.status);
   if (problem.is_problem_json) {
     fault.message += ": " + problem.detail;

@@ -13,14 +13,14 @@ struct ApiFault {
   enum class Kind {
     stopped,       // a stop was asked
     unreachable,   // no connection: the server did not see the call
-    unknown,       // sent, but no answer, or 5xx: it may have been done
+    unknown,       // sent, but no answer, 5xx, or a 404 of something else: it may have been done
     rate_limited,  // 429: not done
     rejected,      // 400: an invalid request, or no capacity for this candidate
     account,       // 401, 402: nothing will work until a person acts
     forbidden,     // 403 in the API's words: this key or pool
     edge_block,    // 403 of something in front of the API
     api_gone,      // 410: this API has ended, which says nothing about any pod
-    not_found,     // 404
+    not_found,     // 404 of the API itself
     conflict,      // 409: not possible in the pod's present status
     bad_request,   // 413, 422 and any other 4xx
     malformed,     // success, but the answer cannot be read

@@ -8,6 +8,7 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/pool/update_row.h"
+#include "scheduler/provision/price.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -225,8 +226,7 @@ void Executor::release_intent(const Gpu& taken, const std::string& message) {
 }
 
 void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop) {
-  const bool called = !taken.provider_id.empty();
-  if (called) {
+  if (!taken.provider_id.empty()) {
     const Outcome outcome = provider.destroy(taken, stop);
     if (const auto* failure = std::get_if<Failure>(&outcome))
       return release_intent(taken, failure->message);
@@ -239,23 +239,20 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     if (std::get<Done>(outcome).unknown && !may_be_gone(taken)) {
       return release_intent(taken, "its provider does not know it yet: it may be too young");
     }
-  } else if (nothing_was_made(taken)) {
-    return remove(taken);
+    return remove_if_gone(taken, provider.find(taken, stop));
   }
-  // It is gone when a complete list does not show it any more; without an id its name decides.
+  if (nothing_was_made(taken)) return remove(taken);
+  // Without an id its name decides. An instance that this list lacks is an orphan of a later one.
   const TimePoint listed_at = store_.now();
   const Listing listing = provider.list(stop);
   if (!listing.complete)
     return release_intent(taken, "cannot see whether it is gone: " + listing.message);
   for (const Instance& instance : listing.instances) {
-    const bool same =
-        called ? instance.provider_id == taken.provider_id : instance.name == taken.name;
-    if (!same || instance.status == Instance::Status::gone) continue;
-    if (called) return release_intent(taken, "still listed: " + instance.detail);
+    if (instance.name != taken.name || instance.status == Instance::Status::gone) continue;
     // Recorded before it is destroyed: it has cost money.
     const std::optional<Gpu> found = amend(taken,
                                            {.provider_id = instance.provider_id,
-                                            .usd_per_hour = instance.usd_per_hour,
+                                            .usd_per_hour = known_price(instance),
                                             .paid_since = paid_from(instance, taken, listed_at)},
                                            "found by its name as " + instance.provider_id);
     if (found) destroy(*found, provider, stop);
@@ -264,12 +261,21 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
   remove(taken);
 }
 
-// Decided by the row alone, so that the next executor decides the same.
+// A list may lack what exists: only the provider's answer about its id ends the row.
+void Executor::remove_if_gone(const Gpu& taken, const Lookup& lookup) {
+  if (const auto* none = std::get_if<NoAnswer>(&lookup))
+    return release_intent(taken, "cannot see whether it is gone: " + none->message);
+  if (const auto* instance = std::get_if<Instance>(&lookup))
+    return release_intent(taken, "still there: " + instance->detail);
+  remove(taken);
+}
+
+// Decided by the store alone, so that the next executor decides the same.
 bool Executor::may_be_gone(const Gpu& taken) const {
-  const TimePoint asked = taken.intent.since;
-  const bool consistent =
-      taken.intent.tries > 1 && store_.now() - asked >= options_.consistency_window;
-  return consistent || asked - taken.created_at > k_old;
+  if (taken.intent.since - taken.created_at > k_old) return true;
+  // Its create may have been called long after the row was made.
+  const TimePoint made = open_span_since(store_, taken).value_or(taken.created_at);
+  return taken.intent.tries > 1 && store_.now() - made >= options_.consistency_window;
 }
 
 void Executor::remove(const Gpu& taken) {

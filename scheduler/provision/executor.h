@@ -4,8 +4,10 @@
 //   wake     done: the row starts, the prober proves it        else: failed
 //   create   done: provider id stored, the row starts          unclear: left for the reconciler
 //   pause    done: paused                                      else: failed
-//   destroy  done, and missing from the provider's list: removed   else: retried until it works
-//            a young instance that the provider does not know: only after the consistency window
+//   destroy  done, and not found by its id: removed            else: retried until it works
+//            an instance that the provider does not know: at a second try, and not within the
+//            consistency window after its create
+//            without an id: done when a complete list lacks its name
 //
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
@@ -60,6 +62,7 @@ class Executor {
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
   void release_intent(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
+  void remove_if_gone(const Gpu& taken, const Lookup& lookup);
   bool may_be_gone(const Gpu& taken) const;
   void remove(const Gpu& taken);
   std::optional<Gpu> amend(const Gpu& taken, GpuChange change, const std::string& why);

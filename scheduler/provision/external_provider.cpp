@@ -28,6 +28,8 @@ Outcome ExternalProvider::destroy(const Gpu&, const std::stop_token&) { return D
 
 Listing ExternalProvider::list(const std::stop_token&) { return {.complete = true}; }
 
+Lookup ExternalProvider::find(const Gpu&, const std::stop_token&) { return NotFound{}; }
+
 int ExternalProvider::room(const std::vector<Gpu>&) const { return 0; }
 
 }  // namespace navtalk

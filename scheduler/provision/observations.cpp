@@ -19,6 +19,7 @@ std::string as_text(const Observations& observed) {
   }
   for (const auto& [id, times] : observed.missing) record["absences"][id.text] = times;
   for (const GpuId& id : observed.replaced) record["replaced"].push_back(id.text);
+  if (!observed.asked.empty()) record["asked"] = observed.asked;
   // Names come from the provider and may be anything.
   return record.dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -38,6 +39,7 @@ std::optional<Observations> parse_observations(std::string_view text) {
     observed.foreign = record.at("strangers").get<std::set<std::string>>();
     for (const auto& id : record.value("replaced", std::set<std::string>()))
       observed.replaced.insert({id});
+    observed.asked = record.value("asked", "");
   } catch (const json::exception&) {
     return std::nullopt;  // another version's
   }

@@ -19,9 +19,12 @@ struct Observations {
     friend bool operator==(const Orphan&, const Orphan&) = default;
   };
   std::map<std::string, Orphan> orphans{};  // instances without a row, by provider id
-  std::map<GpuId, int> missing{};           // complete lists in a row without the row's instance
-  std::set<std::string> foreign{};          // names of other stores' instances that were reported
-  std::set<GpuId> replaced{};               // rows that drain because they are to be replaced
+  // How often in a row the provider neither listed the row's instance nor knew its id.
+  std::map<GpuId, int> missing{};
+  std::set<std::string> foreign{};  // names of other stores' instances that were reported
+  std::set<GpuId> replaced{};       // rows that drain because they are to be replaced
+  // The name of the row that was asked for last, when others still wait for that; else empty.
+  std::string asked{};
 
   friend bool operator==(const Observations&, const Observations&) = default;
 };

@@ -1,9 +1,9 @@
 // Something that can create, wake, pause, destroy and list GPUs: local child processes
-// (scheduler/provision/local/), registered workers (external_provider.h) and Runpod (runpod/). Calls block, for minutes at worst, and end early on a
-// stop request. Thread-safe: several operations may run at once.
+// (scheduler/provision/local/), registered workers (external_provider.h) and Runpod (runpod/). Calls
+// block, for minutes at worst, and end early on a stop request. Thread-safe: several operations may
+// run at once.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -30,13 +30,6 @@ struct Instance {
   std::optional<Duration> age{};
   bool age_sure = false;  // by the provider's clock alone, not by two wall clocks
 };
-
-// From when an instance found for a row is paid for, at the earliest. `asked_at`: before the provider
-// was asked for it.
-inline TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint asked_at) {
-  if (!found.age || !found.age_sure) return row.created_at;
-  return std::max(row.created_at, asked_at - *found.age);
-}
 
 struct Done {
   std::optional<Instance> instance{};  // as it is now, where the provider says it
@@ -67,9 +60,20 @@ using Outcome = std::variant<Done, NoCapacity, Refused, Failure, UnknownOutcome>
 struct Listing {
   // Those of this pool, under whatever name, and perhaps others'.
   std::vector<Instance> instances;
-  bool complete = false;  // false: the list may lack some; absence proves nothing
+  bool complete = false;  // false: it broke off
   std::string message{};  // why it is not complete
 };
+
+// The provider's answer about one instance by its id: the instance, or one of these.
+//
+// It knows no such instance, or says that it has ended. For a while after a create it may say so of
+// one that exists.
+struct NotFound {};
+// Proves nothing.
+struct NoAnswer {
+  std::string message;
+};
+using Lookup = std::variant<Instance, NotFound, NoAnswer>;
 
 class Provider {
  public:
@@ -83,7 +87,10 @@ class Provider {
   virtual Outcome wake(const Gpu& gpu, const std::stop_token& stop) = 0;
   virtual Outcome pause(const Gpu& gpu, const std::stop_token& stop) = 0;
   virtual Outcome destroy(const Gpu& gpu, const std::stop_token& stop) = 0;
+  // Even a complete list may lack instances that exist: before one is taken for gone, find() asks for it.
   virtual Listing list(const std::stop_token& stop) = 0;
+  // The instance gpu.provider_id, which is not empty. Asked once: the caller asks again later.
+  virtual Lookup find(const Gpu& gpu, const std::stop_token& stop) = 0;
   // How many more GPUs it could make now as far as it knows (local: free devices); the price that
   // the next one is expected to have.
   virtual int room(const std::vector<Gpu>& existing) const = 0;

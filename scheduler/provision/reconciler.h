@@ -17,18 +17,26 @@
 //   the pool's name with another store's id          reported, never touched
 //   not listed:
 //     create not known                               after the window: failed, nothing was made
-//     row with an id                                 older than the window, twice: failed; removed if
-//                                                    it was being destroyed
+//     row with an id, older than the window, and
+//       its worker answers                             it exists: the list is short
+//       the provider finds its id                      the same; treated as listed
+//       the provider does not answer                   nothing is concluded
+//       the provider does not know its id              twice: failed, and costs nothing any more;
+//                                                      removed if it was being destroyed
 //
-// A failed or partial list changes nothing. Observations are kept in the store, so that every pass
-// counts, whichever process makes it.
+// A failed or partial list changes nothing. A successful list may still be short: absence counts only
+// together with the answer about the id. A pass asks for a few ids only; other rows wait for the next
+// one. While rows are missing that exist, or may exist, no create is taken for ineffective either.
+// Observations are kept in the store, so that every pass counts, whichever process makes it.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/settings.h"
+#include "scheduler/provision/lookups.h"
 #include "scheduler/provision/observations.h"
 #include "scheduler/provision/provider.h"
 
@@ -41,13 +49,17 @@ struct ReconcilerOptions {
   Duration orphan_grace = std::chrono::seconds(60);
   Duration consistency_window =
       std::chrono::seconds(90);  // a created place may be missing from lists so long
+  // A worker that answered so short a time before exists, whatever its provider says. As long as the
+  // prober takes to notice that one is dead.
+  Duration answered_within = std::chrono::seconds(15);
+  LookupLimits lookups{};  // of one pass
 };
 
 class Reconciler {
  public:
   Reconciler(PoolStore& store, Provider& provider, ReconcilerOptions options);
 
-  // One pass. False: the list was not complete, and nothing was changed.
+  // One pass. False: the list was not complete, or it lacks rows that exist or may exist.
   bool pass(const std::stop_token& stop);
   // When the next pass is due: soon while something is not settled.
   Duration next_pass() const;
@@ -57,13 +69,20 @@ class Reconciler {
   void remember();
   void match(const Gpu& gpu, const Instance& instance);
   void adopt(const Gpu& gpu, const Instance& instance);
-  void match_missing(const Gpu& gpu);
+  bool match_missing(const std::vector<const Gpu*>& missing, const std::stop_token& stop);
+  bool ask_for(const std::vector<const Gpu*>& missing, const std::stop_token& stop);
+  bool answers(const Gpu& gpu) const;
+  void match_gone(const Gpu& gpu);
+  void match_unsettled(const Gpu& gpu, bool whole);
+  void carry_over(const Gpu& gpu);
+  void report_short(const Gpu& gpu, const std::string& why);
   void replace(const Gpu& gpu, const std::string& why);
   void keep(const Gpu& gpu);
   void report_foreign(const Instance& instance);
   void orphan(const Instance& instance, const Gpu* duplicate_of, const std::stop_token& stop);
   void fail(const Gpu& gpu, const std::string& why, bool gone = false);  // gone: costs nothing
   bool unsettled(const Gpu& gpu) const;
+  double price(const Instance& instance, double otherwise) const;
 
   PoolStore& store_;
   Provider& provider_;
@@ -73,6 +92,7 @@ class Reconciler {
   Observations before_, seen_;             // observed until this pass, and in it
   TimePoint listed_at_{}, now_{};          // before this pass asked for the list, and after
   bool check_soon_ = true;
+  bool short_reported_ = false;
   bool changing_ = false;  // an instance starts or stops: no other one is replaced
 };
 

@@ -1,84 +1,17 @@
 // The cloud as the pool uses it: executor, reconciler and a store on disk against the fake.
 // Whatever the API answers, in the end every pod of ours has its row, and every row its pod.
 #include <catch2/catch.hpp>
-#include <functional>
 #include <set>
 
-#include "core/process/identity.h"
-#include "scheduler/provision/executor.h"
-#include "scheduler/provision/reconciler.h"
-#include "scheduler/provision/supply.h"
-#include "tests/runpod/scene.h"
-#include "tests/temporary_directory.h"
+#include "tests/runpod/cloud_pool.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
-using tests::RunpodServer;
+using Pool = tests::CloudPool;
 
 namespace {
 
 const std::stop_token k_never{};
-
-struct Pool {
-  tests::TemporaryDirectory folder{};
-  RunpodServer server{};
-  std::unique_ptr<PoolStore> store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
-  PoolIdentity identity = pool_identity(*store, "navtalk", "test");
-  runpod::RunpodProvider provider{options(), runpod::ApiKey("not-a-key")};
-  Executor executor{*store, {&provider}, {.owner = this_process()}, {}};
-  Reconciler reconciler{*store,
-                        provider,
-                        {.identity = identity,
-                         .who = "test",
-                         .orphan_grace = Duration(0),
-                         .consistency_window = std::chrono::milliseconds(200)}};
-  Supply supply{*store, {.identity = identity, .who = "test", .cloud = CloudSwitch::on}};
-
-  runpod::ProviderOptions options() {
-    runpod::ProviderOptions result = tests::quick_options(server);
-    result.api.slow_timeout = 300ms;
-    return result;
-  }
-
-  GpuId ask_for_one() {
-    const Provisioning brought = supply.create(store->view(), Source::cloud, "test");
-    REQUIRE(brought.operation == Operation::create);
-    return brought.gpu;
-  }
-  void ask_to_destroy(const GpuId& id) {
-    const Gpu gpu = store->find(id).value();
-    const Intent intent{.operation = Operation::destroy, .number = gpu.intent.number + 1};
-    REQUIRE(
-        store->change({.id = id, .version = gpu.version, .event = Event::destroy, .intent = intent},
-                      {"test", "destroy"}));
-  }
-  void work() {
-    executor.step();
-    executor.wait_idle(30s, k_never);
-    reconciler.pass(k_never);
-  }
-  // Works until it is so, for at most twenty seconds.
-  bool comes(const std::function<bool()>& so) {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (!so()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      work();
-    }
-    return true;
-  }
-  std::set<std::string> recorded() {
-    std::set<std::string> ids;
-    for (const Gpu& gpu : store->view().gpus) {
-      if (!gpu.provider_id.empty()) ids.insert(gpu.provider_id);
-    }
-    return ids;
-  }
-  std::set<std::string> paid() {
-    std::set<std::string> ids;
-    for (const tests::FakePod& pod : server.live_pods()) ids.insert(pod.id);
-    return ids;
-  }
-};
 
 }  // namespace
 

@@ -99,6 +99,8 @@ TEST_CASE("each status of an answer has its meaning, and only some may be tried 
       {403, "<html>", Kind::edge_block, false},
       {403, "", Kind::edge_block, false},
       {404, own, Kind::not_found, false},
+      {404, "", Kind::not_found, false},
+      {404, " <!DOCTYPE html>", Kind::unknown, true},
       {409, own, Kind::conflict, false},
       {410, own, Kind::api_gone, false},
       {413, own, Kind::bad_request, false},

@@ -15,6 +15,7 @@ inline runpod::ApiOptions quick_api(const RunpodServer& server) {
   return {.url = server.api_url(),
           .timeout = 2s,
           .slow_timeout = 2s,
+          .lookup_timeout = 2s,
           .retry = {.first = 1ms, .most = 5ms, .tries = 5, .patience = 3s}};
 }
 

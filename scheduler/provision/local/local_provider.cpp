@@ -266,14 +266,35 @@ Listing LocalProvider::list(const std::stop_token& stop) {
   } catch (const Error& error) {
     return {.complete = false, .message = error.message()};
   }
+  for (Instance& instance : crashed()) listing.instances.push_back(std::move(instance));
+  return listing;
+}
+
+// Children that ended by themselves and were not destroyed yet.
+std::vector<Instance> LocalProvider::crashed() const {
+  std::vector<Instance> instances;
   for (const local::EndedChild& child : children_.ended()) {
     if (child.expected) continue;
-    listing.instances.push_back({.provider_id = text(child.id),
-                                 .name = child.name,
-                                 .status = Instance::Status::failed,
-                                 .detail = "the worker ended with " + child.how});
+    instances.push_back({.provider_id = text(child.id),
+                         .name = child.name,
+                         .status = Instance::Status::failed,
+                         .detail = "the worker ended with " + child.how});
   }
-  return listing;
+  return instances;
+}
+
+Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
+  try {
+    for (const local::WorkerProcess& process : local::worker_processes()) {
+      if (text(process.id) == gpu.provider_id) return instance_of(process, stop);
+    }
+  } catch (const Error& error) {
+    return NoAnswer{error.message()};
+  }
+  for (const Instance& instance : crashed()) {
+    if (instance.provider_id == gpu.provider_id) return instance;
+  }
+  return NotFound{};
 }
 
 int LocalProvider::room(const std::vector<Gpu>& existing) const {

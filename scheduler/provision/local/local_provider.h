@@ -53,6 +53,8 @@ class LocalProvider : public Provider {
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
   // Workers that run, and ended ones that were not destroyed yet (failed, with how they ended).
   Listing list(const std::stop_token& stop) override;
+  // The same for one process. A process that /proc lacks has ended for certain.
+  Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   int room(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
 
@@ -65,6 +67,7 @@ class LocalProvider : public Provider {
   std::optional<ProcessId> process_of(const Gpu& gpu) const;
   std::string outdated(const local::WorkerProcess& process) const;
   Instance instance_of(const local::WorkerProcess& process, const std::stop_token& stop) const;
+  std::vector<Instance> crashed() const;
   void on_end(const local::EndedChild& child);
 
   LocalProviderOptions options_;

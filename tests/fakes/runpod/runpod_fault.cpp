@@ -44,6 +44,7 @@ std::vector<Named> named_faults() {
       {"too-large", problem(413, "body too large")},
       {"resume-refused",
        problem(400, "There are not enough free GPUs on the host machine to start this pod.")},
+      {"short-list", {.status = 200, .body = R"({"pods": []})", .type = "application/json"}},
       {"garbage", {.how = How::garbage}},
       {"silent", {.how = How::hang}},
       {"reset", {.how = How::reset}},

@@ -26,7 +26,8 @@ struct RunpodFault {
 
 // The documented misbehaviours by name: rate-limited, server-error, done-but-500, done-but-reset,
 // done-but-silent, no-capacity, broken-rule, no-money, bad-key, forbidden, edge-html, edge-text,
-// conflict, api-gone, not-found, unprocessable, too-large, resume-refused, garbage, silent, reset.
+// conflict, api-gone, not-found, unprocessable, too-large, resume-refused, short-list (a successful
+// list without any pod), garbage, silent, reset.
 // Throws std::invalid_argument for another name.
 RunpodFault fault_named(const std::string& name, const std::string& call);
 // The same from {"call", "name"?, "skip", "times", "acts", "delay_ms", "how", "status", "body",

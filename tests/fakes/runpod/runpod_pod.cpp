@@ -62,6 +62,8 @@ PodLife life_from_json(const json& value, PodLife base) {
     base.exits_after = after.is_null() ? std::nullopt : std::optional(FakeTime(after));
   }
   base.hidden = time_in(value, "hidden_ms", base.hidden);
+  base.unlisted = value.value("unlisted", base.unlisted);
+  base.unknown_id = time_in(value, "unknown_id_ms", base.unknown_id);
   base.stale_ports = time_in(value, "stale_ports_ms", base.stale_ports);
   base.resume_refused = value.value("resume_refused", base.resume_refused);
   base.twice = value.value("twice", base.twice);

@@ -24,6 +24,8 @@ struct PodLife {
   bool gpu = true;                               // false: its worker sees none
   std::optional<FakeTime> exits_after{};         // EXITED by itself, after RUNNING
   FakeTime hidden{0};                            // 404 and not listed so long after its creation
+  bool unlisted = false;                         // lists lack it; by its id it is found
+  FakeTime unknown_id{0};                        // listed, but 404 by its id so long
   FakeTime stale_ports{0};                       // the old ports are shown so long after a start
   bool resume_refused = false;
   bool twice = false;     // every create makes two of the same name

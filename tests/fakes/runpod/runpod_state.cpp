@@ -295,7 +295,7 @@ FakeAnswer RunpodState::list(const ReceivedRequest& request) {
       cursor == request.query.end() ? 0 : static_cast<std::size_t>(std::stoul(cursor->second));
   std::vector<json> shown;
   for (const FakePod& pod : pods) {
-    if (pod.visible(now())) shown.push_back(pod.shown(now()));
+    if (pod.visible(now()) && !pod.life.unlisted) shown.push_back(pod.shown(now()));
   }
   json body = {{"pods", json::array()}};
   const std::size_t size = page_size > 0 ? static_cast<std::size_t>(page_size) : shown.size();
@@ -311,6 +311,8 @@ FakeAnswer RunpodState::list(const ReceivedRequest& request) {
 
 FakeAnswer RunpodState::on_pod(const std::string& call, FakePod& pod) {
   const std::string status = pod.status(now());
+  if (call == "get" && now() - pod.created < pod.life.unknown_id)
+    return problem(404, "resource not found");
   if (call == "get") return success(pod.shown(now()));
   if (call == "delete" || call == "terminate") {
     pod.removed = now();
@@ -385,74 +387,6 @@ FakeAnswer RunpodState::bill() const {
                     {"recordCount", pods.size()},
                     {"uniquePodCount", pods.size()},
                     {"totals", amounts(total)}}}});
-}
-
-json RunpodState::script_pods() const {
-  json all = json::array();
-  for (const FakePod& pod : pods) {
-    json entry = {{"id", pod.id},
-                  {"name", pod.name()},
-                  {"status", pod.status(now())},
-                  {"created_ms", pod.created.count()},
-                  {"now_ms", now().count()},
-                  {"paid_ms", pod.paid(now()).count()},
-                  {"starts", pod.starts},
-                  {"usd_per_hour", pod.usd_per_hour},
-                  {"order", pod.order}};
-    entry["removed_ms"] = pod.removed ? json(pod.removed->count()) : json();
-    const auto worker = workers.find(pod.id);
-    const auto process = worker == workers.end() ? nullptr : worker->second->process();
-    entry["pid"] = process ? json(process->pid()) : json();
-    all.push_back(entry);
-  }
-  return all;
-}
-
-// See runpod_server.h; errors of a script are 400 with their text.
-FakeAnswer RunpodState::script(const ReceivedRequest& request) {
-  const std::string what = request.path.substr(std::string("/_fake/").size());
-  const json body = request.body.empty() ? json::object() : parsed(request.body);
-  const std::lock_guard lock(mutex);
-  try {
-    if (what == "pods" && request.method == "GET") return success({{"pods", script_pods()}});
-    if (what == "requests") {
-      json calls = json::array();
-      for (const auto& [call, one] : requests)
-        calls.push_back({{"call", call}, {"target", one.target}});
-      return success({{"requests", calls}});
-    }
-    if (what == "faults") {
-      for (const json& one : body.is_array() ? body : json::array({body})) {
-        faults.push_back(fault_from_json(one));
-      }
-    } else if (what == "calm") {
-      faults.clear();
-      full.clear();
-      life = {};
-    } else if (what == "life") {
-      life = life_from_json(body, life);
-    } else if (what == "full") {
-      full = body.at("places").get<std::set<std::string>>();
-    } else if (what == "page_size") {
-      page_size = body.at("pods");
-    } else if (what == "advance") {
-      advanced += FakeTime(body.at("ms"));
-    } else if (what == "add") {
-      return success({{"id", make({{"name", body.at("name")},
-                                   {"image", "image"},
-                                   {"gpu", {{"id", "RTX 4090"}, {"count", 1}}}})
-                                 .id}});
-    } else if (what.starts_with("pods/") && find(what.substr(5)) != nullptr) {
-      FakePod& pod = *find(what.substr(5));
-      pod.life = life_from_json(body, pod.life);
-      if (body.value("removed", false)) pod.removed = now();
-    } else {
-      return problem(404, "no such script: " + what);
-    }
-  } catch (const std::exception& error) {
-    return problem(400, error.what());
-  }
-  return success(json::object());
 }
 
 }  // namespace navtalk::tests

@@ -203,7 +203,7 @@ TEST_CASE("a pause that is done pauses the row, one that fails fails it") {
   }
 }
 
-TEST_CASE("a destroyed row is removed only when a complete list lacks its instance") {
+TEST_CASE("a destroyed row is removed only when its provider does not know its id") {
   World world;
   Gpu gpu = new_gpu(world.pool.identity, Source::cloud);
   gpu.state = State::stopping;
@@ -211,8 +211,8 @@ TEST_CASE("a destroyed row is removed only when a complete list lacks its instan
   world.cloud.put({.provider_id = "pod-a", .name = gpu.name});
   const Gpu row = world.pool.wanting(Source::cloud, Operation::destroy, gpu);
 
-  SECTION("a list that fails proves nothing") {
-    world.cloud.list_fails(true);
+  SECTION("no answer proves nothing") {
+    world.cloud.mute({"pod-a"});
     world.settle();
     CHECK(world.pool.row(row).last_error == "cannot see whether it is gone: no answer");
   }
@@ -223,7 +223,15 @@ TEST_CASE("a destroyed row is removed only when a complete list lacks its instan
     CHECK(world.pool.row(row).intent.operation == Operation::destroy);
     CHECK(world.pool.row(row).intent.until > world.pool.store->now());
   }
-  SECTION("done and not listed: removed") {
+  SECTION("a list that lacks it proves nothing") {
+    world.cloud.answer(Operation::destroy, {Done{}});
+    world.cloud.unlist({"pod-a"});
+    world.settle();
+    CHECK(world.pool.row(row).state == State::stopping);
+    CHECK_THAT(world.pool.row(row).last_error, Catch::StartsWith("still there"));
+  }
+  SECTION("done and not found, whether lists come or not: removed") {
+    world.cloud.list_fails(true);
     world.settle();
     CHECK(!world.pool.store->find(row.id));
     CHECK(world.cloud.instances().empty());

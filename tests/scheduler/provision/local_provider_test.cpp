@@ -87,8 +87,12 @@ TEST_CASE("a created worker answers, is listed by its name, and is gone when des
   CHECK(instance->provider_id == gpu.provider_id);
   CHECK(instance->url == gpu.url);
   CHECK(instance->status == Instance::Status::running);
+  const Lookup lookup = provider.find(gpu, {});
+  REQUIRE(std::holds_alternative<Instance>(lookup));
+  CHECK(std::get<Instance>(lookup).url == gpu.url);
   CHECK(done(provider.destroy(gpu, {})));
   CHECK_FALSE(listed(provider, gpu.name));
+  CHECK(std::holds_alternative<NotFound>(provider.find(gpu, {})));
   CHECK(done(provider.destroy(gpu, {})));  // what is gone is destroyed
 }
 
@@ -207,6 +211,9 @@ TEST_CASE("a killed worker is reported at once and listed as failed, with how it
   const auto instance = listed(provider, gpu.name);
   REQUIRE(instance);
   CHECK(instance->status == Instance::Status::failed);
+  const Lookup lookup = provider.find(gpu, {});
+  REQUIRE(std::holds_alternative<Instance>(lookup));
+  CHECK(std::get<Instance>(lookup).status == Instance::Status::failed);
   CHECK_THAT(instance->detail, Catch::Contains("signal 9"));
   CHECK(done(provider.destroy(gpu, {})));
   CHECK_FALSE(listed(provider, gpu.name));

@@ -226,7 +226,7 @@ TEST_CASE("a recorded instance that two complete lists lack is gone") {
   CHECK(world.pool.row(gpu).state == State::idle);
   world.pass();
   CHECK(world.pool.row(gpu).state == State::failed);
-  CHECK(world.pool.row(gpu).last_error == "gone from the provider's list");
+  CHECK(world.pool.row(gpu).last_error == "gone: its provider neither lists it nor knows its id");
 }
 
 TEST_CASE("what one process observed counts for the next one too") {

@@ -1,9 +1,11 @@
 // A provider whose places live in memory and whose next answers are written by the test.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,24 @@ class ScriptedProvider : public Provider {
   void list_fails(bool fails) {
     const std::lock_guard lock(mutex_);
     list_fails_ = fails;
+  }
+
+  // Lists succeed without these, and find() knows them.
+  void unlist(const std::set<std::string>& provider_ids) {
+    const std::lock_guard lock(mutex_);
+    unlisted_ = provider_ids;
+  }
+  // Runs inside every find().
+  void during_lookup(std::function<void()> hook) { lookup_hook_ = std::move(hook); }
+  // find() of these answers nothing.
+  void mute(const std::set<std::string>& provider_ids) {
+    const std::lock_guard lock(mutex_);
+    mute_ = provider_ids;
+  }
+  // The ids that find() was asked for.
+  std::vector<std::string> lookups() const {
+    const std::lock_guard lock(mutex_);
+    return lookups_;
   }
 
   std::vector<Instance> instances() const {
@@ -74,7 +94,20 @@ class ScriptedProvider : public Provider {
   Listing list(const std::stop_token&) override {
     const std::lock_guard lock(mutex_);
     if (list_fails_) return {.instances = {}, .complete = false, .message = "no answer"};
-    return {.instances = instances_, .complete = true};
+    Listing listing{.instances = instances_, .complete = true};
+    std::erase_if(listing.instances,
+                  [&](const Instance& one) { return unlisted_.contains(one.provider_id); });
+    return listing;
+  }
+  Lookup find(const Gpu& gpu, const std::stop_token&) override {
+    if (lookup_hook_) lookup_hook_();
+    const std::lock_guard lock(mutex_);
+    lookups_.push_back(gpu.provider_id);
+    if (mute_.contains(gpu.provider_id)) return NoAnswer{"no answer"};
+    for (const Instance& instance : instances_) {
+      if (instance.provider_id == gpu.provider_id) return instance;
+    }
+    return NotFound{};
   }
   int room(const std::vector<Gpu>&) const override { return 100; }
   double expected_usd_per_hour() const override { return 0.5; }
@@ -118,7 +151,10 @@ class ScriptedProvider : public Provider {
   std::vector<Instance> instances_;
   std::deque<std::pair<Operation, Answer>> answers_;
   std::vector<Operation> calls_;
+  std::set<std::string> unlisted_, mute_;
+  std::vector<std::string> lookups_;
   std::function<void(Operation)> hook_;
+  std::function<void()> lookup_hook_;
   bool list_fails_ = false;
   int made_ = 0;
 };
