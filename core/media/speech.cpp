@@ -18,7 +18,7 @@ namespace {
 constexpr float k_quietest_speech = 0.01F;
 
 RunResult espeak(std::vector<std::string> arguments, const std::string& input,
-                        const UniqueFd* sound, const std::stop_token& stop) {
+                 const UniqueFd* sound, const std::stop_token& stop) {
   arguments.insert(arguments.begin(), "espeak-ng");
   std::optional<RunResult> result =
       run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);

@@ -5,8 +5,16 @@
 namespace navtalk::server {
 
 std::optional<nlohmann::json> parse_control(const std::string& text) {
-  nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) return std::nullopt;
+  if (text.size() > k_longest_start) return std::nullopt;
+  bool too_deep = false;
+  const auto bound = [&](int above, nlohmann::json::parse_event_t event, nlohmann::json&) {
+    using Event = nlohmann::json::parse_event_t;
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    too_deep = too_deep || (begins && above >= k_deepest_control);
+    return !too_deep;
+  };
+  nlohmann::json object = nlohmann::json::parse(text, bound, false);
+  if (too_deep || !object.is_object()) return std::nullopt;
   const auto type = object.find("type");
   if (type == object.end() || !type->is_string()) return std::nullopt;
   return object;
@@ -20,7 +28,9 @@ std::optional<Frame> start_too_long(const std::string& text) {
 
 std::string type_of(const std::string& text) {
   const auto object = parse_control(text);
-  return object ? object->at("type").get<std::string>() : "";
+  if (!object) return "";
+  auto type = object->at("type").get<std::string>();
+  return text.size() <= k_longest_control || type == frame_type::start ? type : "";
 }
 
 Frame control_frame(const nlohmann::ordered_json& object) {

@@ -25,9 +25,14 @@ inline constexpr std::size_t k_longest_start = 16 << 10;  // bytes
 // The error for one that is longer; nullopt: it is not.
 std::optional<Frame> start_too_long(const std::string& text);
 
-// The object, when the text is a JSON object whose "type" is a string.
+// Every other control frame is shorter, and none is nested deeper: a client may send many of them.
+inline constexpr std::size_t k_longest_control = 4 << 10;  // bytes
+inline constexpr int k_deepest_control = 16;
+
+// The object, when the text is a JSON object whose "type" is a string, within the bounds of a
+// session.start.
 std::optional<nlohmann::json> parse_control(const std::string& text);
-// Its "type"; "" when the text is not such an object.
+// Its "type"; "" when the text is not such an object, or exceeds the bounds of its type.
 std::string type_of(const std::string& text);
 Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.

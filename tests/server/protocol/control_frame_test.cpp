@@ -1,0 +1,43 @@
+#include "server/protocol/control_frame.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace navtalk::server;
+
+namespace {
+
+// A frame of that type and of that many bytes.
+std::string padded(const std::string& type, std::size_t bytes) {
+  std::string text = R"({"type":")" + type + R"(","a":")";
+  text.resize(bytes - 2, 'x');
+  return text + "\"}";
+}
+
+// Arrays inside an object, `depth` levels in all.
+std::string nested(int depth) {
+  const auto inner = static_cast<std::size_t>(depth - 1);
+  return R"({"type":"interrupt","a":)" + std::string(inner, '[') + std::string(inner, ']') + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a control frame is a JSON object with a type") {
+  CHECK(type_of(R"({"type":"interrupt"})") == "interrupt");
+  for (const char* text :
+       {"", "{}", "[]", "\"type\"", R"({"type":1})", R"(["type"])", "{\"type\":"})
+    CHECK(type_of(text).empty());
+}
+
+TEST_CASE("a control frame is bounded in length, a session.start more widely") {
+  CHECK(type_of(padded("interrupt", k_longest_control)) == "interrupt");
+  CHECK(type_of(padded("interrupt", k_longest_control + 1)).empty());
+  CHECK(type_of(padded("session.start", k_longest_start)) == "session.start");
+  CHECK(type_of(padded("session.start", k_longest_start + 1)).empty());
+}
+
+TEST_CASE("a control frame is bounded in depth") {
+  CHECK(type_of(nested(k_deepest_control)) == "interrupt");
+  CHECK(type_of(nested(k_deepest_control + 1)).empty());
+  CHECK(type_of(nested(2000)).empty());
+}
