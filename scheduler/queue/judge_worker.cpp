@@ -30,14 +30,12 @@ void Allocator::judge(const WorkerReport& report) {
 }
 
 void Allocator::judge_unwell(const Gpu& row, const WorkerReport& report) {
-  // The proxy of a cloud that does not answer says nothing about the pod behind it.
-  if (report.answer == WorkerReport::Answer::none && row.source != Source::cloud) {
-    return fail_gpu(row.id,
-                    "a session failed, and its worker does not answer: " + report.why_unwell);
-  }
-  store_.missed(row.id, store_.now(), report.why_unwell);
   log::warn("a session failed, and its worker does not answer well",
             {{"gpu", row.id.text}, {"error", report.why_unwell}});
+  store_.missed(row.id, store_.now(), report.why_unwell);
+  // The proxy of a cloud that does not answer says nothing about the pod behind it.
+  if (report.answer != WorkerReport::Answer::none || row.source == Source::cloud) return;
+  fail_gpu(row.id, "a session failed, and its worker does not answer: " + report.why_unwell);
 }
 
 bool Allocator::has_lasting_session(const GpuId& gpu) {

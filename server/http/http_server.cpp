@@ -184,8 +184,6 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
 asio::awaitable<bool> HttpServer::State::answer(Connection& connection,
                                                 const BeastRequest& message) {
   Request request = request_of(message);
-  boost::system::error_code gone;
-  request.peer = connection.stream.socket().remote_endpoint(gone).address().to_string();
   std::optional<Response> response;
   Upgrade::State upgrade_state{connection.stream, message};
   Upgrade upgrade(upgrade_state);

@@ -21,7 +21,6 @@ struct Request {
   NamedValues headers{};         // names in lower case
   NamedValues captures{};        // what stands for {id} in the route's pattern
   std::string body{};
-  std::string peer{};    // the address that the connection comes from
   bool upgrade = false;  // asks for a WebSocket
 
   std::optional<std::string> header(std::string_view lower_case_name) const;

@@ -1,7 +1,5 @@
 #include "server/gateway/session/sessions.h"
 
-#include <boost/asio/ip/address.hpp>
-
 #include "core/text/printable.h"
 #include "server/protocol/control_frame.h"
 
@@ -10,22 +8,16 @@ namespace asio = boost::asio;
 
 namespace {
 
-bool is_loopback(const std::string& address) {
-  boost::system::error_code unreadable;
-  const auto parsed = asio::ip::make_address(address, unreadable);
-  return !unreadable && parsed.is_loopback();
-}
-
-// The client's, or the one that a reverse proxy of this machine names last.
+// The gateway serves its own machine only, so others come through a reverse proxy there. The last
+// address is the one that the proxy itself has seen.
 std::string address_of(const Request& request) {
   constexpr std::size_t k_longest = 64;
-  if (!is_loopback(request.peer)) return request.peer;
   std::string named;
   for (const auto& [name, value] : request.headers) {
     if (name == "x-forwarded-for") named = value.substr(value.rfind(',') + 1);
   }
   const std::size_t begin = named.find_first_not_of(' ');
-  return begin == named.npos ? request.peer : printable_start(named.substr(begin), k_longest);
+  return begin == named.npos ? "local" : printable_start(named.substr(begin), k_longest);
 }
 
 }  // namespace
