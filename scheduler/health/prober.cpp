@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/log/log.h"
+#include "scheduler/pool/session_faults.h"
 
 namespace navtalk {
 namespace {
@@ -161,6 +162,7 @@ void Prober::handle_good(const Gpu& gpu, int slots, int in_row, WorkerClient& cl
 
 void Prober::prove(const Gpu& gpu, int slots, TimePoint now) {
   const std::lock_guard lock(proving_);
+  if (gpu.state == State::failed && blamed_for_sessions(store_, gpu.id)) return;
   if (gpu.source == Source::external) {
     if (!all_serving_answered(gpu)) return;
     if (const auto duplicate = why_duplicate(gpu)) return refuse_duplicate(gpu, *duplicate);

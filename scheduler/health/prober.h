@@ -4,7 +4,8 @@
 //   starting           refuses the token or the protocol, twice: failed
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
-//   failed, external   good answers again: ready
+//   failed, external   good answers again: ready, unless it is blamed for its sessions
+//                      (scheduler/pool/session_faults.h)
 //
 // Two URLs may lead to one worker, which shows in the instance that it reports: the duplicate row
 // does not become ready, or fails. A registered row is the duplicate of a local or cloud one, one

@@ -110,10 +110,13 @@ class PoolStore {
 
   // --- sessions and queue
   // A slot for the claimant, if one is free that no waiter ahead of it can use; removes it from the
-  // queue. Preference: dedicated to its tenant, local, external, cloud; among equals the fullest.
+  // queue. Preference: dedicated to its tenant, local, external, cloud; among equals the fullest; but
+  // one that missed its last probe or is in `claimant.avoid` only if no other is at hand, and none of
+  // `claimant.refuse`.
   // Claiming again with the same id while it holds a lease returns that lease.
   virtual std::optional<Lease> claim(const Claimant& claimant, Duration lease) = 0;
   // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters.
+  // One with `came_at` has a place already: before those of its tenant who came later.
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;

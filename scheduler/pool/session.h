@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/pool/gpu.h"
 
@@ -20,6 +21,14 @@ struct Claimant {
   // The gateway's. A local GPU serves gateways of its own host only, because its worker listens on
   // loopback. Empty: local GPUs of any host.
   std::string host{};
+  // --- of this request alone; the queue does not keep it
+  // GPUs on which its session has just failed to start: it gets no slot there.
+  std::vector<GpuId> refuse{};
+  // GPUs on which its session has just failed: only if no other is at hand.
+  std::vector<GpuId> avoid{};
+  // When it first came, of one that had a place or a slot and lost it by no fault of its own. It
+  // enters the queue there again, whatever the queue's limit.
+  std::optional<TimePoint> came_at{};
 };
 
 // One slot of one GPU, held by one session. The worker refuses a lower epoch on the same slot.

@@ -4,7 +4,6 @@
 
 #include "core/log/log.h"
 #include "scheduler/forecast/wait_estimate.h"
-#include "scheduler/pool/update_row.h"
 
 namespace navtalk {
 namespace {
@@ -33,14 +32,10 @@ Claimant Allocator::complete(Claimant claimant) const {
 Allocation Allocator::arrive(Claimant claimant) {
   claimant = complete(std::move(claimant));
   if (auto lease = store_.claim(claimant, options_.lease)) return *lease;
-  const auto position = options_.queue_limit == 0
-                            ? std::nullopt
-                            : store_.enqueue(claimant, options_.queue_limit, options_.lease);
-  if (!position) {
+  if (options_.queue_limit == 0 ||
+      !store_.enqueue(claimant, options_.queue_limit, options_.lease)) {
     supply_.ensure_for_refused();
-    return NoGpu{options_.queue_limit == 0 ? "no GPU is available"
-                                           : "no GPU is available and the queue is full",
-                 k_retry_after};
+    return full();
   }
   supply_.ensure_for_waiters();
   return waiting(claimant);
@@ -77,23 +72,34 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   };
   std::shared_ptr<const PoolView> view = recent_view();
   auto waiter = find(*view);
+  std::optional<std::size_t> position;
   if (waiter == view->waiters.end()) {
-    // It came after the view was taken, or its place in the queue expired.
-    store_.enqueue(claimant, options_.queue_limit, options_.lease);
+    // It came after the view was taken, or its place expired while nobody could renew it.
+    position = store_.enqueue(claimant, options_.queue_limit, options_.lease);
+    if (!position) return full();
     invalidate_view();
     view = recent_view();
     waiter = find(*view);
   }
-  if (waiter == view->waiters.end()) return NoGpu{"the queue is full", k_retry_after};
-  if (view->now - waiter->arrived_at >= options_.queue_timeout) {
+  // Another thread may have kept a view that is older than the place.
+  const bool seen = waiter != view->waiters.end();
+  const TimePoint since = seen ? waiter->arrived_at : claimant.came_at.value_or(view->now);
+  if (seen) position = waiter->position;
+  if (view->now - since >= options_.queue_timeout) {
     leave(claimant.id);
     return NoGpu{"no GPU became available in time", k_retry_after};
   }
-  std::optional<Duration> wait = eta(*view, waiter->position);
+  std::optional<Duration> wait = eta(*view, *position);
   // No ETA beyond the queue timeout.
-  if (wait && view->now - waiter->arrived_at + *wait > options_.queue_timeout) wait.reset();
+  if (wait && view->now - since + *wait > options_.queue_timeout) wait.reset();
   promise(claimant, wait);
-  return Waiting{waiter->position, wait};
+  return Waiting{.position = *position, .eta = wait, .since = since};
+}
+
+NoGpu Allocator::full() const {
+  return {options_.queue_limit == 0 ? "no GPU is available"
+                                    : "no GPU is available and the queue is full",
+          k_retry_after};
 }
 
 std::optional<Duration> Allocator::eta(const PoolView& view, std::size_t position) {
@@ -119,31 +125,7 @@ void Allocator::connected(const Lease& lease) {
   supply_.prepare_next();
 }
 
-void Allocator::fail_gpu(const Lease& lease, const std::string& why) {
-  update_row(store_, lease.gpu, {options_.gateway, why}, [&](const Gpu& gpu) {
-    // A GPU that is being paused or destroyed, or has failed, is not failed again.
-    const bool leaving = gpu.state == State::stopping || gpu.state == State::paused;
-    const bool fails = next(gpu.state, Event::fail) && !leaving;
-    return fails ? std::optional(GpuChange{.event = Event::fail, .last_error = why}) : std::nullopt;
-  });
-  log::warn("a worker could not be used", {{"gpu", lease.gpu.text}, {"error", why}});
-  supply_.prepare_next();
-}
-
-void Allocator::connect_failed(const Lease& lease, const std::string& why) {
-  if (store_.unclaim(lease.id, lease.epoch)) {
-    fail_gpu(lease, why);
-  } else {
-    // Its lease expired; the slot may be leased again, and the new holder judges the GPU.
-    log::warn("a worker could not be used, under a lease that had expired",
-              {{"gpu", lease.gpu.text}, {"error", why}});
-  }
-}
-
-void Allocator::worker_lost(const Lease& lease, const std::string& why) {
-  store_.release(lease.id, lease.epoch);
-  fail_gpu(lease, why);
-}
+void Allocator::unclaim(const Lease& lease) { store_.unclaim(lease.id, lease.epoch); }
 
 void Allocator::leave(const WaiterId& waiter) {
   promised_.with([&](auto& promised) { promised.erase(waiter); });

@@ -3,21 +3,31 @@
 // worker that a lease names and reports the result. Thread-safe; a call takes one or two transactions
 // of the store.
 //
-//   arrive ──► Lease ──connect──► connected()        the next GPU is prepared
-//      │                 └──────► connect_failed()   the GPU is failed, a replacement started;
-//      │                                             then check() again
+//   arrive ──► Lease ──connect──► connected()    the next GPU is prepared
+//      │                 └──────► unclaim(), then check() again, and judge()
 //      ├────► Waiting ──something changed──► check() ... Lease
-//      └────► NoGpu                                  the queue is off or full
+//      └────► NoGpu                              the queue is off or full
+//
+// A session that fails says little about its worker. The gateway asks the worker, and judge() decides
+// about the GPU:
+//
+//   the worker answers well       the fault counts as evidence (scheduler/pool/session_faults.h); a GPU
+//                                 that is blamed fails, unless a session lives on there
+//   it does not answer at all     local or external: the GPU fails, since its process is gone, and an
+//                                 external one returns by itself
+//   anything else                 one more miss of its row; the prober fails it after its grace time
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/base/guarded.h"
 #include "scheduler/forecast/demand_tracker.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/session_faults.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -25,12 +35,23 @@ namespace navtalk {
 struct Waiting {
   std::size_t position = 0;       // 1 is the head
   std::optional<Duration> eta{};  // from now, at the 90th percentile; missing: not known
+  TimePoint since{};              // when the user came
 };
 struct NoGpu {
   std::string message;
   Duration retry_after{};
 };
 using Allocation = std::variant<Lease, Waiting, NoGpu>;
+
+// Sessions that failed on one GPU, and what its worker said when it was asked after that.
+struct WorkerReport {
+  enum class Answer : std::uint8_t { well, unwell, none };
+  GpuId gpu{};
+  Answer answer = Answer::well;
+  std::string why_unwell{};
+  std::vector<SessionFault> faults{};  // their time is filled in
+  std::string last_fault{};            // in words
+};
 
 struct AllocatorOptions {
   std::string gateway;            // unique to this process: this_process()
@@ -39,6 +60,7 @@ struct AllocatorOptions {
   Duration queue_timeout = std::chrono::minutes(5);
   // The time without a renewal that ends a lease or a place in the queue.
   Duration lease = std::chrono::seconds(30);
+  FaultRules faults{};
 };
 
 class Allocator {
@@ -53,13 +75,14 @@ class Allocator {
   Allocation check(Claimant claimant);
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
-  // The worker did not: undoes the claim, marks the GPU failed, starts a replacement. Does nothing for
-  // an expired lease: the slot may be leased again.
-  void connect_failed(const Lease& lease, const std::string& why);
+  // The worker did not: the slot is free again, and the user counts as one who has not come yet.
+  void unclaim(const Lease& lease);
   void leave(const WaiterId& waiter);
   void release(const Lease& lease);
-  // The worker was lost during a session: as connect_failed, but the session counts as demand.
-  void worker_lost(const Lease& lease, const std::string& why);
+  // Call it once the slots of the sessions are free.
+  void judge(const WorkerReport& report);
+  // A session of that client has lasted (FaultRules::lasting) on that GPU.
+  void session_lasted(const GpuId& gpu, const std::string& client);
   // Something changed in the pool: the view that serves the waiters is out of date.
   void invalidate_view();
   // Renews all of this gateway's leases and waiters. Call it every third of the lease time.
@@ -78,7 +101,11 @@ class Allocator {
   std::shared_ptr<const PoolView> recent_view();
   std::optional<Duration> eta(const PoolView& view, std::size_t position);
   void promise(const Claimant& claimant, std::optional<Duration> eta);
-  void fail_gpu(const Lease& lease, const std::string& why);
+  NoGpu full() const;
+  // --- judge_worker.cpp
+  void judge_unwell(const Gpu& row, const WorkerReport& report);
+  bool has_lasting_session(const GpuId& gpu);
+  void fail_gpu(const GpuId& gpu, const std::string& why);
 
   PoolStore& store_;
   Supply& supply_;

@@ -91,20 +91,42 @@ void delete_gpu(Transaction& transaction, const GpuId& id) {
 #define NAVTALK_WITH_ROOM(tenant) \
   "dedicated_to = " tenant " AND state < 2 AND draining = 0 AND sessions < slots "
 
-std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
-                            const std::string& host) {
+namespace {
+
+// The first `limit` of each kind, in the order of preference.
+std::vector<Gpu> best_gpus(Transaction& transaction, const Claimant& claimant, std::size_t limit) {
   static const std::string k_sql = [] {
     const auto best_of = [](const char* condition) {
       return fmt::format("SELECT * FROM ({}) AS best_of",
                          select_gpus(fmt::format(
                              " WHERE {} AND (source <> 0 OR host = '' OR $2 = '' OR host = $2) "
-                             "ORDER BY source, sessions DESC, created_at, id LIMIT 1",
+                             "ORDER BY source, sessions DESC, created_at, id LIMIT $3",
                              condition)));
     };
     return best_of(NAVTALK_WITH_ROOM("$1")) + " UNION ALL " +
            best_of(NAVTALK_WITH_ROOM("'' AND $1 <> ''"));
   }();
-  const auto best = read_gpus(*transaction.db.query(k_sql, {tenant.text, host}));
+  return read_gpus(*transaction.db.query(
+      k_sql, {claimant.tenant.text, claimant.host, static_cast<std::int64_t>(limit)}));
+}
+
+}  // namespace
+
+std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant) {
+  constexpr std::size_t k_more = 16;
+  const auto in = [](const std::vector<GpuId>& ids, const Gpu& gpu) {
+    return std::find(ids.begin(), ids.end(), gpu.id) != ids.end();
+  };
+  const auto refused = [&](const Gpu& gpu) { return in(claimant.refuse, gpu); };
+  const auto good = [&](const Gpu& gpu) { return gpu.misses == 0 && !in(claimant.avoid, gpu); };
+  // Usually the first one is it.
+  std::vector<Gpu> best = best_gpus(transaction, claimant, 1);
+  if (best.empty()) return std::nullopt;
+  if (good(best.front()) && !refused(best.front())) return best.front();
+  best = best_gpus(transaction, claimant, claimant.refuse.size() + claimant.avoid.size() + k_more);
+  std::erase_if(best, refused);
+  const auto first_good = std::find_if(best.begin(), best.end(), good);
+  if (first_good != best.end()) return *first_good;
   return best.empty() ? std::nullopt : std::optional(best.front());
 }
 

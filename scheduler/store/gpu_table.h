@@ -8,6 +8,7 @@
 
 #include "scheduler/pool/gpu.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/session.h"
 #include "scheduler/store/queue_order.h"
 #include "scheduler/store/transaction.h"
 
@@ -21,9 +22,10 @@ void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 
 // The GPU that a claim takes: with a free slot, not draining, one dedicated to the tenant before a
-// shared one. A local GPU can be reached from its own host only; `host` empty: from anywhere.
-std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
-                            const std::string& host);
+// shared one; none that the claimant refuses; one that it avoids, or that missed its last probe, only
+// if the next few are no better. A local GPU can be reached from its own host only; `host` empty: from
+// anywhere.
+std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant);
 // Free slots of GPUs dedicated to the tenant (empty: of shared ones).
 Room free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.

@@ -90,7 +90,7 @@ bool is_plain(Transaction& t, const Claimant& claimant) {
 // Leases the best GPU to a claimant that may have a slot now.
 std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePoint arrived_at,
                                 Duration alive) {
-  const auto gpu = best_gpu(t, claimant.tenant, claimant.host);
+  const auto gpu = best_gpu(t, claimant);
   return gpu ? std::optional(open_lease(t, *gpu, claimant, arrived_at, alive)) : std::nullopt;
 }
 
@@ -105,7 +105,7 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
     queued = find_waiter(t, claimant.id);
     const QueuedWaiter position = queued ? *queued : prospective_position(t, claimant);
     if (!may_claim(t, position, claimant)) return std::nullopt;
-    arrived_at = position.waiter.arrived_at;
+    if (queued) arrived_at = queued->waiter.arrived_at;
   }
   auto lease = claim_best(t, claimant, arrived_at, alive);
   if (!lease) return std::nullopt;
@@ -126,7 +126,8 @@ std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, 
     renew_waiter(t, claimant.id, t.now + alive);
   } else {
     count_arrival(t);
-    if (live_waiter_count(t) >= limit) return std::nullopt;
+    const bool has_place = claimant.came_at && limit > 0;
+    if (!has_place && live_waiter_count(t) >= limit) return std::nullopt;
     queued = insert_waiter(t, claimant, t.now + alive);
     t.notify = true;
   }

@@ -1,5 +1,6 @@
 #include "scheduler/store/waiter_table.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "scheduler/store/columns.h"
@@ -64,6 +65,18 @@ void give_share_back(Transaction& transaction, const Waiter& waiter) {
   set_tenant_finish(transaction, claimant.plan, claimant.tenant, waiter.tag);
 }
 
+// Ahead of the first waiter of its tenant who came later; nullopt: there is none, and so its place is
+// the last of its tenant's.
+std::optional<double> tag_before_later_ones(Transaction& transaction, const Claimant& claimant) {
+  constexpr double k_ahead = 1e-6;
+  if (!claimant.came_at) return std::nullopt;
+  const auto later = transaction.db.query(
+      "SELECT tag FROM waiters WHERE plan = $1 AND tenant = $2 AND arrived_at > $3 "
+      "ORDER BY tag LIMIT 1",
+      {column::of(claimant.plan), claimant.tenant.text, column::of(*claimant.came_at)});
+  return later->next() ? std::optional(later->real(0) - k_ahead) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Waiter> live_waiters(Transaction& transaction) {
@@ -86,10 +99,11 @@ std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId
 }
 
 QueuedWaiter prospective_position(Transaction& transaction, const Claimant& claimant) {
+  const double last = start_tag(virtual_time(transaction, claimant.plan),
+                                tenant_finish(transaction, claimant.plan, claimant.tenant));
   return {.waiter = {.claimant = claimant,
-                     .arrived_at = transaction.now,
-                     .tag = start_tag(virtual_time(transaction, claimant.plan),
-                                      tenant_finish(transaction, claimant.plan, claimant.tenant))},
+                     .arrived_at = claimant.came_at.value_or(transaction.now),
+                     .tag = tag_before_later_ones(transaction, claimant).value_or(last)},
           .number = std::numeric_limits<std::int64_t>::max()};
 }
 
@@ -112,14 +126,16 @@ std::size_t live_waiter_count(Transaction& transaction) {
 }
 
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until) {
-  const double tag = prospective_position(transaction, claimant).waiter.tag;
+  const Waiter place = prospective_position(transaction, claimant).waiter;
   transaction.db.run(
       "INSERT INTO waiters (id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, "
       "tag, host) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
       {claimant.id.text, claimant.tenant.text, column::of(claimant.plan), claimant.weight,
-       claimant.gateway, column::of(claimant.max_sessions), column::of(transaction.now),
-       column::of(until), tag, claimant.host});
-  set_tenant_finish(transaction, claimant.plan, claimant.tenant, finish_tag(tag, claimant.weight));
+       claimant.gateway, column::of(claimant.max_sessions), column::of(place.arrived_at),
+       column::of(until), place.tag, claimant.host});
+  const double finish = tenant_finish(transaction, claimant.plan, claimant.tenant);
+  set_tenant_finish(transaction, claimant.plan, claimant.tenant,
+                    std::max(finish, finish_tag(place.tag, claimant.weight)));
   return *find_waiter(transaction, claimant.id);
 }
 

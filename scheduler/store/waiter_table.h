@@ -18,7 +18,8 @@ struct QueuedWaiter {
 
 std::vector<Waiter> live_waiters(Transaction& transaction);  // positions filled in
 std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId& id);
-// The position that the claimant would get now, behind all equals.
+// The position that the claimant would get now: behind all equals, or, if it came before, ahead of
+// those of its tenant who came later.
 QueuedWaiter prospective_position(Transaction& transaction, const Claimant& claimant);
 std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& position);
 std::size_t live_waiter_count(Transaction& transaction);

@@ -10,6 +10,7 @@
 #include "server/gateway/operator_api.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/sessions.h"
+#include "server/gateway/session/suspects.h"
 #include "server/gateway/status_api.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/http_server.h"
@@ -40,7 +41,9 @@ struct Gateway::Parts {
   Parts(PoolStore& store, Allocator& allocator, GatewayOptions options)
       : stop_notice(options.stop_notice),
         keeper(io.get_executor(), store, allocator, store_threads, renewal_thread, errors),
-        sessions(io.get_executor(), store, allocator, store_threads, keeper,
+        suspects(io.get_executor(), allocator, store_threads, worker_threads,
+                 options.session.worker_token),
+        sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  std::move(options.session)),
         status(store, store_threads, sessions, options.version, options.problems),
         operators(store, store_threads, options.identity),
@@ -55,12 +58,13 @@ struct Gateway::Parts {
   ErrorThrottleLog errors{"the gateway's calls of the pool's store"};
   IoLoop io;
   LeaseKeeper keeper;
+  Suspects suspects;
   Sessions sessions;
   StatusApi status;
   OperatorApi operators;
   HttpServer server;
   CoroutineScope coroutines{io};
-  BlockingThreads store_threads{4}, renewal_thread{1};
+  BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4};
   ChangeWatcher watcher;
 };
 

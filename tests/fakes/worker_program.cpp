@@ -10,6 +10,7 @@
 //    "no_address": true,      never writes its address
 //    "ignore_term": true,     goes on after SIGTERM
 //    "echo": true,            sessions send binary frames back
+//    "cut": true,             sessions end without a word at the first binary frame
 //    "ready": false,          sessions answer nothing to session.start
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
@@ -248,6 +249,8 @@ class FakeWorker {
         co_await socket.send(std::move(ready));
       } else if (type == "session.end") {
         socket.close(CloseCode::normal, "");
+      } else if (!frame->text && script_.value("cut", false)) {
+        co_return;
       } else if (!frame->text && script_.value("echo", false)) {
         co_await socket.send(*frame);
       }

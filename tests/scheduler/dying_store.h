@@ -76,14 +76,17 @@ class DyingStore : public PoolStore {
   }
   void forget(TimePoint before) override { writing().forget(before); }
 
- private:
-  PoolStore& writing() {
+ protected:
+  // The store, for a call that changes something.
+  virtual PoolStore& writing() {
     if (left_ == 0) throw Killed();
     --left_;
     return store_;
   }
 
   PoolStore& store_;
+
+ private:
   int left_;
 };
 

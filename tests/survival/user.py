@@ -111,5 +111,6 @@ class User(threading.Thread):
                 session.leave()
             return "left" if held else "gave up"
         finally:
-            self.rises += sum(a < b for a, b in zip(session.positions, session.positions[1:]))
+            known = [position for position in session.positions if position is not None]
+            self.rises += sum(a < b for a, b in zip(known, known[1:]))
             session.drop()

@@ -54,7 +54,8 @@ bool is_fence(const std::string& code) { return code == k_stale_epoch || code ==
 Opening outcome_of(const WebSocket::Declined& declined) {
   const std::string words = words_of(declined);
   if (is_fence(worker_error_code(declined.message).value_or(""))) return Fenced{words};
-  return WorkerFailed{.why = "the worker declined a session: " + words};
+  return WorkerFailed{.why = "the worker declined a session: " + words,
+                      .own_words = worker_error(declined.message).has_value()};
 }
 
 // Of a worker's error before session.ready.

@@ -29,8 +29,9 @@ struct ClientRefused {  // the client asked for what is not there
   Frame error{};        // the worker's words for it
 };
 struct WorkerFailed {
-  std::string why{};      // never empty
-  bool starting = false;  // the worker was reached, but could not start this session
+  std::string why{};       // never empty
+  bool starting = false;   // the worker was reached, but could not start this session
+  bool own_words = false;  // the worker itself declined it, before it knew what the client wants
 };
 using Opening =
     std::variant<Ready, ClientLeft, GatewayDrains, LeaseLost, Fenced, ClientRefused, WorkerFailed>;

@@ -25,8 +25,9 @@ Relay::Relay(WebSocket& client, WebSocket& worker, SessionCounters& counters, Si
 asio::awaitable<void> Relay::to_worker() {
   while (std::optional<Frame> frame = co_await client_.receive()) {
     counters_.bytes_to_worker += frame->bytes.size();
-    if (!co_await worker_.send(std::move(*frame))) break;
+    if (!co_await worker_.send(std::move(*frame))) co_return;
   }
+  client_ended_ = true;
 }
 
 asio::awaitable<void> Relay::to_client() {
@@ -44,7 +45,7 @@ void Relay::start(const asio::any_io_executor& executor) {
     changed_.notify();
   };
   asio::co_spawn(executor, to_worker(), [this, ended](const std::exception_ptr& problem) {
-    client_ended_ = true;
+    if (problem) client_ended_ = true;  // no evidence against the worker
     ended(problem);
   });
   ++running_;

@@ -9,12 +9,14 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = Signal::Clock;
 
-Session::Session(WebSocket& socket, asio::any_io_executor executor, const SessionParts& parts)
+Session::Session(WebSocket& socket, asio::any_io_executor executor, const SessionParts& parts,
+                 std::string user)
     : executor_(std::move(executor)),
       parts_(parts),
       events_(executor_),
       client_(socket),
-      claim_(parts.store, parts.allocator, parts.threads, events_.signal) {
+      claim_(parts.allocator, parts.threads, events_.signal),
+      user_(std::move(user)) {
   socket.on_activity([this] { events_.signal.notify(); });
 }
 
@@ -37,7 +39,10 @@ asio::awaitable<void> Session::live() {
                      .claim = claim_,
                      .events = events_,
                      .counters = parts_.counters,
-                     .options = parts_.options},
+                     .suspects = parts_.suspects,
+                     .options = parts_.options,
+                     .user = user_,
+                     .store_patience = parts_.allocator.options().queue_timeout},
                     start_);
   const std::unique_ptr<WebSocket> worker = co_await search.run();
   if (!worker) co_return;
@@ -75,40 +80,55 @@ asio::awaitable<void> Session::relay(WebSocket& worker) {
   client_.socket().on_activity({});
   worker.on_activity({});
   Relay relay(client_.socket(), worker, parts_.counters, events_.signal);
+  const Lease lease = *claim_.lease();
+  const auto ready = Clock::now();
+  bool cut = false;
   std::exception_ptr problem;
   try {
     claim_.served();
     relay.start(executor_);
     while (relay.open() && !claim_.lease_lost()) co_await events_.signal.wait();
-    tell_end(worker, relay.client_ended());
+    cut = tell_end(worker, relay.client_ended());
   } catch (...) {
     problem = std::current_exception();
   }
   // Whatever happened, the directions end before what they refer to; and the slot is free for
   // others before the last frames are gone.
+  const auto lasted = Clock::now() - ready;
+  const std::string user = std::exchange(user_, {});
   relay.close();
   co_await claim_.release();
+  report(lease, lasted, cut, user);
   co_await relay.finished();
   if (problem) std::rethrow_exception(problem);
 }
 
-// Tells the client; the store hears of it in release().
-void Session::tell_end(const WebSocket& worker, bool client_ended) {
+void Session::report(const Lease& lease, std::chrono::steady_clock::duration lasted, bool cut,
+                     const std::string& user) {
+  if (lasted >= parts_.allocator.options().faults.lasting) {
+    parts_.suspects.session_lasted(lease, user, cut);
+  } else if (cut) {
+    parts_.suspects.session_failed(lease, SessionFault::Kind::cut, user,
+                                   "its connection was cut in a session");
+  }
+}
+
+bool Session::tell_end(const WebSocket& worker, bool client_ended) {
   if (claim_.lease_lost()) {
     ++parts_.counters.lease_lost;
     client_.refuse("lease_lost", "the pool gave this slot to others", 1, CloseCode::failed);
-    return;
+    return false;
   }
-  if (client_ended || !client_.socket().open()) return;
+  if (client_ended || !client_.socket().open()) return false;
   const auto farewell = worker.peer_close();
   if (farewell && farewell->first != static_cast<std::uint16_t>(CloseCode::failed)) {
     client_.socket().close(static_cast<CloseCode>(farewell->first), farewell->second);
-    return;
+    return false;
   }
   ++parts_.counters.worker_lost;
-  claim_.worker_lost("its worker was lost in a session");
   client_.refuse("worker_lost", "the GPU of this session was lost; start again", 1,
                  CloseCode::failed);
+  return true;
 }
 
 void Session::note_pool_change() {

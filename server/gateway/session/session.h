@@ -16,15 +16,16 @@
 #include "server/gateway/session/session_events.h"
 #include "server/gateway/session/session_options.h"
 #include "server/gateway/session/slot_claim.h"
+#include "server/gateway/session/suspects.h"
 #include "server/http/blocking_threads.h"
 
 namespace navtalk::server {
 
 // What all sessions of a gateway share.
 struct SessionParts {
-  PoolStore& store;
   Allocator& allocator;
   BlockingThreads& threads;
+  Suspects& suspects;
   SessionCounters& counters;
   const SessionOptions& options;
 };
@@ -34,12 +35,16 @@ class Session {
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  Session(WebSocket& socket, boost::asio::any_io_executor executor, const SessionParts& parts);
+  // `user`: see Sessions::user_of().
+  Session(WebSocket& socket, boost::asio::any_io_executor executor, const SessionParts& parts,
+          std::string user);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   SlotClaim& claim() { return claim_; }
+  // "" once its connection to the worker has ended: the user may come again meanwhile.
+  const std::string& user() const { return user_; }
   // Until the session is over and its slot released. Throws nothing.
   Awaitable<void> run();
 
@@ -56,7 +61,10 @@ class Session {
   // False: the session is over, and the client has been told why.
   Awaitable<bool> receive_start();
   Awaitable<void> relay(WebSocket& worker);
-  void tell_end(const WebSocket& worker, bool client_ended);
+  // True: the connection to the worker broke.
+  bool tell_end(const WebSocket& worker, bool client_ended);
+  void report(const Lease& lease, std::chrono::steady_clock::duration lasted, bool cut,
+              const std::string& user);
 
   const boost::asio::any_io_executor executor_;
   const SessionParts parts_;
@@ -64,6 +72,7 @@ class Session {
   SessionEvents events_;
   Client client_;
   SlotClaim claim_;
+  std::string user_;
   std::string start_{};  // the client's session.start, as it came
   bool relaying_ = false;
 };

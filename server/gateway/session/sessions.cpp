@@ -1,9 +1,26 @@
 #include "server/gateway/session/sessions.h"
 
+#include "core/text/printable.h"
 #include "server/protocol/control_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
+
+namespace {
+
+// The gateway serves its own machine only, so others come through a reverse proxy there. The last
+// address is the one that the proxy itself has seen.
+std::string address_of(const Request& request) {
+  constexpr std::size_t k_longest = 64;
+  std::string named;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "x-forwarded-for") named = value.substr(value.rfind(',') + 1);
+  }
+  const std::size_t begin = named.find_first_not_of(' ');
+  return begin == named.npos ? "local" : printable_start(named.substr(begin), k_longest);
+}
+
+}  // namespace
 
 // A session is in the set, and its lease is kept, for as long as this lives.
 class Sessions::Entry {
@@ -25,17 +42,18 @@ class Sessions::Entry {
   Session& session_;
 };
 
-Sessions::Sessions(asio::any_io_executor executor, PoolStore& store, Allocator& allocator,
-                   BlockingThreads& threads, LeaseKeeper& keeper, SessionOptions options)
+Sessions::Sessions(asio::any_io_executor executor, Allocator& allocator, BlockingThreads& threads,
+                   LeaseKeeper& keeper, Suspects& suspects, SessionOptions options)
     : executor_(std::move(executor)),
-      store_(store),
       allocator_(allocator),
       threads_(threads),
       keeper_(keeper),
+      suspects_(suspects),
       options_(std::move(options)),
       ended_(executor_) {}
 
-asio::awaitable<std::optional<Response>> Sessions::realtime(const Request&, Upgrade& upgrade) {
+asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& request,
+                                                            Upgrade& upgrade) {
   if (draining_) co_return error_response(503, "draining", "this gateway is going away");
   if (sessions_.size() >= options_.max_sessions) {
     Response refusal =
@@ -48,19 +66,29 @@ asio::awaitable<std::optional<Response>> Sessions::realtime(const Request&, Upgr
   limits.write = options_.slow_client;
   const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
   if (!socket) co_return std::nullopt;
-  co_await run(*socket);
+  const std::string address = address_of(request);
+  co_await run(*socket, address);
   socket->close(CloseCode::normal, "");
   co_await socket->finished();
   co_return std::nullopt;
 }
 
-asio::awaitable<void> Sessions::run(WebSocket& socket) {
-  const SessionParts parts{.store = store_,
-                           .allocator = allocator_,
+std::string Sessions::user_of(const std::string& address) const {
+  std::set<std::string> present;
+  for (const Session* session : sessions_) present.insert(session->user());
+  for (int number = 0;; ++number) {
+    std::string user = address + "#" + std::to_string(number);
+    if (!present.contains(user)) return user;
+  }
+}
+
+asio::awaitable<void> Sessions::run(WebSocket& socket, const std::string& address) {
+  const SessionParts parts{.allocator = allocator_,
                            .threads = threads_,
+                           .suspects = suspects_,
                            .counters = counters_,
                            .options = options_};
-  Session session(socket, executor_, parts);
+  Session session(socket, executor_, parts, user_of(address));
   const Entry entry(*this, session);
   if (draining_) session.drain({});  // since the upgrade
   co_await session.run();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/session.h"
@@ -18,8 +19,8 @@ class Sessions {
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  Sessions(boost::asio::any_io_executor executor, PoolStore& store, Allocator& allocator,
-           BlockingThreads& threads, LeaseKeeper& keeper, SessionOptions options);
+  Sessions(boost::asio::any_io_executor executor, Allocator& allocator, BlockingThreads& threads,
+           LeaseKeeper& keeper, Suspects& suspects, SessionOptions options);
 
   // One session, until it is over.
   Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
@@ -34,13 +35,16 @@ class Sessions {
 
  private:
   class Entry;
-  Awaitable<void> run(WebSocket& socket);
+  Awaitable<void> run(WebSocket& socket, const std::string& address);
+  // Tells users apart, as far as that is possible without keys: the address, and a number among its
+  // present sessions. One who comes again and again has the same name every time.
+  std::string user_of(const std::string& address) const;
 
   const boost::asio::any_io_executor executor_;
-  PoolStore& store_;
   Allocator& allocator_;
   BlockingThreads& threads_;
   LeaseKeeper& keeper_;
+  Suspects& suspects_;
   const SessionOptions options_;
   SessionCounters counters_{};
   std::set<Session*> sessions_{};

@@ -1,5 +1,7 @@
 #include "server/gateway/session/slot_claim.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/id.h"
 #include "core/log/log.h"
@@ -11,18 +13,21 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto k_retry = 1s;  // of a release, while the store is away
+constexpr auto k_refuse = 1s, k_refuse_most = 8s;
 
 }  // namespace
 
-SlotClaim::SlotClaim(PoolStore& store, Allocator& allocator, BlockingThreads& threads,
-                     Signal& changed)
-    : store_(store),
-      allocator_(allocator),
+SlotClaim::SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed)
+    : allocator_(allocator),
       threads_(threads),
       changed_(changed),
       claimant_{.id = WaiterId{random_id()}} {}
 
 asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Claimant)) {
+  claimant_.refuse.clear();
+  for (const auto& [gpu, refusal] : refusals_) {
+    if (Signal::Clock::now() < refusal.until) claimant_.refuse.push_back(gpu);
+  }
   const Claimant claimant = claimant_;
   // By reference: g++ 12 destroys a temporary lambda's copies twice.
   Allocation answer = co_await threads_.run(
@@ -30,7 +35,9 @@ asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Cla
   if (const auto* lease = std::get_if<Lease>(&answer)) {
     lease_ = *lease;
     lease_lost_ = false;  // that was another lease
+    if (!claimant_.came_at) claimant_.came_at = lease->arrived_at;
   }
+  if (const auto* waiting = std::get_if<Waiting>(&answer)) claimant_.came_at = waiting->since;
   co_return answer;
 }
 
@@ -54,22 +61,17 @@ void SlotClaim::served() {
 asio::awaitable<void> SlotClaim::give_up() {
   const Lease lease = *lease_;
   try {
-    co_await threads_.run([this, &lease] { store_.unclaim(lease.id, lease.epoch); });
+    co_await threads_.run([this, &lease] { allocator_.unclaim(lease); });
     lease_.reset();
   } catch (const Error& error) {
     log::warn("a lease could not be given up", {{"gpu", lease.gpu.text}, {"error", error.what()}});
   }
 }
 
-asio::awaitable<void> SlotClaim::fail_worker(std::string why) {
-  const Lease lease = *lease_;
-  try {
-    co_await threads_.run([this, &lease, &why] { allocator_.connect_failed(lease, why); });
-    lease_.reset();
-  } catch (const Error& error) {
-    log::warn("a GPU could not be marked failed",
-              {{"gpu", lease.gpu.text}, {"error", error.what()}});
-  }
+void SlotClaim::refuse(const GpuId& gpu) {
+  Refusal& refusal = refusals_[gpu];
+  refusal.lasts = std::clamp<Signal::Clock::duration>(2 * refusal.lasts, k_refuse, k_refuse_most);
+  refusal.until = Signal::Clock::now() + refusal.lasts;
 }
 
 void SlotClaim::mark_lease_lost() {
@@ -79,13 +81,7 @@ void SlotClaim::mark_lease_lost() {
 
 std::function<void()> SlotClaim::pending_release() const {
   if (lease_) {
-    return [&allocator = allocator_, lease = *lease_, why = worker_lost_] {
-      if (why.empty()) {
-        allocator.release(lease);
-      } else {
-        allocator.worker_lost(lease, why);
-      }
-    };
+    return [&allocator = allocator_, lease = *lease_] { allocator.release(lease); };
   }
   if (!arrived_) return {};
   return [&allocator = allocator_, waiter = claimant_.id] { allocator.leave(waiter); };

@@ -3,13 +3,14 @@
 //
 //   none ──arrive()──► queued ──check()──► leased ──release()──► none
 //                        ▲                   │
-//                        └── give_up(), fail_worker(), drop_lease() ──┘
+//                        └── give_up(), drop_lease() ──┘
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <map>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
@@ -24,7 +25,7 @@ class SlotClaim {
   using Awaitable = boost::asio::awaitable<T>;
 
   // `changed` is notified when the lease is lost.
-  SlotClaim(PoolStore& store, Allocator& allocator, BlockingThreads& threads, Signal& changed);
+  SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed);
   SlotClaim(const SlotClaim&) = delete;
   SlotClaim& operator=(const SlotClaim&) = delete;
 
@@ -39,14 +40,15 @@ class SlotClaim {
   // The user has been served: the pool prepares the next GPU. Does not wait for that.
   void served();
 
-  // Three ends of a lease whose user still waits. If the store does not answer the first two, the
-  // lease stays: the next check() returns it again.
-  Awaitable<void> give_up();                     // the worker is well, and its slot free
-  Awaitable<void> fail_worker(std::string why);  // the GPU is marked failed
-  void drop_lease() { lease_.reset(); }          // it was lost
+  // Two ends of a lease whose user still waits. The first one frees the slot; if the store does not
+  // answer, the lease stays, and the next check() returns it again.
+  Awaitable<void> give_up();
+  void drop_lease() { lease_.reset(); }  // it was lost
+  // For a second no slot of that GPU is accepted; for longer when it happens again.
+  void refuse(const GpuId& gpu);
+  // Slots of these are accepted only where no other is free.
+  void avoid(std::vector<GpuId> gpus) { claimant_.avoid = std::move(gpus); }
 
-  // The lease's worker was lost in the session; release() marks the GPU failed.
-  void worker_lost(std::string why) { worker_lost_ = std::move(why); }
   void mark_lease_lost();
 
   // What the store must still hear, as a call that blocks; empty: nothing.
@@ -58,7 +60,6 @@ class SlotClaim {
  private:
   Awaitable<Allocation> ask(Allocation (Allocator::*question)(Claimant));
 
-  PoolStore& store_;
   Allocator& allocator_;
   BlockingThreads& threads_;
   Signal& changed_;
@@ -66,7 +67,11 @@ class SlotClaim {
   bool arrived_ = false;  // the store may know the claimant
   std::optional<Lease> lease_{};
   bool lease_lost_ = false;
-  std::string worker_lost_{};  // why; empty: it was not
+  struct Refusal {
+    Signal::Clock::time_point until{};
+    Signal::Clock::duration lasts{};
+  };
+  std::map<GpuId, Refusal> refusals_{};
 };
 
 }  // namespace navtalk::server

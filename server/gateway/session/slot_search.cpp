@@ -19,12 +19,29 @@ constexpr double k_eta_changed_s = 2;  // an ETA that moved by more is shown
 // A session that so many workers cannot start may itself be what fails them: it gets no more.
 constexpr int k_failed_starts = 3;
 constexpr int k_fenced = 3;
+constexpr std::string_view k_store_unavailable = "store_unavailable";
+constexpr Duration k_store_retry_after = 10s;
 
 Frame queue_update(const Waiting& waiting) {
   Json update = {
       {"type", frame_type::queue_update}, {"position", waiting.position}, {"eta_s", nullptr}};
   // Tenths: nobody can promise more.
   if (waiting.eta) update["eta_s"] = std::round(in_seconds(*waiting.eta) * 10) / 10;
+  return control_frame(update);
+}
+
+// In a frame that every client knows, so that nobody takes it for an end. `place`: the last one that
+// was shown, if any.
+Frame store_away(const Waiting& place) {
+  Json update = {{"type", frame_type::queue_update},
+                 {"position", nullptr},
+                 {"eta_s", nullptr},
+                 {"code", k_store_unavailable},
+                 {"message", "the pool's store cannot be reached; the gateway tries again"}};
+  if (place.position > 0) {
+    update["position"] = place.position;
+    update["message"] = "the pool's store cannot be reached; your place in the queue is kept";
+  }
   return control_frame(update);
 }
 
@@ -39,13 +56,37 @@ bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
 }  // namespace
 
 asio::awaitable<std::unique_ptr<WebSocket>> SlotSearch::run() {
-  Allocation allocation = co_await parts_.claim.arrive();
   for (;;) {
-    const Next next = co_await follow(allocation);
+    const std::optional<Allocation> allocation = co_await ask();
+    Next next{};
+    if (allocation) {
+      next = co_await follow(*allocation);
+    } else {
+      next = co_await wait_for_store();
+    }
     if (next != Next::check_again) break;
-    allocation = co_await check();
   }
   co_return std::move(worker_);
+}
+
+asio::awaitable<std::optional<Allocation>> SlotSearch::ask() {
+  parts_.claim.avoid(parts_.suspects.avoided_by(parts_.user));
+  try {
+    std::optional<Allocation> allocation;
+    if (arrived_) {
+      allocation = co_await parts_.claim.check();
+    } else {
+      allocation = co_await parts_.claim.arrive();
+    }
+    arrived_ = true;
+    away_since_.reset();
+    co_return allocation;
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    if (!away_since_)
+      log::warn("the store could not be asked for a slot", {{"error", error.what()}});
+  }
+  co_return std::nullopt;
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocation) {
@@ -56,14 +97,23 @@ asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocatio
   co_return next;
 }
 
-asio::awaitable<Allocation> SlotSearch::check() {
-  try {
-    co_return co_await parts_.claim.check();
-  } catch (const Error& error) {
-    // The database may come back; the place in the queue is still there then.
-    log::warn("the store could not be asked for a slot", {{"error", error.what()}});
+// The database may come back; a place in the queue is still there then.
+asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
+  const auto now = Clock::now();
+  if (!away_since_) {
+    away_since_ = now;
+    parts_.client.offer(store_away(shown_.waiting));
+    shown_ = {};  // what comes next is shown
   }
-  co_return shown_.waiting;
+  if (now - *away_since_ >= parts_.store_patience) {
+    ++parts_.counters.refused;
+    parts_.client.refuse(k_store_unavailable, "the pool's store cannot be reached; try again later",
+                         in_seconds(k_store_retry_after), CloseCode::try_again);
+    co_return Next::over;
+  }
+  const Next next = co_await wait_for_change();
+  if (next == Next::over) ++parts_.counters.left_queue;
+  co_return next;
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
@@ -100,18 +150,23 @@ asio::awaitable<SlotSearch::Next> SlotSearch::give_up_lease(const Fenced& fenced
   if (++fenced_ >= k_fenced) {
     // A worker that takes every lease for old has a fault.
     const WorkerFailed failed{.why = "the worker takes new leases for old: " + fenced.why,
-                              .starting = true};
+                              .starting = true,
+                              .own_words = true};
     co_return co_await fail_worker(failed);
   }
   co_await parts_.claim.give_up();
   co_return parts_.client.left() ? Next::over : Next::check_again;
 }
 
-// The GPU is marked failed whether or not the client still waits: the next one would only find the
-// same.
+// Whether or not the client still waits: the next one may find the same.
 asio::awaitable<SlotSearch::Next> SlotSearch::fail_worker(const WorkerFailed& failed) {
   ++parts_.counters.connect_failed;
-  co_await parts_.claim.fail_worker(failed.why);
+  const Lease lease = *parts_.claim.lease();
+  parts_.claim.refuse(lease.gpu);
+  co_await parts_.claim.give_up();
+  const auto kind =
+      failed.own_words ? SessionFault::Kind::declined : SessionFault::Kind::not_started;
+  parts_.suspects.session_failed(lease, kind, parts_.user, failed.why);
   if (parts_.client.left()) co_return Next::over;
   if (!failed.starting || ++failed_starts_ < k_failed_starts) co_return Next::check_again;
   parts_.client.refuse("failed", "several GPUs could not start this session; try again later", 5,
@@ -119,9 +174,13 @@ asio::awaitable<SlotSearch::Next> SlotSearch::fail_worker(const WorkerFailed& fa
   co_return Next::over;
 }
 
-// Until something changed in the pool, or it is time to ask again.
 asio::awaitable<SlotSearch::Next> SlotSearch::wait_in_queue(const Waiting& waiting) {
   show(waiting);
+  co_return co_await wait_for_change();
+}
+
+// Until something changed in the pool, or it is time to ask again.
+asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
   const auto until = Clock::now() + k_check_every;
   while (!parts_.events.pool_changed && Clock::now() < until) {
     if (parts_.client.left()) co_return Next::over;

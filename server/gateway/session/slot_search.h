@@ -2,13 +2,17 @@
 //
 //   arrive ──► Waiting ── queue.update, until a slot is claimed ──► Lease ──► open_on_worker
 //      │          ▲                                                              │
-//      ▼          └──────── the worker failed: the GPU is marked failed ─────────┤
+//      ▼          └── the worker failed: its slot is free, it becomes a suspect ─┤
 //    NoGpu: refused        the lease is lost, or the worker fenced it off        ▼
 //                                                              Ready, or over for this client
+//
+// While the store does not answer, the client is told so and asked for again every second; one that
+// has a place keeps it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/gateway/session/client.h"
@@ -17,6 +21,7 @@
 #include "server/gateway/session/session_events.h"
 #include "server/gateway/session/session_options.h"
 #include "server/gateway/session/slot_claim.h"
+#include "server/gateway/session/suspects.h"
 
 namespace navtalk::server {
 
@@ -30,7 +35,10 @@ class SlotSearch {
     SlotClaim& claim;
     SessionEvents& events;
     SessionCounters& counters;
+    Suspects& suspects;
     const SessionOptions& options;
+    const std::string& user;  // see Sessions::user_of()
+    Duration store_patience;  // how long the store may be away until the client is sent away
   };
   // `start` is the client's session.start, as it came.
   SlotSearch(Parts parts, const std::string& start) : parts_(parts), start_(start) {}
@@ -47,8 +55,11 @@ class SlotSearch {
     std::chrono::steady_clock::time_point at{};
   };
 
+  // nullopt: the store did not answer.
+  Awaitable<std::optional<Allocation>> ask();
   Awaitable<Next> follow(const Allocation& allocation);
-  Awaitable<Allocation> check();
+  Awaitable<Next> wait_for_store();
+  Awaitable<Next> wait_for_change();
   Awaitable<Next> try_worker();
   Awaitable<Next> after(Opening opening);
   Awaitable<Next> give_up_lease(const Fenced& fenced);
@@ -63,6 +74,8 @@ class SlotSearch {
   Shown shown_{};
   int failed_starts_ = 0;  // workers that were reached and could not start the session
   int fenced_ = 0;         // leases that a worker took for old
+  bool arrived_ = false;   // the allocator has answered once
+  std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
   std::unique_ptr<WebSocket> worker_{};
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "tests/scheduler/dying_store.h"
 #include "tests/scheduler/small_pool.h"
 
 using namespace navtalk;
@@ -107,36 +108,32 @@ TEST_CASE("a user who waited too long is refused, and leaves the queue") {
   CHECK(world.pool.store->view().waiters.empty());
 }
 
-TEST_CASE("a worker that does not take the session fails its GPU, and the user goes on elsewhere") {
+TEST_CASE("a user whose worker did not take the session goes on elsewhere, and counts once") {
   World world;
-  world.host({"cpu"});
   const Gpu first = world.idle();
   const auto lease = std::get<Lease>(world.allocator.arrive(user("a")));
   REQUIRE(lease.gpu == first.id);
-  world.allocator.connect_failed(lease, "connection refused");
-  CHECK(world.pool.row(first).state == State::failed);
-  CHECK(world.pool.row(first).last_error == "connection refused");
-  CHECK(world.pool.row(first).sessions == 0);
-  // A replacement is on its way, and the user counts once.
-  CHECK(world.in_state(State::starting).size() == 1);
-  CHECK(std::holds_alternative<Waiting>(world.allocator.check(user("a"))));
+  world.allocator.unclaim(lease);
+  CHECK(world.pool.row(first).state == State::idle);
+  Claimant again = user("a");
+  again.refuse = {first.id};
+  CHECK(std::holds_alternative<Waiting>(world.allocator.check(again)));
   const Gpu second = world.idle();
-  CHECK(std::get<Lease>(world.allocator.check(user("a"))).gpu == second.id);
+  CHECK(std::get<Lease>(world.allocator.check(again)).gpu == second.id);
   std::int64_t arrivals = 0;
   for (const DemandBucket& bucket : world.pool.store->demand({})) arrivals += bucket.arrivals;
   CHECK(arrivals == 1);
 }
 
-TEST_CASE("a gateway whose lease expired cannot fail the GPU") {
+TEST_CASE("a gateway whose lease expired cannot free the slot of the next one") {
   World world;
   const Gpu gpu = world.idle();
   const auto old = std::get<Lease>(world.allocator.arrive(user("a")));
   REQUIRE(world.pool.store->release(old.id, old.epoch));
   const auto lease = std::get<Lease>(world.allocator.arrive(user("b")));
   REQUIRE(lease.gpu == gpu.id);
-  world.allocator.connect_failed(old, "a newer session took this slot");
-  CHECK(world.pool.row(gpu).state == State::running);
-  CHECK(world.pool.row(gpu).sessions == 1);
+  world.allocator.unclaim(old);
+  CHECK(world.pool.store->leases() == std::vector{lease});
 }
 
 TEST_CASE("after a connect the next GPU is prepared, unless a slot is free already") {
@@ -149,24 +146,45 @@ TEST_CASE("after a connect the next GPU is prepared, unless a slot is free alrea
   CHECK(world.in_state(State::starting).size() == 1);
 }
 
-TEST_CASE("a lost worker fails its GPU; a paused one is not failed by a late report") {
+TEST_CASE("a place that no view shows yet is a place, and not a full queue") {
+  // Another thread's view, from before the user came, is what this one is given.
+  struct OldView : DyingStore {
+    using DyingStore::DyingStore;
+    PoolView view() override {
+      PoolView view = DyingStore::view();
+      view.waiters.clear();
+      return view;
+    }
+  };
   World world;
-  const Gpu gpu = world.idle();
-  const auto lease = std::get<Lease>(world.allocator.arrive(user("a")));
-  world.allocator.worker_lost(lease, "broken pipe");
-  CHECK(world.pool.row(gpu).state == State::failed);
-  world.allocator.worker_lost(lease, "again");
-  CHECK(world.pool.row(gpu).last_error == "broken pipe");
+  OldView store(*world.pool.store, 100);
+  Allocator allocator(store, world.supply, world.demand_tracker, {.gateway = "gateway"});
+  CHECK(std::get<Waiting>(allocator.arrive(user("a"))).position == 1);
+  CHECK(std::get<Waiting>(allocator.arrive(user("b"))).position == 2);
+  CHECK(std::get<Waiting>(allocator.check(user("b"))).position == 2);
+}
 
-  Gpu paused = new_gpu(world.pool.identity, Source::external);
-  paused.state = State::paused;
-  paused = world.pool.add(paused);
-  Lease old = lease;
-  old.gpu = paused.id;
-  world.allocator.worker_lost(old, "late news");
-  // It was woken as the next one.
-  CHECK(world.pool.row(paused).state == State::starting);
-  CHECK(world.pool.row(paused).last_error.empty());
+TEST_CASE("who lost a place in an outage gets it back, and nobody is sent away for it") {
+  World world({.queue_limit = 3});
+  std::vector<Claimant> users = {user("a"), user("b"), user("c")};
+  for (Claimant& one : users) {
+    one.came_at = std::get<Waiting>(world.allocator.arrive(one)).since;
+    REQUIRE(one.came_at > TimePoint{});
+  }
+  // Nobody could renew for longer than a lease, and then others came first.
+  for (const Claimant& one : users) world.pool.store->leave(one.id);
+  for (const char* const name : {"d", "e", "f"}) {
+    REQUIRE(std::holds_alternative<Waiting>(world.allocator.arrive(user(name))));
+  }
+  CHECK(std::holds_alternative<NoGpu>(world.allocator.arrive(user("g"))));
+  world.allocator.invalidate_view();
+  for (const int i : {2, 0, 1}) {
+    REQUIRE(std::holds_alternative<Waiting>(world.allocator.check(users[i])));
+  }
+  std::string order;
+  for (const Waiter& waiter : world.pool.store->view().waiters) order += waiter.claimant.id.text;
+  CHECK(order == "abcdef");
+  CHECK(std::get<Waiting>(world.allocator.check(users[0])).since == users[0].came_at);
 }
 
 TEST_CASE("promises of a wait are recorded and scored by the claim") {

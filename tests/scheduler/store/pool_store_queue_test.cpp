@@ -89,6 +89,22 @@ STORE_TEST("the queue is bounded, and only waiters within their time count") {
   CHECK(store->enqueue(user("d"), 2, k_minute) == 2);
 }
 
+STORE_TEST("who lost a place gets it back among its tenant's, whatever the limit") {
+  const TestType place;
+  const auto store = place.open();
+  for (const auto& [id, tenant] : {std::pair("a", "x"), std::pair("b", "x"), std::pair("c", "y")})
+    enqueue(*store, waiting(id, tenant));
+  Claimant again = waiting("a", "x");
+  again.came_at = store->view().waiters.at(0).arrived_at;
+  store->leave({"a"});
+  enqueue(*store, waiting("d", "x"));
+  CHECK(order(*store) == std::vector<std::string>{"c", "b", "d"});
+  CHECK(!store->enqueue(again, 0, k_minute));
+  CHECK(store->enqueue(again, 1, k_minute) == 2);
+  CHECK(order(*store) == std::vector<std::string>{"c", "a", "b", "d"});
+  CHECK(store->view().waiters.at(1).arrived_at == again.came_at);
+}
+
 STORE_TEST("a slot goes to the head of the queue, not to the first claim") {
   const TestType place;
   const auto store = place.open();

@@ -207,6 +207,34 @@ STORE_TEST("a renewal keeps the leases and waiters of one gateway") {
   CHECK(store->view().waiters.size() == 1);
 }
 
+STORE_TEST(
+    "a claim takes no GPU that the user refuses, and one to avoid only where no other is free") {
+  const TestType place;
+  const auto store = place.open();
+  for (const char* const id : {"a", "b", "c"}) add(*store, gpu_row(id));
+  Claimant first = user("u1"), second = user("u2"), third = user("u3");
+  first.refuse = {{"a"}};
+  first.avoid = {{"b"}};
+  CHECK(claimed(*store, first).gpu.text == "c");
+  second.refuse = {{"a"}};
+  second.avoid = {{"b"}};
+  CHECK(claimed(*store, second).gpu.text == "b");
+  third.refuse = {{"a"}};
+  CHECK(!store->claim(third, k_minute));
+  third.refuse.clear();
+  CHECK(claimed(*store, third).gpu.text == "a");
+}
+
+STORE_TEST("a claim takes a GPU that missed its last probe only where no other is free") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a"));
+  add(*store, gpu_row("b"));
+  store->missed({"a"}, store->now(), "silent");
+  CHECK(claimed(*store, user("u1")).gpu.text == "b");
+  CHECK(claimed(*store, user("u2")).gpu.text == "a");
+}
+
 STORE_TEST("a renewal revives no expired lease") {
   const TestType place;
   const auto store = place.open();

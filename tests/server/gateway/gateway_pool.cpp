@@ -15,15 +15,16 @@ Script::~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
 GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gateway) {
   store_ = PoolStore::open("sqlite:" + (folder_ / "pool.db").native());
   identity_ = pool_identity(*store_, "navtalk", "test");
-  supply_.emplace(*store_, SupplyOptions{.identity = identity_, .who = "test"});
+  gateways_store_.emplace(*store_);
+  supply_.emplace(*gateways_store_, SupplyOptions{.identity = identity_, .who = "test"});
   demand_tracker_.emplace(*store_);
   allocation.gateway = "test";
   allocation.host = "here";
-  allocator_.emplace(*store_, *supply_, *demand_tracker_, allocation);
+  allocator_.emplace(*gateways_store_, *supply_, *demand_tracker_, allocation);
   gateway.listen = "127.0.0.1:0";
   gateway.session.worker_token = "secret";
   gateway.identity = identity_;
-  gateway_ = std::make_unique<server::Gateway>(*store_, *allocator_, gateway);
+  gateway_ = std::make_unique<server::Gateway>(*gateways_store_, *allocator_, gateway);
   running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });
 }
 

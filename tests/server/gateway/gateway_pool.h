@@ -14,6 +14,7 @@
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/provision/supply.h"
 #include "server/gateway/gateway.h"
+#include "tests/scheduler/away_store.h"
 #include "tests/server/http/client.h"
 #include "tests/temporary_directory.h"
 
@@ -39,10 +40,17 @@ class GatewayPool {
   void kill_worker(const Gpu& gpu);
 
   SocketClient connect() { return SocketClient(url(), "/v1/realtime"); }
+  // As a reverse proxy passes a user of that address on.
+  SocketClient connect_from(const std::string& address) {
+    return SocketClient(url(), "/v1/realtime", {{"X-Forwarded-For", address}});
+  }
   std::string url() const { return gateway_->url(); }
   PoolStore& store() { return *store_; }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
   std::string last_error_of(const Gpu& gpu) { return store_->find(gpu.id)->last_error; }
+  // The gateway's calls of the store fail from now on, or no longer.
+  void set_away(bool away) { gateways_store_->set_away(away); }
+  int failed_calls() const { return gateways_store_->failed(); }
   // Another program's hold on the database: whatever writes to the store fails after its patience.
   std::unique_ptr<SqliteConnection> locked();
   void stop() { stop_.request_stop(); }
@@ -55,6 +63,7 @@ class GatewayPool {
   const TemporaryDirectory folder_;
   int rows_ = 0;
   std::unique_ptr<PoolStore> store_;
+  std::optional<AwayStore> gateways_store_;
   PoolIdentity identity_;
   std::optional<Supply> supply_;
   std::optional<DemandTracker> demand_tracker_;

@@ -1,12 +1,47 @@
 // What the gateway makes of workers, leases and clients that fail: who is blamed, and what is kept.
 #include <catch2/catch.hpp>
 
+#include "scheduler/pool/session_faults.h"
 #include "tests/server/gateway/gateway_pool.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
 using namespace navtalk::tests;
 using namespace std::chrono_literals;
+
+namespace {
+
+// Every fault is an occasion of its own.
+AllocatorOptions quick_to_blame(std::size_t queue_limit = 100) {
+  return {.queue_limit = queue_limit, .faults = {.same_occasion = 0s}};
+}
+
+std::size_t known_faults(GatewayPool& pool) {
+  const auto faults = k_session_faults.read(pool.store());
+  return faults ? faults->all().size() : 0;
+}
+
+// Different users come until the pool has refused one so many times.
+void be_refused(GatewayPool& pool, int users) {
+  for (int i = 0; i < users; ++i) {
+    SocketClient client = pool.connect_from("10.0.0." + std::to_string(i));
+    client.send(k_start);
+    // What the worker said is not for the client.
+    CHECK(client.receive_json().at("code") == "no_capacity");
+    CHECK(client.close_code() == 1013);
+    REQUIRE(eventually([&] { return known_faults(pool) == static_cast<std::size_t>(i + 1); }));
+  }
+}
+
+// Has a session, whose connection the worker then cuts.
+void be_cut(SocketClient client) {
+  client.send(k_start);
+  REQUIRE(client.receive_type("session.ready").at("type") == "session.ready");
+  client.send_binary("cut");
+  CHECK(client.receive_type("error").at("code") == "worker_lost");
+}
+
+}  // namespace
 
 TEST_CASE("a worker that cannot be reached is marked failed, and the user gets another") {
   GatewayPool pool;
@@ -16,25 +51,101 @@ TEST_CASE("a worker that cannot be reached is marked failed, and the user gets a
   client.send(k_start);
   CHECK(client.receive_type("session.ready").at("type") == "session.ready");
   CHECK(pool.state_of(good) == State::running);
-  // The other one was either tried and failed, or not needed.
-  SocketClient second = pool.connect();
-  second.send(k_start);
-  CHECK(second.receive_json().at("type") == "queue.update");
-  CHECK(pool.state_of(dead) == State::failed);
+  CHECK(eventually([&] { return pool.state_of(dead) == State::failed; }));
+  CHECK_THAT(pool.last_error_of(dead), Catch::Contains("its worker does not answer"));
   CHECK(pool.store().leases().size() == 1);
 }
 
-TEST_CASE("a worker that accepts a session and never gets it ready is marked failed") {
-  GatewayOptions impatient;
-  impatient.session.ready_within = 300ms;
-  const Script script(R"({"ready": false})");
-  GatewayPool pool({.queue_limit = 0}, impatient);
+TEST_CASE("one cut socket costs one session: the others live on, and the GPU stays") {
+  const Script script(R"({"cut": true})");
+  GatewayPool pool(quick_to_blame());
+  const Gpu gpu = pool.add_worker(4);
+  SocketClient first = pool.connect(), second = pool.connect();
+  for (SocketClient* const client : {&first, &second}) {
+    client->send(k_start);
+    REQUIRE(client->receive_json().at("type") == "session.ready");
+  }
+  be_cut(pool.connect());
+  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(pool.store().leases().size() == 2);
+  for (SocketClient* const client : {&first, &second}) {
+    client->send(R"({"type":"session.end"})");
+    CHECK(client->close_code() == 1000);
+  }
+}
+
+TEST_CASE("a client that is cut sixteen times in a row fails no GPU") {
+  const Script script(R"({"cut": true})");
+  GatewayPool pool(quick_to_blame());
+  const Gpu one = pool.add_worker(), other = pool.add_worker();
+  for (int i = 0; i < 16; ++i) be_cut(pool.connect());
+  REQUIRE(eventually([&] { return known_faults(pool) == 16; }));
+  CHECK(pool.state_of(one) == State::idle);
+  CHECK(pool.state_of(other) == State::idle);
+}
+
+TEST_CASE("a worker that answers well and cuts the sessions of three clients is marked failed") {
+  const Script script(R"({"cut": true})");
+  const bool proxied = GENERATE(true, false);
+  GatewayPool pool(quick_to_blame());
+  const Gpu gpu = pool.add_worker(3);
+  if (proxied) {
+    for (const char* const who : {"10.0.0.1", "10.0.0.2", "10.0.0.3"}) {
+      be_cut(pool.connect_from(who));
+    }
+  } else {
+    // All have one address, but are there at the same time.
+    std::vector<std::unique_ptr<SocketClient>> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(std::make_unique<SocketClient>(pool.url(), "/v1/realtime"));
+      clients.back()->send(k_start);
+      REQUIRE(clients.back()->receive_json().at("type") == "session.ready");
+    }
+    for (const auto& client : clients) client->send_binary("cut");
+  }
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK(pool.last_error_of(gpu) ==
+        "session after session fails on it: its connection was cut in a session");
+}
+
+TEST_CASE("a user whom one worker declines gets another at once, and no GPU fails") {
+  GatewayPool pool;
+  Gpu bad;
+  {
+    const Script script(R"({"routes": {"/v1/session": {"status": 502}}})");
+    bad = pool.add_worker();
+  }
+  const Gpu good = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("type") == "session.ready");
+  CHECK(pool.state_of(good) == State::running);
+  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
+  CHECK(pool.state_of(bad) == State::idle);
+}
+
+TEST_CASE("a worker that declines once is tried again by the user whom it declined") {
+  const Script script(R"({"routes": {"/v1/session": {"status": 503, "times": 1}}})");
+  GatewayPool pool;
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();
   client.send(k_start);
-  const auto error = client.receive_type("error");
-  CHECK(error.at("code") == "no_capacity");
-  CHECK(pool.state_of(gpu) == State::failed);
+  CHECK(client.receive_type("session.ready").at("type") == "session.ready");
+  CHECK(pool.state_of(gpu) == State::running);
+}
+
+TEST_CASE("a worker that gets no session ready is marked failed, not after the first one") {
+  GatewayOptions impatient;
+  impatient.session.ready_within = 100ms;
+  const Script script(R"({"ready": false})");
+  GatewayPool pool(quick_to_blame(0), impatient);
+  const Gpu gpu = pool.add_worker();
+  be_refused(pool, 2);
+  CHECK(pool.state_of(gpu) == State::idle);
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
 }
 
 TEST_CASE(
@@ -71,18 +182,20 @@ TEST_CASE("a client that leaves while the worker connects or loads does not fail
   if (politely) CHECK(client.close_code() == 1000);
 }
 
-TEST_CASE("a worker's own faults before session.ready fail the GPU, never the client") {
+TEST_CASE("a worker's own faults before session.ready fail its GPU in the end, never the client") {
   const std::string code = GENERATE("failed", "drained", "superseded", "no_capacity", "new_word");
   const Script script((R"({"start_error": ")" + code + R"("})").c_str());
-  GatewayPool pool({.queue_limit = 0});
+  GatewayPool pool(quick_to_blame(0));
   const Gpu gpu = pool.add_worker();
+  be_refused(pool, 2);
+  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(pool.last_error_of(gpu).empty());
   SocketClient client = pool.connect();
   client.send(k_start);
-  // What the worker said is not for the client, who is looked after elsewhere.
-  CHECK(client.receive_json().at("code") == "no_capacity");
-  CHECK(client.close_code() == 1013);
-  CHECK(pool.state_of(gpu) == State::failed);
-  CHECK_THAT(pool.last_error_of(gpu), Catch::Contains(code + ": the script says so"));
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  // A session that is superseded says nothing about the worker, unless that happens every time.
+  CHECK_THAT(pool.last_error_of(gpu),
+             Catch::Contains(code == "superseded" ? "new leases for old" : code + ": the script"));
 }
 
 TEST_CASE("a worker that fences a lease off is not failed, and the user gets another lease") {
@@ -100,25 +213,24 @@ TEST_CASE("a worker that fences a lease off is not failed, and the user gets ano
 
 TEST_CASE("a worker that fences every lease off is marked failed") {
   const Script script(R"({"routes": {"/v1/session": {"status": 409, "code": "stale_epoch"}}})");
-  GatewayPool pool({.queue_limit = 0});
+  GatewayPool pool(quick_to_blame(0));
   const Gpu gpu = pool.add_worker();
-  SocketClient client = pool.connect();
-  client.send(k_start);
-  CHECK(client.receive_json().at("code") == "no_capacity");
-  CHECK(pool.state_of(gpu) == State::failed);
-  CHECK(pool.last_error_of(gpu) ==
-        "the worker takes new leases for old: the script says so (HTTP 409)");
+  be_refused(pool, 3);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK_THAT(pool.last_error_of(gpu),
+             Catch::EndsWith("the worker takes new leases for old: the script says so (HTTP 409)"));
   CHECK(pool.store().leases().empty());
 }
 
-TEST_CASE("a worker's reason for declining a session is recorded as its message, not as JSON") {
+TEST_CASE("a worker that declines every session is marked failed with its reason, not with JSON") {
   const Script script(R"({"routes": {"/v1/session": {"status": 503}}})");
-  GatewayPool pool({.queue_limit = 0});
+  GatewayPool pool(quick_to_blame(0));
   const Gpu gpu = pool.add_worker();
-  SocketClient client = pool.connect();
-  client.send(k_start);
-  CHECK(client.receive_json().at("code") == "no_capacity");
-  CHECK(pool.last_error_of(gpu) == "the worker declined a session: the script says so (HTTP 503)");
+  be_refused(pool, 3);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
+  CHECK(pool.last_error_of(gpu) ==
+        "session after session fails on it: the worker declined a session: the script says so "
+        "(HTTP 503)");
 }
 
 TEST_CASE("a client that asked for what is not there is told so, and the GPU stays idle") {
@@ -134,9 +246,9 @@ TEST_CASE("a client that asked for what is not there is told so, and the GPU sta
   CHECK(pool.last_error_of(gpu).empty());
 }
 
-TEST_CASE("a session that no worker can start fails three workers, not all") {
+TEST_CASE("a session that no worker can start is tried on three of them, and fails none") {
   const Script script(R"({"start_error": "failed"})");
-  GatewayPool pool;
+  GatewayPool pool(quick_to_blame());
   std::vector<Gpu> gpus;
   for (int i = 0; i < 4; ++i) gpus.push_back(pool.add_worker());
   SocketClient client = pool.connect();
@@ -145,8 +257,9 @@ TEST_CASE("a session that no worker can start fails three workers, not all") {
   CHECK(error.at("code") == "failed");
   CHECK(error.at("retry_after") == 5);
   CHECK(client.close_code() == 1011);
-  CHECK(std::count_if(gpus.begin(), gpus.end(),
-                      [&](const Gpu& gpu) { return pool.state_of(gpu) == State::failed; }) == 3);
+  CHECK(eventually([&] { return known_faults(pool) == 3; }));
+  CHECK(std::all_of(gpus.begin(), gpus.end(),
+                    [&](const Gpu& gpu) { return pool.state_of(gpu) == State::idle; }));
 }
 
 TEST_CASE(
@@ -166,7 +279,7 @@ TEST_CASE(
     CHECK(pool.state_of(gpu) == State::running);
   }
   CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
-  CHECK(pool.last_error_of(gpu) == "its worker was lost in a session");
+  CHECK_THAT(pool.last_error_of(gpu), Catch::Contains("its worker does not answer"));
   CHECK(pool.store().leases().empty());
 }
 

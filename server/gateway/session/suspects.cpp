@@ -1,0 +1,141 @@
+#include "server/gateway/session/suspects.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iterator>
+#include <set>
+
+#include "core/log/log.h"
+#include "scheduler/health/worker_client.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_avoid = 30s;
+constexpr auto k_pause = 1s;     // before a worker is asked again, or the store
+constexpr auto k_patience = 2s;  // with a worker's answer
+
+}  // namespace
+
+Suspects::Suspects(asio::any_io_executor executor, Allocator& allocator,
+                   BlockingThreads& store_calls, BlockingThreads& worker_calls,
+                   std::string worker_token)
+    : executor_(std::move(executor)),
+      allocator_(allocator),
+      store_calls_(store_calls),
+      worker_calls_(worker_calls),
+      worker_token_(std::move(worker_token)) {}
+
+void Suspects::session_failed(const Lease& lease, SessionFault::Kind kind,
+                              const std::string& client, const std::string& why) {
+  failures_.push_back({client, lease.gpu, Clock::now()});
+  open(lease, why, {{.gpu = lease.gpu, .client = client, .kind = kind}});
+}
+
+void Suspects::session_lasted(const Lease& lease, const std::string& client, bool cut) {
+  store_calls_.post([&allocator = allocator_, gpu = lease.gpu, client] {
+    try {
+      allocator.session_lasted(gpu, client);
+    } catch (const std::exception& error) {
+      log::warn("a session that lasted could not be recorded", {{"error", error.what()}});
+    }
+  });
+  if (cut) open(lease, "the connection of a session was cut", {});
+}
+
+std::vector<GpuId> Suspects::avoided_by(const std::string& client) {
+  const auto since = Clock::now() - k_avoid;
+  std::erase_if(failures_, [&](const Failure& failure) { return failure.at < since; });
+  std::set<GpuId> gpus;
+  for (const Failure& failure : failures_) {
+    if (failure.client == client) gpus.insert(failure.gpu);
+  }
+  return {gpus.begin(), gpus.end()};
+}
+
+void Suspects::open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults) {
+  const auto [entry, fresh] = cases_.try_emplace(lease.gpu);
+  Case& opened = entry->second;
+  opened.url = lease.url;
+  opened.due = true;
+  opened.last_fault = why;
+  std::move(faults.begin(), faults.end(), std::back_inserter(opened.faults));
+  if (fresh) asio::co_spawn(executor_, examine(lease.gpu), asio::detached);
+}
+
+asio::awaitable<void> Suspects::examine(GpuId gpu) {
+  while (cases_.at(gpu).due) {
+    const std::string url = cases_.at(gpu).url;
+    const Answer answer = co_await ask(url);
+    Case& suspect = cases_.at(gpu);
+    suspect.due = false;
+    WorkerReport found;
+    found.gpu = gpu;
+    found.answer = answer.answer;
+    found.why_unwell = answer.why;
+    found.faults = std::exchange(suspect.faults, {});
+    found.last_fault = suspect.last_fault;
+    co_await tell(found);
+  }
+  cases_.erase(gpu);
+}
+
+// Twice before it counts as unwell.
+asio::awaitable<Suspects::Answer> Suspects::ask(const std::string& url) {
+  const auto work = [this, &url] { return ask_once(url); };
+  Answer answer = co_await worker_calls_.run(work);
+  if (answer.answer != WorkerReport::Answer::well) {
+    co_await pause();
+    answer = co_await worker_calls_.run(work);
+  }
+  co_return answer;
+}
+
+Suspects::Answer Suspects::ask_once(const std::string& url) const {
+  using enum WorkerReport::Answer;
+  WorkerClient client(worker_token_, {.connect_timeout = k_patience, .timeout = k_patience});
+  try {
+    const WorkerAnswer answer = client.health(url);
+    if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
+      return {fault->kind == WorkerFault::Kind::unreachable ? none : unwell, fault->message};
+    }
+    const std::optional<std::string> why = why_unready(std::get<WorkerHealth>(answer), false);
+    return why ? Answer{unwell, *why} : Answer{well, ""};
+  } catch (const Error& error) {
+    return {none, error.message()};  // its URL is not valid
+  }
+}
+
+// Tries again for as long as a lease lasts, as SlotClaim::release() does.
+asio::awaitable<void> Suspects::tell(const WorkerReport& report) {
+  const auto until = Clock::now() + allocator_.options().lease;
+  const auto work = [this, &report] { allocator_.judge(report); };
+  for (;;) {
+    std::string problem;
+    try {
+      co_await store_calls_.run(work);
+      co_return;
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    if (Clock::now() >= until) {
+      log::warn("what is known of a worker could not be recorded",
+                {{"gpu", report.gpu.text}, {"error", problem}});
+      co_return;
+    }
+    co_await pause();
+  }
+}
+
+asio::awaitable<void> Suspects::pause() {
+  asio::steady_timer timer(executor_, k_pause);
+  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+}  // namespace navtalk::server

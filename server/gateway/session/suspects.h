@@ -1,0 +1,72 @@
+// The workers on which sessions have failed: asks each for its health, and reports both to the
+// allocator, which decides about the GPU. Faults that come while a worker is asked join its report,
+// so that a worker that loses all its sessions at once is asked once. Remembers for a while where a
+// client's sessions failed, so that it is sent elsewhere. Of the I/O thread; workers and store are
+// asked on other threads.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduler/queue/allocator.h"
+#include "server/http/blocking_threads.h"
+
+namespace navtalk::server {
+
+class Suspects {
+ public:
+  // `worker_calls`: threads for asking workers, which may take seconds.
+  Suspects(boost::asio::any_io_executor executor, Allocator& allocator,
+           BlockingThreads& store_calls, BlockingThreads& worker_calls, std::string worker_token);
+  Suspects(const Suspects&) = delete;
+  Suspects& operator=(const Suspects&) = delete;
+
+  // A session of `client` failed under that lease, which has been given up.
+  void session_failed(const Lease& lease, SessionFault::Kind kind, const std::string& client,
+                      const std::string& why);
+  // A session is over that lasted; `cut`: its connection broke in the end.
+  void session_lasted(const Lease& lease, const std::string& client, bool cut);
+  // Where this client's sessions failed not long ago.
+  std::vector<GpuId> avoided_by(const std::string& client);
+
+ private:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+  using Clock = std::chrono::steady_clock;
+  struct Case {
+    std::string url{};
+    bool due = false;
+    std::vector<SessionFault> faults{};
+    std::string last_fault{};
+  };
+  struct Answer {
+    WorkerReport::Answer answer = WorkerReport::Answer::none;
+    std::string why{};
+  };
+  struct Failure {
+    std::string client{};
+    GpuId gpu{};
+    Clock::time_point at{};
+  };
+
+  void open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults);
+  Awaitable<void> examine(GpuId gpu);
+  Awaitable<Answer> ask(const std::string& url);
+  Answer ask_once(const std::string& url) const;
+  Awaitable<void> tell(const WorkerReport& report);
+  Awaitable<void> pause();
+
+  const boost::asio::any_io_executor executor_;
+  Allocator& allocator_;
+  BlockingThreads& store_calls_;
+  BlockingThreads& worker_calls_;
+  const std::string worker_token_;
+  std::map<GpuId, Case> cases_{};
+  std::vector<Failure> failures_{};  // oldest first
+};
+
+}  // namespace navtalk::server
