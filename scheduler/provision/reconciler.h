@@ -49,6 +49,8 @@ class Reconciler {
 
   // One pass. False: the list was not complete, and nothing was changed.
   bool pass(const std::stop_token& stop);
+  // Why the last pass had no complete list; empty: it had one.
+  const std::string& failed_list() const { return failed_list_; }
   // When the next pass is due: soon while something is not settled.
   Duration next_pass() const;
 
@@ -72,6 +74,7 @@ class Reconciler {
   Setting<Observations>::Known stored_{};  // what it held before this pass
   Observations before_, seen_;             // observed until this pass, and in it
   TimePoint listed_at_{}, now_{};          // before this pass asked for the list, and after
+  std::string failed_list_{};
   bool check_soon_ = true;
   bool changing_ = false;  // an instance starts or stops: no other one is replaced
 };
