@@ -42,8 +42,9 @@ bool try_flush(Output& out) {
 int report_failure(const std::exception_ptr& exception, const FailureStyle& style, Output& out) {
   const Error error = as_error(exception);
   const bool writable = try_flush(out);
-  fmt::print(stderr, "navtalk: {}error{}: {}\n", style.colour ? "\x1b[31m" : "",
-             style.colour ? "\x1b[0m" : "", printable_text(error.message()));
+  const bool stopped = error.code() == Code::interrupted || error.code() == Code::terminated;
+  const std::string_view word = stopped ? "" : style.colour ? "\x1b[31merror\x1b[0m: " : "error: ";
+  fmt::print(stderr, "navtalk: {}{}\n", word, printable_text(error.message()));
   if (style.json && writable) {
     out.json({{"error", {{"code", name(error.code())}, {"message", error.message()}}}});
     try_flush(out);

@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> policies = policy_names();
   double wait_probability = 0.01;
   std::optional<double> knob{};
-  bool mishaps = false, forget = false, frontier = false, force = false;
+  bool faults = false, forget = false, frontier = false, force = false;
   double hold_down_s = 60;
   SimulatorOptions simulator{};
 };
@@ -164,7 +164,7 @@ int bench_scaler(Options options, Context& context) {
   }
   options.simulator.limits.hold_down = from_seconds(options.hold_down_s);
   options.simulator.reconcile = !options.forget;
-  if (options.mishaps) options.simulator.faults = k_faults;
+  if (options.faults) options.simulator.faults = k_faults;
   const Trace trace = trace_of(options);
   const TraceFacts known = facts(trace);
   if (!options.output.empty()) {
@@ -254,7 +254,9 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
-  command.add_option("--hold-down-s", options.hold_down_s, "adaptive: as hold_down_s of [pool]")
+  command
+      .add_option("--hold-down-s", options.hold_down_s,
+                  "static, adaptive: as hold_down_s of [pool]")
       ->check(CLI::Range(0.0, 86400.0))
       ->type_name("S")
       ->capture_default_str();
@@ -265,8 +267,9 @@ void add_pool_options(CLI::App& command, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   command.add_flag(
-      "--mishaps", options.mishaps,
+      "--faults", options.faults,
       "Add faults: GPUs fail, hang and crash, calls get lost, the controller restarts");
+  command.add_flag("--mishaps", options.faults, "The same")->group("");  // its earlier name
   command.add_flag("--no-reconcile", options.forget,
                    "Treat a lost call as a failure: shows what would leak");
 }
@@ -281,7 +284,7 @@ void add_bench_scaler(Commands& commands) {
        .summary = "Compare scaling policies on a trace of users, at equal P(wait)",
        .examples = "  navtalk bench scaler --trace users.csv --policy adaptive,buffer-hold\n"
                    "  navtalk bench scaler --generate bursty --seed 7 --output bursty.csv\n"
-                   "  navtalk bench scaler --generate diurnal --mishaps --json\n",
+                   "  navtalk bench scaler --generate diurnal --faults --json\n",
        .action = [options](Context& context) { return bench_scaler(*options, context); },
        .needs_config = false});
   add_trace_options(command, *options);

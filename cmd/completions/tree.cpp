@@ -42,6 +42,7 @@ CompletionNode node(const CLI::App& app, const std::string& parent) {
                       .positionals = {},
                       .commands = {}};
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // an earlier name, kept for scripts
     // Every command has the root's --help.
     if (option == app.get_help_ptr() && !parent.empty()) continue;
     (option->get_positional() ? made.positionals : made.options).push_back(argument(*option));

@@ -28,6 +28,7 @@ int check(const std::optional<std::filesystem::path>& file, Context& context) {
     nlohmann::ordered_json object = {{"ok", true}};
     if (reading.file) put_path(object, "file", *reading.file);
     object["unknown_variables"] = reading.unknown_variables;
+    object["warnings"] = side_effects(reading);
     context.out.json(object);
     return 0;
   }
@@ -39,6 +40,7 @@ int check(const std::optional<std::filesystem::path>& file, Context& context) {
   for (const std::string& variable : reading.unknown_variables) {
     context.out.print("{}\n", about_unknown_variable(variable));
   }
+  for (const std::string& warning : side_effects(reading)) context.out.print("{}\n", warning);
   return 0;
 }
 

@@ -82,4 +82,14 @@ std::vector<std::string> contradictions(const ConfigReading& reading) {
   return found;
 }
 
+std::vector<std::string> side_effects(const ConfigReading& reading) {
+  const auto& pool = reading.config.pool;
+  const bool set = origin_of(reading, "pool.free_running_gpu") != "default";
+  if (pool.policy != "adaptive" || !set) return {};
+  return {
+      fmt::format("{} = {} limits the adaptive policy: at most that many slots are free, "
+                  "whatever is forecast; remove the key if that is not meant",
+                  where(reading, "pool.free_running_gpu"), pool.free_running_gpu)};
+}
+
 }  // namespace navtalk::cmd

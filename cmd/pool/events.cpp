@@ -88,8 +88,7 @@ int events(const Options& options, Context& context) {
     if (!found.empty() || !options.follow) print_all(found, options, context);
     context.out.flush();
   } while (options.follow && sleep_for(std::chrono::milliseconds(500), context.stop));
-  throw_if_stopped(context.stop);
-  return 0;
+  return stop_status(context.stop);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
+#include "cmd/config/rules.h"
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
 #include "core/base/error.h"
@@ -23,13 +24,18 @@ struct Options {
   bool dry_run = false, watch = false, exit_code = false;
 };
 
-nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
+nlohmann::ordered_json as_json(const TickReport& report, bool dry_run) {
+  const Tick& tick = report.tick;
   auto actions = nlohmann::ordered_json::array();
   for (const navtalk::Action& action : tick.plan.actions) {
     actions.push_back({{"kind", navtalk::name(action.kind)},
                        {"gpu", action.gpu.text},
                        {"provider", navtalk::name(action.source)},
                        {"why", action.why}});
+  }
+  auto problems = nlohmann::ordered_json::array();
+  for (const TickProblem& problem : report.problems) {
+    problems.push_back({{"code", navtalk::name(problem.code)}, {"message", problem.message}});
   }
   // Another process is the scaler: nothing was read, so nothing is known.
   const auto known = [&](auto value) {
@@ -44,22 +50,28 @@ nlohmann::ordered_json as_json(const Tick& tick, bool dry_run) {
           {"hindrance", known(navtalk::name(tick.plan.blocked_by))},
           {"acted", tick.acted},
           {"actions", std::move(actions)},
-          {"explanation", tick.explanation}};
+          {"explanation", tick.explanation},
+          {"problems", std::move(problems)}};
 }
 
 // Quiet on success, as cron wants it, unless the plan was asked for.
-void tell(const Tick& tick, const Options& options, Context& context) {
+void tell(const TickReport& report, const Options& options, Context& context) {
+  const Tick& tick = report.tick;
   if (context.json) {
-    context.out.json(as_json(tick, options.dry_run));
+    context.out.json(as_json(report, options.dry_run));
   } else if (options.dry_run || (options.watch && tick.acted > 0)) {
     for (const std::string& line : tick.explanation) context.out.print("{}\n", line);
   }
   if (!tick.held && !context.stop.stop_requested())
     log::info("another process is the scaler now; nothing was done");
+  for (const TickProblem& problem : report.problems) log::error(problem.message);
   context.out.flush();
 }
 
 int scale(const Options& options, Context& context) {
+  if (options.dry_run) {
+    for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
+  }
   const auto store = open_store(context.config);
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
@@ -73,13 +85,18 @@ int scale(const Options& options, Context& context) {
   SingleTick ticker({*store, supply, demand_tracker, providers.all()},
                     pool_options(context.config_reading, identity, owner, token));
   int acted = 0;
+  std::optional<Code> failure;
   do {
-    const Tick tick = options.dry_run ? ticker.dry_run() : ticker.run(context.stop);
-    acted += tick.acted;
-    tell(tick, options, context);
+    const TickReport report =
+        options.dry_run ? TickReport{.tick = ticker.dry_run()} : ticker.run(context.stop);
+    acted += report.tick.acted;
+    failure = worst(report.problems);
+    tell(report, options, context);
   } while (options.watch &&
            sleep_for(std::chrono::seconds(context.config.pool.tick_s), context.stop));
+  if (options.watch) return stop_status(context.stop);
   throw_if_stopped(context.stop);
+  if (failure) return exit_status(*failure);
   return options.exit_code && acted > 0 ? k_acted : 0;
 }
 

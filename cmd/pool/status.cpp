@@ -116,8 +116,7 @@ int status(const Options& options, Context& context) {
   } while (
       options.watch &&
       sleep_for(std::chrono::milliseconds(static_cast<int>(options.every_s * 1000)), context.stop));
-  throw_if_stopped(context.stop);
-  return 0;
+  return stop_status(context.stop);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cmd/config/rules.h"
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
 #include "cmd/serve/serve.h"
@@ -59,6 +60,7 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
+  for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
   const Config& config = context.config;
   const std::unique_ptr<PoolStore> store = open_store(config);
   const PoolIdentity identity = identity_of(*store, config);
@@ -72,6 +74,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   SupplyOptions supplies = supply_options(context.config_reading, identity, "gateway " + owner);
   supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
   DemandTracker demand_tracker(*store);
+  demand_tracker.eta_correction();  // a day of promises is read before users wait
   supplies.demand = [&demand_tracker] { return demand_tracker.demand({}); };
   Supply supply(*store, supplies);
   Allocator allocator(*store, supply, demand_tracker, allocator_options(config, owner));
@@ -103,8 +106,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   }
   context.out.flush();
   gateway.run(context.stop);
-  throw_if_stopped(context.stop);
-  return 0;
+  return stop_status(context.stop);
 }
 
 }  // namespace navtalk::cmd

@@ -81,7 +81,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .threads = options.threads}));
   tell_address(worker.url(), context);
   worker.run(context.stop);
-  throw_if_stopped(context.stop);
+  if (const int status = stop_status(context.stop)) return status;
   leave_pod(context.stop);
   return 0;
 }

@@ -99,4 +99,9 @@ void throw_if_stopped(const std::stop_token& token) {
   throw Error(Code::interrupted, "interrupted");
 }
 
+int stop_status(const std::stop_token& token) {
+  if (!token.stop_requested()) return 0;
+  return exit_status(received_signal == SIGTERM ? Code::terminated : Code::interrupted);
+}
+
 }  // namespace navtalk

@@ -29,5 +29,8 @@ class SignalStop {
 // Once `token` is asked to stop: throws Error{terminated} after SIGTERM, Error{interrupted} after
 // SIGINT or when no signal came. Does nothing before.
 void throw_if_stopped(const std::stop_token& token);
+// For work that goes on until it is asked to stop, and has then ended well: the exit status of that
+// stop (143 after SIGTERM, otherwise 130); 0 before.
+int stop_status(const std::stop_token& token);
 
 }  // namespace navtalk

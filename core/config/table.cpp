@@ -25,8 +25,8 @@ const std::vector<ConfigKey>& config_keys() {
        .alias = "MIN_RUNNING_GPU"},
       {.section = "pool",
        .name = "free_running_gpu",
-       .meaning =
-           "Free slots above this number are released, cloud GPUs first. Also: FREE_RUNNING_GPU.",
+       .meaning = "Free slots above this number are released after hold_down_s, cloud GPUs first.\n"
+                  "Also: FREE_RUNNING_GPU.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.free_running_gpu; },
        .most = 10000,
        .alias = "FREE_RUNNING_GPU"},

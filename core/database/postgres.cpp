@@ -114,7 +114,7 @@ struct PostgresConnection::State {
 
   Error failure(const char* what, const std::exception& error) const {
     return {Code::failed,
-            fmt::format("PostgreSQL at {}: {}: {}", where, what, printable_text(error.what()))};
+            fmt::format("PostgreSQL at {}: {}: {}", where, what, printable_line(error.what()))};
   }
   Error of_statement(const pqxx::sql_error& error) {
     const std::string& code = error.sqlstate();
@@ -139,7 +139,7 @@ PostgresConnection::PostgresConnection(const std::string& url) {
 #pragma GCC diagnostic pop
   } catch (const std::exception& error) {
     throw Error(Code::failed, fmt::format("cannot connect to PostgreSQL at {}: {}", where,
-                                          printable_text(error.what())));
+                                          printable_line(error.what())));
   }
   constexpr int k_oldest = 130000;
   if (state_->connection.server_version() < k_oldest) {

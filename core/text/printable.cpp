@@ -95,6 +95,20 @@ std::string printable_start(std::string_view bytes, std::size_t longest) {
 
 std::string printable_text(std::string_view bytes) { return escaped(bytes, "", "\n"); }
 
+std::string printable_line(std::string_view bytes) {
+  std::string line;
+  for (const char byte : bytes) {
+    const bool space = byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+    if (!space) {
+      line += byte;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  return printable_text(line);
+}
+
 std::string hex(std::string_view bytes) {
   constexpr std::string_view k_digits = "0123456789abcdef";
   std::string text;

@@ -15,6 +15,9 @@ std::string printable(std::string_view bytes);
 std::string printable_start(std::string_view bytes, std::size_t longest);
 // As printable for text whose line breaks and backslashes mean themselves: messages.
 std::string printable_text(std::string_view bytes);
+// The same as one line: line breaks, tabs and spaces that follow each other become one space. For
+// messages of libraries.
+std::string printable_line(std::string_view bytes);
 // Lower-case hexadecimal digits, two a byte.
 std::string hex(std::string_view bytes);
 

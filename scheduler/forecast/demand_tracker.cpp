@@ -1,14 +1,12 @@
 #include "scheduler/forecast/demand_tracker.h"
 
-#include "scheduler/forecast/wait_estimate.h"
-
 namespace navtalk {
 namespace {
 
 constexpr Duration k_day = std::chrono::hours(24);
 // Buckets still grow while they are the newest; some are read again.
 constexpr Duration k_overlap = 6 * k_demand_bucket;
-constexpr Duration k_correct_every = std::chrono::seconds(5);  // a day of promises is many
+constexpr Duration k_promises_every = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -19,8 +17,6 @@ DemandTracker::DemandTracker(PoolStore& store, DemandOptions options)
   estimator_.load(store.demand(now - k_day), attempts, now);
   attempts_until_ = now;
   observed_at_ = now;
-  eta_correction_ = navtalk::eta_correction(store.promises(now - k_day));
-  corrected_at_ = now;
 }
 
 Demand DemandTracker::demand(Duration fresh) {
@@ -32,6 +28,7 @@ Demand DemandTracker::demand(Duration fresh) {
 
 double DemandTracker::eta_correction() {
   const std::lock_guard lock(mutex_);
+  if (!promises_read_at_) read_promises(store_.now());
   return eta_correction_;
 }
 
@@ -44,9 +41,13 @@ void DemandTracker::observe(TimePoint now) {
     attempts_until_ = attempt.at;
   }
   observed_at_ = now;
-  if (now - corrected_at_ < k_correct_every) return;
-  eta_correction_ = navtalk::eta_correction(store_.promises(now - k_day));
-  corrected_at_ = now;
+  if (promises_read_at_ && now - *promises_read_at_ >= k_promises_every) read_promises(now);
+}
+
+void DemandTracker::read_promises(TimePoint now) {
+  promises_.read(store_, now);
+  eta_correction_ = promises_.factor();
+  promises_read_at_ = now;
 }
 
 }  // namespace navtalk

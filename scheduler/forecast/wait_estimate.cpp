@@ -11,7 +11,6 @@ namespace {
 
 constexpr double k_z90 = 1.2815515655446004;
 constexpr double k_longest_s = 6 * 3600;
-constexpr double k_most_correction = 4;
 
 // A lead time as a lognormal through its median and its 90th percentile.
 class Start {
@@ -91,21 +90,6 @@ double enough_within(double s, std::size_t wanted, const std::vector<Start>& sta
 }
 
 }  // namespace
-
-// Each promise that broke lengthens the next ones, each that held shortens them a ninth as much: the
-// factor settles where nine in ten hold. The promises that were shown are corrected already, so a
-// quantile of actual over promised waits would find nothing to correct.
-double eta_correction(std::span<const Promise> promises) {
-  constexpr double k_step = 0.1;
-  double log_factor = 0;
-  for (const Promise& promise : promises) {
-    if (!promise.actual) continue;
-    const bool broke = *promise.actual > promise.promised;
-    log_factor += k_step * ((broke ? 1.0 : 0.0) - (1 - k_promise));
-    log_factor = std::clamp(log_factor, 0.0, std::log(k_most_correction));
-  }
-  return std::exp(log_factor);
-}
 
 std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
                             double eta_correction, TimePoint now) {

@@ -12,16 +12,12 @@ namespace navtalk {
 // The chance with which a promise is to hold.
 inline constexpr double k_promise = 0.9;
 
-// The factor on promises with which 90 % of them hold, within 1 .. 4. From those that were shown,
-// oldest first, and whether they held.
-double eta_correction(std::span<const Promise> promises);
-
 struct Eta {
   Duration p90{};
   friend bool operator==(const Eta&, const Eta&) = default;
 };
 
-// From `now`, for the waiter at `position` (1 is the head); nullopt when it is not known: nothing
+// From `now`, with what promises have taught (eta_correction.h), for the waiter at `position` (1 is the head); nullopt when it is not known: nothing
 // starts and nothing ends within six hours. O(GPUs + position x starting GPUs).
 std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
                             double eta_correction, TimePoint now);

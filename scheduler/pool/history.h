@@ -60,6 +60,20 @@ struct Promise {
   std::optional<Duration> actual{};
 };
 
+// In the order in which they were made; with `known_after` those whose outcome became known after it,
+// in the order in which it did. A transaction is later than all before it, so who asks for those
+// after the last outcome seen misses none and sees none twice.
+struct PromiseQuery {
+  TimePoint made_since{};
+  std::optional<TimePoint> known_after{};
+};
+
+// Of promises whose outcome is known.
+struct PromiseScore {
+  std::int64_t scored = 0, kept = 0;
+  Duration error{};  // distances between promise and wait, summed
+};
+
 // One decision of the scaler; shadow: computed and recorded, not acted on.
 struct Decision {
   TimePoint at{};

@@ -151,7 +151,9 @@ class PoolStore {
   virtual void record(const Attempt& attempt) = 0;
   virtual std::vector<Attempt> attempts(TimePoint since) = 0;
   virtual void record(const Promise& promise) = 0;
-  virtual std::vector<Promise> promises(TimePoint since) = 0;
+  virtual std::vector<Promise> promises(const PromiseQuery& query) = 0;
+  // Of the promises made since then.
+  virtual PromiseScore promise_score(TimePoint made_since) = 0;
   virtual void record(const Decision& decision) = 0;
   virtual std::vector<Decision> decisions(TimePoint since) = 0;
   virtual std::vector<PaidSpan> ledger(TimePoint since) = 0;

@@ -27,11 +27,12 @@ struct ScalingLimits {
   std::optional<ScalingPolicy> shadow{};  // computed and recorded too, never acted on
 
   int min_free = 1;                 // free slots, starting ones included: never fewer
-  std::optional<int> max_free = 2;  // free slots: never more. adaptive: only where it is set
+  std::optional<int> max_free = 2;  // free slots: no more, after the hold. adaptive: never more,
+                                    // and only where it is set
   double wait_probability = 0.01;   // adaptive: the share of users who may wait at all
 
   Duration tick = std::chrono::seconds(5);
-  Duration hold_down = std::chrono::seconds(60);  // adaptive: down to the highest target of it
+  Duration hold_down = std::chrono::seconds(60);  // down to the highest target of it
   Duration surge_hold = std::chrono::minutes(2);  // a surge freezes downs for so long
   double surge_factor = 2;  // surge: a minute's arrivals against the EWMA of 30 min
 

@@ -96,6 +96,16 @@ bool Executor::wait_idle(Duration at_most, const std::stop_token& stop) {
   return workers_.wait_idle(at_most, stop);
 }
 
+AnswersBySource Executor::take_answers() {
+  return answers_.with([](AnswersBySource& answers) { return std::exchange(answers, {}); });
+}
+
+void Executor::count(const Gpu& taken, const Outcome& outcome) {
+  answers_.with([&](AnswersBySource& answers) {
+    answers[taken.source].count(taken.intent.operation, outcome);
+  });
+}
+
 void Executor::work(const Gpu& row, const std::stop_token& stop) {
   try {
     carry_out(row.id, stop);
@@ -154,6 +164,7 @@ std::optional<Gpu> Executor::amend(const Gpu& taken, GpuChange change, const std
 }
 
 void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked) {
+  count(taken, outcome);
   const Operation operation = taken.intent.operation;
   if (const auto* done = std::get_if<Done>(&outcome)) {
     if (operation == Operation::create) {
@@ -228,6 +239,7 @@ void Executor::release_intent(const Gpu& taken, const std::string& message) {
 void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop) {
   if (!taken.provider_id.empty()) {
     const Outcome outcome = provider.destroy(taken, stop);
+    count(taken, outcome);
     if (const auto* failure = std::get_if<Failure>(&outcome))
       return release_intent(taken, failure->message);
     if (const auto* refused = std::get_if<Refused>(&outcome))

@@ -19,9 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "core/base/guarded.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/row_workers.h"
-#include "scheduler/provision/provider.h"
+#include "scheduler/provision/provider_answers.h"
 
 namespace navtalk {
 
@@ -47,6 +48,8 @@ class Executor {
   void step();
   // True once nothing is under way; false after that time, or when a stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
+  // What the providers answered since the last call of this.
+  AnswersBySource take_answers();
 
  private:
   void work(const Gpu& row, const std::stop_token& stop);
@@ -56,6 +59,7 @@ class Executor {
   std::optional<Gpu> take(const Gpu& gpu);
   void renew(const Gpu& gpu, TimePoint now);
   // `asked`: when the provider was called.
+  void count(const Gpu& taken, const Outcome& outcome);
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
   void report_unserved(const Gpu& gpu);
@@ -73,6 +77,7 @@ class Executor {
   ExecutorOptions options_;
   std::function<void()> after_failure_;
   std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were reported
+  Guarded<AnswersBySource> answers_{};
   RowWorkers workers_;  // last: its threads use the rest. Calls under way end; rows keep the intent
 };
 

@@ -64,9 +64,11 @@ bool Reconciler::pass(const std::stop_token& stop) {
   const Listing listing = provider_.list(stop);
   now_ = store_.now();
   check_soon_ = !listing.complete;
+  failed_list_.clear();
   if (!listing.complete) {
     log::warn("the provider's list is not complete: nothing is changed by it",
               {{"provider", name(provider_.source())}, {"error", listing.message}});
+    failed_list_ = listing.message.empty() ? "the list is not complete" : listing.message;
     return false;
   }
   stored_ = setting().look_up(store_);

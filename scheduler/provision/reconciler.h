@@ -61,6 +61,8 @@ class Reconciler {
 
   // One pass. False: the list was not complete, or it lacks rows that exist or may exist.
   bool pass(const std::stop_token& stop);
+  // Why the last pass had no complete list; empty: it had one.
+  const std::string& failed_list() const { return failed_list_; }
   // When the next pass is due: soon while something is not settled.
   Duration next_pass() const;
 
@@ -91,6 +93,7 @@ class Reconciler {
   Setting<Observations>::Known stored_{};  // what it held before this pass
   Observations before_, seen_;             // observed until this pass, and in it
   TimePoint listed_at_{}, now_{};          // before this pass asked for the list, and after
+  std::string failed_list_{};
   bool check_soon_ = true;
   bool short_reported_ = false;
   bool changing_ = false;  // an instance starts or stops: no other one is replaced

@@ -176,11 +176,16 @@ Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const C
       limits.max_free ? busy + std::max(*limits.max_free, limits.min_free) : k_no_limit;
   target.least = std::min(target.least, ceiling);
   target.most = ceiling;
+  const int held = highest_target(snapshot, now - limits.hold_down);
   if (limits.policy == ScalingPolicy::adaptive) {
     target.surge = surges(snapshot, limits, now);
-    const int held = highest_target(snapshot, now - limits.hold_down);
     target.held = held > target.least;
     target.most = target.surge ? ceiling : std::min(ceiling, std::max(target.least, held));
+  } else if (limits.max_free) {
+    // What FREE allowed at the time: a static target is MIN above the users, its ceiling FREE.
+    const int allowed = held - limits.min_free + (ceiling - busy);
+    target.held = allowed > ceiling;
+    target.most = std::max(ceiling, allowed);
   }
   if (!snapshot.demand.history_ready) target.most = k_no_limit;
   return target;

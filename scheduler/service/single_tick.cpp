@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scheduler/provision/supply.h"
 #include "scheduler/queue/lease_expiry.h"
 
 namespace navtalk {
@@ -24,16 +25,27 @@ SingleTick::SingleTick(const PoolParts::Uses& uses, const PoolOptions& options)
       lease_(options.lease),
       parts_(uses, options, {.after_failure = [] {}, .probe_at_once = true}) {}
 
-Tick SingleTick::run(const std::stop_token& stop) {
+TickReport SingleTick::run(const std::stop_token& stop) {
   if (!parts_.scaler.hold()) return {};
   expire_stale_if_unwatched(store_, lease_, stop);
   if (stop.stop_requested() || !parts_.scaler.hold()) return {};  // that may have taken a while
   for (auto& [source, reconciler] : parts_.reconcilers) reconciler.pass(stop);
   ask_workers(stop);
   if (stop.stop_requested()) return {};  // nothing new is begun
-  Tick tick = parts_.scaler.tick();
-  if (tick.held && !stop.stop_requested()) carry_out(stop);
-  return tick;
+  TickReport report{.tick = parts_.scaler.tick()};
+  if (!report.tick.held || stop.stop_requested()) return report;
+  carry_out(stop);
+  if (!stop.stop_requested()) report.problems = problems(report.tick.plan);
+  return report;
+}
+
+std::vector<TickProblem> SingleTick::problems(const Plan& plan) {
+  ProvidersSaid said{.answers = parts_.executor.take_answers()};
+  for (const auto& [source, reconciler] : parts_.reconcilers) {
+    if (!reconciler.failed_list().empty()) said.failed_lists[source] = reconciler.failed_list();
+  }
+  if (const auto pause = creation_pause(store_)) said.creation_paused = pause->why;
+  return tick_problems(said, plan);
 }
 
 void SingleTick::ask_workers(const std::stop_token& stop) {

@@ -5,8 +5,14 @@
 #include <stop_token>
 
 #include "scheduler/service/pool_parts.h"
+#include "scheduler/service/tick_problems.h"
 
 namespace navtalk {
+
+struct TickReport {
+  Tick tick{};
+  std::vector<TickProblem> problems{};  // why a part of its work was not done
+};
 
 class SingleTick {
  public:
@@ -14,13 +20,14 @@ class SingleTick {
 
   // Ends when every call to a provider has its outcome, after three minutes at the latest: the next
   // tick continues with the rest.
-  Tick run(const std::stop_token& stop);
+  TickReport run(const std::stop_token& stop);
   // What run() would decide; nothing is changed.
   Tick dry_run() { return parts_.scaler.dry_run(); }
 
  private:
   void ask_workers(const std::stop_token& stop);
   void carry_out(const std::stop_token& stop);
+  std::vector<TickProblem> problems(const Plan& plan);
 
   PoolStore& store_;
   Duration lease_;

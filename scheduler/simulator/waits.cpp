@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "scheduler/forecast/eta_correction.h"
+
 namespace navtalk {
 namespace {
 

@@ -139,12 +139,33 @@ void SqlPoolStore::record(const Promise& promise) {
   });
 }
 
-std::vector<Promise> SqlPoolStore::promises(TimePoint since) {
+// An outcome became known at made_at + actual: an index has the sum.
+std::vector<Promise> SqlPoolStore::promises(const PromiseQuery& query) {
   return in_read(*backend_, [&](Transaction& t) {
+    if (!query.known_after) {
+      return list<Promise>(t,
+                           "SELECT waiter, made_at, promised, actual FROM promises "
+                           "WHERE made_at >= $1 ORDER BY made_at, number",
+                           {of(query.made_since)}, read_promise);
+    }
     return list<Promise>(t,
                          "SELECT waiter, made_at, promised, actual FROM promises "
-                         "WHERE made_at >= $1 ORDER BY made_at, number",
-                         {of(since)}, read_promise);
+                         "WHERE actual IS NOT NULL AND made_at + actual > $1 AND made_at >= $2 "
+                         "ORDER BY made_at + actual, number",
+                         {of(*query.known_after), of(query.made_since)}, read_promise);
+  });
+}
+
+PromiseScore SqlPoolStore::promise_score(TimePoint made_since) {
+  return in_read(*backend_, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN actual <= promised THEN 1 ELSE 0 END), 0) AS "
+        "BIGINT), CAST(COALESCE(SUM(ABS(actual - promised)), 0) AS BIGINT) FROM promises "
+        "WHERE made_at >= $1 AND actual IS NOT NULL",
+        {of(made_since)});
+    if (!rows->next()) return PromiseScore{};
+    return PromiseScore{
+        .scored = rows->integer(0), .kept = rows->integer(1), .error = column::duration(*rows, 2)};
   });
 }
 

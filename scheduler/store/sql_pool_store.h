@@ -43,7 +43,8 @@ class SqlPoolStore : public PoolStore {
   void record(const Attempt& attempt) override;
   std::vector<Attempt> attempts(TimePoint since) override;
   void record(const Promise& promise) override;
-  std::vector<Promise> promises(TimePoint since) override;
+  std::vector<Promise> promises(const PromiseQuery& query) override;
+  PromiseScore promise_score(TimePoint made_since) override;
   void record(const Decision& decision) override;
   std::vector<Decision> decisions(TimePoint since) override;
   std::vector<PaidSpan> ledger(TimePoint since) override;

@@ -1,6 +1,5 @@
 #include "server/gateway/pool_metrics.h"
 
-#include <cmath>
 #include <map>
 
 namespace navtalk::server {
@@ -57,27 +56,20 @@ void add_recent(MetricsPage& page, const PoolFacts& facts) {
     page.gauge("navtalk_provider_attempts_last_hour", "Creates and wakes by their outcome", count,
                labels);
   }
-  int scored = 0, kept = 0;
-  double error_s = 0;
-  for (const Promise& promise : facts.promises) {
-    if (!promise.actual) continue;
-    ++scored;
-    kept += *promise.actual <= promise.promised ? 1 : 0;
-    error_s += std::abs(in_seconds(*promise.actual - promise.promised));
-  }
+  const auto scored = static_cast<double>(facts.promises.scored);
   page.gauge("navtalk_eta_scored_last_hour", "Promised waits whose outcome is known", scored);
   if (scored == 0) return;
   page.gauge("navtalk_eta_kept_ratio", "Part of them that was kept; 0.9 is meant",
-             static_cast<double>(kept) / scored);
+             static_cast<double>(facts.promises.kept) / scored);
   page.gauge("navtalk_eta_error_seconds", "Mean distance between promise and wait",
-             error_s / scored);
+             in_seconds(facts.promises.error) / scored);
 }
 
 }  // namespace
 
 PoolFacts read_pool_facts(PoolStore& store) {
   const TimePoint since = store.now() - k_recent;
-  return {report_pool(store), store.attempts(since), store.promises(since)};
+  return {report_pool(store), store.attempts(since), store.promise_score(since)};
 }
 
 void add_pool_metrics(MetricsPage& page, const PoolFacts& facts) {

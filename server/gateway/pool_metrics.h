@@ -12,7 +12,7 @@ namespace navtalk::server {
 struct PoolFacts {
   PoolReport report;
   std::vector<Attempt> attempts;
-  std::vector<Promise> promises;
+  PromiseScore promises;
 };
 
 // Reads the store: blocks.

@@ -51,7 +51,7 @@ class BenchScaler(unittest.TestCase):
         self.assertAlmostEqual(made["gpu_hours"], read["gpu_hours"], delta=made["gpu_hours"] * 0.01)
 
     def test_text_has_a_line_for_each_policy(self):
-        done = run("--generate", "smooth", *SMALL, "--policy", "adaptive,oracle", "--mishaps")
+        done = run("--generate", "smooth", *SMALL, "--policy", "adaptive,oracle", "--faults")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         starts = [line.split(" ")[0] for line in done.stdout.splitlines() if line]
         self.assertEqual(starts[-2:], ["adaptive", "oracle"])

@@ -50,6 +50,7 @@ free_running_gpu = {pods}
 cloud = "{cloud}"
 max_gpus = {most}
 tick_s = 1
+hold_down_s = 0
 failed_hold_s = 0
 [runpod]
 api_url = "{place["api_url"]}"
@@ -78,12 +79,12 @@ settle_s = {SETTLE_S}
             raise AssertionError(f"{arguments}: {done.returncode} {done.stdout} {done.stderr}")
         return json.loads(done.stdout)
 
-    def tick(self):
-        """One `pool scale`, as a timer starts it; what it logged."""
+    def tick(self, status=0):
+        """One `pool scale`, as a timer starts it, that ends with that exit status; what it logged."""
         done = subprocess.run(
             self.command("pool", "scale"), env=self.environment, capture_output=True, text=True, timeout=120
         )
-        if done.returncode != 0 or done.stdout:
+        if done.returncode != status or done.stdout:
             raise AssertionError(f"a tick: {done.returncode} {done.stdout} {done.stderr}")
         return [json.loads(line) for line in done.stderr.splitlines()]
 

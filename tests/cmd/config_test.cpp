@@ -104,6 +104,32 @@ TEST_CASE("what belongs together is good") {
   CHECK(ran.status == 0);
 }
 
+TEST_CASE("a ceiling that limits the adaptive policy is mentioned where it takes effect") {
+  struct Row {
+    std::string file;
+    bool said;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"policy = 'adaptive'\nfree_running_gpu = 4", true},
+      {"policy = 'adaptive'", false},
+      {"policy = 'static'\nfree_running_gpu = 4", false},
+  }));
+  const TemporaryDirectory top;
+  std::ofstream(top / "n.toml") << "[pool]\n" << row.file << "\n[local]\ndevices = ['none']\n";
+  const std::string navtalk = "STATE_DIRECTORY=. NAVTALK_LOG_FORMAT=text navtalk --config n.toml ";
+  const std::string warning = "pool.free_running_gpu (n.toml:3) = 4 limits the adaptive policy";
+  const Ran check = shell(navtalk + "config check", top.path());
+  CHECK(check.status == 0);
+  CHECK(contains(check.out, warning) == row.said);
+  const Ran json = shell(navtalk + "--json config check", top.path());
+  CHECK(contains(json.out, warning) == row.said);
+  const Ran plan = shell(navtalk + "pool scale --dry-run", top.path());
+  INFO(plan.err);
+  CHECK(plan.status == 0);
+  CHECK(contains(plan.err, warning) == row.said);
+  CHECK(shell(navtalk + "pool scale", top.path()).err.empty());
+}
+
 TEST_CASE("config check mentions variables that name no key") {
   const Ran ran = shell("NAVTALK_LOG_LEVLE=info navtalk config check");
   CHECK(ran.status == 0);

@@ -4,6 +4,7 @@ What one tick has seen counts in the next one, and pods that were paid for end a
 """
 
 import contextlib
+import json
 import os
 import signal
 import sqlite3
@@ -182,10 +183,70 @@ class Ticks(unittest.TestCase):
 
     def test_a_refused_account_leaves_no_row_and_costs_nothing(self):
         self.pool.script("/faults", {"call": "create", "name": "bad-key", "times": -1})
-        self.pool.tick()
+        self.pool.tick(status=1)
         self.assertEqual(self.pool.json("pool", "status")["totals"]["usd_per_hour"], 0)
         self.pool.script("/faults", {"call": "list", "name": "bad-key", "times": -1})
-        self.ticks_until("no row", lambda: not self.pool.rows())
+        deadline = time.monotonic() + PATIENCE_S
+        while self.pool.rows() and time.monotonic() < deadline:
+            self.pool.tick(status=1)
+        self.assertEqual(self.pool.rows(), [])
+
+    def errors(self, status):
+        return [line["message"] for line in self.pool.tick(status) if line["level"] == "error"]
+
+    def refuses_everything(self, fault, reason):
+        self.pool.script("/faults", {"call": "*", "name": fault, "times": -1})
+        for _ in range(2):
+            said = " ".join(self.errors(status=1))
+            self.assertIn("runpod", said)
+            self.assertIn(reason, said)
+
+    def test_a_tick_with_a_wrong_key_fails_and_says_so(self):
+        self.refuses_everything("bad-key", "401")
+
+    def test_a_tick_with_an_empty_account_fails_and_says_so(self):
+        self.refuses_everything("no-money", "402")
+
+    def test_a_tick_whose_provider_is_broken_fails_and_says_so(self):
+        self.refuses_everything("server-error", "500")
+
+    def test_a_tick_that_needs_nothing_fails_when_the_list_does(self):
+        self.serving_pod()
+        self.pool.script("/faults", {"call": "list", "name": "no-money", "times": 1})
+        (said,) = self.errors(status=1)
+        self.assertIn("runpod did not list its GPUs", said)
+        self.assertEqual(self.errors(status=0), [])
+
+    def test_a_refused_account_stays_red_while_creation_is_paused(self):
+        self.pool.script("/faults", {"call": "create", "name": "no-money", "times": -1})
+        (said,) = self.errors(status=1)
+        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        before = len(self.calls("create"))
+        (said,) = self.errors(status=1)
+        self.assertIn("1 slot is missing: creation is paused", said)
+        self.assertEqual(len(self.calls("create")), before)
+
+    def test_a_lack_of_capacity_has_a_status_of_its_own(self):
+        self.pool.script("/faults", {"call": "create", "name": "no-capacity", "times": -1})
+        (said,) = self.errors(status=5)
+        self.assertIn("runpod has no capacity", said)
+
+    def test_a_part_that_was_done_is_no_failure(self):
+        self.pool.configure(pods=2)
+        self.pool.script("/faults", {"call": "create", "name": "no-money", "times": 1})
+        self.assertEqual(self.errors(status=0), [])
+        self.assertEqual(len(self.pool.pods()), 1)
+
+    def test_what_failed_stands_in_the_json_too(self):
+        self.pool.script("/faults", {"call": "list", "name": "bad-key", "times": -1})
+        done = subprocess.run(
+            self.pool.command("--json", "pool", "scale", "--exit-code"),
+            env=self.pool.environment, capture_output=True, text=True, timeout=120,
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        (problem,) = json.loads(done.stdout)["problems"]
+        self.assertEqual(problem["code"], "failed")
+        self.assertIn("runpod", problem["message"])
 
 
 if __name__ == "__main__":

@@ -60,7 +60,10 @@ class DyingStore : public PoolStore {
   void record(const Attempt& attempt) override { writing().record(attempt); }
   std::vector<Attempt> attempts(TimePoint since) override { return store_.attempts(since); }
   void record(const Promise& promise) override { writing().record(promise); }
-  std::vector<Promise> promises(TimePoint since) override { return store_.promises(since); }
+  std::vector<Promise> promises(const PromiseQuery& query) override {
+    return store_.promises(query);
+  }
+  PromiseScore promise_score(TimePoint since) override { return store_.promise_score(since); }
   void record(const Decision& decision) override { writing().record(decision); }
   std::vector<Decision> decisions(TimePoint since) override { return store_.decisions(since); }
   std::vector<PaidSpan> ledger(TimePoint since) override { return store_.ledger(since); }

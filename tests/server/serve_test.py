@@ -72,6 +72,11 @@ class Process:
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
+    def errors(self):
+        """What it has logged of errors, and whatever else says so."""
+        with open(self.log.name, encoding="utf-8") as log:
+            return [line for line in log if "error" in line]
+
     def pool(self):
         return json.loads(self.ask("GET", "/v1/pool")[1])
 
@@ -190,6 +195,25 @@ class Gateway(unittest.TestCase):
         self.assertEqual(receive(socket, "error")["code"], "drained")
         socket.recv()
         self.assertEqual(self.gateway.end(), 143)
+        self.assertEqual(self.gateway.errors(), [])
+
+    def test_sessions_that_end_cleanly_leave_no_error_in_the_log(self):
+        self.ready()
+        for by_frame in (True, False):
+            socket = self.gateway.connect()
+            socket.send(START)
+            receive(socket, "session.ready")
+            if by_frame:
+                socket.send(json.dumps({"type": "session.end"}))
+                farewell = socket.recv_frame()
+                self.assertEqual(farewell.opcode, websocket.ABNF.OPCODE_CLOSE)
+                self.assertEqual(int.from_bytes(farewell.data[:2], "big"), 1000)
+            else:
+                socket.close()
+            eventually(lambda: self.gateway.states() == ["idle"], "the slot is free")
+        self.gateway.process.terminate()
+        self.assertEqual(self.gateway.end(), 143)
+        self.assertEqual(self.gateway.errors(), [])
 
     def test_bad_frames_are_told(self):
         socket = self.gateway.connect()

@@ -26,6 +26,7 @@ cloud = "on"
 max_gpus = {max_gpus}
 max_usd_per_hour = 0
 tick_s = 1
+hold_down_s = 0
 failed_hold_s = {failed_hold_s}
 lease_s = {lease_s}
 [local]

@@ -108,6 +108,8 @@ TEST_CASE("a token that stops without a signal counts as an interrupt") {
   std::stop_source source;
   CHECK_NOTHROW(throw_if_stopped(source.get_token()));
   CHECK_NOTHROW(throw_if_stopped({}));
+  CHECK(stop_status(source.get_token()) == 0);
   source.request_stop();
+  CHECK(stop_status(source.get_token()) == 130);
   CHECK(status_of(source.get_token()) == 130);
 }

@@ -35,3 +35,10 @@ TEST_CASE("of a long text the beginning is shown, and how long it was") {
   CHECK(navtalk::printable_start("abcd\xC3\xA4", 5) == "abcd... (6 bytes)");  // no half characters
   CHECK(navtalk::printable_start(std::string(100, '\x80'), 2) == "\\x80\\x80... (100 bytes)");
 }
+
+TEST_CASE("a library's message of several lines becomes one readable line") {
+  CHECK(navtalk::printable_line("connection failed: refused\n\tIs the server running?\r\n") ==
+        "connection failed: refused Is the server running?");
+  CHECK(navtalk::printable_line("  a  b\x1b[0m\\") == "a b\\x1b[0m\\");
+  CHECK(navtalk::printable_line("\n\t ") == "");
+}

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "scheduler/forecast/eta_correction.h"
 #include "scheduler/simulator/random.h"
 
 using namespace navtalk;

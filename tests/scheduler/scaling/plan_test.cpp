@@ -30,6 +30,52 @@ TEST_CASE("static does nothing between MIN and FREE, and gives back what is abov
   CHECK(pool.did() == "destroy g2");
 }
 
+TEST_CASE("static gives back what FREE did not allow for the whole hold") {
+  struct Row {
+    Duration hold, ago;
+    int min_free, target;
+    std::string did;
+  };
+  for (const Row& row : std::vector<Row>{{60s, 5s, 0, 2, ""},
+                                         {60s, 60s, 0, 2, ""},
+                                         {60s, 61s, 0, 2, "destroy g3; destroy g2"},
+                                         {60s, 5s, 0, 1, "destroy g3"},
+                                         {60s, 5s, 0, 0, "destroy g3; destroy g2"},
+                                         {60s, 5s, 1, 3, ""},
+                                         {60s, 5s, 1, 2, "destroy g3"},
+                                         {60s, 5s, 1, 1, "destroy g3; destroy g2"},
+                                         {10min, 9min, 0, 9, ""},
+                                         {0s, 5s, 0, 2, "destroy g3; destroy g2"}}) {
+    Pool pool;
+    pool.limits.min_free = row.min_free;
+    pool.limits.max_free = 2;
+    pool.limits.hold_down = row.hold;
+    for (int i = 0; i < 4; ++i) pool.add(Source::cloud, State::idle);
+    const std::vector<TimedTarget> recent = {{k_now - row.ago, row.target}};
+    pool.snapshot.recent = recent;
+    INFO("MIN " << row.min_free << ": " << row.target << " slots, " << in_seconds(row.ago)
+                << " s ago");
+    CHECK(pool.did() == row.did);
+    CHECK(pool.plan().target.held == (row.did != "destroy g3; destroy g2"));
+  }
+}
+
+TEST_CASE("static: users who come one after the other within the hold share their GPUs") {
+  const int max_free = GENERATE(0, 1);
+  Pool pool;
+  pool.limits.max_free = max_free;
+  pool.add(Source::cloud, State::running, 1);
+  for (int i = 0; i < max_free; ++i) pool.add(Source::cloud, State::idle);  // prepared for the next
+  CHECK(pool.did() == "");
+  std::vector<TimedTarget> recent = {{k_now - 4s, pool.plan().target.least}};
+  pool.snapshot.recent = recent;
+  pool.snapshot.gpus[0].state = State::idle;
+  pool.snapshot.gpus[0].sessions = 0;
+  CHECK(pool.did() == "");
+  recent[0].at = k_now - 61s;
+  CHECK(pool.did() == (max_free == 0 ? "destroy g0" : "destroy g1"));
+}
+
 TEST_CASE("FREE below MIN is raised to it") {
   Pool pool;
   pool.limits.min_free = 2;

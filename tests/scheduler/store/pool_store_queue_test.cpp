@@ -261,14 +261,14 @@ STORE_TEST("a promise is scored by the claim that ends the wait") {
   store->record(Promise{{"w2"}, start, k_minute});
   add(*store, gpu_row("a"));
   const Lease lease = claimed(*store, user("w1"));
-  const auto promises = store->promises(start - k_minute);
+  const auto promises = store->promises({.made_since = start - k_minute});
   REQUIRE(promises.size() == 3);
   CHECK(promises[0].promised == 2 * k_minute);
   CHECK(promises[0].actual == lease.claimed_at - start + k_minute);
   CHECK(promises[1].actual == lease.claimed_at - start);
   CHECK(promises[2].waiter.text == "w2");
   CHECK(!promises[2].actual);
-  CHECK(store->promises(start).size() == 2);
+  CHECK(store->promises({.made_since = start}).size() == 2);
 }
 
 STORE_TEST(
@@ -281,11 +281,52 @@ STORE_TEST(
   store->record(Promise{{"hasty"}, start - k_minute, 10 * k_minute});
   store->leave({"patient"});
   store->leave({"hasty"});
-  const auto promises = store->promises(start - k_minute);
+  const auto promises = store->promises({.made_since = start - k_minute});
   REQUIRE(promises.size() == 2);
   CHECK(promises[0].waiter.text == "patient");
   CHECK(promises[0].actual >= k_minute);
   CHECK_FALSE(promises[1].actual);
+}
+
+STORE_TEST("an outcome is shown once to who asks for those after the last one seen") {
+  const TestType place;
+  const auto store = place.open();
+  const TimePoint start = store->now();
+  for (const char* name : {"late", "early", "open"}) {
+    enqueue(*store, user(name));
+    store->record(Promise{{name}, start, k_minute});
+  }
+  store->record(Promise{{"early"}, start + Duration(1), k_minute});
+  add(*store, gpu_row("a", State::idle, 2));
+  CHECK(store->promises({.known_after = start}).empty());
+  store->leave({"open"});
+  claimed(*store, user("late"));
+  const auto first = store->promises({.known_after = start - k_minute});
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].waiter.text == "late");
+  claimed(*store, user("early"));
+  const auto second = store->promises({.known_after = first[0].made_at + *first[0].actual});
+  REQUIRE(second.size() == 2);
+  CHECK(second[0].waiter.text == "early");
+  CHECK(second[1].waiter.text == "early");
+  CHECK(store->promises({.known_after = second[1].made_at + *second[1].actual}).empty());
+  CHECK(store->promises({.made_since = start + Duration(1), .known_after = start}).size() == 1);
+}
+
+STORE_TEST("the score of promises counts those whose outcome is known") {
+  const TestType place;
+  const auto store = place.open();
+  const TimePoint since = store->now();
+  CHECK(store->promise_score(since).scored == 0);
+  store->record(Promise{{"before"}, since - Duration(1), k_minute, k_minute});
+  store->record(Promise{{"kept"}, since, k_minute, k_minute});
+  store->record(Promise{{"early"}, since, 3 * k_minute, k_minute});
+  store->record(Promise{{"broken"}, since, k_minute, 2 * k_minute});
+  store->record(Promise{{"open"}, since, k_minute});
+  const PromiseScore score = store->promise_score(since);
+  CHECK(score.scored == 3);
+  CHECK(score.kept == 2);
+  CHECK(score.error == 3 * k_minute);
 }
 
 STORE_TEST("no change that matters to waiters is missed between two waits") {

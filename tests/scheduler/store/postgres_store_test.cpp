@@ -46,6 +46,21 @@ TEST_CASE("a PostgreSQL migration that breaks off leaves the version before it")
   CHECK(number(db, "SELECT COUNT(to_regclass('second'))") == 0);
 }
 
+TEST_CASE("what PostgreSQL says is one readable line") {
+  if (!PostgresPlace::there()) return;
+  PostgresServer server;
+  const std::string url = server.fresh_schema();
+  const auto readable = [](const Error& error) {
+    INFO(error.message());
+    CHECK(error.message().find_first_of("\n\t\\") == std::string::npos);
+  };
+  PostgresConnection db(url);
+  readable(test::error_of([&] { db.script("SELECT\n\tnowhere"); }));
+  server.stop(SIGINT);
+  readable(test::error_of([&] { db.script("SELECT 1"); }));
+  readable(test::error_of([&] { PostgresConnection another(url); }));
+}
+
 TEST_CASE("a PostgreSQL server that stops is an error until it is back") {
   if (!PostgresPlace::there()) return;
   PostgresServer server;
