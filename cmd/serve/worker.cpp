@@ -71,7 +71,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
        .avatar = first_avatar(options, context),
        .load_avatar = !options.avatar.empty() || demo_models(options, context),
        .slots = options.slots,
-       .gateway_silence = milliseconds(options.gateway_silence_s),
+       .gateway_timeout = milliseconds(options.gateway_silence_s),
        .first_contact = milliseconds(options.first_contact_s),
        .stop_notice = milliseconds(options.drain_s)},
       render_module().render_engine({.models = models_directory(options.models, context),

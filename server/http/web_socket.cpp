@@ -22,7 +22,7 @@ constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 // Beast pings after half of the idle time.
 websocket::stream_base::timeout timeouts(const SocketLimits& limits) {
   return {.handshake_timeout = limits.handshake,
-          .idle_timeout = limits.silence,
+          .idle_timeout = limits.idle_timeout,
           .keep_alive_pings = true};
 }
 

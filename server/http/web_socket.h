@@ -25,7 +25,7 @@ struct Frame {
 struct SocketLimits {
   std::size_t frame_bytes = 1 << 20;
   std::size_t queue_frames = 32;  // in each direction
-  std::chrono::milliseconds silence{40'000}, write{20'000}, handshake{10'000};
+  std::chrono::milliseconds idle_timeout{40'000}, write{20'000}, handshake{10'000};
 };
 
 enum class CloseCode : std::uint16_t {

@@ -22,17 +22,16 @@ IdleShutdown::IdleShutdown(const asio::any_io_executor& executor, IdleShutdownOp
 void IdleShutdown::note_contact() { last_contact_ = Clock::now(); }
 
 asio::awaitable<bool> IdleShutdown::expired(std::function<bool()> has_sessions) {
-  const auto every = std::min<std::chrono::milliseconds>(1s, options_.gateway_silence / 4);
-  while (!stopped_ && options_.gateway_silence > 0ms) {
+  const auto every = std::min<std::chrono::milliseconds>(1s, options_.gateway_timeout / 4);
+  while (!stopped_ && options_.gateway_timeout > 0ms) {
     timer_.expires_after(every);
     co_await timer_.async_wait(k_tuple);
     if (has_sessions()) note_contact();
-    const auto silence = Clock::now() - last_contact_.value_or(started_);
-    const auto bound = last_contact_ ? options_.gateway_silence : options_.first_contact;
-    if (stopped_ || silence < bound) continue;
-    log::warn(
-        "the worker ends: no gateway has spoken to it",
-        {{"silent_s", fmt::format("{:.0f}", std::chrono::duration<double>(silence).count())}});
+    const auto idle = Clock::now() - last_contact_.value_or(started_);
+    const auto bound = last_contact_ ? options_.gateway_timeout : options_.first_contact;
+    if (stopped_ || idle < bound) continue;
+    log::warn("the worker ends: no gateway has spoken to it",
+              {{"idle_s", fmt::format("{:.0f}", std::chrono::duration<double>(idle).count())}});
     co_return true;
   }
   co_return false;

@@ -11,7 +11,7 @@
 namespace navtalk::server {
 
 struct IdleShutdownOptions {
-  std::chrono::milliseconds gateway_silence{0};      // 0: never
+  std::chrono::milliseconds gateway_timeout{0};      // 0: never
   std::chrono::milliseconds first_contact{900'000};  // from the start, before any contact
 };
 

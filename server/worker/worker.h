@@ -28,10 +28,10 @@ struct WorkerOptions {
   std::chrono::milliseconds stuck_after{5'000};
   // The worker ends when no gateway has spoken to it for so long; 0: never. Before the first
   // contact it waits `first_contact` from its start.
-  std::chrono::milliseconds gateway_silence{0}, first_contact{900'000};
+  std::chrono::milliseconds gateway_timeout{0}, first_contact{900'000};
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
-  std::chrono::milliseconds peer_silence{40'000};  // of a session's peer, pings included
+  std::chrono::milliseconds peer_idle_timeout{40'000};  // of a session's peer, pings included
 };
 
 class Worker {

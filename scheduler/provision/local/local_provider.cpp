@@ -61,7 +61,7 @@ LocalProvider::LocalProvider(LocalProviderOptions options)
       children_([this](const local::EndedChild& child) { on_end(child); }) {}
 
 std::vector<std::string> LocalProvider::arguments(const Gpu& gpu, const std::string& device) const {
-  const std::string silence = std::to_string(options_.gateway_silence.count());
+  const std::string silence = std::to_string(options_.gateway_timeout.count());
   return {options_.program.native(), "serve", "--worker", "--listen", "127.0.0.1:0", "--name",
           gpu.name, "--slots", std::to_string(gpu.slots), "--device", device, "--gateway-silence-s",
           silence,

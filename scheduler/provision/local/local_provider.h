@@ -34,7 +34,7 @@ struct LocalProviderOptions {
   // From SIGTERM to SIGKILL.
   std::chrono::milliseconds stop_timeout{10'000};
   // A worker that no gateway contacts for so long exits.
-  std::chrono::seconds gateway_silence{60};
+  std::chrono::seconds gateway_timeout{60};
   // A worker ended by itself: its name, and how. Called on a thread of the provider.
   std::function<void(const std::string& name, const std::string& how)> on_crash{};
 };

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_worker_silence = 20s;
+constexpr auto k_worker_idle_timeout = 20s;
 constexpr std::size_t k_logged_bytes = 500;  // of a worker's message
 
 // Behind the path of the worker's base URL, where a proxy gave it one.
@@ -106,7 +106,7 @@ asio::awaitable<Opening> open_on_worker(OpenRequest request) {
   if (!address) co_return WorkerFailed{.why = "the worker's URL is not usable: " + fault};
   SocketLimits limits;
   limits.handshake = request.options.connect_within;
-  limits.silence = k_worker_silence;
+  limits.idle_timeout = k_worker_idle_timeout;
   WebSocket::Declined declined;
   std::unique_ptr<WebSocket> worker = co_await WebSocket::connect(*address, limits, declined);
   if (!worker) co_return outcome_of(declined);

@@ -8,12 +8,12 @@
 namespace navtalk::server {
 
 struct SessionOptions {
-  std::string worker_token{};                        // shown to workers
-  std::size_t max_sessions = 1000;                   // waiting ones included
-  std::chrono::milliseconds start_within{10'000};    // a client's session.start
-  std::chrono::milliseconds connect_within{5'000};   // to a worker
-  std::chrono::milliseconds ready_within{30'000};    // a worker's session.ready, avatar loaded
-  std::chrono::milliseconds client_silence{40'000};  // pings included
+  std::string worker_token{};                             // shown to workers
+  std::size_t max_sessions = 1000;                        // waiting ones included
+  std::chrono::milliseconds start_within{10'000};         // a client's session.start
+  std::chrono::milliseconds connect_within{5'000};        // to a worker
+  std::chrono::milliseconds ready_within{30'000};         // a worker's session.ready, avatar loaded
+  std::chrono::milliseconds client_idle_timeout{40'000};  // pings included
   // A client that does not read for so long is disconnected. That is well before its worker counts
   // as silent, whose frames wait behind the client's.
   std::chrono::milliseconds slow_client{8'000};

@@ -62,7 +62,7 @@ asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& reque
     co_return refusal;
   }
   SocketLimits limits;
-  limits.silence = options_.client_silence;
+  limits.idle_timeout = options_.client_idle_timeout;
   limits.write = options_.slow_client;
   const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
   if (!socket) co_return std::nullopt;

@@ -63,7 +63,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
   if (answer.ended) end(*answer.ended, k_superseded, "a newer session took this slot");
   ++counters_.sessions;
   SocketLimits limits;
-  limits.silence = options_.peer_silence;
+  limits.idle_timeout = options_.peer_idle_timeout;
   const NamedValues headers = {{k_protocol_header, std::to_string(k_worker_protocol)}};
   std::unique_ptr<WebSocket> socket;  // outlives the held slot
   {

@@ -22,8 +22,8 @@ namespace navtalk::server {
 
 struct WorkerSessionOptions {
   int slots = 1;
-  std::string default_avatar{};                    // of sessions that name none
-  std::chrono::milliseconds peer_silence{40'000};  // pings included
+  std::string default_avatar{};                         // of sessions that name none
+  std::chrono::milliseconds peer_idle_timeout{40'000};  // pings included
 };
 
 class WorkerSessions {

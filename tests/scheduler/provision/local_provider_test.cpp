@@ -266,7 +266,7 @@ TEST_CASE("a worker that ignores SIGTERM is killed after the timeout") {
 
 TEST_CASE("a worker that no gateway contacts exits") {
   LocalProviderOptions lonely = options();
-  lonely.gateway_silence = 1s;
+  lonely.gateway_timeout = 1s;
   LocalProvider provider(lonely);
   const Gpu gpu = created(provider, new_row());
   CHECK(ends(gpu));

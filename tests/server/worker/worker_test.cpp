@@ -148,7 +148,7 @@ TEST_CASE("the slot of a client that disconnects is free afterwards") {
 
 TEST_CASE("a client that does not answer pings counts as gone") {
   Script script;
-  Running worker(script, {.peer_silence = 400ms});
+  Running worker(script, {.peer_idle_timeout = 400ms});
   REQUIRE(worker.becomes("idle"));
   RawClient client(worker.url());
   client.send("GET " + session("a", 1) +
@@ -379,7 +379,7 @@ TEST_CASE("without a token a worker listens on loopback only") {
 
 TEST_CASE("a worker that no gateway speaks to ends by itself, but not during a session") {
   Script script;
-  Running worker(script, {.gateway_silence = 300ms});
+  Running worker(script, {.gateway_timeout = 300ms});
   REQUIRE(worker.becomes("idle"));
   {
     SocketClient client(worker.url(), session("a", 1));
@@ -391,7 +391,7 @@ TEST_CASE("a worker that no gateway speaks to ends by itself, but not during a s
 
 TEST_CASE("a worker that no gateway ever spoke to ends after its first-contact time") {
   Script script;
-  Running worker(script, {.gateway_silence = 20s, .first_contact = 300ms});
+  Running worker(script, {.gateway_timeout = 20s, .first_contact = 300ms});
   CHECK(worker.ends());
 }
 
