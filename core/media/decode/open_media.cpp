@@ -40,6 +40,11 @@ std::string refusal(int rc) {
 
 const char* allowed_decoders() { return k_decoders; }
 
+std::int64_t decoder_max_pixels(const MediaLimits& limits) {
+  constexpr std::int64_t k_slack = 1 << 16;
+  return 2 * limits.max_pixels + k_slack;
+}
+
 OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept) {
   capture_log();
   AVFormatContext* context = avformat_alloc_context();

@@ -28,6 +28,9 @@ OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Ac
 // The decoders that may be used, for AVCodecContext.codec_whitelist.
 const char* allowed_decoders();
 
+// AVCodecContext.max_pixels, which also counts what FFmpeg adds to lines for its own use.
+std::int64_t decoder_max_pixels(const MediaLimits& limits);
+
 // Error{invalid} when the stream says that it is larger or longer than `limits` allow.
 void check_limits(const AVFormatContext& input, const AVStream& stream, const MediaLimits& limits,
                   const std::filesystem::path& path);

@@ -67,7 +67,7 @@ void StreamDecoder::open_codec() {
   int rc = avcodec_parameters_to_context(codec_.get(), stream_->codecpar);
   codec_->pkt_timebase = stream_->time_base;
   codec_->codec_whitelist = av_strdup(allowed_decoders());
-  codec_->max_pixels = options_.limits.max_pixels;
+  codec_->max_pixels = decoder_max_pixels(options_.limits);
   if (options_.type == AVMEDIA_TYPE_VIDEO) {
     codec_->thread_count =
         static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, k_most_threads));

@@ -55,6 +55,10 @@ TEST_CASE("a picture of more pixels than allowed is refused before it is decoded
   CHECK(read_image(folder / "large.png", {.max_pixels = 20'000}).width == 200);
   expect_error(Code::invalid, {"large.png", "megapixels (media.max_megapixels)"},
                [&] { read_image(folder / "large.png", {.max_pixels = 19'999}); });
+  // Its decoder refuses it, so that no memory is taken for its pixels.
+  write_png(folder / "bomb.png", Image(2000, 2000).view());
+  expect_error(Code::invalid, {"bomb.png", "megapixels (media.max_megapixels)"},
+               [&] { read_image(folder / "bomb.png", {.max_pixels = 1'000'000}); });
 }
 
 TEST_CASE(

@@ -17,6 +17,7 @@ extern "C" {
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/media/decode/open_media.h"
 #include "core/media/decode/orientation.h"
 #include "core/media/decode/picture/centred_chroma.h"
 #include "core/media/decode/picture/png_orientation.h"
@@ -41,7 +42,7 @@ CodecPtr open_decoder(AVCodecID kind, const MediaLimits& limits) {
   CodecPtr codec(avcodec_alloc_context3(decoder));
   if (!codec) throw std::bad_alloc();
   codec->thread_count = 1;
-  codec->max_pixels = limits.max_pixels;
+  codec->max_pixels = decoder_max_pixels(limits);
   codec->idct_algo = FF_IDCT_FAAN;  // of them all the nearest to JPEG's own library
   codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
   if (const int rc = avcodec_open2(codec.get(), decoder, nullptr); rc < 0)
@@ -49,11 +50,15 @@ CodecPtr open_decoder(AVCodecID kind, const MediaLimits& limits) {
   return codec;
 }
 
-std::string refusal(int rc, const MediaLimits& limits) {
-  const std::string why = reason(rc);
-  if (why.find("exceeds specified max pixel count") == std::string::npos) return why;
+std::string too_many_pixels(const MediaLimits& limits) {
   return fmt::format("it has more than {:.0f} megapixels (media.max_megapixels)",
                      static_cast<double>(limits.max_pixels) / 1e6);
+}
+
+std::string refusal(int rc, const MediaLimits& limits) {
+  const std::string why = reason(rc);
+  const bool large = why.find("exceeds specified max pixel count") != std::string::npos;
+  return large ? too_many_pixels(limits) : why;
 }
 
 // Error{invalid} with FFmpeg's reason.
@@ -72,6 +77,8 @@ FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const Media
   if (rc < 0) throw Error(Code::invalid, refusal(rc, limits));
   if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0)
     throw Error(Code::invalid, "its data are broken");
+  if (std::int64_t{frame->width} * frame->height > limits.max_pixels)
+    throw Error(Code::invalid, too_many_pixels(limits));
   return frame;
 }
 
