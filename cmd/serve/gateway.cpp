@@ -9,6 +9,7 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "core/process/open_files.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
@@ -59,6 +60,7 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
+  raise_open_files();
   const Config& config = context.config;
   const std::unique_ptr<PoolStore> store = open_store(config);
   const PoolIdentity identity = identity_of(*store, config);

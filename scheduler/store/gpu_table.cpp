@@ -90,28 +90,44 @@ void delete_gpu(Transaction& transaction, const GpuId& id) {
 // The conditions repeat the partial index gpus_with_room word for word, so that it is used.
 #define NAVTALK_WITH_ROOM(tenant) \
   "dedicated_to = " tenant " AND state < 2 AND draining = 0 AND sessions < slots "
+// A silent one gets no session.
+#define NAVTALK_CLAIMABLE(tenant) NAVTALK_WITH_ROOM(tenant) "AND misses < 3 "
+static_assert(k_silent_misses == 3);
 
+namespace {
+
+// The best GPU for a tenant ($1) on a host ($2) among those with at most that many misses.
+std::string select_best(int misses) {
+  const auto best_of = [misses](const char* condition) {
+    return fmt::format("SELECT * FROM ({}) AS best_of",
+                       select_gpus(fmt::format(" WHERE {} AND misses <= {} AND (source <> 0 OR "
+                                               "host = '' OR $2 = '' OR host = $2) "
+                                               "ORDER BY source, sessions DESC, created_at, id "
+                                               "LIMIT 1",
+                                               condition, misses)));
+  };
+  return best_of(NAVTALK_CLAIMABLE("$1")) + " UNION ALL " +
+         best_of(NAVTALK_CLAIMABLE("'' AND $1 <> ''"));
+}
+
+}  // namespace
+
+// One that missed its last probe is taken only when no other one is free.
 std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
                             const std::string& host) {
-  static const std::string k_sql = [] {
-    const auto best_of = [](const char* condition) {
-      return fmt::format("SELECT * FROM ({}) AS best_of",
-                         select_gpus(fmt::format(
-                             " WHERE {} AND (source <> 0 OR host = '' OR $2 = '' OR host = $2) "
-                             "ORDER BY source, sessions DESC, created_at, id LIMIT 1",
-                             condition)));
-    };
-    return best_of(NAVTALK_WITH_ROOM("$1")) + " UNION ALL " +
-           best_of(NAVTALK_WITH_ROOM("'' AND $1 <> ''"));
-  }();
-  const auto best = read_gpus(*transaction.db.query(k_sql, {tenant.text, host}));
-  return best.empty() ? std::nullopt : std::optional(best.front());
+  static const std::string k_answers = select_best(0);
+  static const std::string k_any = select_best(k_silent_misses);
+  for (const std::string* sql : {&k_answers, &k_any}) {
+    const auto best = read_gpus(*transaction.db.query(*sql, {tenant.text, host}));
+    if (!best.empty()) return best.front();
+  }
+  return std::nullopt;
 }
 
 Room free_slots(Transaction& transaction, const TenantId& dedicated_to) {
   const auto rows = transaction.db.query(
       "SELECT CASE WHEN source = 0 THEN host ELSE '' END, SUM(slots - sessions) FROM gpus "
-      "WHERE " NAVTALK_WITH_ROOM("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
+      "WHERE " NAVTALK_CLAIMABLE("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
       {dedicated_to.text});
   Room room;
   while (rows->next()) {

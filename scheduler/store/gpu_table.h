@@ -20,8 +20,8 @@ void insert_gpu(Transaction& transaction, const Gpu& gpu);
 void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 
-// The GPU that a claim takes: with a free slot, not draining, one dedicated to the tenant before a
-// shared one. A local GPU can be reached from its own host only; `host` empty: from anywhere.
+// The GPU that a claim takes: with a free slot, not draining, not silent; one that answered its last
+// probe before one that did not, then one dedicated to the tenant before a shared one. A local GPU can be reached from its own host only; `host` empty: from anywhere.
 std::optional<Gpu> best_gpu(Transaction& transaction, const TenantId& tenant,
                             const std::string& host);
 // Free slots of GPUs dedicated to the tenant (empty: of shared ones).
