@@ -95,6 +95,14 @@ void print(const PoolReport& report, Context& context) {
         "{:.0f} %\n",
         headroom.users, headroom.bursts, headroom.used.deviations, headroom.used.trust * 100);
   }
+  for (const Source source : {Source::external, Source::cloud}) {
+    const Outage& outage = outage_of(totals.outages, source);
+    if (!outage.on) continue;
+    context.out.print(
+        "warning: most GPUs of {} have not answered for {}: taken for a fault of the network, so "
+        "none of them is failed or destroyed\n",
+        name(source), age(report.view.now - outage.since));
+  }
   if (!totals.creation_paused.empty()) {
     context.out.print("creation in the cloud is paused: {}\n", printable(totals.creation_paused));
   }

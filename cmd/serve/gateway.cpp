@@ -10,6 +10,7 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "core/process/open_files.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
@@ -61,6 +62,7 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
 
 int serve_gateway(const ServeOptions& options, Context& context) {
   for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
+  raise_open_files();
   const Config& config = context.config;
   const std::unique_ptr<PoolStore> store = open_store(config);
   const PoolIdentity identity = identity_of(*store, config);

@@ -99,7 +99,7 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
     if (!shared(gpu)) continue;
     if (gpu.serving()) {
       busy += gpu.sessions;
-      free += gpu.free_slots();
+      if (!silent(gpu)) free += gpu.free_slots();
     }
     if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
     const bool woken = gpu.intent.operation == Operation::wake;

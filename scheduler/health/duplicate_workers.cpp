@@ -10,7 +10,9 @@ namespace {
 // Of two rows of one worker: is `gpu` the duplicate?
 bool is_duplicate(const Gpu& gpu, const Gpu& other) {
   if (gpu.source != Source::external) return false;
-  if (!other.serving() && other.state != State::starting) return false;
+  const bool owns = other.serving() || other.state == State::starting ||
+                    (other.source != Source::external && may_return(other));
+  if (!owns) return false;
   if (other.source != Source::external) return true;
   if (gpu.serving() != other.serving()) return other.serving();
   return std::tie(gpu.created_at, gpu.id) > std::tie(other.created_at, other.id);
@@ -21,15 +23,10 @@ bool is_duplicate(const Gpu& gpu, const Gpu& other) {
 // nullopt: no other row leads to its worker, or all of these are duplicates of this one.
 std::optional<std::string> Prober::why_duplicate(const Gpu& gpu) const {
   if (gpu.source != Source::external) return std::nullopt;
-  const std::vector<GpuId> same_worker = records_.with([&](const auto& records) {
-    std::vector<GpuId> found;
-    const auto own = records.find(gpu.id);
-    if (own == records.end() || own->second.instance.empty()) return found;
-    for (const auto& [id, record] : records) {
-      if (id != gpu.id && record.instance == own->second.instance) found.push_back(id);
-    }
-    return found;
-  });
+  const std::vector<GpuId> same_worker = [&] {
+    const std::lock_guard lock(mutex_);
+    return records_.same_instance(gpu.id);
+  }();
   for (const GpuId& id : same_worker) {
     const std::optional<Gpu> other = store_.find(id);
     if (!other || !is_duplicate(gpu, *other)) continue;
@@ -44,15 +41,14 @@ std::optional<std::string> Prober::why_duplicate(const Gpu& gpu) const {
 // it fails. Local workers of other hosts are not asked here and cannot be reached.
 bool Prober::all_serving_answered(const Gpu& gpu) const {
   const PoolView view = store_.view();
-  return records_.with([&](const auto& records) {
-    const auto own = records.find(gpu.id);
-    if (own == records.end()) return false;
-    return std::all_of(view.gpus.begin(), view.gpus.end(), [&](const Gpu& other) {
-      const bool elsewhere = other.source == Source::local && other.host != options_.host;
-      if (!other.serving() || other.url.empty() || elsewhere) return true;
-      const auto record = records.find(other.id);
-      return record != records.end() && record->second.answered >= own->second.since;
-    });
+  const std::lock_guard lock(mutex_);
+  const ProbeRecords::Record* const own = records_.find(gpu.id);
+  if (own == nullptr) return false;
+  return std::all_of(view.gpus.begin(), view.gpus.end(), [&](const Gpu& other) {
+    const bool elsewhere = other.source == Source::local && other.host != options_.host;
+    if (!other.serving() || other.url.empty() || elsewhere) return true;
+    const ProbeRecords::Record* const record = records_.find(other.id);
+    return record != nullptr && record->answered >= own->since;
   });
 }
 
@@ -62,7 +58,7 @@ void Prober::refuse_duplicate(const Gpu& gpu, const std::string& why) {
   if (row->state != State::failed) {
     if (row->serving() || row->intent.number == gpu.intent.number) fail(*row, why);
   } else if (row->last_error != why) {
-    store_.missed(gpu.id, store_.now(), why);
+    store_.missed({{gpu.id, why}}, store_.now());
   }
 }
 

@@ -4,8 +4,10 @@
 //   starting           refuses the token or the protocol, twice: failed
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
-//   failed, external   good answers again: ready, unless it is blamed for its sessions
-//                      (scheduler/pool/session_faults.h)
+//   failed             it may return (pool/outage.h), and proves itself as a starting one: ready,
+//                      unless it is blamed for its sessions (scheduler/pool/session_faults.h)
+//
+// When most GPUs of a source miss their probes at once, none of them fails (outage_rule.h).
 //
 // Two URLs may lead to one worker, which shows in the instance that it reports: the duplicate row
 // does not become ready, or fails. A registered row is the duplicate of a local or cloud one, one
@@ -14,19 +16,29 @@
 // them may be the same worker, restarted.
 //
 // Misses are counted in the row, so that any process continues the count; the last answer of a
-// starting worker is its row's last error. Serving workers have threads of their own: a dozen dead
-// pods must not delay the probes of living ones.
+// starting worker is its row's last error.
+//
+//   step() ─► AsyncHttpClient ─► answered() ─► results ─► the recorder: rows, many in a transaction
+//             any number of        notes it                   └─► the provers: handshake, ready
+//             probes at once
+//
+// A worker that hangs costs one place among the probes for the timeout, and delays no other verdict.
+// Handshakes have a few threads of their own.
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.
 #pragma once
 
-#include <map>
+#include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
-#include "core/base/guarded.h"
+#include "core/net/async_http_client.h"
+#include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
+#include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/row_workers.h"
 
@@ -38,10 +50,13 @@ struct ProberOptions {
   std::string token;  // that workers ask for
   Duration starting_every = std::chrono::milliseconds(500);
   Duration running_every = std::chrono::seconds(5);
-  Duration failed_every = std::chrono::seconds(10);
+  Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
+  Duration record_every = std::chrono::milliseconds(250);
   Duration grace = std::chrono::seconds(15);
-  WorkerClientOptions client{};
-  int threads = 4;  // for serving workers, and as many for the others
+  std::chrono::milliseconds timeout{2'000};  // of a probe: to connect and to answer
+  std::size_t at_once = 2048;                // probes
+  WorkerClientOptions client{};              // of handshakes
+  int threads = 4;                           // for handshakes
 };
 
 class Prober {
@@ -49,20 +64,14 @@ class Prober {
   Prober(PoolStore& store, ProberOptions options);
   ~Prober();
 
-  // Hands every row that is due to a thread. `leading`: this process holds the scaler's lease.
+  // Begins to probe every row that is due. `leading`: this process holds the scaler's lease.
   void step(bool leading);
-  // True once no probe is under way; false after that time, or when a stop is asked.
+  // True once no probe is under way and all answers are recorded; false after that time, or when a
+  // stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
 
  private:
-  // What this process has seen of one GPU.
-  struct Record {
-    TimePoint asked{};
-    int good = 0, bad = 0;   // answers in a row; good: of one instance
-    std::string instance{};  // the last that answered there
-    TimePoint since{};       // the first answer of that instance
-    TimePoint answered{};    // the last good one
-  };
+  using Clock = ProbeRecords::Clock;
   struct Verdict {
     std::string why{};     // empty: it is healthy
     bool refuses = false;  // another token or protocol: waiting does not help
@@ -70,18 +79,31 @@ class Prober {
     int slots = 0;
     std::string instance{};
   };
+  struct Result {
+    Gpu gpu;  // as it was when it was asked
+    Verdict verdict;
+    int in_row = 0;  // good or bad answers
+  };
 
-  bool due(const Gpu& gpu, bool leading, TimePoint now) const;
-  void forget_removed(const PoolView& view);
-  RowWorkers::Work make_work();
-  Verdict ask(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) const;
-  void probe(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
-  void handle_good(const Gpu& gpu, int slots, int in_row, WorkerClient& client,
-                   const std::stop_token& stop);
-  void handle_bad(const Gpu& gpu, const Verdict& verdict, int in_row);
+  bool due(const Gpu& gpu, bool leading, Clock::time_point now) const;  // under mutex_
+  Duration period(const Gpu& gpu, const ProbeRecords::Record& record) const;
+  void ask(const Gpu& gpu);
+  static Verdict judged(const Gpu& gpu, const HttpResult& result);
+  void answered(const Gpu& gpu, Verdict verdict);
+  void ended(const GpuId& id);
+  // --- what answers change: verdicts.cpp
+  void run_recorder(const std::stop_token& stop);
+  std::vector<Result> take_results(const std::stop_token& stop);
+  void record(const std::vector<Result>& results, std::vector<GpuId>& proving);
+  static bool hopeless(const Gpu& gpu, const Result& result);
+  void record_misses(const std::vector<Result>& results);
+  void fail_lost(const std::vector<Gpu>& rows);
+  Outages watch(const PoolView& view, bool may_begin);
+  void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
-  void prove(const Gpu& gpu, int slots, TimePoint now);
-  Record note(const Gpu& gpu, const Verdict& verdict, TimePoint asked);
+  RowWorkers::Work make_prover();
+  void prove(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
+  void make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;
   bool all_serving_answered(const Gpu& gpu) const;
@@ -89,9 +111,15 @@ class Prober {
 
   PoolStore& store_;
   ProberOptions options_;
-  Guarded<std::map<GpuId, Record>> records_;
-  std::mutex proving_;           // one at a time: two rows of one worker must see each other
-  RowWorkers serving_, others_;  // last: their threads use the rest
+  mutable std::mutex mutex_;  // of the next two
+  ProbeRecords records_;
+  std::vector<Result> results_;          // that are not recorded yet
+  std::condition_variable_any arrived_;  // results
+  std::condition_variable_any idle_;
+  std::mutex proving_;  // one at a time: two rows of one worker must see each other
+  RowWorkers provers_;  // these three use the rest, and each the one before
+  std::jthread recorder_;
+  AsyncHttpClient client_;
 };
 
 }  // namespace navtalk

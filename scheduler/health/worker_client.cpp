@@ -15,6 +15,7 @@ namespace navtalk {
 namespace {
 
 constexpr std::size_t k_max_answer = 1 << 20;  // bytes
+constexpr const char* k_health = "/healthz";
 
 std::string base64(const unsigned char* bytes, int size) {
   std::string text(static_cast<std::size_t>((size + 2) / 3 * 4) + 1, '\0');
@@ -97,27 +98,29 @@ std::optional<WorkerFault> judged(const HttpAnswer& answer, const std::string& p
   return own_words ? std::nullopt : std::optional(fault);
 }
 
-}  // namespace
-
-WorkerClient::WorkerClient(std::string token, WorkerClientOptions options)
-    : token_(std::move(token)), options_(options) {}
-
-HttpRequest WorkerClient::request(const std::string& url, const std::string& path) const {
-  HttpRequest result{.url = joined(url, path),
-                     .headers = worker_request_headers(token_),
-                     .connect_timeout = options_.connect_timeout,
-                     .timeout = options_.timeout,
+HttpRequest worker_request(std::string url, const std::string& token,
+                           std::chrono::milliseconds connect_timeout,
+                           std::chrono::milliseconds timeout) {
+  HttpRequest result{.url = std::move(url),
+                     .headers = worker_request_headers(token),
+                     .connect_timeout = connect_timeout,
+                     .timeout = timeout,
                      .max_answer = k_max_answer};
   result.headers.emplace_back("Accept", "application/json");
   return result;
 }
 
-WorkerAnswer WorkerClient::health(const std::string& url, const std::stop_token& stop) {
-  const HttpRequest asked = request(url, "/healthz");
-  const HttpResult result = http_.send(asked, stop);
+}  // namespace
+
+HttpRequest health_request(const std::string& url, const std::string& token,
+                           std::chrono::milliseconds timeout) {
+  return worker_request(joined(url, k_health), token, timeout, timeout);
+}
+
+WorkerAnswer health_answer(const std::string& url, const HttpResult& result) {
   if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
   const auto& answer = std::get<HttpAnswer>(result);
-  const std::string place = parse_http_url(asked.url).place();
+  const std::string place = parse_http_url(url).place();
   const std::optional<WorkerHealth> health = parse_worker_health(answer.body);
   if (answer.status == 200 && health) return *health;
   if (answer.status == 503 && health) {
@@ -125,6 +128,17 @@ WorkerAnswer WorkerClient::health(const std::string& url, const std::stop_token&
                        place + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
   }
   return fault_of(answer, place);
+}
+
+WorkerClient::WorkerClient(std::string token, WorkerClientOptions options)
+    : token_(std::move(token)), options_(options) {}
+
+HttpRequest WorkerClient::request(const std::string& url, const std::string& path) const {
+  return worker_request(joined(url, path), token_, options_.connect_timeout, options_.timeout);
+}
+
+WorkerAnswer WorkerClient::health(const std::string& url, const std::stop_token& stop) {
+  return health_answer(url, http_.send(request(url, k_health), stop));
 }
 
 std::optional<WorkerFault> WorkerClient::post(const std::string& url, const std::string& path,

@@ -39,6 +39,13 @@ struct WorkerClientOptions {
   std::chrono::milliseconds load_timeout{120'000};  // pause and wake, which move weights
 };
 
+// One question for a worker's health, for whichever client sends it, and what its answer says. The
+// timeout is that of connecting and answering together.
+// Error{invalid} when the base URL is not valid.
+HttpRequest health_request(const std::string& url, const std::string& token,
+                           std::chrono::milliseconds timeout);
+WorkerAnswer health_answer(const std::string& url, const HttpResult& result);
+
 class WorkerClient {
  public:
   explicit WorkerClient(std::string token, WorkerClientOptions options = {});

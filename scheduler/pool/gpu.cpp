@@ -34,8 +34,23 @@ std::string_view name(Attempt::Result result) {
 
 bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; }
 
+bool silent(const Gpu& gpu) { return gpu.serving() && gpu.misses >= k_silent_misses; }
+
 int coming_slots(const Gpu& gpu) {
-  return shared(gpu) && (gpu.serving() || gpu.state == State::starting) ? gpu.free_slots() : 0;
+  const bool comes = (gpu.serving() && !silent(gpu)) || gpu.state == State::starting;
+  return shared(gpu) && comes ? gpu.free_slots() : 0;
+}
+
+int silent_slots(const Gpu& gpu) { return shared(gpu) && silent(gpu) ? gpu.free_slots() : 0; }
+
+void ComingSlots::add(const Gpu& gpu) {
+  slots += coming_slots(gpu);
+  silent += silent_slots(gpu);
+}
+
+bool ComingSlots::enough(std::size_t waiters, int spare) const {
+  const int waiting = static_cast<int>(waiters);
+  return slots >= waiting && slots + silent >= waiting + spare;
 }
 
 Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
@@ -60,7 +75,7 @@ bool kept_paused(const Gpu& gpu) {
 
 bool claimable(const Gpu& gpu, const TenantId& tenant) {
   const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == tenant;
-  return gpu.serving() && allowed && !gpu.draining && gpu.free_slots() > 0;
+  return gpu.serving() && !silent(gpu) && allowed && !gpu.draining && gpu.free_slots() > 0;
 }
 
 }  // namespace navtalk

@@ -1,6 +1,7 @@
 // One row of the pool: a GPU, or a CPU, that can run one worker. Plain values, as a store keeps them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,7 +64,7 @@ struct Gpu {
   TimePoint created_at{};
   TimePoint since{};         // when it entered this state
   TimePoint seen_at{};       // when its worker last answered a probe; zero: never
-  int misses = 0;            // probes since then without a good answer
+  int misses = 0;            // probes since then without a good answer; 0 when it is woken or ready
   TimePoint missed_since{};  // the first of them
   std::string last_error{};
   WaiterId reserved_for{};  // starting for this waiter: not surplus
@@ -79,6 +80,10 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
+// So many probes in a row without a good answer, and no new session is put on a GPU.
+inline constexpr int k_silent_misses = 3;
+// Does it serve, but has not answered for so many probes?
+bool silent(const Gpu& gpu);
 // May a session of `tenant` be put on it now?
 bool claimable(const Gpu& gpu, const TenantId& tenant);
 // The row's next intent, free for any executor; and what remains of one with its outcome.
@@ -94,7 +99,20 @@ bool nothing_was_made(const Gpu& gpu);
 bool kept_paused(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?
 bool shared(const Gpu& gpu);
-// Slots of the shared pool that are free on it, or will be when it has started.
+// Slots of the shared pool that are free on it, or will be when it has started. Of a silent one none.
 int coming_slots(const Gpu& gpu);
+// Slots of the shared pool that will be free on a silent GPU once it answers.
+int silent_slots(const Gpu& gpu);
+
+// Slots of the shared pool beside those who want them.
+struct ComingSlots {
+  int slots = 0;   // coming_slots()
+  int silent = 0;  // silent_slots()
+
+  void add(const Gpu& gpu);
+  // Are there slots for all waiters, and for `spare` more users? A silent GPU serves no waiter, but it
+  // is not replaced in advance either: it is about to answer, or to fail.
+  bool enough(std::size_t waiters, int spare) const;
+};
 
 }  // namespace navtalk

@@ -29,7 +29,8 @@ struct Cause {
 };
 
 // A condition for adding or waking a GPU: the slots of the shared pool that are free, or will be once
-// every starting GPU has started, are fewer than the waiters plus `spare`. The row is then reserved
+// every starting GPU has started, are not enough for the waiters and `spare` more users
+// (ComingSlots::enough). The row is then reserved
 // for the first waiter whom those slots do not reach, if there is one. Checked in the transaction, so
 // that gateways that saw the same queue start no more GPUs together than one would.
 struct ForUsers {
@@ -62,6 +63,11 @@ struct GpuChange {
   std::uint64_t fence = 0;
   double max_usd_per_hour = 0;          // of a wake; 0: no cap. As for NewGpu
   std::optional<ForUsers> for_users{};  // of a wake. As for NewGpu
+};
+
+struct Miss {
+  GpuId gpu;
+  std::string why;
 };
 
 struct PoolView {
@@ -102,17 +108,18 @@ class PoolStore {
   // Only from stopping or failed, or external, and without sessions. False when the version is
   // stale.
   virtual bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) = 0;
-  // The result of a probe. seen(): a good answer. missed(): one more miss; `why` becomes the row's
-  // last error unless the row is serving. Neither is a change: no event, no new version. missed()
-  // returns the row afterwards; nullopt when it is gone.
-  virtual void seen(const GpuId& id, TimePoint at) = 0;
-  virtual std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) = 0;
+  // The results of probes, many at once. seen(): good answers, which end a row's misses; a starting row
+  // keeps the time at which it was last seen until it is ready (being_woken()). missed(): one more miss
+  // of each row; `why` becomes its last error unless it is serving. Neither is a change: no event, no
+  // new version. missed() returns the rows afterwards, without those that are gone.
+  virtual void seen(const std::vector<GpuId>& ids, TimePoint at) = 0;
+  virtual std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) = 0;
 
   // --- sessions and queue
   // A slot for the claimant, if one is free that no waiter ahead of it can use; removes it from the
   // queue. Preference: dedicated to its tenant, local, external, cloud; among equals the fullest; but
   // one that missed its last probe or is in `claimant.avoid` only if no other is at hand, and none of
-  // `claimant.refuse`.
+  // `claimant.refuse`. Never a silent GPU.
   // Claiming again with the same id while it holds a lease returns that lease.
   virtual std::optional<Lease> claim(const Claimant& claimant, Duration lease) = 0;
   // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters.
@@ -146,6 +153,8 @@ class PoolStore {
   virtual void yield_scaler(const std::string& owner) = 0;
 
   // --- history: see history.h
+  // Something that concerns no single GPU.
+  virtual void record(const Cause& event) = 0;
   virtual std::vector<PoolEvent> events(const EventQuery& query) = 0;
   virtual std::vector<DemandBucket> demand(TimePoint since) = 0;
   virtual void record(const Attempt& attempt) = 0;

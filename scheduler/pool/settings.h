@@ -16,6 +16,7 @@ inline constexpr std::string_view k_pool_id = "pool.id";                // sched
 inline constexpr std::string_view k_hosts = "hosts";                    // provision/hosts.h
 inline constexpr std::string_view k_creation_pause = "creation.pause";  // provision/supply.h
 inline constexpr std::string_view k_cloud_switch = "cloud.switch";      // provision/supply.h
+inline constexpr std::string_view k_outages = "health.outages";         // pool/outage.h
 // One for each list of a provider: "reconciler.runpod", "reconciler.local.HOST".
 inline constexpr std::string_view k_observations = "reconciler.";       // provision/observations.h
 inline constexpr std::string_view k_expiry_watch = "silence.watch";     // queue/lease_expiry.h

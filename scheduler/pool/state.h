@@ -8,7 +8,7 @@
 //    paused ◄────────── stopping ─────────────► (the row is removed)
 //             paused       ▲
 //                          │ destroy
-//   any ── fail ──► failed ┘      failed ── ready ──► idle: an external GPU that answers again
+//   any ── fail ──► failed ┘      failed ── ready ──► idle: a GPU that answers again (outage.h)
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class State : std::uint8_t {
   running = 1,   // at least one session
   starting = 2,  // being created or woken; not yet proven ready
   paused = 3,    // kept, costs little, can be woken
-  failed = 4,    // broken; held briefly, then destroyed (external: probed again)
+  failed = 4,    // broken; held briefly, then destroyed (external: probed for ever)
   stopping = 5,  // being paused or destroyed; may not be claimed
 };
 inline constexpr int k_states = 6;

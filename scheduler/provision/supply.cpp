@@ -16,7 +16,9 @@ using nlohmann::json;
 constexpr int k_at_once = 4;
 
 bool enough(const PoolView& view, const ForUsers& need) {
-  return coming_slots(view) >= static_cast<int>(view.waiters.size()) + need.spare;
+  ComingSlots slots;
+  for (const Gpu& gpu : view.gpus) slots.add(gpu);
+  return slots.enough(view.waiters.size(), need.spare);
 }
 
 std::string as_text(const bool& on) { return on ? "on" : "off"; }

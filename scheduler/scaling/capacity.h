@@ -8,9 +8,9 @@ namespace navtalk {
 
 struct Capacity {
   int busy = 0;      // sessions
-  int free = 0;      // on idle and running GPUs
+  int free = 0;      // on idle and running GPUs that answer
   int starting = 0;  // will be ready soon
-  int holding = 0;   // of failed GPUs that still keep their place
+  int holding = 0;   // of failed and silent GPUs that still keep their place
   int paused = 0;    // can be woken
   int local = 0;     // of local and external GPUs, and of those that could be created there
   int gpus = 0;      // rows that count for max_gpus
@@ -20,6 +20,9 @@ struct Capacity {
   int supply() const { return busy + free + starting; }
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
+
+// Does a failed GPU still keep its place? One that may return has the whole hold after an outage.
+bool in_hold(const Gpu& gpu, const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now);
 
 Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now);
 

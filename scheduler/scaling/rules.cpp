@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "scheduler/scaling/capacity.h"
 #include "scheduler/scaling/growth.h"
 
 namespace navtalk {
@@ -38,11 +39,10 @@ void Rules::fail_stale() {
   for (std::size_t i = 0; i < snapshot_.gpus.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
     if (!gpu.dedicated_to.empty()) continue;
-    const bool held = now_ - gpu.since < limits_.failed_hold;
     const bool clearable = gpu.state == State::failed && gpu.source != Source::external;
     if (starts_late(gpu)) {
       act(Kind::fail, i, "its start took longer than the deadline");
-    } else if (clearable && !held && gpu.sessions == 0) {
+    } else if (clearable && !in_hold(gpu, snapshot_, limits_, now_) && gpu.sessions == 0) {
       act(Kind::clear_failed, i, "failed, and its hold is over");
     }
   }
@@ -105,7 +105,7 @@ void Rules::shrink() {
     if (gpu.draining || !removable(gpu)) continue;
     if (gpu.source == Source::cloud && !plan_.cloud) {
       act(Kind::destroy, i, "the cloud is switched off");
-    } else if (surplus > 0) {
+    } else if (surplus > 0 && !silent(gpu)) {  // a silent one is not part of the surplus
       idle.push_back(i);
     }
   }

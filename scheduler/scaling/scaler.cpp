@@ -58,6 +58,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   snapshot.recent = recent_;
   snapshot.memory = k_memory.read(store_).value_or(ScalerMemory{});
   snapshot.memory.headroom = k_headroom.read(store_).value_or(Headroom{});
+  snapshot.outages = read_outages(store_);
   const auto pause = creation_pause(store_);
   if (pause) snapshot.creation_paused_until = pause->until;
   return snapshot;

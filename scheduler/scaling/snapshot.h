@@ -10,6 +10,7 @@
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/forecast/headroom.h"
+#include "scheduler/pool/outage.h"
 #include "scheduler/scaling/target_window.h"
 
 namespace navtalk {
@@ -49,6 +50,7 @@ struct Snapshot {
   // Recent targets of the acting policy, in any order; those older than the hold are passed over.
   std::span<const TimedTarget> recent{};
   ScalerMemory memory{};
+  Outages outages{};
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
 };
 

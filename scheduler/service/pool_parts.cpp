@@ -18,7 +18,10 @@ ExecutorOptions executor_options(const PoolOptions& options) {
 ProberOptions prober_options(const PoolOptions& options, bool at_once) {
   ProberOptions prober{
       .who = options.owner, .host = host_of(options), .token = options.worker_token};
-  if (at_once) prober.starting_every = prober.running_every = prober.failed_every = {};
+  if (at_once) {
+    prober.starting_every = prober.running_every = prober.failed_every = {};
+    prober.record_every = {};
+  }
   return prober;
 }
 

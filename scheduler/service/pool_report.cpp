@@ -44,6 +44,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
     totals.sessions += gpu.sessions;
     const bool free = claimable(gpu, gpu.dedicated_to) && supervised(report, gpu);
     if (free) totals.free_slots += gpu.free_slots();
+    if (silent(gpu)) ++totals.silent.at(static_cast<std::size_t>(gpu.source));
     ++totals.by_state.at(static_cast<std::size_t>(gpu.state));
     if (gpu.state != State::paused) totals.usd_per_hour += gpu.usd_per_hour;
   }
@@ -57,6 +58,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
   totals.stale = ticks_are_overdue(ticks, view.now) && (totals.gpus > 0 || totals.waiting > 0);
   totals.headroom = recent_headroom(store, view.now);
   totals.cloud = cloud_switched_on(store);
+  totals.outages = read_outages(store);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
   return totals;
 }
@@ -101,6 +103,14 @@ ordered_json as_json(const PoolTotals& totals, Duration wall) {
   object["last_tick"] = last ? ordered_json(time_text(last->at + wall)) : ordered_json();
   object["stale"] = totals.stale;
   object["creation_paused"] = text_or_null(totals.creation_paused);
+  object["outages"] = ordered_json::array();
+  int silent = 0;
+  for (std::size_t source = 0; source < k_sources; ++source) {
+    silent += totals.silent.at(source);
+    if (totals.outages.at(source).on)
+      object["outages"].push_back(name(static_cast<Source>(source)));
+  }
+  object["silent"] = silent;
   return object;
 }
 

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "scheduler/forecast/headroom.h"
+#include "scheduler/forecast/lead_times.h"
+#include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk {
@@ -24,6 +26,8 @@ struct PoolTotals {
   bool stale = false;
   bool cloud = false;
   std::string creation_paused{};  // why, while creation in the cloud is paused
+  Outages outages{};
+  std::array<int, k_sources> silent{};  // GPUs that serve but do not answer, by Source
 };
 
 struct PoolReport {

@@ -90,6 +90,9 @@ void delete_gpu(Transaction& transaction, const GpuId& id) {
 // The conditions repeat the partial index gpus_with_room word for word, so that it is used.
 #define NAVTALK_WITH_ROOM(tenant) \
   "dedicated_to = " tenant " AND state < 2 AND draining = 0 AND sessions < slots "
+// A silent one gets no session.
+#define NAVTALK_CLAIMABLE(tenant) NAVTALK_WITH_ROOM(tenant) "AND misses < 3 "
+static_assert(k_silent_misses == 3);
 
 namespace {
 
@@ -103,8 +106,8 @@ std::vector<Gpu> best_gpus(Transaction& transaction, const Claimant& claimant, s
                              "ORDER BY source, sessions DESC, created_at, id LIMIT $3",
                              condition)));
     };
-    return best_of(NAVTALK_WITH_ROOM("$1")) + " UNION ALL " +
-           best_of(NAVTALK_WITH_ROOM("'' AND $1 <> ''"));
+    return best_of(NAVTALK_CLAIMABLE("$1")) + " UNION ALL " +
+           best_of(NAVTALK_CLAIMABLE("'' AND $1 <> ''"));
   }();
   return read_gpus(*transaction.db.query(
       k_sql, {claimant.tenant.text, claimant.host, static_cast<std::int64_t>(limit)}));
@@ -133,7 +136,7 @@ std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant) 
 Room free_slots(Transaction& transaction, const TenantId& dedicated_to) {
   const auto rows = transaction.db.query(
       "SELECT CASE WHEN source = 0 THEN host ELSE '' END, SUM(slots - sessions) FROM gpus "
-      "WHERE " NAVTALK_WITH_ROOM("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
+      "WHERE " NAVTALK_CLAIMABLE("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
       {dedicated_to.text});
   Room room;
   while (rows->next()) {

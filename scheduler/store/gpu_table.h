@@ -21,7 +21,7 @@ void insert_gpu(Transaction& transaction, const Gpu& gpu);
 void update_gpu(Transaction& transaction, const Gpu& gpu);
 void delete_gpu(Transaction& transaction, const GpuId& id);
 
-// The GPU that a claim takes: with a free slot, not draining, one dedicated to the tenant before a
+// The GPU that a claim takes: with a free slot, not draining, not silent, one dedicated to the tenant before a
 // shared one; none that the claimant refuses; one that it avoids, or that missed its last probe, only
 // if the next few are no better. A local GPU can be reached from its own host only; `host` empty: from
 // anywhere.

@@ -1,6 +1,8 @@
 // SqlPoolStore: GPU rows and the scaler's lease.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/net/url.h"
 #include "core/process/identity.h"
@@ -77,9 +79,10 @@ void check_url(Transaction& t, const Gpu& gpu) {
 // The waiter that the row would be reserved for; empty: none; nullopt: the row is not needed.
 std::optional<WaiterId> needed_for(Transaction& t, const ForUsers& users) {
   const std::vector<Waiter> waiters = live_waiters(t);
-  std::size_t coming = 0;
-  for (const Gpu& gpu : all_gpus(t)) coming += static_cast<std::size_t>(coming_slots(gpu));
-  if (coming >= waiters.size() + static_cast<std::size_t>(users.spare)) return std::nullopt;
+  ComingSlots slots;
+  for (const Gpu& gpu : all_gpus(t)) slots.add(gpu);
+  if (slots.enough(waiters.size(), users.spare)) return std::nullopt;
+  const auto coming = static_cast<std::size_t>(slots.slots);
   return coming < waiters.size() ? waiters[coming].claimant.id : WaiterId{};
 }
 
@@ -116,6 +119,11 @@ Gpu changed(Gpu gpu, const GpuChange& change, TimePoint now) {
     const State to = state_after(gpu, *change.event);
     if (to != gpu.state) gpu.since = now;
     gpu.state = to;
+  }
+  if (change.event == Event::ready) gpu.seen_at = now;
+  if (change.event == Event::ready || change.event == Event::wake) {
+    gpu.misses = 0;
+    gpu.missed_since = {};
   }
   for (const GpuColumn& column : gpu_columns()) {
     if (column.assign != nullptr) column.assign(gpu, change);
@@ -207,23 +215,47 @@ bool SqlPoolStore::remove(const GpuId& id, std::uint64_t version, const Cause& c
                   [&](Transaction& t) { return remove_in(t, id, version, cause); });
 }
 
-void SqlPoolStore::seen(const GpuId& id, TimePoint at) {
-  in_write(*backend_, relaxed, [&](Transaction& t) {
-    t.db.run(
-        "UPDATE gpus SET seen_at = $2, misses = 0, missed_since = 0 WHERE id = $1 AND seen_at < $2",
-        {id.text, column::of(at)});
-  });
+// One statement for so many rows, always of the same text, so that it is prepared once. A transaction
+// holds up every claim: each of these is one of its own.
+void SqlPoolStore::seen(const std::vector<GpuId>& ids, TimePoint at) {
+  constexpr std::size_t k_rows = 100;
+  static const std::string k_sql = [] {
+    std::string places = "$2";
+    for (std::size_t i = 1; i < k_rows; ++i) places += fmt::format(", ${}", i + 2);
+    return fmt::format(
+        "UPDATE gpus SET seen_at = CASE WHEN state = {} THEN seen_at ELSE $1 END, misses = 0, "
+        "missed_since = 0 WHERE seen_at < $1 AND id IN ({})",
+        static_cast<int>(State::starting), places);
+  }();
+  for (std::size_t begin = 0; begin < ids.size(); begin += k_rows) {
+    std::vector<DbValue> values = {column::of(at)};
+    for (std::size_t i = 0; i < k_rows; ++i) {  // the last one fills the places that are left
+      values.push_back(column::value(ids[std::min(begin + i, ids.size() - 1)]));
+    }
+    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(k_sql, DbValues(values)); });
+  }
 }
 
-std::optional<Gpu> SqlPoolStore::missed(const GpuId& id, TimePoint at, const std::string& why) {
-  return in_write(*backend_, relaxed, [&](Transaction& t) {
-    t.db.run(
-        "UPDATE gpus SET misses = misses + 1, "
-        "missed_since = CASE WHEN misses = 0 THEN $2 ELSE missed_since END, "
-        "last_error = CASE WHEN state < 2 THEN last_error ELSE $3 END WHERE id = $1",
-        {id.text, column::of(at), why});
-    return find_gpu(t, id);
-  });
+std::vector<Gpu> SqlPoolStore::missed(const std::vector<Miss>& misses, TimePoint at) {
+  constexpr std::size_t k_rows = 50;
+  std::vector<Gpu> rows;
+  for (std::size_t begin = 0; begin < misses.size(); begin += k_rows) {
+    const std::size_t end = std::min(begin + k_rows, misses.size());
+    const auto some = in_write(*backend_, relaxed, [&](Transaction& t) {
+      std::vector<Gpu> after;
+      for (std::size_t i = begin; i < end; ++i) {
+        t.db.run(
+            "UPDATE gpus SET misses = misses + 1, "
+            "missed_since = CASE WHEN misses = 0 THEN $2 ELSE missed_since END, "
+            "last_error = CASE WHEN state < 2 THEN last_error ELSE $3 END WHERE id = $1",
+            {misses[i].gpu.text, column::of(at), misses[i].why});
+        if (auto gpu = find_gpu(t, misses[i].gpu)) after.push_back(std::move(*gpu));
+      }
+      return after;
+    });
+    rows.insert(rows.end(), some.begin(), some.end());
+  }
+  return rows;
 }
 
 std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner, Duration lease) {

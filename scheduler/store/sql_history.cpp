@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "scheduler/store/columns.h"
+#include "scheduler/store/gpu_table.h"
 #include "scheduler/store/run_work.h"
 #include "scheduler/store/sql_pool_store.h"
 
@@ -102,6 +103,11 @@ std::vector<PoolEvent> SqlPoolStore::events(const EventQuery& query) {
     std::reverse(newest.begin(), newest.end());
     return newest;
   });
+}
+
+void SqlPoolStore::record(const Cause& event) {
+  in_write(*backend_, relaxed,
+           [&](Transaction& t) { write_event(t, {}, event, std::nullopt, std::nullopt); });
 }
 
 std::vector<DemandBucket> SqlPoolStore::demand(TimePoint since) {

@@ -20,8 +20,8 @@ class SqlPoolStore : public PoolStore {
   std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override;
   std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
   bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override;
-  void seen(const GpuId& id, TimePoint at) override;
-  std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) override;
+  void seen(const std::vector<GpuId>& ids, TimePoint at) override;
+  std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) override;
 
   std::optional<Lease> claim(const Claimant& claimant, Duration lease) override;
   std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
@@ -38,6 +38,7 @@ class SqlPoolStore : public PoolStore {
   std::optional<std::uint64_t> hold_scaler(const std::string& owner, Duration lease) override;
   void yield_scaler(const std::string& owner) override;
 
+  void record(const Cause& event) override;
   std::vector<PoolEvent> events(const EventQuery& query) override;
   std::vector<DemandBucket> demand(TimePoint since) override;
   void record(const Attempt& attempt) override;

@@ -31,6 +31,15 @@ void add_pool(MetricsPage& page, const PoolReport& report) {
         {{"source", std::string(name(key.first))}, {"state", std::string(name(key.second))}});
   }
   const PoolTotals& totals = report.totals;
+  for (const Source source : {Source::local, Source::external, Source::cloud}) {
+    const MetricLabels labels = {{"source", std::string(name(source))}};
+    page.gauge("navtalk_pool_silent_gpus", "GPUs in use whose workers do not answer",
+               totals.silent.at(static_cast<std::size_t>(source)), labels);
+    if (source == Source::local) continue;
+    page.gauge("navtalk_pool_outage",
+               "1 while most GPUs of the source do not answer, so that none is failed or destroyed",
+               outage_of(totals.outages, source).on ? 1 : 0, labels);
+  }
   page.gauge("navtalk_pool_slots", "Slots of all GPUs", totals.slots);
   page.gauge("navtalk_pool_free_slots", "Slots that can be claimed now", totals.free_slots);
   page.gauge("navtalk_pool_sessions", "Open leases", totals.sessions);

@@ -24,9 +24,9 @@ class DyingStore : public PoolStore {
   bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override {
     return writing().remove(id, version, cause);
   }
-  void seen(const GpuId& id, TimePoint at) override { writing().seen(id, at); }
-  std::optional<Gpu> missed(const GpuId& id, TimePoint at, const std::string& why) override {
-    return writing().missed(id, at, why);
+  void seen(const std::vector<GpuId>& ids, TimePoint at) override { writing().seen(ids, at); }
+  std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) override {
+    return writing().missed(misses, at);
   }
   std::optional<Lease> claim(const Claimant& claimant, Duration lease) override {
     return writing().claim(claimant, lease);
@@ -55,6 +55,7 @@ class DyingStore : public PoolStore {
     return writing().hold_scaler(owner, lease);
   }
   void yield_scaler(const std::string& owner) override { writing().yield_scaler(owner); }
+  void record(const Cause& event) override { writing().record(event); }
   std::vector<PoolEvent> events(const EventQuery& query) override { return store_.events(query); }
   std::vector<DemandBucket> demand(TimePoint since) override { return store_.demand(since); }
   void record(const Attempt& attempt) override { writing().record(attempt); }

@@ -2,57 +2,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/fakes/fake_worker.h"
-#include "tests/scheduler/small_pool.h"
+#include "tests/scheduler/health/probed_pool.h"
 
 using namespace navtalk;
 using namespace navtalk::tests;
 
-namespace {
-
-constexpr Duration k_long = std::chrono::seconds(20);
-
-// A pool with one worker that answers as its script says.
-struct World {
-  SmallPool pool;
-  FakeWorker worker;
-  LoopbackServer server{[this](Connection& client, const ReceivedRequest& request) {
-    worker.handle(client, request);
-  }};
-  Prober prober{*pool.store,
-                {.who = "test",
-                 .host = "here",
-                 .starting_every = {},
-                 .running_every = {},
-                 .failed_every = {},
-                 .grace = {},
-                 .threads = 2}};
-
-  Gpu put(Source source, State state) { return put(source, state, server.url()); }
-  Gpu put(Source source, State state, const std::string& url) {
-    Gpu gpu = new_gpu(pool.identity, source);
-    gpu.state = state;
-    gpu.host = "here";
-    gpu.slots = 4;
-    gpu.url = url;
-    return pool.add(gpu);
-  }
-  // Another way to the same worker.
-  std::string alias() const {
-    return "http://localhost" + server.url().substr(server.url().rfind(':'));
-  }
-  void look(int times = 1, bool leading = true) {
-    for (int i = 0; i < times; ++i) {
-      prober.step(leading);
-      REQUIRE(prober.wait_idle(k_long, {}));
-    }
-  }
-};
-
-}  // namespace
-
 TEST_CASE("a starting GPU is ready after two answers, and its lead time is learnt") {
-  World world;
+  ProbedPool world;
   world.worker.set({.slots = 2});
   const Gpu gpu = world.put(Source::local, State::starting);
   world.look();
@@ -67,7 +23,7 @@ TEST_CASE("a starting GPU is ready after two answers, and its lead time is learn
 }
 
 TEST_CASE("a worker that is not healthy, or that no WebSocket reaches, proves nothing") {
-  World world;
+  ProbedPool world;
   const Gpu gpu = world.put(Source::local, State::starting);
   SECTION("503") { world.worker.set({.stuck = true}); }
   SECTION("a proxy's 502") { world.worker.set({.alive = false}); }
@@ -78,7 +34,7 @@ TEST_CASE("a worker that is not healthy, or that no WebSocket reaches, proves no
 }
 
 TEST_CASE("a pod without a GPU is not ready") {
-  World world;
+  ProbedPool world;
   world.worker.set({.gpu = false});
   const Gpu pod = world.put(Source::cloud, State::starting);
   world.look(3);
@@ -86,7 +42,7 @@ TEST_CASE("a pod without a GPU is not ready") {
 }
 
 TEST_CASE("a GPU that stops answering fails after three misses, not after one") {
-  World world;
+  ProbedPool world;
   const Gpu gpu = world.put(Source::local, State::idle);
   world.look();
   CHECK(world.pool.row(gpu).seen_at > TimePoint{});
@@ -103,8 +59,9 @@ TEST_CASE("a GPU that stops answering fails after three misses, not after one") 
   CHECK(!world.pool.row(gpu).last_error.empty());
 }
 
-TEST_CASE("a registered GPU that failed comes back when it answers; others do not") {
-  World world;
+TEST_CASE(
+    "a registered GPU that failed comes back when it answers; a pod that never served does not") {
+  ProbedPool world;
   const Gpu external = world.put(Source::external, State::failed);
   const Gpu pod = world.put(Source::cloud, State::failed, world.alias());
   world.look(3);
@@ -112,8 +69,116 @@ TEST_CASE("a registered GPU that failed comes back when it answers; others do no
   CHECK(world.pool.row(pod).state == State::failed);
 }
 
+TEST_CASE("a GPU that failed for its silence comes back when it answers, with its sessions") {
+  ProbedPool world;
+  const Source source = GENERATE(Source::local, Source::cloud);
+  const Gpu gpu = world.put(source, State::idle);
+  world.look();
+  const Lease before = world.pool.claim("before").value();
+  world.worker.set({.alive = false});
+  world.look(3);
+  REQUIRE(world.pool.row(gpu).state == State::failed);
+  world.look();
+  world.worker.set({.slots = 4});
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::failed);  // one answer proves nothing
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::running);
+  CHECK(world.pool.row(gpu).misses == 0);
+  CHECK(world.pool.row(gpu).last_error.empty());
+  const Lease after = world.pool.claim("after").value();
+  CHECK(after.gpu == before.gpu);
+  CHECK(after.slot != before.slot);
+  CHECK(after.epoch > before.epoch);
+  REQUIRE(world.pool.store->release(before.id, before.epoch));
+  REQUIRE(world.pool.store->release(after.id, after.epoch));
+  CHECK(world.pool.row(gpu).state == State::idle);
+}
+
+TEST_CASE("a GPU that failed for its silence, and is to be destroyed, does not come back") {
+  ProbedPool world;
+  const Gpu gpu = world.put(Source::cloud, State::idle);
+  world.look();
+  world.worker.set({.alive = false});
+  world.look(3);
+  const Gpu failed = world.pool.row(gpu);
+  REQUIRE(failed.state == State::failed);
+  world.worker.set({});
+  world.look();
+  const Intent destroy = next_intent(failed, Operation::destroy, world.pool.store->now());
+  REQUIRE(world.pool.store->change(
+      {.id = failed.id, .version = failed.version, .event = Event::destroy, .intent = destroy},
+      {"scaler", "its hold is over"}));
+  world.look(3);
+  CHECK(world.pool.row(gpu).state == State::stopping);
+  CHECK(world.pool.row(gpu).intent == destroy);
+}
+
+TEST_CASE("a GPU that failed for another reason than its silence does not come back") {
+  ProbedPool world;
+  const Gpu gpu = world.put(Source::local, State::idle);
+  world.look();
+  const Gpu row = world.pool.row(gpu);
+  REQUIRE(world.pool.store->change({.id = row.id, .version = row.version, .event = Event::fail},
+                                   {"test", "its worker ended"}));
+  world.look(4);
+  CHECK(world.pool.row(gpu).state == State::failed);
+}
+
+TEST_CASE("no registered row takes the worker of a pod that failed and may come back") {
+  ProbedPool world;
+  world.worker.set({.instance = "one"});
+  const Gpu pod = world.put(Source::cloud, State::idle);
+  world.look();
+  world.worker.set({.alive = false});
+  world.look(3);
+  REQUIRE(world.pool.row(pod).state == State::failed);
+  const Gpu external = world.put(Source::external, State::starting, world.alias());
+  world.worker.set({.instance = "one"});
+  world.look(3);
+  CHECK(world.pool.row(pod).state == State::idle);
+  CHECK_FALSE(world.pool.row(external).serving());
+}
+
+TEST_CASE("a woken GPU that is ready is learnt as a wake") {
+  ProbedPool world;
+  const Gpu gpu = world.put(Source::local, State::idle);
+  world.look();
+  const auto change = [&](Event event) {
+    const Gpu row = world.pool.row(gpu);
+    REQUIRE(world.pool.store->change({.id = row.id, .version = row.version, .event = event},
+                                     {"test", "by hand"}));
+  };
+  change(Event::pause);
+  change(Event::paused);
+  change(Event::wake);
+  world.look(2);
+  REQUIRE(world.pool.row(gpu).state == State::idle);
+  const auto attempts = world.pool.store->attempts({});
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].operation == Operation::wake);
+}
+
+TEST_CASE("beside more hanging workers than are probed at once, a dead one fails, and they do") {
+  ProbedPool world({.timeout = std::chrono::milliseconds(100), .at_once = 3});
+  const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
+  std::vector<Gpu> hanging, well;
+  for (int i = 0; i < 7; ++i)
+    hanging.push_back(world.put(Source::cloud, State::idle, silent.url()));
+  for (int i = 0; i < 9; ++i) well.push_back(world.put(Source::cloud, State::idle));
+  const LoopbackServer closed([](Connection& client, const ReceivedRequest&) { client.close(); });
+  const Gpu dead = world.put(Source::cloud, State::idle, closed.url());
+  world.look(3);
+  CHECK(world.pool.row(dead).state == State::failed);
+  for (const Gpu& gpu : hanging) {
+    CHECK(world.pool.row(gpu).state == State::failed);
+    CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("imeout"));
+  }
+  for (const Gpu& gpu : well) CHECK(world.pool.row(gpu).state == State::idle);
+}
+
 TEST_CASE("local workers are asked by their own host, all others by the scaler's holder") {
-  World world;
+  ProbedPool world;
   Gpu theirs = new_gpu(world.pool.identity, Source::local);
   theirs.state = State::starting;
   theirs.host = "there";
@@ -128,7 +193,7 @@ TEST_CASE("local workers are asked by their own host, all others by the scaler's
 }
 
 TEST_CASE("a dedicated GPU is asked like any other") {
-  World world;
+  ProbedPool world;
   Gpu gpu = new_gpu(world.pool.identity, Source::external);
   gpu.dedicated_to = {"acme"};
   gpu.url = world.server.url();
@@ -138,7 +203,7 @@ TEST_CASE("a dedicated GPU is asked like any other") {
 }
 
 TEST_CASE("a starting GPU says what its worker answered last") {
-  World world;
+  ProbedPool world;
   const Gpu pod = world.put(Source::cloud, State::starting);
   world.worker.set({.alive = false});
   world.look();
@@ -154,7 +219,7 @@ TEST_CASE("a starting GPU says what its worker answered last") {
 
 TEST_CASE(
     "a worker that requires another token fails its GPU at once, and is recorded as an attempt") {
-  World world;
+  ProbedPool world;
   world.worker.set({.token = "another"});
   const Gpu pod = world.put(Source::cloud, State::starting);
   const Gpu external = world.put(Source::external, State::starting, world.alias());
@@ -172,7 +237,7 @@ TEST_CASE(
 TEST_CASE(
     "a registered GPU that does not answer fails soon, so that it does not count as coming "
     "supply") {
-  World world;
+  ProbedPool world;
   world.worker.set({.alive = false});
   const Gpu external = world.put(Source::external, State::starting);
   world.look(3);
@@ -185,7 +250,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an invalid URL is the row's error") {
-  World world;
+  ProbedPool world;
   Gpu gpu = new_gpu(world.pool.identity, Source::external);
   gpu.url = "nonsense";
   gpu = world.pool.add(gpu);
@@ -194,12 +259,12 @@ TEST_CASE("an invalid URL is the row's error") {
 }
 
 TEST_CASE("misses count on in the next process") {
-  World world;
+  ProbedPool world;
   const Gpu gpu = world.put(Source::cloud, State::idle);
   world.worker.set({.alive = false});
   for (int i = 0; i < 3; ++i) {
     CHECK(world.pool.row(gpu).state == State::idle);
-    Prober fresh(*world.pool.store, {.who = "test", .grace = {}, .threads = 1});
+    Prober fresh(*world.pool.store, {.who = "test", .record_every = {}, .grace = {}});
     fresh.step(true);
     REQUIRE(fresh.wait_idle(k_long, {}));
   }
@@ -207,7 +272,7 @@ TEST_CASE("misses count on in the next process") {
 }
 
 TEST_CASE("starting workers that do not answer delay no probe of a serving one") {
-  World world;
+  ProbedPool world;
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
   for (int i = 0; i < 6; ++i) {
     Gpu dead = new_gpu(world.pool.identity, Source::cloud);
@@ -221,7 +286,7 @@ TEST_CASE("starting workers that do not answer delay no probe of a serving one")
 }
 
 TEST_CASE("a duplicate row of one worker never becomes ready, and names the other row") {
-  World world;
+  ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu first = world.put(Source::external, State::starting);
   const bool later = GENERATE(true, false);
@@ -243,7 +308,7 @@ TEST_CASE("a duplicate row of one worker never becomes ready, and names the othe
 }
 
 TEST_CASE("a registered row of one of the pool's own workers is the duplicate") {
-  World world;
+  ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu external = world.put(Source::external, State::idle, world.alias());
   const Gpu local = world.put(Source::local, State::starting);
@@ -254,7 +319,7 @@ TEST_CASE("a registered row of one of the pool's own workers is the duplicate") 
 }
 
 TEST_CASE("two rows of one worker that both serve become one, the elder") {
-  World world;
+  ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu first = world.put(Source::external, State::idle);
   const Gpu second = world.put(Source::external, State::idle, world.alias());
@@ -264,11 +329,11 @@ TEST_CASE("two rows of one worker that both serve become one, the elder") {
 }
 
 TEST_CASE("a restarted worker is recognised before a duplicate row of it is ready") {
-  World world;
+  ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu first = world.put(Source::external, State::idle);
   // A gateway that asks those who serve less often than those who start, as usual.
-  ProberOptions usual{.who = "test", .starting_every = {}, .grace = {}, .threads = 1};
+  ProberOptions usual{.who = "test", .starting_every = {}, .record_every = {}, .grace = {}};
   SECTION("by a gateway that knows the old one") {}
   SECTION("by one that was restarted as well, while the worker did not answer") {
     world.worker.set({.alive = false});
@@ -289,7 +354,7 @@ TEST_CASE("a restarted worker is recognised before a duplicate row of it is read
 }
 
 TEST_CASE("a registered worker does not wait forever for one that serves no more") {
-  World world;
+  ProbedPool world;
   const LoopbackServer dead([](Connection& client, const ReceivedRequest&) { client.close(); });
   const Gpu silent = world.put(Source::external, State::idle, dead.url());
   const Gpu other = world.put(Source::external, State::starting);
@@ -299,7 +364,7 @@ TEST_CASE("a registered worker does not wait forever for one that serves no more
 }
 
 TEST_CASE("a new process makes no duplicate row ready before all serving workers answered") {
-  World world;
+  ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu silent = world.put(Source::external, State::starting);
   world.look(2);
@@ -307,7 +372,7 @@ TEST_CASE("a new process makes no duplicate row ready before all serving workers
   const Gpu second = world.put(Source::external, State::starting, world.alias());
   for (int i = 0; i < 4; ++i) {
     Prober fresh(*world.pool.store,
-                 {.who = "test", .starting_every = {}, .running_every = {}, .threads = 1});
+                 {.who = "test", .starting_every = {}, .running_every = {}, .record_every = {}});
     for (int j = 0; j < 2; ++j) {
       fresh.step(true);
       REQUIRE(fresh.wait_idle(k_long, {}));

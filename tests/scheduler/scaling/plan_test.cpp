@@ -145,6 +145,42 @@ TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and rep
   CHECK(pool.did() == "create runpod");
 }
 
+TEST_CASE("a silent GPU keeps its place: nothing is made for it, and it is not surplus") {
+  Pool pool;
+  pool.limits.min_free = 1;
+  pool.limits.max_free = 1;
+  pool.add(Source::cloud, State::idle).misses = k_silent_misses;
+  CHECK(pool.did() == "");
+  CHECK(pool.plan().missing == 0);
+  CHECK(pool.plan().capacity.free == 0);
+  pool.add(Source::cloud, State::idle);
+  CHECK(pool.did() == "");
+  pool.add(Source::cloud, State::idle);
+  CHECK(pool.did() == "destroy g2");
+  pool.snapshot.queued =
+      2;  // for them the scaler leaves its place empty, and the gateways make more
+  CHECK(pool.did() == "");
+}
+
+TEST_CASE("in an outage a GPU that failed for its silence keeps its place, and no other one does") {
+  Pool pool;
+  pool.limits.min_free = 2;
+  for (int i = 0; i < 2; ++i) {
+    auto& gpu = pool.add(Source::cloud, State::failed);
+    gpu.since = k_now - 1h;
+    gpu.seen_at = k_now - 2h;
+    gpu.misses = i == 0 ? k_silent_misses : 0;
+  }
+  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create runpod; create runpod");
+  Outage& outage = pool.snapshot.outages[static_cast<std::size_t>(Source::cloud)];
+  outage = {.on = true, .since = k_now - 10min};
+  CHECK(pool.did() == "clear-failed g1; create runpod");
+  outage = {.on = false, .since = k_now - 29s};
+  CHECK(pool.did() == "clear-failed g1; create runpod");
+  outage.since = k_now - 30s;
+  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create runpod; create runpod");
+}
+
 TEST_CASE("an external GPU that failed is left to the prober, never destroyed") {
   Pool pool;
   auto& gpu = pool.add(Source::external, State::failed);

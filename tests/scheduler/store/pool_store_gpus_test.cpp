@@ -105,6 +105,9 @@ STORE_TEST("a change needs the row's version, raises it, and leaves the rest as 
   REQUIRE(row);
   Gpu expected = before;
   expected.state = State::idle;
+  expected.seen_at = row->since;  // ready is an answer
+  expected.misses = 0;
+  expected.missed_since = {};
   expected.url = "http://u";
   expected.version = 10;
   expected.since = row->since;
@@ -224,37 +227,6 @@ STORE_TEST("only a row that failed or stops can be removed, at its version, with
   external.source = Source::external;
   add(*store, external);
   CHECK(store->remove({"e"}, 1, k_test));
-}
-
-STORE_TEST("a probe's answer is not a change") {
-  const TestType place;
-  const auto store = place.open();
-  const Gpu before = add(*store, gpu_row("a"));
-  store->seen({"a"}, TimePoint(Duration(20)));
-  store->seen({"a"}, TimePoint(Duration(10)));
-  Gpu expected = before;
-  expected.seen_at = TimePoint(Duration(20));
-  CHECK(store->find({"a"}) == expected);
-  CHECK(store->events({}).size() == 1);
-}
-
-STORE_TEST("misses are counted in the row until the worker answers, and are not changes either") {
-  const TestType place;
-  const auto store = place.open();
-  const Gpu before = add(*store, gpu_row("a"));
-  store->missed({"a"}, TimePoint(Duration(20)), "silent");
-  CHECK(place.open()->missed({"a"}, TimePoint(Duration(30)), "silent")->misses == 2);
-  Gpu expected = before;
-  expected.misses = 2;
-  expected.missed_since = TimePoint(Duration(20));
-  CHECK(store->find({"a"}) == expected);
-  store->seen({"a"}, TimePoint(Duration(40)));
-  CHECK(store->find({"a"})->misses == 0);
-  CHECK(store->events({}).size() == 1);
-  CHECK_FALSE(store->missed({"gone"}, TimePoint(Duration(20)), "silent"));
-
-  add(*store, gpu_row("b", State::starting));
-  CHECK(store->missed({"b"}, TimePoint(Duration(20)), "HTTP 502")->last_error == "HTTP 502");
 }
 
 STORE_TEST("the count cap counts what is neither dedicated nor external") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "scheduler/forecast/headroom.h"
+#include "scheduler/pool/outage.h"
 #include "scheduler/pool/settings.h"
 #include "tests/server/gateway/gateway_pool.h"
 
@@ -71,6 +72,24 @@ TEST_CASE("readiness reports the problems of the pool's loops, and metrics the p
   CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
+}
+
+TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
+  GatewayPool pool;
+  PoolStore& store = pool.store();
+  const auto totals = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]; };
+  CHECK(totals().at("outages").empty());
+  Outages outages;
+  outages[static_cast<std::size_t>(Source::cloud)] = {.on = true, .since = store.now()};
+  REQUIRE(replace_outages(store, {}, outages));
+  CHECK(totals().at("outages") == nlohmann::json::parse(R"(["runpod"])"));
+  CHECK(totals().at("silent") == 0);
+  const std::string metrics = ask("GET", pool.url() + "/metrics").text;
+  for (const char* const line :
+       {R"(navtalk_pool_outage{source="runpod"} 1)", R"(navtalk_pool_outage{source="external"} 0)",
+        R"(navtalk_pool_silent_gpus{source="runpod"} 0)"}) {
+    CHECK_THAT(metrics, Catch::Contains(line));
+  }
 }
 
 TEST_CASE("what the adaptive policy has learnt is shown while it is looked after") {

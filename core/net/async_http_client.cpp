@@ -1,0 +1,213 @@
+#include "core/net/async_http_client.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/base/unique_fd.h"
+#include "core/net/http_exchange.h"
+
+namespace navtalk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Easy = CPtr<CURL, curl_easy_cleanup>;
+
+struct Transfer {
+  Transfer(HttpRequest request, AsyncHttpClient::Done answered)
+      : exchange(std::move(request)), done(std::move(answered)) {}
+  HttpExchange exchange;
+  AsyncHttpClient::Done done;
+  Easy easy{};
+};
+
+// A half of the open files that the process may have is left to others.
+AsyncHttpOptions within_limits(AsyncHttpOptions options) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return options;
+  const std::size_t most = std::max<std::size_t>(16, files.rlim_cur / 2);
+  options.kept_connections = std::min(options.kept_connections, most);
+  options.at_once = std::clamp<std::size_t>(options.at_once, 1, options.kept_connections);
+  return options;
+}
+
+}  // namespace
+
+// All but `arrived` belongs to the thread.
+struct AsyncHttpClient::State {
+  AsyncHttpOptions options;
+  UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
+  UniqueFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // something arrived, or a stop
+  std::mutex mutex{};
+  std::deque<std::unique_ptr<Transfer>> arrived{};
+  std::unordered_map<CURL*, std::unique_ptr<Transfer>> under_way{};
+  std::vector<Easy> spare{};
+  std::optional<Clock::time_point> timer{};                  // when curl wants to be called
+  CPtr<CURLM, curl_multi_cleanup> multi{curl_multi_init()};  // keeps the connections
+  std::jthread thread{};
+
+  explicit State(AsyncHttpOptions wanted);
+  ~State();
+  void ring() const;
+  void run(const std::stop_token& stop);
+  void begin_arrived();
+  void wait();
+  void end_done();
+  static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*);
+  static int on_timer(CURLM*, long in_ms, void* self);
+};
+
+AsyncHttpClient::State::State(AsyncHttpOptions wanted) : options(within_limits(wanted)) {
+  NAVTALK_CHECK(multi && epoll && bell);
+  epoll_event event{.events = EPOLLIN, .data = {.fd = bell.value()}};
+  NAVTALK_CHECK(::epoll_ctl(epoll.value(), EPOLL_CTL_ADD, bell.value(), &event) == 0);
+  const auto set = [this](CURLMoption option, auto value) {
+    NAVTALK_CHECK(curl_multi_setopt(multi.get(), option, value) == CURLM_OK);
+  };
+  set(CURLMOPT_MAXCONNECTS, static_cast<long>(options.kept_connections));
+  set(CURLMOPT_SOCKETFUNCTION, on_socket);
+  set(CURLMOPT_SOCKETDATA, static_cast<void*>(this));
+  set(CURLMOPT_TIMERFUNCTION, on_timer);
+  set(CURLMOPT_TIMERDATA, static_cast<void*>(this));
+  thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+AsyncHttpClient::State::~State() {
+  thread.request_stop();
+  ring();
+  thread.join();
+  for (const auto& [easy, unused] : under_way) curl_multi_remove_handle(multi.get(), easy);
+}
+
+void AsyncHttpClient::State::ring() const {
+  const eventfd_t one = 1;
+  static_cast<void>(::eventfd_write(bell.value(), one));  // full: it rings already
+}
+
+int AsyncHttpClient::State::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
+  const int epoll = static_cast<State*>(self)->epoll.value();
+  epoll_event event{.events = 0, .data = {.fd = socket}};
+  if (what == CURL_POLL_REMOVE) {
+    ::epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event);  // it may be closed already
+    return 0;
+  }
+  if (what != CURL_POLL_OUT) event.events |= EPOLLIN;
+  if (what != CURL_POLL_IN) event.events |= EPOLLOUT;
+  // Where neither works, the transfer runs into its timeout. An error here would end all of them.
+  if (::epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT) {
+    ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
+  }
+  return 0;
+}
+
+int AsyncHttpClient::State::on_timer(CURLM*, long in_ms, void* self) {
+  auto& timer = static_cast<State*>(self)->timer;
+  timer.reset();
+  if (in_ms >= 0) timer = Clock::now() + std::chrono::milliseconds(in_ms);
+  return 0;
+}
+
+void AsyncHttpClient::State::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    begin_arrived();
+    wait();
+    end_done();
+  }
+}
+
+void AsyncHttpClient::State::begin_arrived() {
+  while (under_way.size() < options.at_once) {
+    std::unique_ptr<Transfer> transfer;
+    {
+      const std::lock_guard lock(mutex);
+      if (arrived.empty()) return;
+      transfer = std::move(arrived.front());
+      arrived.pop_front();
+    }
+    if (spare.empty()) spare.emplace_back(curl_easy_init());
+    transfer->easy = std::move(spare.back());
+    spare.pop_back();
+    CURL* const easy = transfer->easy.get();
+    NAVTALK_CHECK(easy != nullptr);
+    transfer->exchange.prepare(easy);
+    under_way.emplace(easy, std::move(transfer));
+    NAVTALK_CHECK(curl_multi_add_handle(multi.get(), easy) == CURLM_OK);
+  }
+}
+
+// For sockets, the timer and the bell; hands them to curl.
+void AsyncHttpClient::State::wait() {
+  int in_ms = -1;
+  if (timer) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*timer - Clock::now());
+    in_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+  }
+  std::array<epoll_event, 256> events{};
+  const int count =
+      ::epoll_wait(epoll.value(), events.data(), static_cast<int>(events.size()), in_ms);
+  int running = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events.at(static_cast<std::size_t>(i));
+    if (event.data.fd == bell.value()) {
+      eventfd_t rung = 0;
+      static_cast<void>(::eventfd_read(bell.value(), &rung));
+      continue;
+    }
+    int what = 0;
+    if ((event.events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
+    if ((event.events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+    if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) what |= CURL_CSELECT_ERR;
+    curl_multi_socket_action(multi.get(), event.data.fd, what, &running);
+  }
+  if (timer && *timer <= Clock::now()) {
+    timer.reset();
+    curl_multi_socket_action(multi.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+}
+
+void AsyncHttpClient::State::end_done() {
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURL* const easy = message->easy_handle;
+    const CURLcode code = message->data.result;  // the message ends with its handle
+    curl_multi_remove_handle(multi.get(), easy);
+    auto ended = under_way.extract(easy);
+    NAVTALK_CHECK(!ended.empty());
+    Transfer& transfer = *ended.mapped();
+    transfer.done(transfer.exchange.result(code));
+    curl_easy_reset(easy);  // it points into the exchange
+    spare.push_back(std::move(transfer.easy));
+  }
+}
+
+AsyncHttpClient::AsyncHttpClient(AsyncHttpOptions options) {
+  initialise_curl();
+  state_ = std::make_unique<State>(options);
+}
+AsyncHttpClient::~AsyncHttpClient() = default;
+
+void AsyncHttpClient::send(HttpRequest request, Done done) {
+  auto transfer = std::make_unique<Transfer>(std::move(request), std::move(done));
+  bool first = false;
+  {
+    const std::lock_guard lock(state_->mutex);
+    first = state_->arrived.empty();
+    state_->arrived.push_back(std::move(transfer));
+  }
+  if (first) state_->ring();
+}
+
+}  // namespace navtalk

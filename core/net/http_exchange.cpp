@@ -1,0 +1,200 @@
+#include "core/net/http_exchange.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "core/base/check.h"
+#include "core/base/error.h"
+#include "core/net/url.h"
+#include "core/text/trim.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::size_t k_max_headers = 256 << 10;  // bytes of one answer
+constexpr int k_switching_protocols = 101;
+
+using HeaderList = CPtr<curl_slist, curl_slist_free_all>;
+
+void add_line(HeaderList& list, const std::string& line) {
+  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  NAVTALK_CHECK(longer != nullptr);
+  static_cast<void>(list.release());
+  list.reset(longer);
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+void add_header(HttpAnswer& answer, std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  answer.headers.emplace(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
+}
+
+bool is_token(std::string_view text) {
+  constexpr std::string_view k_marks = "!#$%&'*+-.^_`|~";  // RFC 9110, 5.6.2
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || k_marks.find(c) != k_marks.npos;
+  });
+}
+
+HeaderList header_list(const HttpRequest& request) {
+  HeaderList list;
+  bool typed = false;
+  for (const auto& [name, value] : request.headers) {
+    // A line break would let a value speak for the whole request.
+    if (!is_token(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != value.npos) {
+      throw Error(Code::invalid, "an HTTP header's name or value holds what it may not");
+    }
+    typed = typed || lower(name) == "content-type";
+    std::string line = name;
+    line += value.empty() ? ";" : ": ";  // curl's way to write an empty value
+    add_line(list, line += value);
+  }
+  if (!typed) add_line(list, "Content-Type:");  // curl would call every body a form
+  add_line(list, "Expect:");                    // and would wait before it sends a long one
+  return list;
+}
+
+// Loopback is never reached through the environment's proxy.
+std::string no_proxy() {
+  std::string list = "localhost,127.0.0.1,::1";
+  for (const char* name : {"no_proxy", "NO_PROXY"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return list + "," + value;
+  }
+  return list;
+}
+
+}  // namespace
+
+void initialise_curl() {
+  static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
+  NAVTALK_CHECK(code == CURLE_OK);
+}
+
+HttpExchange::HttpExchange(HttpRequest request)
+    : request_(std::move(request)), place_(parse_http_url(request_.url).place()) {
+  if (!is_token(request_.method)) throw Error(Code::invalid, "not an HTTP method");
+  headers_ = header_list(request_);
+}
+
+// Returning less than was given ends the transfer.
+std::size_t HttpExchange::on_header(char* bytes, std::size_t, std::size_t size, void* self) {
+  auto& exchange = *static_cast<HttpExchange*>(self);
+  const std::string_view line(bytes, size);
+  exchange.header_bytes_ += size;
+  if (exchange.header_bytes_ > k_max_headers) {
+    exchange.too_long_ = true;
+    return 0;
+  }
+  if (line.starts_with("HTTP/")) {  // the first line; of each interim answer as well
+    const std::size_t space = line.find(' ');
+    exchange.answer_.status =
+        space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space)).c_str());
+    exchange.answer_.headers.clear();
+  } else if (trim(line).empty() && exchange.answer_.status == k_switching_protocols) {
+    exchange.switched_ = true;
+    return 0;
+  } else {
+    add_header(exchange.answer_, line);
+  }
+  return size;
+}
+
+std::size_t HttpExchange::on_body(char* bytes, std::size_t, std::size_t size, void* self) {
+  auto& exchange = *static_cast<HttpExchange*>(self);
+  if (exchange.answer_.body.size() + size > exchange.request_.max_answer) {
+    exchange.too_long_ = true;
+    return 0;
+  }
+  exchange.answer_.body.append(bytes, size);
+  return size;
+}
+
+int HttpExchange::on_connected(void* self, char*, char*, int, int) {
+  static_cast<HttpExchange*>(self)->sent_ = true;
+  return CURL_PREREQFUNC_OK;
+}
+
+HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
+  using enum HttpFault::Kind;
+  if (too_long_) return too_long;
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return resolve;
+    case CURLE_OPERATION_TIMEDOUT:
+      return timeout;
+    case CURLE_COULDNT_CONNECT:
+      return connect;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CIPHER:
+      return tls;
+    default:
+      return sent_ ? broken : connect;
+  }
+}
+
+std::string HttpExchange::reason(CURLcode code) const {
+  if (too_long_) return "the answer is longer than is accepted";
+  // Before anything was sent, curl's details name addresses and certificates; afterwards they may
+  // quote what was sent or received.
+  if (!sent_ && details_[0] != '\0') return details_.data();
+  return curl_easy_strerror(code);
+}
+
+void HttpExchange::prepare(CURL* curl) {
+  const auto set = [curl](CURLoption option, auto value) {
+    const CURLcode code = curl_easy_setopt(curl, option, value);
+    NAVTALK_CHECK(code == CURLE_OK);
+  };
+  curl_easy_reset(curl);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a hanging name server when stopped
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_URL, request_.url.c_str());
+  set(CURLOPT_NOPROXY, no_proxy().c_str());
+  set(CURLOPT_USERAGENT, "navtalk/" NAVTALK_VERSION);
+  set(CURLOPT_HTTPHEADER, headers_.get());
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_timeout.count()));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.timeout.count()));
+  set(CURLOPT_ERRORBUFFER, details_.data());
+  set(CURLOPT_HEADERFUNCTION, on_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, on_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(CURLOPT_PREREQFUNCTION, on_connected);
+  set(CURLOPT_PREREQDATA, static_cast<void*>(this));
+  const bool safe = request_.method == "GET" || request_.method == "HEAD";
+  if (!safe || !request_.body.empty()) {
+    set(CURLOPT_POSTFIELDS, request_.body.c_str());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+  }
+  if (request_.method == "HEAD") set(CURLOPT_NOBODY, 1L);
+  set(CURLOPT_CUSTOMREQUEST, request_.method.c_str());
+  // On a kept connection that dies without an answer curl sends the request a second time, unasked.
+  // Only a fresh connection makes sure that a create reaches the server once.
+  if (!safe) set(CURLOPT_FRESH_CONNECT, 1L);
+}
+
+HttpResult HttpExchange::result(CURLcode code) {
+  if (code == CURLE_OK || switched_) return std::move(answer_);
+  return HttpFault{kind_of(code), sent_, place_ + ": " + reason(code)};
+}
+
+HttpResult HttpExchange::stopped() const {
+  return HttpFault{HttpFault::Kind::stopped, sent_, place_ + ": stopped"};
+}
+
+}  // namespace navtalk

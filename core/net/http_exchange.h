@@ -1,0 +1,50 @@
+// One request on one of curl's handles, and what comes back: what HttpClient and AsyncHttpClient share.
+// Private to core/net. Used by one thread at a time.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <string>
+
+#include "core/base/cptr.h"
+#include "core/net/http_client.h"
+
+namespace navtalk {
+
+// Before any other call of curl; thread-safe.
+void initialise_curl();
+
+class HttpExchange {
+ public:
+  // Error{invalid} for a URL that is none, or a header with a line break.
+  explicit HttpExchange(HttpRequest request);
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
+
+  // Sets the handle to this request. It then points into the exchange until the transfer is over.
+  void prepare(CURL* curl);
+  // Once, after the transfer ended with that code.
+  HttpResult result(CURLcode code);
+  // Of a transfer that was given up.
+  HttpResult stopped() const;
+
+ private:
+  static std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* self);
+  static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
+  static int on_connected(void* self, char*, char*, int, int);
+  HttpFault::Kind kind_of(CURLcode code) const;
+  std::string reason(CURLcode code) const;
+
+  HttpRequest request_;
+  std::string place_;
+  CPtr<curl_slist, curl_slist_free_all> headers_{};
+  std::array<char, CURL_ERROR_SIZE> details_{};
+  HttpAnswer answer_{};
+  std::size_t header_bytes_ = 0;
+  bool sent_ = false;
+  bool too_long_ = false;
+  bool switched_ = false;  // 101: what follows is another protocol
+};
+
+}  // namespace navtalk

@@ -1,0 +1,41 @@
+#include "scheduler/health/outage_rule.h"
+
+#include <algorithm>
+
+namespace navtalk {
+namespace {
+
+constexpr int k_least = 3;  // GPUs: fewer can all be at fault by accident
+constexpr int k_begins = 2;
+
+}  // namespace
+
+SourceAnswers count_answers(std::span<const Gpu> gpus, Source source, const Outage& outage,
+                            Duration grace, TimePoint now) {
+  const TimePoint recent = (outage.on ? outage.since : now) - grace;
+  SourceAnswers answers;
+  for (const Gpu& gpu : gpus) {
+    if (gpu.source != source || gpu.url.empty()) continue;
+    const bool lost =
+        gpu.state == State::failed && gpu.misses >= k_silent_misses && gpu.since >= recent;
+    if (!gpu.serving() && !lost) continue;
+    ++answers.gpus;
+    if (lost || gpu.misses >= (outage.on ? 1 : k_begins)) ++answers.missing;
+  }
+  return answers;
+}
+
+Outage judge(const Outage& before, const SourceAnswers& answers, TimePoint now) {
+  const bool on = answers.missing >= k_least && 2 * answers.missing > answers.gpus;
+  return on == before.on ? before : Outage{.on = on, .since = now};
+}
+
+bool misses_too_many(const Gpu& gpu, Duration grace, TimePoint now) {
+  return gpu.misses >= k_silent_misses && now - gpu.missed_since >= grace;
+}
+
+bool is_lost(const Gpu& gpu, const Outage& outage, Duration grace, TimePoint now) {
+  return !outage.on && misses_too_many(gpu, grace, now) && now - outage.since >= grace;
+}
+
+}  // namespace navtalk

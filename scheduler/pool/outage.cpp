@@ -1,0 +1,59 @@
+#include "scheduler/pool/outage.h"
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/pool/settings.h"
+
+namespace navtalk {
+namespace {
+
+using nlohmann::json;
+
+constexpr Setting<Outages> k_outages{setting_name::k_outages, as_text, parse_outages};
+constexpr std::array k_all = {Source::local, Source::external, Source::cloud};
+
+}  // namespace
+
+std::string as_text(const Outages& outages) {
+  json record = json::object();
+  for (const Source source : k_all) {
+    const Outage& outage = outage_of(outages, source);
+    record[std::string(name(source))] = {{"on", outage.on},
+                                         {"since_us", outage.since.time_since_epoch().count()}};
+  }
+  return record.dump();
+}
+
+std::optional<Outages> parse_outages(std::string_view text) {
+  const json record = json::parse(text, nullptr, false);
+  if (!record.is_object()) return std::nullopt;
+  Outages outages;
+  try {
+    for (const Source source : k_all) {
+      const json& known = record.at(std::string(name(source)));
+      outages.at(static_cast<std::size_t>(source)) = {
+          known.at("on").get<bool>(),
+          TimePoint(Duration(known.at("since_us").get<std::int64_t>()))};
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;  // another version's
+  }
+  return outages;
+}
+
+Outages read_outages(PoolStore& store) { return k_outages.read(store).value_or(Outages{}); }
+
+bool replace_outages(PoolStore& store, const Outages& before, const Outages& after) {
+  const auto known = k_outages.look_up(store);
+  return known.value.value_or(Outages{}) == before && k_outages.replace(store, known, after);
+}
+
+bool may_return(const Gpu& gpu) {
+  if (gpu.state != State::failed) return false;
+  if (gpu.source == Source::external) return true;
+  const bool gone = gpu.source == Source::cloud && gpu.usd_per_hour <= 0;
+  return gpu.intent.operation == Operation::none && gpu.misses > 0 && gpu.seen_at > TimePoint{} &&
+         !gone;
+}
+
+}  // namespace navtalk

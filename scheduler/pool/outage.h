@@ -1,0 +1,42 @@
+// Whether most GPUs of a source stopped answering at once, which is taken for a fault of the network
+// (scheduler/health/outage_rule.h decides). Plain values, kept in the store, so that every process
+// sees them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "scheduler/pool/gpu.h"
+
+namespace navtalk {
+
+class PoolStore;
+
+struct Outage {
+  bool on = false;
+  TimePoint since{};  // when it began or ended; zero: there never was one
+
+  friend bool operator==(const Outage&, const Outage&) = default;
+};
+
+// By Source. Local workers listen on loopback: no network lies between, so they have no outage.
+using Outages = std::array<Outage, 3>;
+inline const Outage& outage_of(const Outages& outages, Source source) {
+  return outages.at(static_cast<std::size_t>(source));
+}
+
+std::string as_text(const Outages& outages);
+// nullopt for text of another form.
+std::optional<Outages> parse_outages(std::string_view text);
+Outages read_outages(PoolStore& store);
+// False when the store does not hold `before` any more: another process was quicker.
+bool replace_outages(PoolStore& store, const Outages& before, const Outages& after);
+
+// Did it fail because its worker did not answer, and may the worker still be well? Registered workers
+// may always. Others only while nothing else was asked of them, once they had been ready, and a pod
+// while its price is known: what was found gone at its provider has none.
+bool may_return(const Gpu& gpu);
+
+}  // namespace navtalk

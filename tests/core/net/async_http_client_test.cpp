@@ -1,0 +1,139 @@
+#include "core/net/async_http_client.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <future>
+#include <latch>
+#include <optional>
+#include <set>
+
+#include "core/base/guarded.h"
+#include "tests/core/expect_error.h"
+#include "tests/fakes/loopback_server.h"
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+using test::expect_error;
+using tests::Connection;
+using tests::LoopbackServer;
+using tests::ReceivedRequest;
+
+namespace {
+
+HttpRequest get(const std::string& url, std::chrono::milliseconds timeout = 20s) {
+  return {.url = url, .connect_timeout = timeout, .timeout = timeout};
+}
+
+HttpResult answer_of(AsyncHttpClient& client, HttpRequest request) {
+  std::promise<HttpResult> promise;
+  client.send(std::move(request), [&](HttpResult result) { promise.set_value(std::move(result)); });
+  return promise.get_future().get();
+}
+
+HttpFault::Kind fault_of(AsyncHttpClient& client, HttpRequest request) {
+  const HttpResult result = answer_of(client, std::move(request));
+  if (std::holds_alternative<HttpAnswer>(result)) FAIL("the exchange succeeded");
+  return std::get<HttpFault>(result).kind;
+}
+
+}  // namespace
+
+TEST_CASE("many requests are under way at once, and each has its own answer") {
+  constexpr int k_requests = 20;
+  std::latch all(k_requests);  // nobody is answered before everybody has asked
+  LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
+    all.arrive_and_wait();
+    client.answer(200, request.path);
+  });
+  AsyncHttpClient client;
+  Guarded<std::set<std::string>> bodies;
+  std::latch ended(k_requests);
+  for (int i = 0; i < k_requests; ++i) {
+    client.send(get(server.url("/" + std::to_string(i))), [&, i](const HttpResult& result) {
+      const auto* answer = std::get_if<HttpAnswer>(&result);
+      if (answer != nullptr && answer->body == "/" + std::to_string(i)) {
+        bodies.with([&](auto& known) { known.insert(answer->body); });
+      }
+      ended.count_down();
+    });
+  }
+  ended.wait();
+  CHECK(bodies.with([](const auto& known) { return known.size(); }) == k_requests);
+}
+
+TEST_CASE(
+    "no more requests than allowed are under way, and those in the queue have all their time") {
+  std::atomic<int> now{0}, most{0};
+  LoopbackServer server([&](Connection& client, const ReceivedRequest&) {
+    most = std::max(most.load(), ++now);
+    client.wait(50ms);
+    --now;
+    client.answer(200);
+  });
+  AsyncHttpClient client({.at_once = 2});
+  std::atomic<int> answered{0};
+  std::latch ended(8);
+  for (int i = 0; i < 8; ++i) {
+    client.send(get(server.url("/")), [&](const HttpResult& result) {
+      if (std::holds_alternative<HttpAnswer>(result)) ++answered;
+      ended.count_down();
+    });
+  }
+  ended.wait();
+  CHECK(answered == 8);
+  CHECK(most <= 2);
+}
+
+TEST_CASE("a request that hangs ends at its timeout, and delays no other") {
+  LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
+  LoopbackServer server([](Connection& client, const ReceivedRequest&) { client.answer(200); });
+  AsyncHttpClient client;
+  std::promise<HttpResult> hanging;
+  client.send(get(silent.url("/")), [&](HttpResult result) { hanging.set_value(result); });
+  CHECK(std::holds_alternative<HttpAnswer>(answer_of(client, get(server.url("/")))));
+  CHECK(fault_of(client, get(silent.url("/"), 50ms)) == HttpFault::Kind::timeout);
+}
+
+TEST_CASE("one connection to a server serves one request after the other") {
+  Guarded<std::vector<int>> connections;
+  LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
+    connections.with([&](auto& seen) { seen.push_back(request.connection); });
+    client.answer(200, "ok");
+  });
+  AsyncHttpClient client;
+  for (int i = 0; i < 3; ++i) answer_of(client, get(server.url("/")));
+  CHECK(connections.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
+}
+
+TEST_CASE("an asynchronous request keeps to the rules of every other one") {
+  LoopbackServer server([](Connection& client, const ReceivedRequest& request) {
+    if (request.path == "/moved") client.answer(302, {}, {{"Location", "/"}});
+    if (request.path == "/long") client.answer(200, std::string(2000, 'x'));
+    if (request.path == "/cut") client.reset();
+  });
+  AsyncHttpClient client;
+  const HttpResult moved = answer_of(client, get(server.url("/moved")));
+  REQUIRE(std::holds_alternative<HttpAnswer>(moved));
+  CHECK(std::get<HttpAnswer>(moved).status == 302);
+  HttpRequest limited = get(server.url("/long"));
+  limited.max_answer = 1000;
+  CHECK(fault_of(client, limited) == HttpFault::Kind::too_long);
+  CHECK(fault_of(client, get(server.url("/cut"))) == HttpFault::Kind::broken);
+  const auto never = [](const HttpResult&) { FAIL("it was not sent"); };
+  expect_error(Code::invalid, {"URL"}, [&] { client.send(get("ftp://127.0.0.1/"), never); });
+}
+
+TEST_CASE("a client that goes gives up what has no answer yet") {
+  std::promise<void> asked;
+  LoopbackServer silent([&](Connection& client, const ReceivedRequest&) {
+    asked.set_value();
+    client.hold();
+  });
+  std::atomic<int> answers{0};
+  {
+    AsyncHttpClient client({.at_once = 1});
+    for (int i = 0; i < 2; ++i) client.send(get(silent.url("/")), [&](HttpResult) { ++answers; });
+    asked.get_future().wait();
+  }
+  CHECK(answers == 0);
+}
