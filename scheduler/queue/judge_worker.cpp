@@ -11,7 +11,7 @@ void Allocator::judge(const WorkerReport& report) {
   const std::optional<Gpu> row = store_.find(report.gpu);
   if (!row || !row->serving()) return;
   if (report.answer != WorkerReport::Answer::well) return judge_unwell(*row, report);
-  if (row->misses > 0) store_.seen(row->id, store_.now());
+  if (row->misses > 0) store_.seen({row->id}, store_.now());
   log::warn("a session failed at a worker that answers well",
             {{"gpu", row->id.text}, {"error", report.last_fault}});
   if (report.faults.empty()) return;
@@ -32,7 +32,7 @@ void Allocator::judge(const WorkerReport& report) {
 void Allocator::judge_unwell(const Gpu& row, const WorkerReport& report) {
   log::warn("a session failed, and its worker does not answer well",
             {{"gpu", row.id.text}, {"error", report.why_unwell}});
-  store_.missed(row.id, store_.now(), report.why_unwell);
+  store_.missed({{row.id, report.why_unwell}}, store_.now());
   // The proxy of a cloud that does not answer says nothing about the pod behind it.
   if (report.answer != WorkerReport::Answer::none || row.source == Source::cloud) return;
   fail_gpu(row.id, "a session failed, and its worker does not answer: " + report.why_unwell);

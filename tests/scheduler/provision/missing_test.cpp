@@ -80,7 +80,7 @@ TEST_CASE("a GPU whose worker answers is not gone, whatever its provider says") 
   const bool just_now = GENERATE(true, false);
   // Its last probe was good, or one has failed since.
   world.answered(gpu, just_now ? Duration(std::chrono::seconds(3)) : k_hour);
-  if (just_now) world.pool.store->missed(gpu.id, world.pool.store->now(), "502");
+  if (just_now) world.pool.store->missed({{gpu.id, "502"}}, world.pool.store->now());
   for (int i = 0; i < 3; ++i) CHECK_FALSE(world.reconciler.pass({}));
   CHECK(world.same(gpu));
   CHECK(world.paid(gpu));
@@ -92,7 +92,7 @@ TEST_CASE("a GPU whose worker stopped answering long ago, and which nobody knows
   const Gpu gpu = world.pod("pod-1");
   world.provider.lose("pod-1");
   world.answered(gpu, k_hour);
-  world.pool.store->missed(gpu.id, world.pool.store->now(), "502");
+  world.pool.store->missed({{gpu.id, "502"}}, world.pool.store->now());
   world.reconciler.pass({});
   CHECK(world.same(gpu));
   world.reconciler.pass({});

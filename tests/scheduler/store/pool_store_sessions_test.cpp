@@ -230,7 +230,7 @@ STORE_TEST("a claim takes a GPU that missed its last probe only where no other i
   const auto store = place.open();
   add(*store, gpu_row("a"));
   add(*store, gpu_row("b"));
-  store->missed({"a"}, store->now(), "silent");
+  store->missed({{{"a"}, "silent"}}, store->now());
   CHECK(claimed(*store, user("u1")).gpu.text == "b");
   CHECK(claimed(*store, user("u2")).gpu.text == "a");
 }
