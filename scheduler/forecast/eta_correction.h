@@ -4,8 +4,10 @@
 // find nothing to correct.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "scheduler/pool/pool_store.h"
 
@@ -20,18 +22,17 @@ double eta_correction(std::span<const Promise> promises);
 //
 //   x ──► clamp(x + shift, least, most)
 //
-// So an outcome that becomes known late still counts at the time of its promise. Not thread-safe, one
-// owner.
+// An outcome that becomes known late takes its place among the promises of that time, which are four
+// bytes each, and their run is computed again. Not thread-safe, one owner.
 class EtaCorrection {
  public:
   static constexpr Duration k_window = std::chrono::hours(24);
   static constexpr Duration k_bucket = std::chrono::seconds(10);
 
-  // Adds the outcomes that became known since the last reading, and forgets the promises that were
-  // made before the window. A clock that was set back reads the window again.
+  // Adds the outcomes that became known since the last reading, and forgets the buckets that the
+  // window has left. A clock that was set back reads the window again.
   void read(PoolStore& store, TimePoint now);
-  // As eta_correction() of the window's promises by the time at which they were made, to a bucket,
-  // then by outcome.
+  // As eta_correction() of these promises.
   double factor() const;
 
   struct Run {
@@ -39,8 +40,15 @@ class EtaCorrection {
   };
 
  private:
-  std::map<TimePoint, Run> runs_;  // by the start of the bucket
-  TimePoint known_until_{};        // outcomes up to here are in
+  struct Bucket {
+    // In the order of the promises: microseconds from the bucket's start, and in the last bit whether
+    // it broke.
+    std::vector<std::uint32_t> outcomes{};
+    Run run{};
+  };
+
+  std::map<TimePoint, Bucket> buckets_;  // by their start
+  TimePoint known_until_{};              // outcomes up to here are in
 };
 
 }  // namespace navtalk

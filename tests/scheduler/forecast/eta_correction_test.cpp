@@ -21,12 +21,13 @@ TimePoint bucket_of(TimePoint at) {
   return TimePoint(at.time_since_epoch() / EtaCorrection::k_bucket * EtaCorrection::k_bucket);
 }
 
-// 30 hours of promises in the order of their outcomes; in some hours most hold, in others many break.
+// 30 hours of promises, many at about the same time, in the order of their outcomes; in some hours
+// most hold, in others many break.
 std::vector<Promise> generated() {
   Random random(7, 1);
   std::vector<Promise> all;
   for (int i = 0; i < 900; ++i) {
-    const TimePoint made_at = k_begin + i * 2min + from_seconds(100 * random.uniform());
+    const TimePoint made_at = k_begin + i / 10 * 20min + from_seconds(12 * random.uniform());
     const double wide = i / 100 % 2 == 0 ? 1.5 : 2.5;
     all.push_back({.waiter = {"w" + std::to_string(i)},
                    .made_at = made_at,
@@ -39,16 +40,15 @@ std::vector<Promise> generated() {
   return all;
 }
 
-// As the store would show them at `now`, in the order in which they count.
+// Of all that the store would show at `now`, oldest first.
 double of_all(const std::vector<Promise>& promises, TimePoint now) {
   std::vector<Promise> known;
   const TimePoint begin = bucket_of(now - EtaCorrection::k_window);
   std::copy_if(
       promises.begin(), promises.end(), std::back_inserter(known),
       [&](const Promise& promise) { return known_at(promise) <= now && promise.made_at >= begin; });
-  std::stable_sort(known.begin(), known.end(), [](const Promise& left, const Promise& right) {
-    return bucket_of(left.made_at) < bucket_of(right.made_at);
-  });
+  std::sort(known.begin(), known.end(),
+            [](const Promise& left, const Promise& right) { return left.made_at < right.made_at; });
   return eta_correction(known);
 }
 
