@@ -13,7 +13,6 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_queue = 1024;  // more due intents than this wait for the next step
 constexpr Duration k_first_pause = std::chrono::seconds(1);
 constexpr Duration k_longest_pause = std::chrono::seconds(30);
 // An instance of this age when its destruction was asked for has long been in every list.
@@ -24,6 +23,12 @@ Duration pause_after(int tries) {
   Duration pause = k_first_pause;
   for (int i = 1; i < tries && pause < k_longest_pause; ++i) pause *= 2;
   return std::min(pause, k_longest_pause);
+}
+
+std::vector<Source> sources_of(const std::vector<Provider*>& providers) {
+  std::vector<Source> sources;
+  for (const Provider* provider : providers) sources.push_back(provider->source());
+  return sources;
 }
 
 bool holds(const Gpu& row, const Gpu& taken) {
@@ -38,9 +43,10 @@ Executor::Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorO
     : store_(store),
       options_(std::move(options)),
       after_failure_(std::move(after_failure)),
-      workers_(options_.threads, k_queue, [this] {
-        return [this](const Gpu& row, const std::stop_token& stop) { work(row, stop); };
-      }) {
+      lanes_({.sources = sources_of(providers),
+              .threads = options_.threads,
+              .deadline = options_.deadline},
+             [this](const Gpu& row, const std::stop_token& stop) { work(row, stop); }) {
   for (Provider* provider : providers) providers_[provider->source()] = provider;
 }
 
@@ -66,22 +72,26 @@ bool Executor::due(const Gpu& gpu, TimePoint now) const {
   return intent.until <= now || (!intent.owner.empty() && is_dead(intent.owner));
 }
 
-void Executor::step() {
+bool Executor::step() {
+  lanes_.end_late();  // also while the store is away
   const PoolView view = store_.view();
+  bool busy = false;
   for (const Gpu& gpu : view.gpus) {
-    if (workers_.under_way(gpu.id)) {
+    if (gpu.intent.operation == Operation::none) continue;
+    if (lanes_.under_way(gpu.id)) {
+      busy = true;
       renew(gpu, view.now);
     } else if (gpu.source == Source::cloud && provider_of(gpu) == nullptr) {
       report_unserved(gpu);
     } else if (due(gpu, view.now)) {
-      workers_.start(gpu);
+      busy = lanes_.start(gpu) || busy;
     }
   }
+  return busy;
 }
 
 // Once for each intent. It waits until a process with that provider comes.
 void Executor::report_unserved(const Gpu& gpu) {
-  if (gpu.intent.operation == Operation::none) return;
   std::uint64_t& number = unserved_[gpu.id];
   if (std::exchange(number, gpu.intent.number) == gpu.intent.number) return;
   log::error("no provider for this operation is configured here; is its API key missing?",
@@ -92,12 +102,12 @@ void Executor::report_unserved(const Gpu& gpu) {
 }
 
 bool Executor::wait_idle(Duration at_most, const std::stop_token& stop) {
-  return workers_.wait_idle(at_most, stop);
+  return lanes_.wait_idle(at_most, stop);
 }
 
 void Executor::work(const Gpu& row, const std::stop_token& stop) {
   try {
-    carry_out(row.id, stop);
+    carry_out(row, stop);
   } catch (const std::exception& error) {
     // The row keeps its intent: it is taken again when the lease is over.
     log::error("an operation could not be recorded",
@@ -123,9 +133,10 @@ void Executor::renew(const Gpu& gpu, TimePoint now) {
                 {options_.owner, "renew the intent"});
 }
 
-void Executor::carry_out(const GpuId& id, const std::stop_token& stop) {
-  const std::optional<Gpu> gpu = store_.find(id);
-  if (!gpu || !due(*gpu, store_.now())) return;
+void Executor::carry_out(const Gpu& found, const std::stop_token& stop) {
+  const std::optional<Gpu> gpu = store_.find(found.id);
+  // Another intent belongs into another lane: the next step starts it there.
+  if (!gpu || gpu->intent.number != found.intent.number || !due(*gpu, store_.now())) return;
   Provider& provider = *provider_of(*gpu);
   const std::optional<Gpu> taken = take(*gpu);
   if (!taken) return;  // another executor was quicker
@@ -159,15 +170,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
       NAVTALK_CHECK(done->instance.has_value());
       return record_created(taken, *done->instance, asked);
     }
-    GpuChange change{.intent = settled_intent(taken)};
-    if (operation == Operation::pause) change.event = Event::paused;
-    if (done->instance) {
-      if (!done->instance->url.empty()) change.url = done->instance->url;
-      // Paused it keeps the price that it will have when it is woken.
-      const double usd = done->instance->usd_per_hour;
-      if (operation == Operation::wake && usd > 0) change.usd_per_hour = usd;
-    }
-    amend(taken, change, std::string(name(operation)) + " done");
+    record_done(taken, done->instance);
   } else if (const auto* none = std::get_if<NoCapacity>(&outcome)) {
     fail(taken, Attempt::Result::no_capacity, none->message);
   } else if (const auto* refused = std::get_if<Refused>(&outcome)) {
@@ -178,6 +181,20 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
   } else {
     release_intent(taken, std::get<UnknownOutcome>(outcome).message);
   }
+}
+
+void Executor::record_done(const Gpu& taken, const std::optional<Instance>& instance) {
+  const Operation operation = taken.intent.operation;
+  GpuChange change{.intent = settled_intent(taken)};
+  if (operation == Operation::pause) change.event = Event::paused;
+  if (instance) {
+    if (!instance->url.empty()) change.url = instance->url;
+    // Paused it keeps the price that it will have when it is woken.
+    if (operation == Operation::wake && instance->usd_per_hour > 0) {
+      change.usd_per_hour = instance->usd_per_hour;
+    }
+  }
+  amend(taken, change, std::string(name(operation)) + " done");
 }
 
 // Stores what the provider created before anything else. If the intent was taken over meanwhile, the
@@ -201,17 +218,22 @@ void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string&
   const bool refused = result == Attempt::Result::no_capacity || result == Attempt::Result::refused;
   if (operation == Operation::create && refused) change.usd_per_hour = 0;
   amend(taken, change, std::string(name(operation)) + " failed: " + message);
-  store_.record(Attempt{.at = store_.now(),
-                        .gpu = taken.id,
-                        .source = taken.source,
-                        .operation = operation,
-                        .result = result,
-                        .took = store_.now() - taken.since,
-                        .detail = message});
+  record_attempt(taken, result, message);
   log::warn("a GPU failed",
             {{"gpu", taken.id.text}, {"operation", name(operation)}, {"error", message}});
   const bool supply = operation == Operation::create || operation == Operation::wake;
   if (supply && after_failure_) after_failure_();
+}
+
+void Executor::record_attempt(const Gpu& taken, Attempt::Result result,
+                              const std::string& message) {
+  store_.record(Attempt{.at = store_.now(),
+                        .gpu = taken.id,
+                        .source = taken.source,
+                        .operation = taken.intent.operation,
+                        .result = result,
+                        .took = store_.now() - taken.since,
+                        .detail = message});
 }
 
 // The outcome is not known: frees the intent for the next try after a pause, or, a create, for the

@@ -7,18 +7,21 @@
 //   destroy  done, and missing from the provider's list: removed   else: retried until it works
 //            a young instance that the provider does not know: only after the consistency window
 //
+// Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline.
+//
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
 // again; create never is.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/row_workers.h"
+#include "scheduler/provision/call_lanes.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk {
@@ -32,7 +35,8 @@ struct ExecutorOptions {
   // A created instance may be missing from the provider's answers for so long.
   Duration consistency_window = std::chrono::seconds(90);
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
-  int threads = 8;
+  int threads = 8;                                    // of each lane
+  std::array<Duration, 5> deadline = CallLanesOptions{}.deadline;
 };
 
 class Executor {
@@ -40,24 +44,27 @@ class Executor {
   // `after_failure` runs on the executor's threads when a create or wake failed.
   Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
            std::function<void()> after_failure);
-  // Hands every due intent to a thread, and renews the leases of those under way. Call it every
-  // second or when something changed.
-  void step();
+  // Hands every due intent to a thread, renews the leases of those under way, and ends calls that are
+  // past their deadline. Call it every second or when something changed. True if something was begun
+  // or is under way.
+  bool step();
   // True once nothing is under way; false after that time, or when a stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
 
  private:
   void work(const Gpu& row, const std::stop_token& stop);
-  void carry_out(const GpuId& id, const std::stop_token& stop);
+  void carry_out(const Gpu& found, const std::stop_token& stop);
   bool may_use(const Gpu& gpu) const;
   bool due(const Gpu& gpu, TimePoint now) const;
   std::optional<Gpu> take(const Gpu& gpu);
   void renew(const Gpu& gpu, TimePoint now);
   // `asked`: when the provider was called.
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
+  void record_done(const Gpu& taken, const std::optional<Instance>& instance);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
   void report_unserved(const Gpu& gpu);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
+  void record_attempt(const Gpu& taken, Attempt::Result result, const std::string& message);
   void release_intent(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
   bool may_be_gone(const Gpu& taken) const;
@@ -70,7 +77,7 @@ class Executor {
   ExecutorOptions options_;
   std::function<void()> after_failure_;
   std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were reported
-  RowWorkers workers_;  // last: its threads use the rest. Calls under way end; rows keep the intent
+  CallLanes lanes_;  // last: its threads use the rest. Calls under way end; rows keep the intent
 };
 
 }  // namespace navtalk
