@@ -8,6 +8,7 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/pool/update_row.h"
+#include "scheduler/provision/spending.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -194,7 +195,7 @@ void Executor::record_done(const Gpu& taken, const std::optional<Instance>& inst
       change.usd_per_hour = instance->usd_per_hour;
     }
   }
-  amend(taken, change, std::string(name(operation)) + " done");
+  amend_within_cap(taken, change, std::string(name(operation)) + " done");
 }
 
 // Stores what the provider created before anything else. If the intent was taken over meanwhile, the
@@ -205,10 +206,39 @@ void Executor::record_created(const Gpu& taken, const Instance& instance, TimePo
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   change.usd_per_hour = instance.usd_per_hour;
-  if (!amend(taken, change, "created as " + instance.provider_id)) {
+  if (!amend_within_cap(taken, change, "created as " + instance.provider_id)) {
     log::warn("created, but the row was taken over: left to the reconciler",
               {{"gpu", taken.id.text}, {"provider_id", instance.provider_id}});
   }
+}
+
+// Applies a change that may tell the true price. A GPU beyond the cap on spending is to be destroyed
+// again, in the same transaction that records it. False as amend().
+bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why) {
+  Cause cause{options_.owner, why};
+  std::optional<std::string> broken;
+  double expected = 0;
+  const auto after = update_row(store_, taken.id, cause, [&](const Gpu& row) {
+    if (!holds(row, taken)) return std::optional<GpuChange>();
+    GpuChange now = change;
+    expected = row.usd_per_hour;
+    broken.reset();
+    if (hold_to_cap(store_, row, options_.max_usd_per_hour, now)) broken = now.last_error;
+    cause.why = broken ? why + ": " + *broken : why;
+    return std::optional(std::move(now));
+  });
+  if (!after) return false;
+  const bool create = taken.intent.operation == Operation::create;
+  if (create && options_.max_usd_per_hour > 0 && after->usd_per_hour > expected) {
+    remember_price(store_, after->device, after->usd_per_hour);
+  }
+  if (broken) {
+    record_attempt(taken, Attempt::Result::refused, *broken);
+    log::warn("a GPU breaks the cap on spending, and is destroyed again",
+              {{"gpu", taken.id.text}, {"type", after->device}, {"why", *broken}});
+    if (after_failure_) after_failure_();
+  }
+  return true;
 }
 
 void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {

@@ -7,7 +7,8 @@
 //   destroy  done, and missing from the provider's list: removed   else: retried until it works
 //            a young instance that the provider does not know: only after the consistency window
 //
-// Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline.
+// Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline. A
+// GPU whose true price breaks the cap on spending is recorded and destroyed again (spending.h).
 //
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
@@ -35,6 +36,7 @@ struct ExecutorOptions {
   // A created instance may be missing from the provider's answers for so long.
   Duration consistency_window = std::chrono::seconds(90);
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
+  double max_usd_per_hour = 0;                        // the cap on spending; 0: none
   int threads = 8;                                    // of each lane
   std::array<Duration, 5> deadline = CallLanesOptions{}.deadline;
 };
@@ -62,6 +64,7 @@ class Executor {
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
   void record_done(const Gpu& taken, const std::optional<Instance>& instance);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
+  bool amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why);
   void report_unserved(const Gpu& gpu);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
   void record_attempt(const Gpu& taken, Attempt::Result result, const std::string& message);
