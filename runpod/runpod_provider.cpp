@@ -1,7 +1,6 @@
 #include "runpod/runpod_provider.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/log/log.h"
@@ -14,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = ApiFault::Kind;
 
-constexpr double k_unbounded = std::numeric_limits<double>::infinity();
+constexpr milliseconds k_catalog_again{10'000};  // after a catalog that did not come
 
 std::string replaced(std::string text, std::string_view mark, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
@@ -46,8 +45,10 @@ void check(const ProviderOptions& options) {
 // What one create has found so far.
 struct RunpodProvider::CreateAttempt {
   int asked = 0, cooling_down = 0, too_expensive = 0, forbidden = 0;
-  int unexplained = 0;  // 400 without the words for "nothing free"
-  std::string last{};   // the last refusal
+  int unexplained = 0;      // 400 without the words for "nothing free"
+  std::string last{};       // the last refusal
+  std::string unpriced{};   // the GPU type that was not asked because its price is not known
+  double usd_per_hour = 0;  // what the candidate that is asked now should cost
 };
 
 RunpodProvider::RunpodProvider(ProviderOptions options, ApiKey key)
@@ -122,8 +123,9 @@ void RunpodProvider::learn_prices(const std::stop_token& stop) {
     }
   }
   learnt_.with([&](Learnt& learnt) {
-    if (!catalog.empty()) learnt.catalog = std::move(catalog);
     learnt.catalog_at = Clock::now();
+    if (catalog.empty()) *learnt.catalog_at -= options_.catalog_age - k_catalog_again;
+    for (auto& [cloud, offers] : catalog) learnt.catalog[cloud] = std::move(offers);
   });
 }
 
@@ -143,30 +145,51 @@ Outcome RunpodProvider::create(const Gpu& gpu, const std::stop_token& stop) {
     return NoCapacity{"Runpod refused this account a moment ago; creation is paused", paused};
   }
   const std::vector<Candidate> all = ordered_candidates(stop);
-  const double budget = options_.budget ? options_.budget(gpu) : k_unbounded;
   CreateAttempt attempt;
   for (const Candidate& candidate : all) {
-    if (!affordable(candidate, budget)) {
-      ++attempt.too_expensive;
-      continue;
-    }
-    const bool cooling_down = learnt_.with([&](const Learnt& learnt) {
-      return learnt.cooldowns.cooling_down(candidate, Clock::now());
-    });
-    if (cooling_down) {
-      ++attempt.cooling_down;
-      continue;
-    }
     if (attempt.asked == options_.tries_per_create) break;
+    if (!may_ask(gpu, candidate, attempt)) continue;
     if (auto outcome = try_candidate(gpu, candidate, attempt, stop)) return *outcome;
   }
   return no_candidate_left(attempt);
 }
 
-// A candidate of unknown price is asked.
-bool RunpodProvider::affordable(const Candidate& candidate, double budget) const {
+bool RunpodProvider::cooling_down(const Candidate& candidate) const {
   return learnt_.with(
-      [&](const Learnt& learnt) { return price(candidate, learnt.catalog).value_or(0) <= budget; });
+      [&](const Learnt& learnt) { return learnt.cooldowns.cooling_down(candidate, Clock::now()); });
+}
+
+// What it counts for. nullopt: nobody knows, so the cap on spending forbids it.
+std::optional<double> RunpodProvider::price_for(const Candidate& candidate) const {
+  const auto known =
+      learnt_.with([&](const Learnt& learnt) { return price(candidate, learnt.catalog); });
+  const double seen = options_.cap ? options_.cap->seen(candidate.gpu_type) : 0;
+  if (known || seen > 0) return std::max(known.value_or(0), seen);
+  const auto& allowed = options_.allow_unknown_price;
+  const bool any = !options_.cap ||
+                   std::find(allowed.begin(), allowed.end(), candidate.gpu_type) != allowed.end();
+  if (!any) return std::nullopt;
+  return options_.fallback_usd_per_hour;
+}
+
+// Not in its cooldown, and its price is known and reserved.
+bool RunpodProvider::may_ask(const Gpu& gpu, const Candidate& candidate,
+                             CreateAttempt& attempt) const {
+  if (cooling_down(candidate)) {
+    ++attempt.cooling_down;
+    return false;
+  }
+  const std::optional<double> usd = price_for(candidate);
+  if (!usd) {
+    attempt.unpriced = candidate.gpu_type;
+    return false;
+  }
+  if (options_.cap && !options_.cap->reserve(gpu, *usd)) {
+    ++attempt.too_expensive;
+    return false;
+  }
+  attempt.usd_per_hour = *usd;
+  return true;
 }
 
 // nullopt: go on to the next candidate.
@@ -179,10 +202,14 @@ std::optional<Outcome> RunpodProvider::try_candidate(const Gpu& gpu, const Candi
     learnt_.with([&](Learnt& learnt) { learnt.cooldowns.accepted(candidate); });
     Instance made = instance(*pod);
     if (made.device.empty()) made.device = candidate.gpu_type;
-    if (made.usd_per_hour == 0) {
-      made.usd_per_hour = learnt_.with([&](const Learnt& learnt) {
-        return price(candidate, learnt.catalog).value_or(options_.fallback_usd_per_hour);
-      });
+    if (made.usd_per_hour == 0) made.usd_per_hour = attempt.usd_per_hour;
+    const bool known = learnt_.with(
+        [&](const Learnt& learnt) { return price(candidate, learnt.catalog).has_value(); });
+    if (!known) {
+      log::warn("a pod was created whose price the catalog does not know",
+                {{"gpu", gpu.id.text},
+                 {"candidate", describe(candidate)},
+                 {"usd_per_hour", std::to_string(made.usd_per_hour)}});
     }
     return Outcome(Done{std::move(made)});
   }
@@ -202,12 +229,7 @@ Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
   const milliseconds wait = learnt_.with([&](const Learnt& learnt) {
     return learnt.cooldowns.wait(candidates(options_.preferences, learnt.catalog), Clock::now());
   });
-  if (attempt.asked == 0) {
-    const std::string price_cap =
-        attempt.too_expensive == 0 ? "" : ", or costs more than the cap on spending leaves";
-    return NoCapacity{"every candidate at Runpod is in its cooldown after a refusal" + price_cap,
-                      wait};
-  }
+  if (attempt.asked == 0) return none_asked(attempt, wait);
   if (attempt.forbidden == attempt.asked) {
     learnt_.with([&](Learnt& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
     return Refused{"this key may not create pods at any candidate: " + attempt.last, true};
@@ -221,6 +243,29 @@ Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
       "no capacity at Runpod in " + std::to_string(attempt.asked) +
           " candidates (if this stays, check image, CUDA and data centres): " + attempt.last,
       wait};
+}
+
+Outcome RunpodProvider::none_asked(const CreateAttempt& attempt, milliseconds wait) const {
+  const std::string& unpriced = attempt.unpriced;
+  const bool no_catalog = learnt_.with([](const Learnt& learnt) { return learnt.catalog.empty(); });
+  if (!unpriced.empty() && no_catalog) {
+    return NoCapacity{
+        "the catalog of Runpod did not come, and pool.max_usd_per_hour allows no GPU "
+        "without a known price",
+        k_catalog_again};
+  }
+  const std::string advice = "the catalog of Runpod has no price for '" + unpriced +
+                             "', and pool.max_usd_per_hour allows no GPU without a known price: "
+                             "to create it all the same, name it in runpod.allow_unknown_price";
+  if (!unpriced.empty() && attempt.cooling_down == 0 && attempt.too_expensive == 0) {
+    return Refused{advice, false};
+  }
+  std::string why = "every candidate at Runpod ";
+  if (attempt.cooling_down > 0) why += "is in its cooldown after a refusal";
+  if (attempt.cooling_down > 0 && attempt.too_expensive > 0) why += ", or ";
+  if (attempt.too_expensive > 0) why += "costs more than the cap on spending leaves";
+  if (!unpriced.empty()) why += "; " + advice;
+  return NoCapacity{why, wait};
 }
 
 Outcome RunpodProvider::outcome_of(const ApiFault& fault, const std::string& what) {

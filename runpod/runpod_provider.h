@@ -16,6 +16,13 @@
 
 namespace navtalk::runpod {
 
+struct SpendingCap {
+  // Reserves that price for a pod of that row, before the pod is created. False: the cap forbids it.
+  std::function<bool(const Gpu&, double usd_per_hour)> reserve;
+  // What pods of that GPU type have lately cost in truth, where it was more than expected; else 0.
+  std::function<double(const std::string& gpu_type)> seen;
+};
+
 struct ProviderOptions {
   ApiOptions api{};
   std::string proxy_url = "https://{pod}-{port}.proxy.runpod.net";
@@ -42,9 +49,10 @@ struct ProviderOptions {
   std::chrono::milliseconds account_pause{300'000};  // after 401, 402, 403, 410
   std::chrono::milliseconds catalog_age{60'000};
   double fallback_usd_per_hour = 1;  // while no price is known
-  // What a pod for this row may cost per hour, so that a candidate more expensive than expected does
-  // not exceed the pool's cap; empty: anything.
-  std::function<double(const Gpu&)> budget{};
+  // The pool's cap on spending; nullopt: none. With it, a GPU type without a known price is created
+  // only if it is named here, and counts as the fallback until an answer tells its price.
+  std::optional<SpendingCap> cap{};
+  std::vector<std::string> allow_unknown_price{};
 };
 
 class RunpodProvider : public Provider {
@@ -81,10 +89,13 @@ class RunpodProvider : public Provider {
   NewPod order(const Gpu& gpu, const Candidate& candidate) const;
   Instance instance(const Pod& pod) const;
   std::vector<Candidate> ordered_candidates(const std::stop_token& stop);
-  bool affordable(const Candidate& candidate, double budget) const;
+  bool cooling_down(const Candidate& candidate) const;
+  std::optional<double> price_for(const Candidate& candidate) const;
+  bool may_ask(const Gpu& gpu, const Candidate& candidate, CreateAttempt& attempt) const;
   std::optional<Outcome> try_candidate(const Gpu& gpu, const Candidate& candidate,
                                        CreateAttempt& attempt, const std::stop_token& stop);
   Outcome no_candidate_left(const CreateAttempt& attempt);
+  Outcome none_asked(const CreateAttempt& attempt, std::chrono::milliseconds wait) const;
   Outcome outcome_of(const ApiFault& fault, const std::string& what);
   Outcome after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
                          const std::stop_token& stop);

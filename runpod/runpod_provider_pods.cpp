@@ -158,13 +158,13 @@ int RunpodProvider::room(const std::vector<Gpu>& existing) const {
 }
 
 double RunpodProvider::expected_usd_per_hour() const {
-  return learnt_.with([&](const Learnt& learnt) {
-    for (const Candidate& candidate : candidates(options_.preferences, learnt.catalog)) {
-      if (learnt.cooldowns.cooling_down(candidate, Clock::now())) continue;
-      if (const auto known = price(candidate, learnt.catalog)) return *known;
-    }
-    return options_.fallback_usd_per_hour;
-  });
+  const std::vector<Candidate> all = learnt_.with(
+      [&](const Learnt& learnt) { return candidates(options_.preferences, learnt.catalog); });
+  for (const Candidate& candidate : all) {
+    if (cooling_down(candidate)) continue;
+    if (const auto usd = price_for(candidate)) return *usd;
+  }
+  return options_.fallback_usd_per_hour;
 }
 
 }  // namespace navtalk::runpod

@@ -34,6 +34,12 @@ void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found
                                 where(reading, "pool.cloud"), cloud,
                                 pods.image.empty() ? "runpod.image" : "runpod.gpu_types"));
   }
+  for (const std::string& type : pods.allow_unknown_price) {
+    if (std::find(pods.gpu_types.begin(), pods.gpu_types.end(), type) == pods.gpu_types.end()) {
+      found.push_back(fmt::format("{} names '{}', which runpod.gpu_types lacks",
+                                  where(reading, "runpod.allow_unknown_price"), printable(type)));
+    }
+  }
   if (pods.proxy_url.find("{pod}") == std::string::npos) {
     found.push_back(fmt::format("{} = '{}' lacks {{pod}}, and would lead to one place for all pods",
                                 where(reading, "runpod.proxy_url"), printable(pods.proxy_url)));

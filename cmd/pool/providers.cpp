@@ -6,7 +6,7 @@
 #include "core/log/log.h"
 #include "runpod/runpod_provider.h"
 #include "scheduler/provision/external_provider.h"
-#include "scheduler/provision/supply.h"
+#include "scheduler/provision/spending.h"
 #include "scheduler/service/pool_config.h"
 
 namespace navtalk::cmd {
@@ -24,6 +24,7 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
       .gpu_types = cloud.gpu_types, .clouds = cloud.clouds, .data_centers = cloud.data_centers};
   options.image = cloud.image;
   options.creates = has_cloud(config);
+  options.allow_unknown_price = cloud.allow_unknown_price;
   options.disk_gb = cloud.disk_gb;
   if (config.pool.max_gpus > 0) options.max_pods = config.pool.max_gpus;
   return options;
@@ -34,9 +35,12 @@ std::unique_ptr<runpod::RunpodProvider> cloud_provider(const Config& config,
                                                        PoolStore& store) {
   runpod::ProviderOptions options = cloud_options(config, identity);
   if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
-    options.budget = [&store, cap](const Gpu& gpu) {
-      return budget_for(gpu, store.view().gpus, cap);
-    };
+    options.cap = runpod::SpendingCap{
+        .reserve =
+            [&store, cap](const Gpu& gpu, double usd_per_hour) {
+              return reserve_price(store, gpu, usd_per_hour, cap);
+            },
+        .seen = [&store](const std::string& type) { return remembered_price(store, type); }};
   }
   return std::make_unique<runpod::RunpodProvider>(std::move(options),
                                                   runpod::read_api_key(config.runpod.api_key_file));

@@ -23,7 +23,7 @@ class PoolProviders {
                 PoolStore& store, const std::stop_token& stop);
 
   std::vector<Provider*> all() const;
-  // What the next cloud GPU is expected to cost; 0 without a cloud.
+  // What the next cloud GPU is expected to cost by what is known now; 0 without a cloud.
   double cloud_usd_per_hour() const;
 
  private:

@@ -79,7 +79,7 @@ int scale(const Options& options, Context& context) {
   PoolProviders providers(context.config, identity, token, *store, context.stop);
   throw_if_stopped(context.stop);
   SupplyOptions supplies = supply_options(context.config_reading, identity, "scaler " + owner);
-  supplies.cloud_usd_per_hour = providers.cloud_usd_per_hour();
+  supplies.cloud_usd_per_hour = [&providers] { return providers.cloud_usd_per_hour(); };
   Supply supply(*store, supplies);
   DemandTracker demand_tracker(*store);
   SingleTick ticker({*store, supply, demand_tracker, providers.all()},

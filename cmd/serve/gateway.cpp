@@ -74,7 +74,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   providers.push_back(&local);
 
   SupplyOptions supplies = supply_options(context.config_reading, identity, "gateway " + owner);
-  supplies.cloud_usd_per_hour = others.cloud_usd_per_hour();
+  supplies.cloud_usd_per_hour = [&others] { return others.cloud_usd_per_hour(); };
   DemandTracker demand_tracker(*store);
   demand_tracker.eta_correction();  // a day of promises is read before users wait
   supplies.demand = [&demand_tracker] { return demand_tracker.demand({}); };

@@ -63,6 +63,7 @@ struct Config {
     std::vector<std::string> gpu_types;
     std::vector<std::string> data_centers;
     std::vector<std::string> clouds = {"SECURE"};
+    std::vector<std::string> allow_unknown_price;  // GPU types, although max_usd_per_hour is set
     int slots = 1;
     int disk_gb = 40;
     int ready_timeout_s = 1200;

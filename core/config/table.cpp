@@ -69,7 +69,9 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 1000},
       {.section = "pool",
        .name = "max_usd_per_hour",
-       .meaning = "Maximum price of all cloud GPUs together, per hour. 0: no limit.",
+       .meaning = "Maximum price of all cloud GPUs together, per hour. A pod that turns out to "
+                  "exceed it is destroyed\n"
+                  "again. 0: no limit.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.max_usd_per_hour; },
        .most = 1e6},
       {.section = "pool",
@@ -165,6 +167,12 @@ const std::vector<ConfigKey>& config_keys() {
        .name = "clouds",
        .meaning = "SECURE, COMMUNITY, or both, preferred first.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.clouds; }},
+      {.section = "runpod",
+       .name = "allow_unknown_price",
+       .meaning = "GPU types that may be created although Runpod's catalog has no price for them. "
+                  "Others are refused\n"
+                  "while pool.max_usd_per_hour is set.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.allow_unknown_price; }},
       {.section = "runpod",
        .name = "slots",
        .meaning = "Sessions that one cloud GPU holds at once.",

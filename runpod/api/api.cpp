@@ -1,5 +1,6 @@
 #include "runpod/api/api.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -15,6 +16,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int k_most_pages = 1'000;  // of up to 1,000 pods
+constexpr int k_least_share = 10;    // a repeat has at least this part of its time limit
+
+// A request gets one millisecond at least: it says better than we could that there was no answer.
+milliseconds left_until(Clock::time_point until) {
+  return std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds(1));
+}
 
 double jitter() {
   thread_local std::minstd_rand random(std::random_device{}());
@@ -74,9 +81,9 @@ milliseconds Api::quota_wait() const {
 }
 
 // False when the quota stays empty for longer than is waited, or a stop was asked.
-bool Api::wait_for_quota(const std::stop_token& stop) {
+bool Api::wait_for_quota(Clock::time_point until, const std::stop_token& stop) {
   const milliseconds wait = quota_wait();
-  if (wait > options_.retry.patience) return false;
+  if (wait > std::min(options_.retry.patience, left_until(until))) return false;
   return wait.count() == 0 || sleep_for(wait, stop);
 }
 
@@ -92,7 +99,7 @@ ApiResult<HttpAnswer> Api::send_once(const Call& call, const std::stop_token& st
                       .headers = {{"Authorization", key_.bearer()}, {"Accept", "application/json"}},
                       .body = call.body,
                       .connect_timeout = options_.connect_timeout,
-                      .timeout = call.timeout};
+                      .timeout = std::min(call.timeout, left_until(call.until))};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   const HttpResult result = http.send(request, stop);
   idle_.with([&](std::vector<HttpClient>& idle) { idle.push_back(std::move(http)); });
@@ -116,7 +123,7 @@ ApiResult<HttpAnswer> Api::send_once(const Call& call, const std::stop_token& st
 
 ApiResult<HttpAnswer> Api::send(const Call& call, const std::stop_token& stop) {
   for (int tries = 1;; ++tries) {
-    if (!wait_for_quota(stop)) {
+    if (!wait_for_quota(call.until, stop)) {
       if (stop.stop_requested()) return ApiFault{ApiFault::Kind::stopped, 0, "stopped"};
       return ApiFault{ApiFault::Kind::rate_limited, 0, "the API's quota is used up", quota_wait()};
     }
@@ -131,7 +138,10 @@ ApiResult<HttpAnswer> Api::send(const Call& call, const std::stop_token& stop) {
         (call.repeat == Repeat::freely && fault->passing()) ||
         (call.repeat == Repeat::only_unsent && fault->kind == ApiFault::Kind::unreachable);
     const auto delay = retry_delay(options_.retry, tries, fault->retry_after, jitter());
-    if (!again || !delay || !sleep_for(*delay, stop)) return result;
+    if (!again || !delay) return result;
+    // With hardly any time left, another try would only replace this fault by a worse one.
+    const milliseconds needed = *delay + call.timeout / k_least_share;
+    if (needed >= left_until(call.until) || !sleep_for(*delay, stop)) return result;
   }
 }
 
@@ -139,9 +149,10 @@ PodList Api::list(const std::stop_token& stop) {
   PodList list;
   std::string cursor;
   std::set<std::string> seen;
+  const Clock::time_point until = deadline();
   for (int pages = 0; pages < k_most_pages; ++pages) {
     const std::string path = cursor.empty() ? "/pods" : "/pods?cursor=" + path_part(cursor);
-    const ApiResult<HttpAnswer> answer = send(get(path), stop);
+    const ApiResult<HttpAnswer> answer = send(get(path, until), stop);
     const auto page = read<PodPage>(answer, "the list of pods", parse_pods);
     if (const auto* fault = std::get_if<ApiFault>(&page)) {
       list.fault = *fault;
@@ -169,37 +180,45 @@ ApiResult<Pod> Api::look_up(const std::string& id, const std::stop_token& stop) 
 }
 
 ApiResult<Pod> Api::create(const NewPod& pod, const std::stop_token& stop) {
-  const Call call{"POST", "/pods", to_json(pod), Repeat::only_unsent, options_.slow_timeout};
+  const Call call{"POST",         "/pods", to_json(pod), Repeat::only_unsent, options_.slow_timeout,
+                  slow_deadline()};
   return read<Pod>(send(call, stop), "the create", parse_pod);
 }
 
 ApiResult<Nothing> Api::remove(const std::string& id, const std::stop_token& stop) {
-  const Call call{"DELETE", "/pods/" + path_part(id), "", Repeat::freely, options_.timeout};
+  const Call call{"DELETE",       "/pods/" + path_part(id), "",
+                  Repeat::freely, options_.timeout,         deadline()};
   const ApiResult<HttpAnswer> result = send(call, stop);
   if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
   return Nothing{};
 }
 
 ApiResult<Pod> Api::action(const std::string& id, std::string_view action, milliseconds timeout,
-                           const std::stop_token& stop) {
-  const Call call{"POST", "/pods/" + path_part(id) + "/action", action_json(action), Repeat::freely,
-                  timeout};
+                           Clock::time_point until, const std::stop_token& stop) {
+  const Call call{
+      "POST", "/pods/" + path_part(id) + "/action", action_json(action), Repeat::freely, timeout,
+      until};
   return read<Pod>(send(call, stop), "the action", parse_pod);
 }
 
 ApiResult<Pod> Api::start(const std::string& id, const std::stop_token& stop) {
-  return action(id, "start", options_.slow_timeout, stop);
+  return action(id, "start", options_.slow_timeout, slow_deadline(), stop);
 }
 
 ApiResult<Pod> Api::stop_pod(const std::string& id, const std::stop_token& stop) {
-  return action(id, "stop", options_.timeout, stop);
+  return action(id, "stop", options_.timeout, deadline(), stop);
 }
 
 ApiResult<std::vector<GpuOffer>> Api::gpu_offers(const std::string& cloud,
                                                  const std::stop_token& stop) {
   const std::string path =
       "/catalog/gpus?include=AVAILABILITY&product=POD&count=1&cloud=" + path_part(cloud);
-  const Call call{"GET", path, "", Repeat::never, options_.catalog_timeout};
+  const Call call{"GET",
+                  path,
+                  "",
+                  Repeat::never,
+                  options_.catalog_timeout,
+                  Clock::now() + options_.catalog_timeout};
   return read<std::vector<GpuOffer>>(send(call, stop), "the catalog", parse_gpu_offers);
 }
 

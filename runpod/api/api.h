@@ -1,7 +1,8 @@
 // Runpod's REST API v2, one method a call. Reading, deleting, stopping and starting are repeated
 // when the fault passes (429, 5xx, transport), with full jitter and the server's Retry-After as the
-// least wait; creating is sent once, and again only if it never left. Thread-safe. A stop request
-// ends every call and every wait.
+// least wait; creating is sent once, and again only if it never left. A call has a deadline, which
+// holds for all of it: repeats, waits, the pages of a list. Thread-safe. A stop request ends every
+// call and every wait.
 #pragma once
 
 #include <chrono>
@@ -25,10 +26,14 @@ namespace navtalk::runpod {
 struct ApiOptions {
   std::string url = "https://api.runpod.io/v2";
   std::chrono::milliseconds connect_timeout{10'000};
+  // Of one request.
   std::chrono::milliseconds timeout{30'000};
   std::chrono::milliseconds slow_timeout{120'000};    // create and start
   std::chrono::milliseconds catalog_timeout{10'000};  // asked once: one can do without
   std::chrono::milliseconds lookup_timeout{10'000};   // asked once: the caller asks again later
+  // Of a whole call.
+  std::chrono::milliseconds deadline{60'000};
+  std::chrono::milliseconds slow_deadline{120'000};  // create and start
   RetryPolicy retry{};
 };
 
@@ -71,15 +76,20 @@ class Api {
     std::string body{};
     Repeat repeat = Repeat::freely;
     std::chrono::milliseconds timeout;
+    Clock::time_point until;
   };
-  Call get(std::string path) const {
-    return {"GET", std::move(path), "", Repeat::freely, options_.timeout};
+  Clock::time_point deadline() const { return Clock::now() + options_.deadline; }
+  Clock::time_point slow_deadline() const { return Clock::now() + options_.slow_deadline; }
+  Call get(std::string path) const { return get(std::move(path), deadline()); }
+  Call get(std::string path, Clock::time_point until) const {
+    return {"GET", std::move(path), "", Repeat::freely, options_.timeout, until};
   }
   ApiResult<HttpAnswer> send(const Call& call, const std::stop_token& stop);
   ApiResult<HttpAnswer> send_once(const Call& call, const std::stop_token& stop);
   ApiResult<Pod> action(const std::string& id, std::string_view action,
-                        std::chrono::milliseconds timeout, const std::stop_token& stop);
-  bool wait_for_quota(const std::stop_token& stop);
+                        std::chrono::milliseconds timeout, Clock::time_point until,
+                        const std::stop_token& stop);
+  bool wait_for_quota(Clock::time_point until, const std::stop_token& stop);
 
   ApiOptions options_;
   ApiKey key_;

@@ -61,7 +61,9 @@ struct GpuChange {
   // If the ledger opens a span: the earliest time at which costs may have begun. nullopt: now.
   std::optional<TimePoint> paid_since{};
   std::uint64_t fence = 0;
-  double max_usd_per_hour = 0;          // of a wake; 0: no cap. As for NewGpu
+  // Of a wake or a price; 0: no cap. As for NewGpu; but for the price of an instance that exists,
+  // rows that are stopping do not count.
+  double max_usd_per_hour = 0;
   std::optional<ForUsers> for_users{};  // of a wake. As for NewGpu
 };
 
@@ -101,8 +103,8 @@ class PoolStore {
   // does not hold. Error{invalid} when the id or name is taken, or an external worker's URL belongs
   // to another row.
   virtual std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) = 0;
-  // The row afterwards; nullopt when the version or the fence is stale, the row is gone, or a wake
-  // would break a cap or is not needed (`for_users`). Error{failed} for an event that the state
+  // The row afterwards; nullopt when the version or the fence is stale, the row is gone, a wake or a
+  // price would break a cap, or a wake is not needed (`for_users`). Error{failed} for an event that the state
   // machine does not allow.
   virtual std::optional<Gpu> change(const GpuChange& change, const Cause& cause) = 0;
   // Only from stopping or failed, or external, and without sessions. False when the version is

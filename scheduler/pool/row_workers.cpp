@@ -1,32 +1,36 @@
 #include "scheduler/pool/row_workers.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace navtalk {
 
 RowWorkers::RowWorkers(int threads, std::size_t queue, std::function<Work()> make_work)
-    : capacity_(queue), queue_(queue) {
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back(
-        [this, make_work](const std::stop_token& stop) { run(make_work(), stop); });
-  }
-}
+    : most_threads_(static_cast<std::size_t>(threads)),
+      make_work_(std::move(make_work)),
+      capacity_(queue),
+      queue_(queue) {}
 
 RowWorkers::~RowWorkers() { request_stop(); }
 
 void RowWorkers::request_stop() {
+  const std::lock_guard lock(mutex_);
   for (std::jthread& thread : threads_) thread.request_stop();
   queue_.close();
 }
 
 // The row is under way from here on, so that no other start() takes it while it is in the queue.
 bool RowWorkers::start(const Gpu& row) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (queue_.size() >= capacity_ || !under_way_.insert(row.id).second) return false;
-  }
-  if (queue_.push(row)) return true;
   const std::lock_guard lock(mutex_);
-  under_way_.erase(row.id);
-  return false;
+  if (queue_.size() >= capacity_ || !under_way_.insert(row.id).second) return false;
+  if (!queue_.push(row)) {  // there is room: it is closed
+    under_way_.erase(row.id);
+    return false;
+  }
+  if (threads_.size() < std::min(under_way_.size(), most_threads_)) {
+    threads_.emplace_back([this](const std::stop_token& stop) { run(make_work_(), stop); });
+  }
+  return true;
 }
 
 bool RowWorkers::under_way(const GpuId& id) const {

@@ -1,4 +1,5 @@
-// Threads that work on rows of the pool, each row on one thread at a time. Thread-safe.
+// Threads that work on rows of the pool, each row on one thread at a time. A thread starts when a row
+// needs it, and stays. Thread-safe.
 //
 //   start(row) ──► queue ──► a thread: work(row) ──► under_way(row) is false again
 #pragma once
@@ -20,7 +21,7 @@ class RowWorkers {
   using Work = std::function<void(const Gpu&, const std::stop_token&)>;
 
   // `make_work` runs once on each thread: what it captures belongs to that thread. The work itself
-  // throws nothing. No more than `queue` rows wait for a thread.
+  // throws nothing. No more than `queue` rows are in the queue.
   RowWorkers(int threads, std::size_t queue, std::function<Work()> make_work);
   // Asks the work that is under way to stop, and waits for it; rows in the queue are dropped.
   ~RowWorkers();
@@ -37,7 +38,9 @@ class RowWorkers {
  private:
   void run(const Work& work, const std::stop_token& stop);
 
-  mutable std::mutex mutex_;  // of under_way_
+  const std::size_t most_threads_;
+  const std::function<Work()> make_work_;
+  mutable std::mutex mutex_;  // of under_way_ and threads_
   std::condition_variable_any idle_;
   std::set<GpuId> under_way_;
   std::size_t capacity_;

@@ -22,6 +22,9 @@ enum class CloudSwitch : std::uint8_t { off, on, automatic };  // "auto"
 std::string_view name(CloudSwitch cloud);
 std::optional<CloudSwitch> parse_cloud_switch(std::string_view text);
 
+// How far a sum of prices may be above max_usd_per_hour: 0.1 + 0.2 is a little more than 0.3.
+inline constexpr double k_rounding_usd = 1e-6;
+
 struct ScalingLimits {
   ScalingPolicy policy = ScalingPolicy::static_limits;
   std::optional<ScalingPolicy> shadow{};  // computed and recorded too, never acted on

@@ -15,6 +15,7 @@ namespace setting_name {
 inline constexpr std::string_view k_pool_id = "pool.id";                // scheduler/pool/identity.h
 inline constexpr std::string_view k_hosts = "hosts";                    // provision/hosts.h
 inline constexpr std::string_view k_creation_pause = "creation.pause";  // provision/supply.h
+inline constexpr std::string_view k_prices = "prices.seen";             // provision/spending.h
 inline constexpr std::string_view k_cloud_switch = "cloud.switch";      // provision/supply.h
 inline constexpr std::string_view k_outages = "health.outages";         // pool/outage.h
 // One for each list of a provider: "reconciler.runpod", "reconciler.local.HOST".

@@ -9,12 +9,12 @@
 #include "core/process/identity.h"
 #include "scheduler/pool/update_row.h"
 #include "scheduler/provision/price.h"
+#include "scheduler/provision/spending.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_queue = 1024;  // more due intents than this wait for the next step
 constexpr Duration k_first_pause = std::chrono::seconds(1);
 constexpr Duration k_longest_pause = std::chrono::seconds(30);
 // An instance of this age when its destruction was asked for has long been in every list.
@@ -25,6 +25,12 @@ Duration pause_after(int tries) {
   Duration pause = k_first_pause;
   for (int i = 1; i < tries && pause < k_longest_pause; ++i) pause *= 2;
   return std::min(pause, k_longest_pause);
+}
+
+std::vector<Source> sources_of(const std::vector<Provider*>& providers) {
+  std::vector<Source> sources;
+  for (const Provider* provider : providers) sources.push_back(provider->source());
+  return sources;
 }
 
 bool holds(const Gpu& row, const Gpu& taken) {
@@ -39,9 +45,10 @@ Executor::Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorO
     : store_(store),
       options_(std::move(options)),
       after_failure_(std::move(after_failure)),
-      workers_(options_.threads, k_queue, [this] {
-        return [this](const Gpu& row, const std::stop_token& stop) { work(row, stop); };
-      }) {
+      lanes_({.sources = sources_of(providers),
+              .threads = options_.threads,
+              .deadline = options_.deadline},
+             [this](const Gpu& row, const std::stop_token& stop) { work(row, stop); }) {
   for (Provider* provider : providers) providers_[provider->source()] = provider;
 }
 
@@ -67,22 +74,26 @@ bool Executor::due(const Gpu& gpu, TimePoint now) const {
   return intent.until <= now || (!intent.owner.empty() && is_dead(intent.owner));
 }
 
-void Executor::step() {
+bool Executor::step() {
+  lanes_.end_late();  // also while the store is away
   const PoolView view = store_.view();
+  bool busy = false;
   for (const Gpu& gpu : view.gpus) {
-    if (workers_.under_way(gpu.id)) {
+    if (gpu.intent.operation == Operation::none) continue;
+    if (lanes_.under_way(gpu.id)) {
+      busy = true;
       renew(gpu, view.now);
     } else if (gpu.source == Source::cloud && provider_of(gpu) == nullptr) {
       report_unserved(gpu);
     } else if (due(gpu, view.now)) {
-      workers_.start(gpu);
+      busy = lanes_.start(gpu) || busy;
     }
   }
+  return busy;
 }
 
 // Once for each intent. It waits until a process with that provider comes.
 void Executor::report_unserved(const Gpu& gpu) {
-  if (gpu.intent.operation == Operation::none) return;
   std::uint64_t& number = unserved_[gpu.id];
   if (std::exchange(number, gpu.intent.number) == gpu.intent.number) return;
   log::error("no provider for this operation is configured here; is its API key missing?",
@@ -93,7 +104,7 @@ void Executor::report_unserved(const Gpu& gpu) {
 }
 
 bool Executor::wait_idle(Duration at_most, const std::stop_token& stop) {
-  return workers_.wait_idle(at_most, stop);
+  return lanes_.wait_idle(at_most, stop);
 }
 
 AnswersBySource Executor::take_answers() {
@@ -108,7 +119,7 @@ void Executor::count(const Gpu& taken, const Outcome& outcome) {
 
 void Executor::work(const Gpu& row, const std::stop_token& stop) {
   try {
-    carry_out(row.id, stop);
+    carry_out(row, stop);
   } catch (const std::exception& error) {
     // The row keeps its intent: it is taken again when the lease is over.
     log::error("an operation could not be recorded",
@@ -134,9 +145,10 @@ void Executor::renew(const Gpu& gpu, TimePoint now) {
                 {options_.owner, "renew the intent"});
 }
 
-void Executor::carry_out(const GpuId& id, const std::stop_token& stop) {
-  const std::optional<Gpu> gpu = store_.find(id);
-  if (!gpu || !due(*gpu, store_.now())) return;
+void Executor::carry_out(const Gpu& found, const std::stop_token& stop) {
+  const std::optional<Gpu> gpu = store_.find(found.id);
+  // Another intent belongs into another lane: the next step starts it there.
+  if (!gpu || gpu->intent.number != found.intent.number || !due(*gpu, store_.now())) return;
   Provider& provider = *provider_of(*gpu);
   const std::optional<Gpu> taken = take(*gpu);
   if (!taken) return;  // another executor was quicker
@@ -171,15 +183,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
       NAVTALK_CHECK(done->instance.has_value());
       return record_created(taken, *done->instance, asked);
     }
-    GpuChange change{.intent = settled_intent(taken)};
-    if (operation == Operation::pause) change.event = Event::paused;
-    if (done->instance) {
-      if (!done->instance->url.empty()) change.url = done->instance->url;
-      // Paused it keeps the price that it will have when it is woken.
-      const double usd = done->instance->usd_per_hour;
-      if (operation == Operation::wake && usd > 0) change.usd_per_hour = usd;
-    }
-    amend(taken, change, std::string(name(operation)) + " done");
+    record_done(taken, done->instance);
   } else if (const auto* none = std::get_if<NoCapacity>(&outcome)) {
     fail(taken, Attempt::Result::no_capacity, none->message);
   } else if (const auto* refused = std::get_if<Refused>(&outcome)) {
@@ -192,6 +196,20 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
   }
 }
 
+void Executor::record_done(const Gpu& taken, const std::optional<Instance>& instance) {
+  const Operation operation = taken.intent.operation;
+  GpuChange change{.intent = settled_intent(taken)};
+  if (operation == Operation::pause) change.event = Event::paused;
+  if (instance) {
+    if (!instance->url.empty()) change.url = instance->url;
+    // Paused it keeps the price that it will have when it is woken.
+    if (operation == Operation::wake && instance->usd_per_hour > 0) {
+      change.usd_per_hour = instance->usd_per_hour;
+    }
+  }
+  amend_within_cap(taken, change, std::string(name(operation)) + " done");
+}
+
 // Stores what the provider created before anything else. If the intent was taken over meanwhile, the
 // reconciler finds the instance by its name and adopts it.
 void Executor::record_created(const Gpu& taken, const Instance& instance, TimePoint asked) {
@@ -200,10 +218,39 @@ void Executor::record_created(const Gpu& taken, const Instance& instance, TimePo
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   change.usd_per_hour = instance.usd_per_hour;
-  if (!amend(taken, change, "created as " + instance.provider_id)) {
+  if (!amend_within_cap(taken, change, "created as " + instance.provider_id)) {
     log::warn("created, but the row was taken over: left to the reconciler",
               {{"gpu", taken.id.text}, {"provider_id", instance.provider_id}});
   }
+}
+
+// Applies a change that may tell the true price. A GPU beyond the cap on spending is to be destroyed
+// again, in the same transaction that records it. False as amend().
+bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why) {
+  Cause cause{options_.owner, why};
+  std::optional<std::string> broken;
+  double expected = 0;
+  const auto after = update_row(store_, taken.id, cause, [&](const Gpu& row) {
+    if (!holds(row, taken)) return std::optional<GpuChange>();
+    GpuChange now = change;
+    expected = row.usd_per_hour;
+    broken.reset();
+    if (hold_to_cap(store_, row, options_.max_usd_per_hour, now)) broken = now.last_error;
+    cause.why = broken ? why + ": " + *broken : why;
+    return std::optional(std::move(now));
+  });
+  if (!after) return false;
+  const bool create = taken.intent.operation == Operation::create;
+  if (create && options_.max_usd_per_hour > 0 && after->usd_per_hour > expected) {
+    remember_price(store_, after->device, after->usd_per_hour);
+  }
+  if (broken) {
+    record_attempt(taken, Attempt::Result::refused, *broken);
+    log::warn("a GPU breaks the cap on spending, and is destroyed again",
+              {{"gpu", taken.id.text}, {"type", after->device}, {"why", *broken}});
+    if (after_failure_) after_failure_();
+  }
+  return true;
 }
 
 void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {
@@ -213,17 +260,22 @@ void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string&
   const bool refused = result == Attempt::Result::no_capacity || result == Attempt::Result::refused;
   if (operation == Operation::create && refused) change.usd_per_hour = 0;
   amend(taken, change, std::string(name(operation)) + " failed: " + message);
-  store_.record(Attempt{.at = store_.now(),
-                        .gpu = taken.id,
-                        .source = taken.source,
-                        .operation = operation,
-                        .result = result,
-                        .took = store_.now() - taken.since,
-                        .detail = message});
+  record_attempt(taken, result, message);
   log::warn("a GPU failed",
             {{"gpu", taken.id.text}, {"operation", name(operation)}, {"error", message}});
   const bool supply = operation == Operation::create || operation == Operation::wake;
   if (supply && after_failure_) after_failure_();
+}
+
+void Executor::record_attempt(const Gpu& taken, Attempt::Result result,
+                              const std::string& message) {
+  store_.record(Attempt{.at = store_.now(),
+                        .gpu = taken.id,
+                        .source = taken.source,
+                        .operation = taken.intent.operation,
+                        .result = result,
+                        .took = store_.now() - taken.since,
+                        .detail = message});
 }
 
 // The outcome is not known: frees the intent for the next try after a pause, or, a create, for the

@@ -9,11 +9,15 @@
 //            consistency window after its create
 //            without an id: done when a complete list lacks its name
 //
+// Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline. A
+// GPU whose true price breaks the cap on spending is recorded and destroyed again (spending.h).
+//
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
 // again; create never is.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,7 +25,8 @@
 
 #include "core/base/guarded.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/row_workers.h"
+#include "scheduler/provision/call_lanes.h"
+#include "scheduler/provision/provider.h"
 #include "scheduler/provision/provider_answers.h"
 
 namespace navtalk {
@@ -35,7 +40,9 @@ struct ExecutorOptions {
   // A created instance may be missing from the provider's answers for so long.
   Duration consistency_window = std::chrono::seconds(90);
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
-  int threads = 8;
+  double max_usd_per_hour = 0;                        // the cap on spending; 0: none
+  int threads = 8;                                    // of each lane
+  std::array<Duration, 5> deadline = CallLanesOptions{}.deadline;
 };
 
 class Executor {
@@ -43,9 +50,10 @@ class Executor {
   // `after_failure` runs on the executor's threads when a create or wake failed.
   Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
            std::function<void()> after_failure);
-  // Hands every due intent to a thread, and renews the leases of those under way. Call it every
-  // second or when something changed.
-  void step();
+  // Hands every due intent to a thread, renews the leases of those under way, and ends calls that are
+  // past their deadline. Call it every second or when something changed. True if something was begun
+  // or is under way.
+  bool step();
   // True once nothing is under way; false after that time, or when a stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
   // What the providers answered since the last call of this.
@@ -53,7 +61,7 @@ class Executor {
 
  private:
   void work(const Gpu& row, const std::stop_token& stop);
-  void carry_out(const GpuId& id, const std::stop_token& stop);
+  void carry_out(const Gpu& found, const std::stop_token& stop);
   bool may_use(const Gpu& gpu) const;
   bool due(const Gpu& gpu, TimePoint now) const;
   std::optional<Gpu> take(const Gpu& gpu);
@@ -61,9 +69,12 @@ class Executor {
   // `asked`: when the provider was called.
   void count(const Gpu& taken, const Outcome& outcome);
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
+  void record_done(const Gpu& taken, const std::optional<Instance>& instance);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
+  bool amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why);
   void report_unserved(const Gpu& gpu);
   void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
+  void record_attempt(const Gpu& taken, Attempt::Result result, const std::string& message);
   void release_intent(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);
   void remove_if_gone(const Gpu& taken, const Lookup& lookup);
@@ -78,7 +89,7 @@ class Executor {
   std::function<void()> after_failure_;
   std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were reported
   Guarded<AnswersBySource> answers_{};
-  RowWorkers workers_;  // last: its threads use the rest. Calls under way end; rows keep the intent
+  CallLanes lanes_;  // last: its threads use the rest. Calls under way end; rows keep the intent
 };
 
 }  // namespace navtalk

@@ -8,6 +8,7 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/provision/price.h"
+#include "scheduler/provision/spending.h"
 
 namespace navtalk {
 namespace {
@@ -120,12 +121,22 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
   GpuChange change{.id = gpu.id,
                    .version = gpu.version,
                    .provider_id = instance.provider_id,
-                   .usd_per_hour = price(instance, gpu.usd_per_hour),
                    .paid_since = paid_from(instance, gpu, listed_at_)};
+  // Without one it keeps the price that was expected.
+  if (instance.usd_per_hour > 0) change.usd_per_hour = instance.usd_per_hour;
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
-  if (gpu.intent.operation == Operation::create) change.intent = settled_intent(gpu);
-  store_.change(change, {options_.who, "found at the provider as " + instance.provider_id});
+  std::string why = "found at the provider as " + instance.provider_id;
+  if (gpu.intent.operation == Operation::create) {
+    change.intent = settled_intent(gpu);
+    if (hold_to_cap(store_, gpu, options_.max_usd_per_hour, change)) {
+      why += ": " + *change.last_error;
+      if (store_.change(change, {options_.who, why}) && change.device)
+        remember_price(store_, *change.device, instance.usd_per_hour);
+      return;
+    }
+  }
+  store_.change(change, {options_.who, why});
 }
 
 void Reconciler::match(const Gpu& gpu, const Instance& instance) {
@@ -392,9 +403,16 @@ void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
   const TimePoint made = duplicate_of != nullptr
                              ? paid_from(instance, *duplicate_of, listed_at_)
                              : listed_at_ - std::min(instance.age.value_or(Duration{}), k_oldest);
-  store_.add({.gpu = gpu, .paid_since = std::min(made, seen.first)},
-             {options_.who, duplicate_of != nullptr ? "a duplicate at the provider"
-                                                    : "an orphan at the provider"});
+  std::string why =
+      duplicate_of != nullptr ? "a duplicate at the provider" : "an orphan at the provider";
+  GpuChange priced{.usd_per_hour = instance.usd_per_hour};
+  if (hold_to_cap(store_, gpu, options_.max_usd_per_hour, priced)) {
+    gpu.state = State::stopping;
+    gpu.intent = *priced.intent;
+    gpu.last_error = *priced.last_error;
+    why += ": " + gpu.last_error;
+  }
+  store_.add({.gpu = gpu, .paid_since = std::min(made, seen.first)}, {options_.who, why});
   log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
 }
 

@@ -5,7 +5,8 @@
 //
 //   the provider lists                             then
 //   the id of a row, or its name without an id:
-//     the row waits for its create                   its id is stored (adopted)
+//     the row waits for its create                   its id is stored (adopted); destroyed again if
+//                                                    its price breaks the cap on spending
 //     the row has no address, the instance has       stored; looked for soon while it starts
 //     the row is paused, the instance runs           the row starts again
 //     the row is in use, its instance stopped        failed
@@ -13,7 +14,8 @@
 //                                                    sessions; one at a time, and none while
 //                                                    another starts or ends
 //   this store's id without a row: an orphan, or the duplicate of a create answered twice
-//     twice, and for the grace time                  a row is made for it: used or destroyed
+//     twice, and for the grace time                  a row is made for it: used, or destroyed, also
+//                                                    if its price breaks the cap on spending
 //   the pool's name with another store's id          reported, never touched
 //   not listed:
 //     create not known                               after the window: failed, nothing was made
@@ -45,7 +47,8 @@ namespace navtalk {
 struct ReconcilerOptions {
   PoolIdentity identity;
   std::string who;
-  std::string host{};  // not empty: only rows that this host supervises (local workers)
+  std::string host{};           // not empty: only rows that this host supervises (local workers)
+  double max_usd_per_hour = 0;  // the cap on spending; 0: none
   Duration orphan_grace = std::chrono::seconds(60);
   Duration consistency_window =
       std::chrono::seconds(90);  // a created place may be missing from lists so long

@@ -143,7 +143,7 @@ Provisioning Supply::create(const PoolView& view, Source source, const std::stri
   if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
   Gpu gpu = new_gpu(options_.identity, source);
   gpu.slots = options_.cloud_slots;
-  gpu.usd_per_hour = options_.cloud_usd_per_hour;
+  if (options_.cloud_usd_per_hour) gpu.usd_per_hour = options_.cloud_usd_per_hour();
   if (const auto row = add(std::move(gpu), why, need, fence)) {
     return {Operation::create, row->id, source, why};
   }
@@ -177,14 +177,6 @@ std::optional<Gpu> Supply::add(Gpu gpu, const std::string& why, const std::optio
                      .fence = fence,
                      .for_users = need},
                     {options_.who, why});
-}
-
-double budget_for(const Gpu& gpu, const std::vector<Gpu>& gpus, double max_usd_per_hour) {
-  double left = max_usd_per_hour;
-  for (const Gpu& other : gpus) {
-    if (other.id != gpu.id && other.state != State::paused) left -= other.usd_per_hour;
-  }
-  return left;
 }
 
 bool cloud_switched_on(PoolStore& store) { return k_cloud_on.read(store).value_or(false); }

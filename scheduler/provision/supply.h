@@ -19,8 +19,8 @@ struct SupplyOptions {
   // own switch in the store decides.
   CloudSwitch cloud = CloudSwitch::off;
   int cloud_slots = 1;
-  double cloud_usd_per_hour = 0;  // what the next one is expected to cost
-  int max_gpus = 0;               // caps; 0: none
+  std::function<double()> cloud_usd_per_hour{};  // what the next one is expected to cost
+  int max_gpus = 0;                              // caps; 0: none
   double max_usd_per_hour = 0;
   // What was learnt about the sources; none: nothing.
   std::function<Demand()> demand{};
@@ -73,9 +73,6 @@ class Supply {
 std::vector<Gpu> wakeable(const PoolView& view);
 // Slots of the shared pool that are free, or will be when the starting GPUs are ready.
 int coming_slots(const PoolView& view);
-
-// What a cap on dollars per hour leaves for that row, beside all other rows that are not paused.
-double budget_for(const Gpu& gpu, const std::vector<Gpu>& gpus, double max_usd_per_hour);
 
 // Whether cloud GPUs may be created now: the switch that the scaler sets (cloud = auto), and a
 // pause that an account's refusal (key, balance) imposes until a person has acted.

@@ -49,8 +49,8 @@ BlockedBy Growth::cap(bool creates, double usd_per_hour) const {
   if (limits_.max_creates_per_tick > 0 && begun_ >= limits_.max_creates_per_tick) {
     return BlockedBy::creates_per_tick;
   }
-  if (limits_.max_usd_per_hour > 0 &&
-      plan_.capacity.usd_per_hour + begun_usd_per_hour_ + usd_per_hour > limits_.max_usd_per_hour) {
+  const double usd = plan_.capacity.usd_per_hour + begun_usd_per_hour_ + usd_per_hour;
+  if (limits_.max_usd_per_hour > 0 && usd > limits_.max_usd_per_hour + k_rounding_usd) {
     return BlockedBy::max_usd;
   }
   if (creates && limits_.max_gpus > 0 && plan_.capacity.gpus + created_ >= limits_.max_gpus) {

@@ -12,7 +12,8 @@ ExecutorOptions executor_options(const PoolOptions& options) {
   return {.owner = options.owner,
           .host = host_of(options),
           .devices = options.host ? std::optional(options.host->devices) : std::nullopt,
-          .consistency_window = options.consistency_window};
+          .consistency_window = options.consistency_window,
+          .max_usd_per_hour = options.limits.max_usd_per_hour};
 }
 
 ProberOptions prober_options(const PoolOptions& options, bool at_once) {
@@ -30,6 +31,7 @@ ReconcilerOptions reconciler_options(const PoolOptions& options, bool local) {
   return {.identity = options.identity,
           .who = "reconciler " + options.owner,
           .host = local ? host_of(options) : "",
+          .max_usd_per_hour = options.limits.max_usd_per_hour,
           .orphan_grace = window,
           .consistency_window = window};
 }

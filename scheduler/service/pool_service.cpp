@@ -13,7 +13,8 @@ using std::chrono::steady_clock;
 
 constexpr Duration k_register_every = std::chrono::seconds(20);
 constexpr Duration k_registered_for = std::chrono::seconds(60);
-constexpr auto k_beat_within = std::chrono::seconds(30);
+// A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
+constexpr std::chrono::seconds k_list_patience{120};
 
 std::int64_t steady_us() {
   return std::chrono::duration_cast<Duration>(steady_clock::now().time_since_epoch()).count();
@@ -33,7 +34,7 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
         [this](const auto&) { parts_.prober.step(leading_); });
   start("scaler", options_.limits.tick,
         [this](const auto&) { leading_ = parts_.scaler.tick().held; });
-  start("reconciler", std::chrono::seconds(2), [this](const auto& stop) { reconcile(stop); });
+  for (auto& [source, reconciler] : parts_.reconcilers) start_reconciler(source, reconciler);
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
 
@@ -50,10 +51,12 @@ PoolService::~PoolService() {
 // One step after the other, `every` apart, until the stop. An error is logged and the loop
 // continues: the database may come back.
 void PoolService::start(const std::string& name, Duration every,
-                        std::function<void(const std::stop_token&)> step) {
+                        std::function<void(const std::stop_token&)> step,
+                        std::chrono::seconds patience) {
   auto loop = std::make_unique<Loop>();
   Loop& self = *loop;
   self.name = name;
+  self.patience = patience;
   self.beat_us = steady_us();
   self.thread =
       std::jthread([this, &self, every, step = std::move(step)](const std::stop_token& stop) {
@@ -73,16 +76,28 @@ void PoolService::start(const std::string& name, Duration every,
   loops_.push_back(std::move(loop));
 }
 
+void PoolService::start_reconciler(Source source, Reconciler& reconciler) {
+  start(
+      "reconciler of " + std::string(name(source)), std::chrono::seconds(2),
+      [this, source, &reconciler, due = TimePoint{}](const auto& stop) mutable {
+        const TimePoint now = store_.now();
+        if (now < due || (source != Source::local && !leading_)) return;
+        reconciler.pass(stop);
+        due = now + reconciler.next_pass();
+      },
+      k_list_patience);
+}
+
 std::vector<std::string> PoolService::problems() const {
-  const std::int64_t oldest =
-      steady_us() - std::chrono::duration_cast<Duration>(k_beat_within).count();
+  const std::int64_t now = steady_us();
   std::vector<std::string> found;
   for (const auto& loop : loops_) {
     const std::string error = loop->error.with([](const std::string& text) { return text; });
     if (!error.empty()) {
       found.push_back("the pool's loop \"" + loop->name + "\" fails: " + error);
-    } else if (loop->beat_us < oldest) {
-      found.push_back("the pool's loop \"" + loop->name + "\" has had no step for 30 s");
+    } else if (now - loop->beat_us > Duration(loop->patience).count()) {
+      found.push_back("the pool's loop \"" + loop->name + "\" has had no step for " +
+                      std::to_string(loop->patience.count()) + " s");
     }
   }
   return found;
@@ -99,16 +114,6 @@ void PoolService::housekeeping() {
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
   supply_.ensure_for_waiters();
-}
-
-void PoolService::reconcile(const std::stop_token& stop) {
-  const TimePoint now = store_.now();
-  for (auto& [source, reconciler] : parts_.reconcilers) {
-    TimePoint& due = reconcile_at_[source];
-    if (now < due || (source != Source::local && !leading_)) continue;
-    reconciler.pass(stop);
-    due = now + reconciler.next_pass();
-  }
 }
 
 }  // namespace navtalk

@@ -1,11 +1,11 @@
-// The pool's loops in one process of `navtalk serve`: scaler, executor, prober, reconcilers and
-// housekeeping, each on a thread of its own. Any number of such processes may share a store; what
+// The pool's loops in one process of `navtalk serve`: scaler, executor, prober, housekeeping, and a
+// reconciler for each provider, each on a thread of its own, so that a provider whose list hangs
+// delays nothing else. Any number of such processes may share a store; what
 // only one may do at a time is done by the holder of the scaler's lease.
 #pragma once
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -24,28 +24,29 @@ class PoolService {
 
   // Whether this process is the scaler now.
   bool leading() const { return leading_; }
-  // One sentence for each loop whose last step failed, or that has had no step for 30 s. For
+  // One sentence for each loop whose last step failed, or that has had no step for too long. For
   // /readyz.
   std::vector<std::string> problems() const;
 
  private:
   struct Loop {
     std::string name;
+    std::chrono::seconds patience{};       // a step that takes longer is reported as a problem
     std::atomic<std::int64_t> beat_us{0};  // when it last ran well, steady clock
     Guarded<std::string> error{};          // of the last step; empty: it went well
     std::jthread thread;
   };
 
   void start(const std::string& name, Duration every,
-             std::function<void(const std::stop_token&)> step);
+             std::function<void(const std::stop_token&)> step,
+             std::chrono::seconds patience = std::chrono::seconds(30));
+  void start_reconciler(Source source, Reconciler& reconciler);
   void housekeeping();
-  void reconcile(const std::stop_token& stop);
 
   PoolStore& store_;
   Supply& supply_;
   PoolOptions options_;
   PoolParts parts_;
-  std::map<Source, TimePoint> reconcile_at_;
   TimePoint register_at_{};
   std::atomic<bool> leading_{false};
   ErrorThrottleLog outage_{"the pool's loops"};

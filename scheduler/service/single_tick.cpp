@@ -57,11 +57,12 @@ void SingleTick::ask_workers(const std::stop_token& stop) {
 
 void SingleTick::carry_out(const std::stop_token& stop) {
   const auto deadline = steady_clock::now() + k_longest;
-  do {
-    parts_.executor.step();  // also renews the leases of what takes long
+  // What one operation leaves to do (a pod that breaks the cap is to be destroyed) is begun at once.
+  while (parts_.executor.step()) {  // also renews the leases of what takes long
     parts_.scaler.hold();
-  } while (!parts_.executor.wait_idle(k_renew, stop) && !stop.stop_requested() &&
-           steady_clock::now() < deadline);
+    parts_.executor.wait_idle(k_renew, stop);
+    if (stop.stop_requested() || steady_clock::now() >= deadline) return;
+  }
 }
 
 }  // namespace navtalk

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/net/url.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/scaling_limits.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_columns.h"
 #include "scheduler/store/gpu_table.h"
@@ -31,17 +32,33 @@ bool counts(const Gpu& gpu) { return gpu.dedicated_to.empty() && gpu.source != S
 
 // A paused GPU carries the price that it will have when it is woken. A failed row counts only if an
 // instance was created for it: see nothing_was_made().
-bool caps_allow(Transaction& t, const NewGpu& added) {
+// `leaving`: of this state a row does not count either.
+bool caps_allow(Transaction& t, const NewGpu& added, State leaving = State::paused) {
   const auto rows = t.db.query(
       "SELECT COUNT(CASE WHEN dedicated_to = '' AND source <> $1 AND NOT (source = $3 AND "
       "provider_id = '' AND usd_per_hour <= 0 AND state IN ($4, $5)) THEN 1 END), "
-      "COALESCE(SUM(CASE WHEN state <> $2 THEN usd_per_hour END), 0.0) FROM gpus",
+      "COALESCE(SUM(CASE WHEN state NOT IN ($2, $7) THEN usd_per_hour END), 0.0) FROM gpus "
+      "WHERE id <> $6",
       {column::of(Source::external), column::of(State::paused), column::of(Source::cloud),
-       column::of(State::failed), column::of(State::stopping)});
+       column::of(State::failed), column::of(State::stopping), added.gpu.id.text,
+       column::of(leaving)});
   if (!rows->next()) return false;
   const bool few = added.max_gpus == 0 || !counts(added.gpu) || rows->integer(0) < added.max_gpus;
   const double usd = rows->real(1) + added.gpu.usd_per_hour;
-  return few && (added.max_usd_per_hour <= 0 || usd <= added.max_usd_per_hour);
+  return few && (added.max_usd_per_hour <= 0 || usd <= added.max_usd_per_hour + k_rounding_usd);
+}
+
+// A wake makes a row count, and a price changes what it counts for. What is being destroyed makes no
+// room for a new instance before it is gone, but is no reason to give up one that exists.
+bool cap_allows(Transaction& t, const Gpu& before, const GpuChange& change) {
+  const bool counts_more = change.event == Event::wake || change.usd_per_hour;
+  if (!counts_more || change.max_usd_per_hour <= 0) return true;
+  Gpu priced = before;
+  priced.usd_per_hour = change.usd_per_hour.value_or(before.usd_per_hour);
+  const bool exists =
+      change.event != Event::wake && !change.provider_id.value_or(before.provider_id).empty();
+  return caps_allow(t, {.gpu = priced, .max_usd_per_hour = change.max_usd_per_hour},
+                    exists ? State::stopping : State::paused);
 }
 
 // One local worker for each device, however many ask at the same time.
@@ -137,10 +154,7 @@ std::optional<Gpu> change_in(Transaction& t, const GpuChange& change, const Caus
   if (!before || before->version != change.version || !fence_holds(t, change.fence)) {
     return std::nullopt;
   }
-  if (change.event == Event::wake &&
-      !caps_allow(t, {.gpu = *before, .max_usd_per_hour = change.max_usd_per_hour})) {
-    return std::nullopt;
-  }
+  if (!cap_allows(t, *before, change)) return std::nullopt;
   Gpu after = changed(*before, change, t.now);
   if (change.event == Event::wake && change.for_users) {
     const auto waiter = needed_for(t, *change.for_users);

@@ -78,6 +78,8 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
       {"[local]\ndevices = ['cpu', 'none']", "device 'none' is not one of"},
       {"[local]\ndevices = ['cpu', 'cpu']", "names 'cpu' twice"},
       {"[runpod]\nproxy_url = 'http://127.0.0.1'", "runpod.proxy_url (n.toml:2)"},
+      {"[runpod]\ngpu_types = ['A40']\nallow_unknown_price = ['A41']",
+       "runpod.allow_unknown_price (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
   }));
   const TemporaryDirectory top;
   std::ofstream(top / "n.toml") << row.file << "\n";

@@ -201,6 +201,52 @@ TEST_CASE("a quota that a success says is used up is respected") {
   CHECK(server.count("list") == 1);
 }
 
+TEST_CASE("a call ends at its deadline, however often it may be repeated") {
+  RunpodServer server;
+  const std::string id = server.add_pod("pod");
+  server.fault("*", "silent", -1);
+  ApiOptions options = quick_api(server);
+  options.timeout = options.slow_timeout = 400ms;
+  options.deadline = options.slow_deadline = 500ms;
+  Api api(options, k_key);
+  CHECK(api.list(k_never).fault->kind == Kind::unknown);
+  CHECK(server.count("list") <= 2);  // of five
+  CHECK(fault_in(api.remove(id, k_never)).kind == Kind::unknown);
+  CHECK(server.count("delete") <= 2);
+  CHECK(fault_in(api.start(id, k_never)).kind == Kind::unknown);
+  CHECK(server.count("start") <= 2);
+}
+
+TEST_CASE("a wait that leads past the deadline is not waited") {
+  RunpodServer server;
+  tests::RunpodFault limited = tests::fault_named("rate-limited", "list");
+  limited.headers = {{"Retry-After", "30"}};
+  limited.times = -1;
+  server.fault(limited);
+  ApiOptions options = quick_api(server);
+  options.retry.patience = 60s;
+  options.deadline = 10s;
+  Api api(options, k_key);
+  CHECK(api.list(k_never).fault->kind == Kind::rate_limited);
+  CHECK(server.count("list") == 1);
+  // Nor for a quota that is used up.
+  CHECK(api.list(k_never).fault->kind == Kind::rate_limited);
+  CHECK(server.count("list") == 1);
+}
+
+TEST_CASE("the deadline of a list holds for all its pages") {
+  RunpodServer server;
+  for (int i = 0; i < 20; ++i) server.add_pod("pod-" + std::to_string(i));
+  server.page_size(1);
+  server.fault({.call = "list", .times = -1, .delay = 100ms, .status = 0});
+  ApiOptions options = quick_api(server);
+  options.retry.tries = 1;
+  options.deadline = 350ms;
+  Api api(options, k_key);
+  CHECK(api.list(k_never).fault);
+  CHECK(server.count("list") < 20);
+}
+
 TEST_CASE("a stop request ends calls and waits at once") {
   RunpodServer server;
   Api api({.url = server.api_url(), .retry = {.first = 60s, .most = 60s, .patience = 600s}}, k_key);

@@ -37,6 +37,28 @@ TEST_CASE("a row is under way on one thread at a time, others beside it") {
   CHECK(done == 3);
 }
 
+TEST_CASE("a thread starts when a row needs it, and serves the next ones") {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> threads{0};
+  RowWorkers workers(2, 8, [&] {
+    ++threads;
+    return [&](const Gpu& gpu, const std::stop_token&) {
+      if (gpu.id.text != "a") released.wait();
+    };
+  });
+  CHECK(threads == 0);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(workers.start(row("a")));
+    REQUIRE(workers.wait_idle(k_long, {}));
+    CHECK(threads == 1);
+  }
+  for (const char* id : {"b", "c", "d"}) REQUIRE(workers.start(row(id)));
+  release.set_value();
+  REQUIRE(workers.wait_idle(k_long, {}));
+  CHECK(threads == 2);
+}
+
 TEST_CASE("a full queue takes no row, and forgets none") {
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();

@@ -55,7 +55,7 @@ TEST_CASE(
   world.host({"cpu"}, 3);
   Supply off = world.supply({.cloud = CloudSwitch::off});
   Supply automatic = world.supply({.cloud = CloudSwitch::automatic});
-  Supply on = world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.5});
+  Supply on = world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = [] { return 0.5; }});
 
   const Provisioning first = on.provision(world.pool.store->view(), "test");
   CHECK(first.source == Source::local);
@@ -73,7 +73,7 @@ TEST_CASE(
 TEST_CASE("nothing is created while creation is paused, or above a cap") {
   World world;
   Supply supply = world.supply({.cloud = CloudSwitch::on,
-                                .cloud_usd_per_hour = 0.5,
+                                .cloud_usd_per_hour = [] { return 0.5; },
                                 .max_gpus = 3,
                                 .max_usd_per_hour = 1.2});
   pause_creation(*world.pool.store, std::chrono::minutes(1), "no balance");
@@ -95,8 +95,9 @@ TEST_CASE("a paused pod is woken within the cap on spending, and only where the 
   CHECK_FALSE(capped.wake(paused, "test"));
   CHECK(world.pool.row(paused).state == State::paused);
   // What is paused does not count against others.
-  Supply other =
-      world.supply({.cloud = CloudSwitch::on, .cloud_usd_per_hour = 0.6, .max_usd_per_hour = 1.2});
+  Supply other = world.supply({.cloud = CloudSwitch::on,
+                               .cloud_usd_per_hour = [] { return 0.6; },
+                               .max_usd_per_hour = 1.2});
   CHECK(other.create(world.pool.store->view(), Source::cloud, "test").operation ==
         Operation::create);
   CHECK(world.supply({.cloud = CloudSwitch::off})

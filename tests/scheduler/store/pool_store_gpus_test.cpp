@@ -253,6 +253,41 @@ STORE_TEST("the price cap holds the sum over all rows") {
   CHECK(store->add({.gpu = gpu_row("d"), .max_usd_per_hour = 1.2}, k_test));
 }
 
+STORE_TEST("a price is written only if the cap allows it, beside all that is not paused") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, pod("a", 0.5));
+  add(*store, pod("b", 0.5));
+  Gpu paused = pod("p", 5);
+  paused.state = State::paused;
+  add(*store, paused);
+  const auto priced = [&](std::uint64_t version, double usd, double cap) {
+    return store->change(
+        {.id = {"a"}, .version = version, .usd_per_hour = usd, .max_usd_per_hour = cap}, k_test);
+  };
+  CHECK(!priced(1, 0.8, 1.2));
+  CHECK(found(*store, "a").usd_per_hour == 0.5);
+  CHECK(priced(1, 0.7, 1.2));  // up to the cap, though 0.7 + 0.5 is a little more
+  CHECK(priced(2, 9, 0));      // no cap
+  CHECK(!store->add({.gpu = pod("c", 0.1), .max_usd_per_hour = 1.2}, k_test));
+}
+
+STORE_TEST("what is being destroyed makes room for a price that is paid, not for one to come") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu leaving = pod("l", 1);
+  leaving.state = State::stopping;
+  add(*store, leaving);
+  Gpu gpu = pod("a", 0.5);
+  gpu.provider_id = {};
+  add(*store, gpu);
+  const GpuChange dearer{.id = {"a"}, .version = 1, .usd_per_hour = 1, .max_usd_per_hour = 1.2};
+  CHECK(!store->change(dearer, k_test));
+  GpuChange created = dearer;
+  created.provider_id = "pod-1";
+  CHECK(store->change(created, k_test));
+}
+
 STORE_TEST(
     "a cloud GPU is paid for from the moment that its pod and price are known until it is "
     "paused or removed") {

@@ -174,6 +174,23 @@ STORE_TEST("a cap holds against many adds at once") {
   CHECK(store->view().gpus.size() == 6);
 }
 
+STORE_TEST("a cap holds against many prices at once") {
+  const TestType place;
+  const auto store = place.open();
+  for (int i = 0; i < 8; ++i) {
+    Gpu gpu = gpu_row(std::to_string(i));
+    gpu.usd_per_hour = 0.25;
+    add(*store, gpu);
+  }
+  std::atomic<int> raised = 0;
+  in_threads(8, [&](int thread) {
+    const GpuId id{std::to_string(thread)};
+    if (store->change({.id = id, .version = 1, .usd_per_hour = 1, .max_usd_per_hour = 4}, k_test))
+      ++raised;
+  });
+  CHECK(raised == 2);  // 2 x 1 + 6 x 0.25
+}
+
 STORE_TEST("of many scalers one holds the lease") {
   const TestType place;
   const auto store = place.open();

@@ -1,0 +1,66 @@
+// The threads that call providers: a lane for each provider and kind of call, so that a delete or a
+// wake never waits for creates, nor one provider for another. A call that takes longer than its
+// deadline is asked to stop; its outcome is not known then. Thread-safe.
+//
+//   start(row) ──► the lane of the row's source and of its intent's operation ──► work(row, stop)
+//   end_late() ──► a stop request to every call that is past its deadline
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "core/base/guarded.h"
+#include "scheduler/pool/row_workers.h"
+
+namespace navtalk {
+
+struct CallLanesOptions {
+  std::vector<Source> sources;
+  int threads = 8;  // of each lane, at most; a thread starts when a call needs it
+  // By Operation, from when a thread begins the work: the whole of it, with repeats, waits and the
+  // list that confirms a delete. A little more than what one hung call to Runpod takes to fail by
+  // itself (runpod/api/api.h), since that says more.
+  std::array<Duration, 5> deadline = {Duration{}, std::chrono::seconds(150),
+                                      std::chrono::seconds(150), std::chrono::seconds(90),
+                                      std::chrono::seconds(90)};
+};
+
+class CallLanes {
+ public:
+  // The work throws nothing, and ends soon after a stop request.
+  CallLanes(CallLanesOptions options, RowWorkers::Work work);
+  // Asks all calls to stop, and waits for them.
+  ~CallLanes();
+  CallLanes(const CallLanes&) = delete;
+  CallLanes& operator=(const CallLanes&) = delete;
+
+  // False when there is no such lane, or its queue is full. The row must not be under way.
+  bool start(const Gpu& row);
+  // In any lane: one row is never in two calls at once.
+  bool under_way(const GpuId& id) const;
+  // True once nothing is under way; false after that time, or on a stop request.
+  bool wait_idle(Duration at_most, const std::stop_token& stop);
+  // To be called every few seconds.
+  void end_late();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Call {
+    Gpu row;
+    Clock::time_point until;
+    std::stop_source stop;
+  };
+
+  void run(const Gpu& row, const std::stop_token& ending);
+
+  CallLanesOptions options_;
+  RowWorkers::Work work_;
+  Guarded<std::map<GpuId, Call>> calls_{};                      // those that a thread works on
+  std::map<std::pair<Source, Operation>, RowWorkers> lanes_{};  // last: their threads use the rest
+};
+
+}  // namespace navtalk

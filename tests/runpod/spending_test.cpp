@@ -1,0 +1,111 @@
+// The cap on spending with the fake's prices: supply, executor and provider as `serve` puts them
+// together. The fake's catalog says 0.44 USD for an RTX 4090, its answers say what the test sets.
+#include "scheduler/provision/spending.h"
+
+#include <catch2/catch.hpp>
+
+#include "core/process/identity.h"
+#include "scheduler/provision/executor.h"
+#include "scheduler/provision/supply.h"
+#include "tests/runpod/scene.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+using tests::RunpodServer;
+
+namespace {
+
+const std::stop_token k_never{};
+
+struct Pool {
+  explicit Pool(double usd, double most, std::vector<std::string> types = {"RTX 4090"})
+      : server({.usd_per_hour = usd}), cap(most), gpu_types(std::move(types)) {
+    provider.learn_prices(k_never);
+  }
+
+  RunpodServer server;
+  double cap;
+  std::vector<std::string> gpu_types;
+  tests::TemporaryDirectory folder{};
+  std::unique_ptr<PoolStore> store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
+  PoolIdentity identity = pool_identity(*store, "navtalk", "test");
+  runpod::RunpodProvider provider{options(), runpod::ApiKey("not-a-key")};
+  Executor executor{*store, {&provider}, {.owner = this_process(), .max_usd_per_hour = cap}, {}};
+  Supply supply{*store,
+                {.identity = identity,
+                 .who = "test",
+                 .cloud = CloudSwitch::on,
+                 .cloud_usd_per_hour = [this] { return provider.expected_usd_per_hour(); },
+                 .max_usd_per_hour = cap}};
+
+  runpod::ProviderOptions options() {
+    runpod::ProviderOptions result = tests::quick_options(server);
+    result.preferences.gpu_types = gpu_types;
+    result.cap = runpod::SpendingCap{
+        .reserve = [this](const Gpu& gpu,
+                          double usd) { return reserve_price(*store, gpu, usd, cap); },
+        .seen = [this](const std::string& type) { return remembered_price(*store, type); }};
+    return result;
+  }
+  // As many as the cap allows are asked for, and everything is carried out.
+  int ask_for(int gpus) {
+    int asked = 0;
+    while (asked < gpus &&
+           supply.create(store->view(), Source::cloud, "test").operation != Operation::none) {
+      ++asked;
+    }
+    while (executor.step()) executor.wait_idle(std::chrono::seconds(30), k_never);
+    return asked;
+  }
+  double paid() const {
+    double usd = 0;
+    for (const tests::FakePod& pod : server.live_pods()) usd += pod.usd_per_hour;
+    return usd;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a pod that costs more than the catalog said is deleted when it breaks the cap, once") {
+  Pool pool(3, 2);
+  CHECK(pool.ask_for(1) == 1);
+  CHECK(pool.server.count("create") == 1);
+  CHECK(pool.server.count("delete") == 1);
+  CHECK(pool.paid() == 0);
+  const auto ledger = pool.store->ledger({});
+  REQUIRE(ledger.size() == 1);
+  CHECK(ledger[0].usd_per_hour == 3);
+  // Now it is known what the type costs.
+  CHECK(pool.ask_for(1) == 0);
+  CHECK(pool.server.count("create") == 1);
+}
+
+TEST_CASE("the answers' prices together stay within the cap, however many are created at once") {
+  Pool pool(0.7, 2);
+  CHECK(pool.ask_for(10) == 4);  // at 0.44
+  CHECK(pool.paid() <= 2);
+  CHECK_FALSE(pool.server.live_pods().empty());
+  pool.ask_for(10);  // by now the price is known
+  CHECK(pool.server.live_pods().size() == 2);
+  for (const Gpu& gpu : pool.store->view().gpus) {
+    if (gpu.state == State::starting) CHECK(gpu.usd_per_hour == 0.7);
+  }
+}
+
+TEST_CASE("creates that fall back to a dearer type do not spend the same money twice") {
+  Pool pool(2.5, 3, {"RTX 4090", "H100"});
+  pool.server.full({"RTX 4090|*|*"});
+  CHECK(pool.ask_for(2) == 2);  // at 0.44
+  CHECK(pool.server.live_pods().size() == 1);
+}
+
+TEST_CASE("a type without a price fails its row with the remedy, and makes no pod") {
+  Pool pool(0.5, 2, {"RTX 9999"});
+  CHECK(pool.ask_for(1) == 1);
+  CHECK(pool.server.count("create") == 0);
+  const auto gpus = pool.store->view().gpus;
+  REQUIRE(gpus.size() == 1);
+  CHECK(gpus[0].state == State::failed);
+  CHECK(gpus[0].usd_per_hour == 0);
+  CHECK_THAT(gpus[0].last_error, Catch::Contains("runpod.allow_unknown_price"));
+}
