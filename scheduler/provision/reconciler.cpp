@@ -122,8 +122,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
                    .version = gpu.version,
                    .provider_id = instance.provider_id,
                    .paid_since = paid_from(instance, gpu, listed_at_)};
-  // Without one it keeps the price that was expected.
-  if (instance.usd_per_hour > 0) change.usd_per_hour = instance.usd_per_hour;
+  change.usd_per_hour = price(instance, gpu.usd_per_hour);
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   std::string why = "found at the provider as " + instance.provider_id;
