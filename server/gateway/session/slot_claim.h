@@ -44,7 +44,7 @@ class SlotClaim {
   // answer, the lease stays, and the next check() returns it again.
   Awaitable<void> give_up();
   void drop_lease() { lease_.reset(); }  // it was lost
-  // For a second no slot of that GPU is accepted; for longer when it happens again.
+  // For a second no slot of that GPU is accepted; longer, up to 8 s, when it happens again.
   void refuse(const GpuId& gpu);
   // Slots of these are accepted only where no other is free.
   void avoid(std::vector<GpuId> gpus) { claimant_.avoid = std::move(gpus); }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "scheduler/pool/session_faults.h"
 #include "tests/scheduler/health/probed_pool.h"
 
 using namespace navtalk;
@@ -380,4 +381,22 @@ TEST_CASE("a new process makes no duplicate row ready before all serving workers
     CHECK(world.pool.row(second).state != State::idle);
   }
   CHECK(world.pool.row(silent).state == State::idle);
+}
+
+TEST_CASE("a registered GPU that is blamed for its sessions does not come back for a good answer") {
+  ProbedPool world;
+  const Gpu gpu = world.put(Source::external, State::failed);
+  SessionFaults faults;
+  for (const int seconds : {20, 10, 1}) {
+    faults.add({.gpu = gpu.id,
+                .client = "a",
+                .kind = SessionFault::Kind::declined,
+                .at = world.pool.store->now() - std::chrono::seconds(seconds)});
+  }
+  k_session_faults.write(*world.pool.store, faults);
+  world.look(4);
+  CHECK(world.pool.row(gpu).state == State::failed);
+  k_session_faults.write(*world.pool.store, {});
+  world.look(4);
+  CHECK(world.pool.row(gpu).state == State::idle);
 }
