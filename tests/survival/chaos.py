@@ -16,7 +16,6 @@ CREATE_FAULTS = [
     {"status": 0, "delay_ms": 1500},
 ]
 OTHER_FAULTS = [{"name": name} for name in ("server-error", "garbage", "reset", "rate-limited", "done-but-500")]
-SHORT_LIST = {"name": "short-list"}
 LIVES = [{"twice": True}, {"hidden_ms": 1200}, {"healthy_after_ms": 1000}, {"exits_after_ms": 3000}, {"odd_form": True}]
 USUAL_LIFE = {"twice": False, "hidden_ms": 0, "healthy_after_ms": 0, "exits_after_ms": None, "odd_form": False}
 
@@ -99,8 +98,7 @@ class Chaos:
 
     def fault_another(self):
         call = self.rng.choice(["list", "delete", "get", "catalog"])
-        faults = [*OTHER_FAULTS, SHORT_LIST] if call == "list" else OTHER_FAULTS
-        self.world.cloud.fault(call=call, times=self.rng.randint(1, 3), **self.rng.choice(faults))
+        self.world.cloud.fault(call=call, times=self.rng.randint(1, 3), **self.rng.choice(OTHER_FAULTS))
         return True
 
     def change_life(self):
