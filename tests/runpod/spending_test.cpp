@@ -64,6 +64,12 @@ struct Pool {
   }
 };
 
+// A cap on spending that leaves so much for each pod.
+runpod::SpendingCap cap_of(const double& budget) {
+  return {.reserve = [&budget](const Gpu&, double usd) { return usd <= budget; },
+          .seen = [](const std::string&) { return 0.0; }};
+}
+
 }  // namespace
 
 TEST_CASE("a pod that costs more than the catalog said is deleted when it breaks the cap, once") {
@@ -108,4 +114,71 @@ TEST_CASE("a type without a price fails its row with the remedy, and makes no po
   CHECK(gpus[0].state == State::failed);
   CHECK(gpus[0].usd_per_hour == 0);
   CHECK_THAT(gpus[0].last_error, Catch::Contains("runpod.allow_unknown_price"));
+}
+
+TEST_CASE("under a cap on spending, a type without a known price is created only if it is named") {
+  RunpodServer server;
+  runpod::ProviderOptions options = tests::quick_options(server);
+  options.preferences.gpu_types = {"RTX 9999"};
+  const double budget = 2;
+  SECTION("not named: refused, with the type and the remedy") {
+    options.cap = cap_of(budget);
+    runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+    const auto refused = tests::is<Refused>(provider.create(tests::row("a"), k_never));
+    CHECK_FALSE(refused.account);
+    CHECK_THAT(refused.message, Catch::Contains("no price for 'RTX 9999'") &&
+                                    Catch::Contains("runpod.allow_unknown_price"));
+    CHECK(server.count("create") == 0);
+  }
+  SECTION("named, it counts as the fallback") {
+    options.cap = cap_of(budget);
+    options.allow_unknown_price = {"RTX 9999"};
+    options.fallback_usd_per_hour = 2.1;
+    runpod::RunpodProvider dear(options, runpod::ApiKey("not-a-key"));
+    CHECK_THAT(tests::is<NoCapacity>(dear.create(tests::row("a"), k_never)).message,
+               Catch::Contains("cap on spending"));
+    options.fallback_usd_per_hour = 1.9;
+    runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+    CHECK(tests::is<Done>(provider.create(tests::row("a"), k_never)).instance->usd_per_hour == 0.5);
+    CHECK(provider.expected_usd_per_hour() == 1.9);
+  }
+  SECTION("no cap") {
+    runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+    tests::is<Done>(provider.create(tests::row("a"), k_never));
+  }
+  SECTION("beside others: they are created") {
+    options.cap = cap_of(budget);
+    options.preferences.gpu_types = {"RTX 9999", "RTX 4090"};
+    runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+    tests::is<Done>(provider.create(tests::row("a"), k_never));
+    CHECK(server.count("create") == 1);
+    CHECK(server.pods().at(0).order["gpu"]["id"] == "RTX 4090");
+  }
+}
+
+TEST_CASE("under a cap on spending, nothing is created before the catalog has come once") {
+  RunpodServer server;
+  server.fault("catalog", "server-error", 1);
+  runpod::ProviderOptions options = tests::quick_options(server);
+  const double budget = 2;
+  options.cap = cap_of(budget);
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+  CHECK_THAT(tests::is<NoCapacity>(provider.create(tests::row("a"), k_never)).message,
+             Catch::Contains("catalog of Runpod did not come"));
+  CHECK(server.count("create") == 0);
+  CHECK(server.count("catalog") == 1);
+}
+
+TEST_CASE("what a type was seen to cost is expected of its next pod") {
+  RunpodServer server;
+  runpod::ProviderOptions options = tests::quick_options(server);
+  const double budget = 2;
+  options.cap = cap_of(budget);
+  options.cap->seen = [](const std::string& type) { return type == "RTX 4090" ? 2.1 : 0.1; };
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+  provider.learn_prices(k_never);
+  CHECK(provider.expected_usd_per_hour() == 2.1);
+  CHECK_THAT(tests::is<NoCapacity>(provider.create(tests::row("a"), k_never)).message,
+             Catch::Contains("cap on spending"));  // the other costs 2.5
+  CHECK(server.count("create") == 0);
 }
