@@ -815,7 +815,7 @@ _navtalk() {
       ;;
     "navtalk bench scaler")
       if [[ $current == -* ]]; then
-        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --mishaps --no-reconcile --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --faults --no-reconcile --help -h --version --config --json --log-level --no-color'
       else
         :
       fi
