@@ -175,7 +175,8 @@ ApiResult<Pod> Api::pod(const std::string& id, const std::stop_token& stop) {
 }
 
 ApiResult<Pod> Api::look_up(const std::string& id, const std::stop_token& stop) {
-  const Call call{"GET", "/pods/" + path_part(id), "", Repeat::never, options_.lookup_timeout};
+  const Call call{"GET",         "/pods/" + path_part(id), "",
+                  Repeat::never, options_.lookup_timeout,  deadline()};
   return read<Pod>(send(call, stop), "the pod", parse_pod);
 }
 

@@ -19,7 +19,7 @@ std::optional<Response> refuse_foreign(const Request& request) {
     return error_response(403, "forbidden", "only programs and pages of this machine are served");
   }
   // A page may send forms and plain text anywhere without asking; JSON it may not.
-  if (!request.body.empty() && !says_json(request)) {
+  if (request.has_body && !says_json(request)) {
     return error_response(415, "usage", "a body needs the header Content-Type: application/json");
   }
   return std::nullopt;

@@ -50,6 +50,8 @@ Request request_of(const BeastRequest& message) {
   Request request;
   request.method = std::string(message.method_string());
   request.upgrade = beast::websocket::is_upgrade(message);
+  const auto length = message[http::field::content_length];
+  request.has_body = message.chunked() || (!length.empty() && length != "0");
   for (const auto& field : message) {
     request.headers.emplace_back(lower_case(field.name_string()), field.value());
   }

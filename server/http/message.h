@@ -21,7 +21,8 @@ struct Request {
   NamedValues headers{};         // names in lower case
   NamedValues captures{};        // what stands for {id} in the route's pattern
   std::string body{};
-  bool upgrade = false;  // asks for a WebSocket
+  bool has_body = false;  // known before it is read
+  bool upgrade = false;   // asks for a WebSocket
 
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> parameter(std::string_view name) const;  // of the query

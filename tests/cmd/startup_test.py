@@ -55,7 +55,7 @@ class LightCommands(unittest.TestCase):
         for status, message, command in (
             (2, "give the speech", ["infer"]),
             (2, "exclude each other", ["infer", "--audio", "a.wav", "--text", "a"]),
-            (4, "absent.wav: no such file", ["infer", "--audio", "absent.wav"]),
+            (4, "absent.wav: there is no such file", ["infer", "--audio", "absent.wav"]),
             (4, "nobody", ["infer", "--text", "a", "--avatar", "nobody"]),
         ):
             with self.subTest(command=command):

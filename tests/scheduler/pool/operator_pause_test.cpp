@@ -26,6 +26,7 @@ struct World {
     limits.min_free = slots;
     limits.max_free = slots;
     limits.cloud = cloud_switch;
+    limits.hold_down = {};
     return Scaler(*pool.store, supply, demand_tracker, &cloud, {.limits = limits, .owner = "one"})
         .tick();
   }

@@ -54,6 +54,10 @@ TEST_CASE("a thread starts when a row needs it, and serves the next ones") {
     CHECK(threads == 1);
   }
   for (const char* id : {"b", "c", "d"}) REQUIRE(workers.start(row(id)));
+  // The second thread begins on its own time; it is there before a row ends.
+  const auto until = std::chrono::steady_clock::now() + k_long;
+  while (threads < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(threads == 2);
   release.set_value();
   REQUIRE(workers.wait_idle(k_long, {}));
   CHECK(threads == 2);

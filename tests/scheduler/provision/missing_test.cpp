@@ -42,7 +42,9 @@ struct World {
     for (const Gpu& gpu : gpus) ids.insert(gpu.provider_id);
     provider.unlist(ids);
   }
-  void answered(const Gpu& gpu, Duration ago) { pool.store->seen(gpu.id, pool.store->now() - ago); }
+  void answered(const Gpu& gpu, Duration ago) {
+    pool.store->seen({gpu.id}, pool.store->now() - ago);
+  }
   bool same(const Gpu& gpu) { return pool.row(gpu).version == gpu.version; }
   bool paid(const Gpu& gpu) {
     const auto ledger = pool.store->ledger({});
