@@ -85,10 +85,12 @@ int Growth::wake_some(const Way& way, int missing) {
 }
 
 BlockedBy Growth::blocks_create(const SourceState& from, int made, BlockedBy source_backoff) const {
-  if (source_backoff != BlockedBy::none) return source_backoff;
-  if (!from.available || made >= from.room) return BlockedBy::no_room;
+  const bool room = from.available && made < from.room;
+  // Before the backoff, which says less: a person has to act.
   const bool paused = snapshot_.creation_paused_until && now_ < *snapshot_.creation_paused_until;
-  return paused ? BlockedBy::paused_creation : cap(true, from.usd_per_hour);
+  if (room && paused) return BlockedBy::paused_creation;
+  if (source_backoff != BlockedBy::none) return source_backoff;
+  return room ? cap(true, from.usd_per_hour) : BlockedBy::no_room;
 }
 
 int Growth::create_some(const Way& way, int missing) {
