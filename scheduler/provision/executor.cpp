@@ -230,6 +230,7 @@ bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const
   Cause cause{options_.owner, why};
   std::optional<std::string> broken;
   double expected = 0;
+  std::unique_lock judging(judging_prices_);
   const auto after = update_row(store_, taken.id, cause, [&](const Gpu& row) {
     if (!holds(row, taken)) return std::optional<GpuChange>();
     GpuChange now = change;
@@ -239,6 +240,7 @@ bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const
     cause.why = broken ? why + ": " + *broken : why;
     return std::optional(std::move(now));
   });
+  judging.unlock();
   if (!after) return false;
   const bool create = taken.intent.operation == Operation::create;
   if (create && options_.max_usd_per_hour > 0 && after->usd_per_hour > expected) {

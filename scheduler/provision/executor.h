@@ -20,6 +20,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,7 @@ class Executor {
   std::function<void()> after_failure_;
   std::map<GpuId, std::uint64_t> unserved_;  // intents without a provider that were reported
   Guarded<AnswersBySource> answers_{};
+  std::mutex judging_prices_;  // one answer after the other: together they would all be too much
   CallLanes lanes_;  // last: its threads use the rest. Calls under way end; rows keep the intent
 };
 
