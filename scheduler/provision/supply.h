@@ -1,5 +1,5 @@
 // Provisions GPUs: wakes a paused one, else creates one, local while local capacity is left, else in
-// the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
+// the cloud. It only writes the intent; executors (executor/) carry it out. Quick, thread-safe.
 #pragma once
 
 #include <functional>

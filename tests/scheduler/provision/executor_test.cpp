@@ -1,4 +1,4 @@
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/provision/price.h"
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 
 namespace navtalk {
 namespace {

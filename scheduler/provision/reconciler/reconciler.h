@@ -38,9 +38,9 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/settings.h"
-#include "scheduler/provision/lookups.h"
-#include "scheduler/provision/observations.h"
 #include "scheduler/provision/provider.h"
+#include "scheduler/provision/reconciler/lookups.h"
+#include "scheduler/provision/reconciler/observations.h"
 
 namespace navtalk {
 
