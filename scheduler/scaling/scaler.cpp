@@ -40,14 +40,14 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   const std::vector<Host> hosts = live_hosts(store_);
   local.available = !hosts.empty();
-  for (const LocalPlace& place : free_places(hosts, view.gpus)) {
-    local.places.push_back(place.slots);
+  for (const FreeDevice& device : free_devices(hosts, view.gpus)) {
+    local.next_slots.push_back(device.slots);
   }
-  local.room = static_cast<int>(local.places.size());
+  local.creatable = static_cast<int>(local.next_slots.size());
   if (cloud_ != nullptr) {
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
         .available = true,
-        .room = cloud_->room(view.gpus),
+        .creatable = cloud_->creatable(view.gpus),
         .slots = options_.cloud_slots,
         .usd_per_hour = cloud_->expected_usd_per_hour()};
   }
@@ -121,7 +121,7 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
       change.event = Event::fail;
       change.last_error =
           gpu.last_error.empty() ? why : why + "; its last answer: " + gpu.last_error;
-      change.intent = settled_intent(gpu);
+      change.intent = cleared_intent(gpu);
       if (!store_.change(change, {cause.who, *change.last_error})) return false;
       store_.record(Attempt{.at = view.now,
                             .gpu = gpu.id,

@@ -91,7 +91,7 @@ TEST_CASE(
   scene.server.full({"*|*|*"});
   CHECK_THAT(is<NoCapacity>(scene.create("a")).message, Catch::Contains("no longer any instances"));
   CHECK(scene.server.count("create") == 4);
-  CHECK(scene.provider.room({}) == 0);
+  CHECK(scene.provider.creatable({}) == 0);
   const Outcome again = scene.create("b");
   CHECK(is<NoCapacity>(again).retry_after > 50s);
   CHECK(is<NoCapacity>(again).retry_after <= 60s);
@@ -105,7 +105,7 @@ TEST_CASE("when every candidate gives 400 for an unknown reason the request is s
   CHECK_FALSE(refused.account);
   CHECK_THAT(refused.message, Catch::Contains("the request may be wrong"));
   CHECK(scene.server.count("create") == 4);
-  CHECK(scene.provider.room({}) == 0);
+  CHECK(scene.provider.creatable({}) == 0);
 }
 
 TEST_CASE("one candidate without a reason among full ones is still no capacity") {
@@ -128,7 +128,7 @@ TEST_CASE("an account that is refused is not asked again for a while") {
   Scene scene;
   scene.server.fault("create", name, 1);
   CHECK(is<Refused>(scene.create("a")).account);
-  CHECK(scene.provider.room({}) == 0);
+  CHECK(scene.provider.creatable({}) == 0);
   is<NoCapacity>(scene.create("b"));
   CHECK(scene.server.count("create") == 1);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a rate-limited create made nothing, and waits as long as it is told")
   scene.server.fault(limited);
   CHECK(is<NoCapacity>(scene.create("a")).retry_after >= 39s);
   CHECK(scene.server.count("create") == 1);
-  CHECK(scene.provider.room({}) == 0);
+  CHECK(scene.provider.creatable({}) == 0);
 }
 
 TEST_CASE("creating goes on without a catalog") {
@@ -217,9 +217,9 @@ TEST_CASE("there is room up to the cap on pods") {
   const runpod::RunpodProvider provider(options, runpod::ApiKey("k"));
   Gpu local = row("l");
   local.source = Source::local;
-  CHECK(provider.room({}) == 2);
-  CHECK(provider.room({row("a"), local}) == 1);
-  CHECK(provider.room({row("a"), row("b")}) == 0);
+  CHECK(provider.creatable({}) == 2);
+  CHECK(provider.creatable({row("a"), local}) == 1);
+  CHECK(provider.creatable({row("a"), row("b")}) == 0);
 }
 
 TEST_CASE("a stop request ends a create, and its outcome is unknown") {
@@ -241,7 +241,7 @@ TEST_CASE("a provider that is not to create still lists and destroys") {
   runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
   CHECK_FALSE(is<Refused>(provider.create(row("b"), k_never)).account);
   CHECK(scene.server.count("create") == 1);
-  CHECK(provider.room({}) == 0);
+  CHECK(provider.creatable({}) == 0);
   CHECK(provider.list(k_never).instances.size() == 1);
   is<Done>(provider.destroy(row("a", id), k_never));
   CHECK(scene.server.live_pods().empty());

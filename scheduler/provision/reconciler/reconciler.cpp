@@ -121,7 +121,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
   if (!instance.device.empty()) change.device = instance.device;
   std::string why = "found at the provider as " + instance.provider_id;
   if (gpu.intent.operation == Operation::create) {
-    change.intent = settled_intent(gpu);
+    change.intent = cleared_intent(gpu);
     if (hold_to_cap(store_, gpu, options_.max_usd_per_hour, change)) {
       why += ": " + *change.last_error;
       if (store_.change(change, {options_.who, why}) && change.device)
@@ -218,7 +218,7 @@ void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
                  .event = Event::fail,
                  .last_error = why,
                  .usd_per_hour = gone ? std::optional(0.0) : std::nullopt,
-                 .intent = settled_intent(gpu)},
+                 .intent = cleared_intent(gpu)},
                 {options_.who, why});
 }
 

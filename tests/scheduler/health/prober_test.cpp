@@ -8,7 +8,7 @@
 using namespace navtalk;
 using namespace navtalk::tests;
 
-TEST_CASE("a starting GPU is ready after two answers, and its lead time is learnt") {
+TEST_CASE("a starting GPU is ready after two answers, and its lead time is learned") {
   ProbedPool world;
   world.worker.set({.slots = 2});
   const Gpu gpu = world.put(Source::local, State::starting);
@@ -141,7 +141,7 @@ TEST_CASE("no registered row takes the worker of a pod that failed and may come 
   CHECK_FALSE(world.pool.row(external).serving());
 }
 
-TEST_CASE("a woken GPU that is ready is learnt as a wake") {
+TEST_CASE("a woken GPU that is ready is learned as a wake") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::local, State::idle);
   world.look();
