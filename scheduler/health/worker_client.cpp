@@ -4,11 +4,11 @@
 #include <openssl/rand.h>
 
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/net/url.h"
+#include "core/text/percent.h"
 #include "scheduler/health/worker_protocol.h"
 
 namespace navtalk {
@@ -43,20 +43,6 @@ std::string websocket_accept(const std::string& key) {
   return base64(digest.data(), static_cast<int>(size));
 }
 
-std::string percent_encoded(const std::string& text) {
-  constexpr std::string_view k_digits = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
-      result += c;
-    } else {
-      result += {'%', k_digits[byte >> 4], k_digits[byte & 15]};
-    }
-  }
-  return result;
-}
-
 std::string joined(const std::string& url, const std::string& path) {
   return (url.ends_with('/') ? url.substr(0, url.size() - 1) : url) + path;
 }
@@ -89,7 +75,8 @@ std::optional<WorkerFault> judged(const HttpAnswer& answer, const std::string& a
     return WorkerFault{WorkerFault::Kind::not_worker, authority + ": a wrong WebSocket handshake"};
   }
   if (answer.status == 200) {
-    return WorkerFault{WorkerFault::Kind::not_worker, authority + ": WebSockets do not come through"};
+    return WorkerFault{WorkerFault::Kind::not_worker,
+                       authority + ": WebSockets do not come through"};
   }
   const WorkerFault fault = fault_of(answer, authority);
   // Stale or full: it read the upgrade, and it is the worker.
@@ -124,8 +111,9 @@ WorkerAnswer health_answer(const std::string& url, const HttpResult& result) {
   const std::optional<WorkerHealth> health = parse_worker_health(answer.body);
   if (answer.status == 200 && health) return *health;
   if (answer.status == 503 && health) {
-    return WorkerFault{WorkerFault::Kind::sick,
-                       authority + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
+    return WorkerFault{
+        WorkerFault::Kind::sick,
+        authority + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
   }
   return fault_of(answer, authority);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/log/log.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/scaling/decide.h"
 #include "scheduler/scaling/explain.h"
@@ -118,19 +119,13 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
       change.intent = next_intent(gpu, Operation::destroy, view.now);
       return store_.change(change, cause).has_value();
     case Kind::fail: {
-      change.event = Event::fail;
-      change.last_error =
+      const std::string known =
           gpu.last_error.empty() ? why : why + "; its last answer: " + gpu.last_error;
-      change.intent = cleared_intent(gpu);
-      if (!store_.change(change, {cause.who, *change.last_error})) return false;
-      store_.record(Attempt{.at = view.now,
-                            .gpu = gpu.id,
-                            .source = gpu.source,
-                            .operation = being_woken(gpu) ? Operation::wake : Operation::create,
-                            .result = Attempt::Result::timed_out,
-                            .took = view.now - gpu.since,
-                            .detail = *change.last_error});
-      return true;
+      return fail_row(store_, gpu,
+                      {.cause = {cause.who, known},
+                       .clear_intent = true,
+                       .start = Attempt::Result::timed_out,
+                       .fence = fence});
     }
     case Kind::create:
       return false;

@@ -7,6 +7,7 @@
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/provision/price.h"
 #include "scheduler/provision/spending.h"
 
@@ -212,14 +213,8 @@ double Reconciler::price(const Instance& instance, double otherwise) const {
 }
 
 void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
-  log::warn("a GPU failed", {{"gpu", gpu.id.text}, {"error", why}});
-  store_.change({.id = gpu.id,
-                 .version = gpu.version,
-                 .event = Event::fail,
-                 .last_error = why,
-                 .usd_per_hour = gone ? std::optional(0.0) : std::nullopt,
-                 .intent = cleared_intent(gpu)},
-                {options_.who, why});
+  fail_row(store_, gpu,
+           {.cause = {options_.who, why}, .clear_intent = true, .costs_nothing = gone});
 }
 
 // An unknown pod costs money, so each one is named. Foreign workers on a host of ours are usual: they
