@@ -48,7 +48,7 @@ TEST_CASE("a failure may say more, end the intent and the price") {
 TEST_CASE("only a row that was starting has an outcome of its start") {
   SmallPool pool;
   const RowFailure late{.cause = k_cause, .start = Attempt::Result::timed_out};
-  REQUIRE(fail_row(*pool.store, pool.pod(State::running, "a"), late));
+  REQUIRE(fail_row(*pool.store, pool.pod(State::idle, "a"), late));
   CHECK(pool.store->attempts({}).empty());
   const Gpu starting = pool.pod(State::starting, "b");
   REQUIRE(fail_row(*pool.store, starting, late));
