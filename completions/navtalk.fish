@@ -84,7 +84,7 @@ complete -c navtalk -n '__navtalk_at pool' -a add -d 'Register a worker that run
 complete -c navtalk -n '__navtalk_at pool' -a drain -d 'Let a GPU take no new sessions'
 complete -c navtalk -n '__navtalk_at pool' -a wake -d 'Wake a paused GPU'
 complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is kept and costs little'
-complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or forget a registered one'
+complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or unregister a worker'
 complete -c navtalk -n '__navtalk_at pool' -a events -d 'Show the changes of the pool\'s GPUs, when and why'
 complete -c navtalk -n '__navtalk_at pool' -a audit -d 'Compare Runpod\'s bill with what the pool recorded'
 complete -c navtalk -n '__navtalk_at pool status' -l watch -d 'Repeat until Ctrl-C'

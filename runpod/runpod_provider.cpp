@@ -54,7 +54,7 @@ struct RunpodProvider::CreateAttempt {
 RunpodProvider::RunpodProvider(ProviderOptions options, ApiKey key)
     : options_(std::move(options)),
       api_(options_.api, std::move(key)),
-      learnt_(Learnt{.cooldowns = Cooldowns(options_.cooldown, options_.longest_cooldown)}) {
+      learned_(Learned{.cooldowns = Cooldowns(options_.cooldown, options_.longest_cooldown)}) {
   check(options_);
   parse_http_url(url("1"));  // a pod id that fits as host and as port
 }
@@ -109,8 +109,8 @@ Instance RunpodProvider::instance(const Pod& pod) const {
 }
 
 void RunpodProvider::learn_prices(const std::stop_token& stop) {
-  const bool fresh = learnt_.with([&](const Learnt& learnt) {
-    return learnt.catalog_at && Clock::now() - *learnt.catalog_at < options_.catalog_age;
+  const bool fresh = learned_.with([&](const Learned& learned) {
+    return learned.catalog_at && Clock::now() - *learned.catalog_at < options_.catalog_age;
   });
   if (fresh) return;
   Catalog catalog;
@@ -122,24 +122,24 @@ void RunpodProvider::learn_prices(const std::stop_token& stop) {
       log::warn("no catalog from Runpod", {{"why", std::get<ApiFault>(offers).message}});
     }
   }
-  learnt_.with([&](Learnt& learnt) {
-    learnt.catalog_at = Clock::now();
-    if (catalog.empty()) *learnt.catalog_at -= options_.catalog_age - k_catalog_again;
-    for (auto& [cloud, offers] : catalog) learnt.catalog[cloud] = std::move(offers);
+  learned_.with([&](Learned& learned) {
+    learned.catalog_at = Clock::now();
+    if (catalog.empty()) *learned.catalog_at -= options_.catalog_age - k_catalog_again;
+    for (auto& [cloud, offers] : catalog) learned.catalog[cloud] = std::move(offers);
   });
 }
 
 // In order. Without a catalog: as preferred.
 std::vector<Candidate> RunpodProvider::ordered_candidates(const std::stop_token& stop) {
   learn_prices(stop);
-  return learnt_.with(
-      [&](const Learnt& learnt) { return candidates(options_.preferences, learnt.catalog); });
+  return learned_.with(
+      [&](const Learned& learned) { return candidates(options_.preferences, learned.catalog); });
 }
 
 Outcome RunpodProvider::create(const Gpu& gpu, const std::stop_token& stop) {
   if (!options_.creates) return Refused{"the cloud is switched off, or not configured", false};
-  const auto paused = learnt_.with([](const Learnt& learnt) {
-    return std::chrono::ceil<milliseconds>(learnt.account_pause_until - Clock::now());
+  const auto paused = learned_.with([](const Learned& learned) {
+    return std::chrono::ceil<milliseconds>(learned.account_pause_until - Clock::now());
   });
   if (paused.count() > 0) {
     return NoCapacity{"Runpod refused this account a moment ago; creation is paused", paused};
@@ -155,14 +155,15 @@ Outcome RunpodProvider::create(const Gpu& gpu, const std::stop_token& stop) {
 }
 
 bool RunpodProvider::cooling_down(const Candidate& candidate) const {
-  return learnt_.with(
-      [&](const Learnt& learnt) { return learnt.cooldowns.cooling_down(candidate, Clock::now()); });
+  return learned_.with([&](const Learned& learned) {
+    return learned.cooldowns.cooling_down(candidate, Clock::now());
+  });
 }
 
 // What it counts for. nullopt: nobody knows, so the cap on spending forbids it.
 std::optional<double> RunpodProvider::price_for(const Candidate& candidate) const {
   const auto known =
-      learnt_.with([&](const Learnt& learnt) { return price(candidate, learnt.catalog); });
+      learned_.with([&](const Learned& learned) { return price(candidate, learned.catalog); });
   const double seen = options_.cap ? options_.cap->seen(candidate.gpu_type) : 0;
   if (known || seen > 0) return std::max(known.value_or(0), seen);
   const auto& allowed = options_.allow_unknown_price;
@@ -199,12 +200,12 @@ std::optional<Outcome> RunpodProvider::try_candidate(const Gpu& gpu, const Candi
   ++attempt.asked;
   const ApiResult<Pod> result = api_.create(order(gpu, candidate), stop);
   if (const auto* pod = std::get_if<Pod>(&result)) {
-    learnt_.with([&](Learnt& learnt) { learnt.cooldowns.accepted(candidate); });
+    learned_.with([&](Learned& learned) { learned.cooldowns.accepted(candidate); });
     Instance made = instance(*pod);
     if (made.device.empty()) made.device = candidate.gpu_type;
     if (made.usd_per_hour == 0) made.usd_per_hour = attempt.usd_per_hour;
-    const bool known = learnt_.with(
-        [&](const Learnt& learnt) { return price(candidate, learnt.catalog).has_value(); });
+    const bool known = learned_.with(
+        [&](const Learned& learned) { return price(candidate, learned.catalog).has_value(); });
     if (!known) {
       log::warn("a pod was created whose price the catalog does not know",
                 {{"gpu", gpu.id.text},
@@ -221,17 +222,18 @@ std::optional<Outcome> RunpodProvider::try_candidate(const Gpu& gpu, const Candi
   attempt.forbidden += fault.kind == Kind::forbidden ? 1 : 0;
   attempt.unexplained += fault.kind == Kind::rejected && !says_no_capacity(fault.message) ? 1 : 0;
   log::info("no pod there", {{"candidate", describe(candidate)}, {"why", fault.message}});
-  learnt_.with([&](Learnt& learnt) { learnt.cooldowns.refused(candidate, Clock::now()); });
+  learned_.with([&](Learned& learned) { learned.cooldowns.refused(candidate, Clock::now()); });
   return std::nullopt;
 }
 
 Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
-  const milliseconds wait = learnt_.with([&](const Learnt& learnt) {
-    return learnt.cooldowns.wait(candidates(options_.preferences, learnt.catalog), Clock::now());
+  const milliseconds wait = learned_.with([&](const Learned& learned) {
+    return learned.cooldowns.wait(candidates(options_.preferences, learned.catalog), Clock::now());
   });
   if (attempt.asked == 0) return none_asked(attempt, wait);
   if (attempt.forbidden == attempt.asked) {
-    learnt_.with([&](Learnt& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
+    learned_.with(
+        [&](Learned& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
     return Refused{"this key may not create pods at any candidate: " + attempt.last, true};
   }
   if (attempt.unexplained + attempt.forbidden == attempt.asked && attempt.cooling_down == 0) {
@@ -247,7 +249,8 @@ Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
 
 Outcome RunpodProvider::none_asked(const CreateAttempt& attempt, milliseconds wait) const {
   const std::string& unpriced = attempt.unpriced;
-  const bool no_catalog = learnt_.with([](const Learnt& learnt) { return learnt.catalog.empty(); });
+  const bool no_catalog =
+      learned_.with([](const Learned& learned) { return learned.catalog.empty(); });
   if (!unpriced.empty() && no_catalog) {
     return NoCapacity{
         "the catalog of Runpod did not come, and pool.max_usd_per_hour allows no GPU "
@@ -275,8 +278,8 @@ Outcome RunpodProvider::outcome_of(const ApiFault& fault, const std::string& wha
     case Kind::api_gone:
     case Kind::edge_block:
     case Kind::forbidden:
-      learnt_.with(
-          [&](Learnt& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
+      learned_.with(
+          [&](Learned& l) { l.account_pause_until = Clock::now() + options_.account_pause; });
       log::error("Runpod refuses", {{"what", message}});
       return Refused{message, true};
     case Kind::rate_limited:

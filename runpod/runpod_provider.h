@@ -1,5 +1,5 @@
 // Cloud GPUs as pods of Runpod (docs/runpod.md). Create tries the candidates in order, each once; an
-// unknown outcome ends it, since a pod may exist. What was learnt (cooldowns, prices, quota, a
+// unknown outcome ends it, since a pod may exist. What was learned (cooldowns, prices, quota, a
 // refused account) lives in this object. Thread-safe.
 #pragma once
 
@@ -68,7 +68,7 @@ class RunpodProvider : public Provider {
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
   Listing list(const std::stop_token& stop) override;
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
-  int room(const std::vector<Gpu>& existing) const override;
+  int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override;
 
   // Reads the catalog, unless that was done a moment ago; without it prices are not known. Asks
@@ -78,7 +78,7 @@ class RunpodProvider : public Provider {
   std::string url(const std::string& pod) const;
 
  private:
-  struct Learnt {
+  struct Learned {
     Cooldowns cooldowns;
     Catalog catalog{};
     std::optional<Clock::time_point> catalog_at{};
@@ -104,7 +104,7 @@ class RunpodProvider : public Provider {
 
   ProviderOptions options_;
   Api api_;
-  Guarded<Learnt> learnt_;
+  Guarded<Learned> learned_;
 };
 
 }  // namespace navtalk::runpod

@@ -143,23 +143,23 @@ Lookup RunpodProvider::find(const Gpu& gpu, const std::stop_token& stop) {
   return instance(pod);
 }
 
-int RunpodProvider::room(const std::vector<Gpu>& existing) const {
+int RunpodProvider::creatable(const std::vector<Gpu>& existing) const {
   if (!options_.creates) return 0;
   const auto mine = std::count_if(existing.begin(), existing.end(),
                                   [](const Gpu& gpu) { return gpu.source == Source::cloud; });
   if (mine >= options_.max_pods || api_.quota_wait() > options_.api.retry.patience) return 0;
-  return learnt_.with([&](const Learnt& learnt) {
+  return learned_.with([&](const Learned& learned) {
     const Clock::time_point now = Clock::now();
-    if (now < learnt.account_pause_until) return 0;
-    const auto all = candidates(options_.preferences, learnt.catalog);
-    if (learnt.cooldowns.wait(all, now).count() > 0) return 0;
+    if (now < learned.account_pause_until) return 0;
+    const auto all = candidates(options_.preferences, learned.catalog);
+    if (learned.cooldowns.wait(all, now).count() > 0) return 0;
     return options_.max_pods - static_cast<int>(mine);
   });
 }
 
 double RunpodProvider::expected_usd_per_hour() const {
-  const std::vector<Candidate> all = learnt_.with(
-      [&](const Learnt& learnt) { return candidates(options_.preferences, learnt.catalog); });
+  const std::vector<Candidate> all = learned_.with(
+      [&](const Learned& learned) { return candidates(options_.preferences, learned.catalog); });
   for (const Candidate& candidate : all) {
     if (cooling_down(candidate)) continue;
     if (const auto usd = price_for(candidate)) return *usd;

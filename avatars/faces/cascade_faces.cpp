@@ -136,7 +136,7 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& p
   if (!any_cascade)
     throw Error(Code::not_found,
                 "the face finder's cascade files are not installed: install Debian's package "
-                "opencv-data, or name the face's place with --face-box");
+                "opencv-data, or give the face's position with --face-box");
   FaceBoxes boxes;
   for (const auto& face : smooth_faces(follow_face(best, fps), fps))
     boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);

@@ -11,15 +11,15 @@
 namespace navtalk {
 namespace {
 
-constexpr double k_same_face = 0.3;        // overlap from one sighting to the next
+constexpr double k_same_face = 0.3;        // overlap from one detection to the next
 constexpr double k_comparable_area = 0.4;  // of a second face, against the first
 constexpr double k_staying = 0.25;         // share of the first face's frames
 
 struct Track {
   std::vector<std::optional<Box>> boxes;  // one entry a frame
   std::size_t last_seen = 0;
-  std::size_t sightings = 0;
-  double area = 0;  // sum over the sightings
+  std::size_t detections = 0;
+  double area = 0;  // sum over the detections
 };
 
 double area(const Box& box) { return static_cast<double>(box.width()) * box.height(); }
@@ -49,7 +49,7 @@ std::vector<Link> possible_links(const std::vector<Track>& tracks, const Detecti
 void add(Track& track, std::size_t frame, const Box& box) {
   track.boxes[frame] = box;
   track.last_seen = frame;
-  ++track.sightings;
+  ++track.detections;
   track.area += area(box);
 }
 
@@ -83,8 +83,8 @@ bool meet(const Track& a, const Track& b) {
 }
 
 bool comparable(const Track& track, const Track& main) {
-  const double ratio = (track.area / static_cast<double>(track.sightings)) /
-                       (main.area / static_cast<double>(main.sightings));
+  const double ratio = (track.area / static_cast<double>(track.detections)) /
+                       (main.area / static_cast<double>(main.detections));
   return ratio >= k_comparable_area && ratio <= 1 / k_comparable_area;
 }
 
@@ -100,7 +100,7 @@ void refuse_second_face(const std::vector<Detections>& frames, const Track& face
     if (second == frames[i].end()) continue;
     if (beside++ == 0) example = *second;
   }
-  if (static_cast<double>(beside) < k_staying * static_cast<double>(face.sightings) || beside == 0)
+  if (static_cast<double>(beside) < k_staying * static_cast<double>(face.detections) || beside == 0)
     return;
   throw Error(Code::invalid,
               fmt::format("a second face of comparable size is in {} of {} frames, first at "
@@ -122,15 +122,15 @@ double overlap(const Box& a, const Box& b) {
 std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames,
                                             const FrameRate& fps) {
   std::vector<Track> tracks = link_tracks(frames, fps);
-  // A sighting of a few frames in a longer clip is a detector's error.
+  // A face that only a few frames of a longer clip show is an error of the detector.
   const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
-  std::erase_if(tracks, [&](const Track& track) { return track.sightings < least; });
+  std::erase_if(tracks, [&](const Track& track) { return track.detections < least; });
   std::stable_sort(tracks.begin(), tracks.end(),
                    [](const Track& a, const Track& b) { return a.area > b.area; });
   if (tracks.empty())
     throw Error(Code::invalid,
                 "no face was found: the face must look at the camera, upright and well lit; "
-                "or name its place with --face-box");
+                "or give its position with --face-box");
   Track& face = tracks.front();
   for (std::size_t t = 1; t < tracks.size(); ++t) {
     if (meet(face, tracks[t]) || !comparable(tracks[t], face)) continue;

@@ -20,7 +20,7 @@ void add_avatar_prepare(Commands& commands) {
            "  navtalk avatar prepare --video ada.mp4 --output avatars/ada\n"
            "  navtalk avatar prepare --image portrait.png --output avatars/still\n"
            "  navtalk avatar prepare --video ada.mp4 --face-box 164,99,316,316 --output ada\n"
-           "An interrupted preparation goes on where it stopped when called again.\n",
+           "After an interruption the same command continues where it stopped.\n",
        .action = [options](Context& context) {
          return render_module().prepare_avatar(*options, context);
        }});

@@ -1,7 +1,5 @@
 // How fast the pool's store is: many processes that claim and release slots at once, and one tick of
 // the scaler over ten thousand GPUs.
-#include <stdlib.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/id.h"
 #include "core/base/interrupt.h"
+#include "core/files/temporary_folder.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/scaling/decide.h"
 
@@ -46,27 +45,9 @@ struct Result {
   std::string store;   // "sqlite", "postgresql"
 };
 
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& base) {
-    std::string name = (base / "navtalk-bench-XXXXXX").native();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error(Code::failed, fmt::format("cannot make a folder in {}", base.native()));
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string url() const { return "sqlite:" + (path_ / "pool.db").native(); }
-
- private:
-  std::filesystem::path path_;
-};
+std::string store_in(const TemporaryFolder& folder) {
+  return "sqlite:" + (folder.path() / "pool.db").native();
+}
 
 Gpu new_gpu(int number) {
   return {.id = {fmt::format("bench-{}", number)},
@@ -144,7 +125,7 @@ void measure_tick(const Options& options, Context& context, Result& result) {
   const std::filesystem::path memory = "/dev/shm";
   const TemporaryFolder folder(
       std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path());
-  const auto store = PoolStore::open(folder.url());
+  const auto store = PoolStore::open(store_in(folder));
   add_gpus(*store, options.gpus, context.stop);
   for (int i = 0; i < options.gpus / 2; ++i) {
     throw_if_stopped(context.stop);
@@ -173,8 +154,8 @@ Result run(const Options& options, Context& context) {
   std::optional<TemporaryFolder> folder;
   std::string url = options.store;
   if (url.empty()) {
-    folder.emplace(std::filesystem::temp_directory_path());
-    url = folder->url();
+    folder.emplace();
+    url = store_in(*folder);
   }
   result.store = url.starts_with("sqlite:") ? "sqlite" : "postgresql";
   const auto store = PoolStore::open(url);

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/files/whole_file.h"
+#include "core/process/wait_child.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk::cmd {
@@ -149,7 +149,7 @@ PoolClient::PoolClient() {
 PoolClient::~PoolClient() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  wait_child(pid_);
 }
 
 PoolClient::PoolClient(PoolClient&& other) noexcept

@@ -41,8 +41,9 @@ void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found
     }
   }
   if (pods.proxy_url.find("{pod}") == std::string::npos) {
-    found.push_back(fmt::format("{} = '{}' lacks {{pod}}, and would lead to one place for all pods",
-                                where(reading, "runpod.proxy_url"), printable(pods.proxy_url)));
+    found.push_back(
+        fmt::format("{} = '{}' lacks {{pod}}, and would lead to one address for all pods",
+                    where(reading, "runpod.proxy_url"), printable(pods.proxy_url)));
   }
 }
 

@@ -107,7 +107,7 @@ void add_pool_pause(Commands& commands) {
 }
 
 void add_pool_remove(Commands& commands) {
-  add_action(commands, "remove", "Destroy a GPU without sessions, or forget a registered one",
+  add_action(commands, "remove", "Destroy a GPU without sessions, or unregister a worker",
              "  navtalk pool remove local-3fa9c2d1\n",
              [](const std::string& id, PoolStore& store, Context& context) {
                const Gpu gpu = remove_gpu(store, id, operator_name());

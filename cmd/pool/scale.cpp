@@ -111,7 +111,7 @@ void add_pool_scale(Commands& commands) {
       .examples = "  navtalk pool scale                  one tick; prints nothing, exits with 0 on "
                   "success\n"
                   "  navtalk pool scale --dry-run        what it would do, and why\n"
-                  "  navtalk pool scale --exit-code      10 when it started or gave back a GPU\n"
+                  "  navtalk pool scale --exit-code      10 when it started or released a GPU\n"
                   "  navtalk pool scale --watch          tick after tick, until Ctrl-C\n",
       .action = [options](Context& context) { return scale(*options, context); },
   });

@@ -91,7 +91,7 @@ void print(const PoolReport& report, Context& context) {
   if (totals.headroom && totals.headroom->users > 0) {
     const Headroom& headroom = *totals.headroom;
     context.out.print(
-        "headroom learnt from {:.0f} users and {:.0f} bursts: {:.1f} deviations, trust "
+        "headroom learned from {:.0f} users and {:.0f} bursts: {:.1f} deviations, trust "
         "{:.0f} %\n",
         headroom.users, headroom.bursts, headroom.used.deviations, headroom.used.trust * 100);
   }

@@ -1,6 +1,5 @@
 // navtalk infer: speech and an avatar to a video, offline.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "cmd/render_module/media_limits.h"
 #include "core/base/error.h"
 #include "core/files/partial_path.h"
+#include "core/files/temporary_folder.h"
 #include "core/log/log.h"
 #include "core/media/decode/audio.h"
 #include "core/media/speech.h"
@@ -32,36 +32,13 @@ constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of the
 class SpokenText {
  public:
   SpokenText(const InferOptions& options, const std::stop_token& stop) {
-    std::error_code missing;
-    const fs::path above = fs::temp_directory_path(missing);
-    std::string pattern = (above / "navtalk-XXXXXX").native();
-    if (missing || ::mkdtemp(pattern.data()) == nullptr) {
-      const char* wanted = std::getenv("TMPDIR");
-      throw Error(Code::failed,
-                  fmt::format("cannot make a temporary folder in {}: set TMPDIR to one that can be "
-                              "written to",
-                              missing && wanted != nullptr ? wanted : above.native()));
-    }
-    directory_ = pattern;
-    try {
-      speak(options.text, options.voice, path(), stop);
-    } catch (...) {
-      remove();
-      throw;
-    }
+    speak(options.text, options.voice, path(), stop);
   }
-  ~SpokenText() { remove(); }
-  SpokenText(const SpokenText&) = delete;
-  SpokenText& operator=(const SpokenText&) = delete;
 
-  fs::path path() const { return directory_ / "speech.wav"; }
+  fs::path path() const { return folder_.path() / "speech.wav"; }
 
  private:
-  void remove() {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-  }
-  fs::path directory_;
+  TemporaryFolder folder_;
 };
 
 Model load_model(const InferOptions& options, const fs::path& models) {

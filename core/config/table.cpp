@@ -99,9 +99,9 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 86400},
       {.section = "pool",
        .name = "failed_hold_s",
-       .meaning = "Seconds for which a failed GPU keeps its place before it is destroyed, so that "
-                  "a crash loop\n"
-                  "does not create GPUs without pause.",
+       .meaning = "Seconds before a failed GPU is destroyed and may be replaced, so that a crash "
+                  "loop does not\n"
+                  "create GPUs without pause.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.failed_hold_s; },
        .most = 86400},
       {.section = "pool",

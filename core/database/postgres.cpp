@@ -16,7 +16,7 @@ namespace navtalk {
 namespace {
 
 // Where the URL leads, without names, passwords and options.
-std::string place(const std::string& url) {
+std::string server_of(const std::string& url) {
   std::string text = url.substr(0, url.find('?'));
   const std::size_t start = text.find("://");
   const std::size_t at = text.rfind('@');
@@ -80,8 +80,8 @@ class PostgresRows : public DbRows {
 }  // namespace
 
 struct PostgresConnection::State {
-  State(std::string place, const std::string& url)
-      : where(std::move(place)), connection(with_timeouts(url)) {}
+  State(std::string server, const std::string& url)
+      : where(std::move(server)), connection(with_timeouts(url)) {}
 
   std::string where;
   pqxx::connection connection;
@@ -129,7 +129,7 @@ struct PostgresConnection::State {
 };
 
 PostgresConnection::PostgresConnection(const std::string& url) {
-  const std::string where = place(url);
+  const std::string where = server_of(url);
   try {
     state_ = std::make_unique<State>(where, url);
 #pragma GCC diagnostic push

@@ -80,7 +80,7 @@ void initialise_curl() {
 }
 
 HttpExchange::HttpExchange(HttpRequest request)
-    : request_(std::move(request)), place_(parse_http_url(request_.url).place()) {
+    : request_(std::move(request)), authority_(parse_http_url(request_.url).authority()) {
   if (!is_token(request_.method)) throw Error(Code::invalid, "not an HTTP method");
   headers_ = header_list(request_);
 }
@@ -190,11 +190,11 @@ void HttpExchange::prepare(CURL* curl) {
 
 HttpResult HttpExchange::result(CURLcode code) {
   if (code == CURLE_OK || switched_) return std::move(answer_);
-  return HttpFault{kind_of(code), sent_, place_ + ": " + reason(code)};
+  return HttpFault{kind_of(code), sent_, authority_ + ": " + reason(code)};
 }
 
 HttpResult HttpExchange::stopped() const {
-  return HttpFault{HttpFault::Kind::stopped, sent_, place_ + ": stopped"};
+  return HttpFault{HttpFault::Kind::stopped, sent_, authority_ + ": stopped"};
 }
 
 }  // namespace navtalk

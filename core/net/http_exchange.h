@@ -37,7 +37,7 @@ class HttpExchange {
   std::string reason(CURLcode code) const;
 
   HttpRequest request_;
-  std::string place_;
+  std::string authority_;
   CPtr<curl_slist, curl_slist_free_all> headers_{};
   std::array<char, CURL_ERROR_SIZE> details_{};
   HttpAnswer answer_{};

@@ -20,7 +20,7 @@ std::string base_or_text(const std::string& url) {
   try {
     return parse_http_url(url).base();
   } catch (const Error&) {
-    return url;  // no place at all
+    return url;  // not a URL
   }
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/files/whole_file.h"
+#include "core/process/wait_child.h"
 
 namespace navtalk {
 namespace {
@@ -63,9 +64,7 @@ int wait_for(pid_t child, const std::stop_token& stop) {
            errno == EINTR) {
     }
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_child(child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -96,13 +96,13 @@ void check_weights(const fs::path& root, FileReport& report, Net net,
 }
 
 FileReport weights_of(const fs::path& root, const char* what, Net net) {
-  const WeightsPlace place = weights_place(net);
-  return look_for(root, what, place.folder, place.names, true);
+  const NetFiles files = net_files(net);
+  return look_for(root, what, files.folder, files.names, true);
 }
 
 FileReport config_of(const fs::path& root, const char* what, Net net) {
-  const WeightsPlace place = weights_place(net);
-  return look_for(root, what, place.folder, {place.config}, true);
+  const NetFiles files = net_files(net);
+  return look_for(root, what, files.folder, {files.config}, true);
 }
 
 // The three nets, each behind its configuration.

@@ -10,17 +10,17 @@ namespace {
 
 std::filesystem::path require_weights(const std::filesystem::path& root, Net net) {
   if (auto found = find_weights(root, net)) return *found;
-  const WeightsPlace place = weights_place(net);
+  const NetFiles files = net_files(net);
   throw Error(
       Code::not_found,
       fmt::format("{}: none of {} is there; `navtalk model check {}` says what a checkpoint "
                   "folder needs",
-                  (root / place.folder).native(), fmt::join(place.names, ", "), root.native()));
+                  (root / files.folder).native(), fmt::join(files.names, ", "), root.native()));
 }
 
 }  // namespace
 
-WeightsPlace weights_place(Net net) {
+NetFiles net_files(Net net) {
   switch (net) {
     case Net::unet:
       return {"musetalkV15", {"unet.safetensors", "unet.pth"}, "musetalk.json"};
@@ -35,10 +35,10 @@ WeightsPlace weights_place(Net net) {
 }
 
 std::optional<std::filesystem::path> find_weights(const std::filesystem::path& root, Net net) {
-  const WeightsPlace place = weights_place(net);
-  for (const std::string& name : place.names) {
+  const NetFiles files = net_files(net);
+  for (const std::string& name : files.names) {
     std::error_code ignored;
-    const std::filesystem::path path = root / place.folder / name;
+    const std::filesystem::path path = root / files.folder / name;
     if (std::filesystem::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
@@ -61,8 +61,8 @@ ModelFiles find_model_files(const std::filesystem::path& root) {
   if (!std::filesystem::is_directory(root, ignored))
     throw Error(Code::not_found, fmt::format("{}: no such folder of models", root.native()));
   const auto config = [&](Net net) {
-    const WeightsPlace place = weights_place(net);
-    return root / place.folder / place.config;
+    const NetFiles files = net_files(net);
+    return root / files.folder / files.config;
   };
   ModelFiles files{.root = root,
                    .unet_config = read_unet_config(config(Net::unet)),

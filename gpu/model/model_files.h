@@ -27,13 +27,13 @@ void check_preprocessor_config(const std::filesystem::path& file);
 // d_model, the UNet's channels those of the latents).
 void check_together(const UnetConfig& unet, const VaeConfig& vae, const WhisperConfig& whisper);
 
-// Where a net lies in the checkpoint folder; names of the weight file in the order of preference.
-struct WeightsPlace {
+// The files of a net, relative to the checkpoint folder.
+struct NetFiles {
   std::string folder;
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // of the weight file, in the order of preference
   std::string config;
 };
-WeightsPlace weights_place(Net net);
+NetFiles net_files(Net net);
 std::optional<std::filesystem::path> find_weights(const std::filesystem::path& root, Net net);
 
 struct ModelFiles {

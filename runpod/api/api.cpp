@@ -8,6 +8,7 @@
 #include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "core/net/url.h"
+#include "core/text/percent.h"
 #include "runpod/api/server_date.h"
 
 namespace navtalk::runpod {
@@ -26,23 +27,6 @@ milliseconds left_until(Clock::time_point until) {
 double jitter() {
   thread_local std::minstd_rand random(std::random_device{}());
   return std::uniform_real_distribution<double>(0, 1)(random);
-}
-
-// Ids come from the server; in a path they must stay one part of it.
-std::string path_part(const std::string& id) {
-  constexpr std::string_view k_digits = "0123456789ABCDEF";
-  std::string part;
-  for (const char c : id) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_';
-    if (plain) {
-      part += c;
-    } else {
-      part += {'%', k_digits[byte >> 4], k_digits[byte & 15]};
-    }
-  }
-  return part;
 }
 
 void log_call(const std::string& what, const std::string& outcome, const std::string& request_id) {
@@ -151,7 +135,7 @@ PodList Api::list(const std::stop_token& stop) {
   std::set<std::string> seen;
   const Clock::time_point until = deadline();
   for (int pages = 0; pages < k_most_pages; ++pages) {
-    const std::string path = cursor.empty() ? "/pods" : "/pods?cursor=" + path_part(cursor);
+    const std::string path = cursor.empty() ? "/pods" : "/pods?cursor=" + percent_encoded(cursor);
     const ApiResult<HttpAnswer> answer = send(get(path, until), stop);
     const auto page = read<PodPage>(answer, "the list of pods", parse_pods);
     if (const auto* fault = std::get_if<ApiFault>(&page)) {
@@ -171,12 +155,12 @@ PodList Api::list(const std::stop_token& stop) {
 }
 
 ApiResult<Pod> Api::pod(const std::string& id, const std::stop_token& stop) {
-  return read<Pod>(send(get("/pods/" + path_part(id)), stop), "the pod", parse_pod);
+  return read<Pod>(send(get("/pods/" + percent_encoded(id)), stop), "the pod", parse_pod);
 }
 
 ApiResult<Pod> Api::look_up(const std::string& id, const std::stop_token& stop) {
-  const Call call{"GET",         "/pods/" + path_part(id), "",
-                  Repeat::never, options_.lookup_timeout,  deadline()};
+  const Call call{"GET",         "/pods/" + percent_encoded(id), "",
+                  Repeat::never, options_.lookup_timeout,        deadline()};
   return read<Pod>(send(call, stop), "the pod", parse_pod);
 }
 
@@ -187,8 +171,8 @@ ApiResult<Pod> Api::create(const NewPod& pod, const std::stop_token& stop) {
 }
 
 ApiResult<Nothing> Api::remove(const std::string& id, const std::stop_token& stop) {
-  const Call call{"DELETE",       "/pods/" + path_part(id), "",
-                  Repeat::freely, options_.timeout,         deadline()};
+  const Call call{"DELETE",  "/pods/" + percent_encoded(id), "", Repeat::freely, options_.timeout,
+                  deadline()};
   const ApiResult<HttpAnswer> result = send(call, stop);
   if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
   return Nothing{};
@@ -196,9 +180,12 @@ ApiResult<Nothing> Api::remove(const std::string& id, const std::stop_token& sto
 
 ApiResult<Pod> Api::action(const std::string& id, std::string_view action, milliseconds timeout,
                            Clock::time_point until, const std::stop_token& stop) {
-  const Call call{
-      "POST", "/pods/" + path_part(id) + "/action", action_json(action), Repeat::freely, timeout,
-      until};
+  const Call call{"POST",
+                  "/pods/" + percent_encoded(id) + "/action",
+                  action_json(action),
+                  Repeat::freely,
+                  timeout,
+                  until};
   return read<Pod>(send(call, stop), "the action", parse_pod);
 }
 
@@ -213,7 +200,7 @@ ApiResult<Pod> Api::stop_pod(const std::string& id, const std::stop_token& stop)
 ApiResult<std::vector<GpuOffer>> Api::gpu_offers(const std::string& cloud,
                                                  const std::stop_token& stop) {
   const std::string path =
-      "/catalog/gpus?include=AVAILABILITY&product=POD&count=1&cloud=" + path_part(cloud);
+      "/catalog/gpus?include=AVAILABILITY&product=POD&count=1&cloud=" + percent_encoded(cloud);
   const Call call{"GET",
                   path,
                   "",

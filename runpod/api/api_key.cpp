@@ -53,9 +53,9 @@ std::string ApiKey::struck_from(std::string text) const {
 }
 
 ApiKey read_api_key(const std::filesystem::path& file) {
-  std::string key, place = "RUNPOD_API_KEY";
+  std::string key, origin = "RUNPOD_API_KEY";
   if (!file.empty()) {
-    place = printable(file.native());
+    origin = printable(file.native());
     warn_if_open(file);
     key = first_line(file);
   } else if (const char* variable = std::getenv("RUNPOD_API_KEY"); variable != nullptr) {
@@ -63,11 +63,11 @@ ApiKey read_api_key(const std::filesystem::path& file) {
   }
   if (key.empty()) {
     throw Error(Code::invalid,
-                "no Runpod API key in " + place + ": set runpod.api_key_file or RUNPOD_API_KEY");
+                "no Runpod API key in " + origin + ": set runpod.api_key_file or RUNPOD_API_KEY");
   }
   if (!printable_ascii(key)) {
     throw Error(Code::invalid,
-                place + " holds no API key: it has spaces or unprintable characters");
+                origin + " holds no API key: it has spaces or unprintable characters");
   }
   return ApiKey(std::move(key));
 }

@@ -1,4 +1,4 @@
-// What the scaler knows about its users and its providers, learnt from what happens: arrivals,
+// What the scaler knows about its users and its providers, learned from what happens: arrivals,
 // lengths of sessions, lead times. The live scaler feeds it from the store (observe), the simulator
 // event by event. O(1) amortised an event; not thread-safe, one owner.
 #pragma once

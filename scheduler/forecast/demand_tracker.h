@@ -1,4 +1,4 @@
-// What one process has learnt from the store: demand, lead times, how well promised ETAs held. The
+// What one process has learned from the store: demand, lead times, how well promised ETAs held. The
 // scaler and the allocator of a process share one. Thread-safe.
 #pragma once
 

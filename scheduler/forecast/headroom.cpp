@@ -114,14 +114,14 @@ void Headroom::observe(TimePoint now, const HeadroomSample& sample) {
   made.at(newest) = {now, sample.outlook};
 }
 
-Headroom::Learnt Headroom::learnt(double deviation, double wait_probability) const {
+Headroom::Learned Headroom::learned(double deviation, double wait_probability) const {
   if (users < k_least_users) return {};
   // Beyond what was observed the tail is normal.
   const double share = std::max(wait_probability, k_least_beyond / users);
   const double further = share > wait_probability
                              ? normal_quantile(1 - wait_probability) / normal_quantile(1 - share)
                              : 1;
-  Learnt best{.trust = bursts / (bursts + k_bursts_believed)};
+  Learned best{.trust = bursts / (bursts + k_bursts_believed)};
   double least = std::numeric_limits<double>::max();
   for (std::size_t shape = 0; shape < k_shapes; ++shape) {
     const double factor = passed_by(beyond.at(shape), share * users) * further;
@@ -161,7 +161,7 @@ void each_number(Value& headroom, const Visitor& visit) {
   visit(headroom.used.shape);
 }
 
-constexpr const char* k_unused = " 0 0 1";  // Learnt{}
+constexpr const char* k_unused = " 0 0 1";  // Learned{}
 
 struct Writer {
   std::string& text;

@@ -1,4 +1,4 @@
-// How far above its forecast the pool has to be, learnt from how far above it the need was: the
+// How far above its forecast the pool has to be, learned from how far above it the need was: the
 // distribution of forecast errors, in place of a normal one. A value that each tick hands to
 // the next (ScalerMemory), so that it outlives processes. Pure, not thread-safe.
 //
@@ -41,11 +41,11 @@ struct Headroom {
     Outlook outlook{};
     friend bool operator==(const Made&, const Made&) = default;
   };
-  struct Learnt {
+  struct Learned {
     double deviations = 0;  // above the mean
     double trust = 0;       // 0 .. 1: how much of it to believe beside the normal quantile
     double shape = 1;
-    friend bool operator==(const Learnt&, const Learnt&) = default;
+    friend bool operator==(const Learned&, const Learned&) = default;
   };
 
   // Users by r, in steps that grow by a fifth; sums over time of deviation^shape. All decay over a
@@ -59,12 +59,12 @@ struct Headroom {
   double fast_per_s = 0;
   std::array<Made, k_outlooks> made{};  // a ring, the newest at `newest`
   std::size_t newest = 0;
-  Learnt used{};  // by the last tick, for reports
+  Learned used{};  // by the last tick, for reports
 
-  // Nothing is learnt across a gap of minutes between two samples.
+  // Nothing is learned across a gap of minutes between two samples.
   void observe(TimePoint now, const HeadroomSample& sample);
   // For that deviation. wait_probability in (0, 1/2).
-  Learnt learnt(double deviation, double wait_probability) const;
+  Learned learned(double deviation, double wait_probability) const;
 
   friend bool operator==(const Headroom&, const Headroom&) = default;
 };

@@ -1,4 +1,4 @@
-// How long each source takes to create and to wake a GPU, and how often that succeeds, learnt from
+// How long each source takes to create and to wake a GPU, and how often that succeeds, learned from
 // the attempts. O(1) amortised an attempt; not thread-safe, one owner.
 #pragma once
 

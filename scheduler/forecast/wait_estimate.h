@@ -1,4 +1,4 @@
-// When a waiter may count on a slot: the 90th percentile, from GPUs that are starting (learnt lead
+// When a waiter may count on a slot: the 90th percentile, from GPUs that are starting (learned lead
 // times, given how long they have been at it) and sessions that end. Pure.
 #pragma once
 

@@ -22,7 +22,7 @@
 //             any number of        notes it                   └─► the provers: handshake, ready
 //             probes at once
 //
-// A worker that hangs costs one place among the probes for the timeout, and delays no other verdict.
+// A worker that hangs costs one of the probes at a time for the timeout, and delays no other verdict.
 // Handshakes have a few threads of their own.
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process

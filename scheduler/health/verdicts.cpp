@@ -8,6 +8,7 @@
 #include "core/log/log.h"
 #include "scheduler/health/outage_rule.h"
 #include "scheduler/health/prober.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/session_faults.h"
 
 namespace navtalk {
@@ -169,19 +170,12 @@ void Prober::tell(const Outages& before, const Outages& after, const PoolView& v
   }
 }
 
+// No start of an external worker counts: nobody waits for one.
 void Prober::fail(const Gpu& row, const std::string& why) {
-  const GpuChange change{
-      .id = row.id, .version = row.version, .event = Event::fail, .last_error = why};
-  if (!store_.change(change, {options_.who, why})) return;
-  log::warn("a GPU failed", {{"gpu", row.id.text}, {"error", why}});
-  if (row.state != State::starting || row.source == Source::external) return;
-  store_.record(Attempt{.at = store_.now(),
-                        .gpu = row.id,
-                        .source = row.source,
-                        .operation = being_woken(row) ? Operation::wake : Operation::create,
-                        .result = Attempt::Result::failed,
-                        .took = store_.now() - row.since,
-                        .detail = why});
+  fail_row(store_, row,
+           {.cause = {options_.who, why},
+            .start = row.source == Source::external ? std::nullopt
+                                                    : std::optional(Attempt::Result::failed)});
 }
 
 // Each thread has a client of its own.

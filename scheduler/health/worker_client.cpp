@@ -4,11 +4,11 @@
 #include <openssl/rand.h>
 
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/net/url.h"
+#include "core/text/percent.h"
 #include "scheduler/health/worker_protocol.h"
 
 namespace navtalk {
@@ -43,20 +43,6 @@ std::string websocket_accept(const std::string& key) {
   return base64(digest.data(), static_cast<int>(size));
 }
 
-std::string percent_encoded(const std::string& text) {
-  constexpr std::string_view k_digits = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
-      result += c;
-    } else {
-      result += {'%', k_digits[byte >> 4], k_digits[byte & 15]};
-    }
-  }
-  return result;
-}
-
 std::string joined(const std::string& url, const std::string& path) {
   return (url.ends_with('/') ? url.substr(0, url.size() - 1) : url) + path;
 }
@@ -67,31 +53,32 @@ WorkerFault fault_of(const HttpFault& fault) {
           fault.message};
 }
 
-WorkerFault fault_of(const HttpAnswer& answer, const std::string& place) {
+WorkerFault fault_of(const HttpAnswer& answer, const std::string& authority) {
   using enum WorkerFault::Kind;
   const std::optional<std::string> message = worker_error(answer.body);
   const std::string status = std::to_string(answer.status);
   // A proxy's answers have the same statuses, but not the worker's form.
-  if (!message) return {not_worker, place + ": not a worker's answer (HTTP " + status + ")"};
+  if (!message) return {not_worker, authority + ": not a worker's answer (HTTP " + status + ")"};
   const WorkerFault::Kind kind = answer.status == 401 || answer.status == 403 ? denied
                                  : answer.status == 409                       ? busy
                                  : answer.status == 426                       ? protocol
                                  : answer.status == 503                       ? sick
                                                                               : failed;
-  return {kind, place + ": " + *message + " (HTTP " + status + ")"};
+  return {kind, authority + ": " + *message + " (HTTP " + status + ")"};
 }
 
 // How a worker took an upgrade to a WebSocket.
-std::optional<WorkerFault> judged(const HttpAnswer& answer, const std::string& place,
+std::optional<WorkerFault> judged(const HttpAnswer& answer, const std::string& authority,
                                   const std::string& accept) {
   if (answer.status == 101) {
     if (answer.header("sec-websocket-accept") == accept) return std::nullopt;
-    return WorkerFault{WorkerFault::Kind::not_worker, place + ": a wrong WebSocket handshake"};
+    return WorkerFault{WorkerFault::Kind::not_worker, authority + ": a wrong WebSocket handshake"};
   }
   if (answer.status == 200) {
-    return WorkerFault{WorkerFault::Kind::not_worker, place + ": WebSockets do not come through"};
+    return WorkerFault{WorkerFault::Kind::not_worker,
+                       authority + ": WebSockets do not come through"};
   }
-  const WorkerFault fault = fault_of(answer, place);
+  const WorkerFault fault = fault_of(answer, authority);
   // Stale or full: it read the upgrade, and it is the worker.
   const bool own_words =
       fault.kind == WorkerFault::Kind::busy || fault.kind == WorkerFault::Kind::sick;
@@ -120,14 +107,15 @@ HttpRequest health_request(const std::string& url, const std::string& token,
 WorkerAnswer health_answer(const std::string& url, const HttpResult& result) {
   if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
   const auto& answer = std::get<HttpAnswer>(result);
-  const std::string place = parse_http_url(url).place();
+  const std::string authority = parse_http_url(url).authority();
   const std::optional<WorkerHealth> health = parse_worker_health(answer.body);
   if (answer.status == 200 && health) return *health;
   if (answer.status == 503 && health) {
-    return WorkerFault{WorkerFault::Kind::sick,
-                       place + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
+    return WorkerFault{
+        WorkerFault::Kind::sick,
+        authority + ": " + worker_error(answer.body).value_or("its work loop is stuck")};
   }
-  return fault_of(answer, place);
+  return fault_of(answer, authority);
 }
 
 WorkerClient::WorkerClient(std::string token, WorkerClientOptions options)
@@ -153,7 +141,7 @@ std::optional<WorkerFault> WorkerClient::post(const std::string& url, const std:
   if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
   const auto& answer = std::get<HttpAnswer>(result);
   if (answer.status >= 200 && answer.status < 300) return std::nullopt;
-  return fault_of(answer, parse_http_url(asked.url).place());
+  return fault_of(answer, parse_http_url(asked.url).authority());
 }
 
 std::optional<WorkerFault> WorkerClient::pause(const std::string& url,
@@ -180,7 +168,7 @@ std::optional<WorkerFault> WorkerClient::handshake(const std::string& url, const
   }
   const HttpResult result = http_.send(asked, stop);
   if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
-  return judged(std::get<HttpAnswer>(result), parse_http_url(asked.url).place(),
+  return judged(std::get<HttpAnswer>(result), parse_http_url(asked.url).authority(),
                 websocket_accept(key));
 }
 

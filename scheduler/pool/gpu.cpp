@@ -57,7 +57,7 @@ Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now) {
   return {.operation = operation, .number = gpu.intent.number + 1, .since = now};
 }
 
-Intent settled_intent(const Gpu& gpu) { return {.number = gpu.intent.number}; }
+Intent cleared_intent(const Gpu& gpu) { return {.number = gpu.intent.number}; }
 
 bool being_woken(const Gpu& gpu) {
   return gpu.state == State::starting && gpu.seen_at > TimePoint{} && gpu.seen_at < gpu.since;

@@ -86,9 +86,10 @@ inline constexpr int k_silent_misses = 3;
 bool silent(const Gpu& gpu);
 // May a session of `tenant` be put on it now?
 bool claimable(const Gpu& gpu, const TenantId& tenant);
-// The row's next intent, free for any executor; and what remains of one with its outcome.
+// The row's next intent, free for any executor; and its intent once that has its outcome: nothing to
+// do, under the same number.
 Intent next_intent(const Gpu& gpu, Operation operation, TimePoint now);
-Intent settled_intent(const Gpu& gpu);
+Intent cleared_intent(const Gpu& gpu);
 // Is it starting because it was woken? Its worker had answered before this start.
 bool being_woken(const Gpu& gpu);
 // Did the provider refuse to create it (see Executor::fail)? Such a row only records the reason, until

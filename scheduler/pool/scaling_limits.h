@@ -47,7 +47,7 @@ struct ScalingLimits {
   int cloud_after_ticks = 2;                             // of need, before auto switches it on
   Duration cloud_quiet_hold = std::chrono::minutes(15);  // without need, before auto switches off
 
-  Duration failed_hold = std::chrono::seconds(30);  // a failed GPU keeps its place so long
+  Duration failed_hold = std::chrono::seconds(30);  // a failed GPU is not replaced before
   // By Source: local, external, cloud.
   std::array<Duration, 3> start_deadline = {std::chrono::minutes(10), std::chrono::minutes(10),
                                             std::chrono::minutes(10)};

@@ -19,7 +19,7 @@ inline constexpr std::string_view k_prices = "prices.seen";             // provi
 inline constexpr std::string_view k_cloud_switch = "cloud.switch";      // provision/supply.h
 inline constexpr std::string_view k_outages = "health.outages";         // pool/outage.h
 // One for each list of a provider: "reconciler.runpod", "reconciler.local.HOST".
-inline constexpr std::string_view k_observations = "reconciler.";       // provision/observations.h
+inline constexpr std::string_view k_observations = "reconciler.";       // provision/reconciler/
 inline constexpr std::string_view k_expiry_watch = "silence.watch";     // queue/lease_expiry.h
 inline constexpr std::string_view k_session_faults = "session.faults";  // pool/session_faults.h
 inline constexpr std::string_view k_scaler_memory = "scaler.memory";    // scaling/snapshot.h

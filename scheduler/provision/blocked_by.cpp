@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 9> k_phrases = {
     "creation is paused because the provider refused the account",
     "the provider has no capacity now",
     "GPUs there fail as fast as they are created: a crash loop, not a lack of capacity",
-    "no source has room",
-    "failed GPUs keep their place for a while",
+    "no source can create another GPU",
+    "failed GPUs are not replaced for a while",
 };
 
 }  // namespace

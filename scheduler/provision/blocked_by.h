@@ -14,7 +14,7 @@ enum class BlockedBy : std::uint8_t {
   paused_creation,
   no_capacity,
   crash_loop,
-  no_room,
+  nothing_creatable,
   failed_hold,
 };
 // A phrase for people.

@@ -30,6 +30,6 @@ Listing ExternalProvider::list(const std::stop_token&) { return {.complete = tru
 
 Lookup ExternalProvider::find(const Gpu&, const std::stop_token&) { return NotFound{}; }
 
-int ExternalProvider::room(const std::vector<Gpu>&) const { return 0; }
+int ExternalProvider::creatable(const std::vector<Gpu>&) const { return 0; }
 
 }  // namespace navtalk

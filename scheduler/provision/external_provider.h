@@ -21,7 +21,7 @@ class ExternalProvider : public Provider {
   Listing list(const std::stop_token& stop) override;
   // Nothing but its row stands for a registered worker.
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
-  int room(const std::vector<Gpu>& existing) const override;
+  int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
 
  private:

@@ -78,20 +78,20 @@ void unregister_host(PoolStore& store, const Host& host) {
   });
 }
 
-std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus) {
+std::vector<FreeDevice> free_devices(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus) {
   std::set<std::pair<std::string, std::string>> taken;
   for (const Gpu& gpu : gpus) {
     if (gpu.source == Source::local) taken.emplace(gpu.host, gpu.device);
   }
-  std::vector<LocalPlace> places;
+  std::vector<FreeDevice> devices;
   for (const Host& host : hosts) {
     for (const std::string& device : host.devices) {
       if (taken.emplace(host.name, device).second) {
-        places.push_back({host.name, device, host.slots_per_device});
+        devices.push_back({host.name, device, host.slots_per_device});
       }
     }
   }
-  return places;
+  return devices;
 }
 
 }  // namespace navtalk

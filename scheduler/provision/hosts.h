@@ -23,12 +23,12 @@ struct Host {
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-// One place for a new local GPU.
-struct LocalPlace {
+// A device on which a local worker can be started.
+struct FreeDevice {
   std::string host, device;
   int slots = 1;
 
-  friend bool operator==(const LocalPlace&, const LocalPlace&) = default;
+  friend bool operator==(const FreeDevice&, const FreeDevice&) = default;
 };
 
 // Those whose sign of life still holds, in the order in which they came; one that surely died has
@@ -41,6 +41,6 @@ void register_host(PoolStore& store, Host host, Duration alive);
 void unregister_host(PoolStore& store, const Host& host);
 
 // Devices that no row uses, in order. A failed row keeps its device until it is destroyed.
-std::vector<LocalPlace> free_places(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus);
+std::vector<FreeDevice> free_devices(const std::vector<Host>& hosts, const std::vector<Gpu>& gpus);
 
 }  // namespace navtalk

@@ -93,7 +93,7 @@ class Provider {
   virtual Lookup find(const Gpu& gpu, const std::stop_token& stop) = 0;
   // How many more GPUs it could make now as far as it knows (local: free devices); the price that
   // the next one is expected to have.
-  virtual int room(const std::vector<Gpu>& existing) const = 0;
+  virtual int creatable(const std::vector<Gpu>& existing) const = 0;
   virtual double expected_usd_per_hour() const = 0;
 };
 

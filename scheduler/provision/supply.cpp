@@ -99,9 +99,9 @@ void Supply::ensure_for_refused() {
 
 Provisioning Supply::provision(const PoolView& view, const std::string& why,
                                const std::optional<ForUsers>& need) {
-  const Demand learnt = options_.demand ? options_.demand() : Demand{};
+  const Demand learned = options_.demand ? options_.demand() : Demand{};
   const auto may = [&](Source source, Operation operation) {
-    return may_retry(learnt, source, operation, view.gpus, view.now);
+    return may_retry(learned, source, operation, view.gpus, view.now);
   };
   for (const Gpu& gpu : wakeable(view)) {
     if (gpu.source == Source::cloud && options_.cloud == CloudSwitch::off) continue;
@@ -154,13 +154,13 @@ Provisioning Supply::create(const PoolView& view, Source source, const std::stri
 // tick too: then the next one is tried.
 Provisioning Supply::create_local(const PoolView& view, const std::string& why,
                                   const std::optional<ForUsers>& need, std::uint64_t fence) {
-  const std::vector<LocalPlace> places = free_places(live_hosts(store_), view.gpus);
-  if (places.empty()) return {.why = "no local device is free"};
-  for (const LocalPlace& place : places) {
+  const std::vector<FreeDevice> devices = free_devices(live_hosts(store_), view.gpus);
+  if (devices.empty()) return {.why = "no local device is free"};
+  for (const FreeDevice& device : devices) {
     Gpu gpu = new_gpu(options_.identity, Source::local);
-    gpu.host = place.host;
-    gpu.device = place.device;
-    gpu.slots = place.slots;
+    gpu.host = device.host;
+    gpu.device = device.device;
+    gpu.slots = device.slots;
     if (const auto row = add(std::move(gpu), why, need, fence)) {
       return {Operation::create, row->id, Source::local, why};
     }

@@ -1,5 +1,5 @@
 // Provisions GPUs: wakes a paused one, else creates one, local while local capacity is left, else in
-// the cloud. It only writes the intent; executors (executor.h) carry it out. Quick, thread-safe.
+// the cloud. It only writes the intent; executors (executor/) carry it out. Quick, thread-safe.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct SupplyOptions {
   std::function<double()> cloud_usd_per_hour{};  // what the next one is expected to cost
   int max_gpus = 0;                              // caps; 0: none
   double max_usd_per_hour = 0;
-  // What was learnt about the sources; none: nothing.
+  // What was learned about the sources; none: nothing.
   std::function<Demand()> demand{};
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
@@ -51,7 +51,7 @@ class Supply {
   // below: only if the store still sees it when the row is written.
   Provisioning provision(const PoolView& view, const std::string& why,
                          const std::optional<ForUsers>& need = {});
-  // Creates one at that source, if there is room, a price within the cap and no pause; else says
+  // Creates one at that source, if the source can make one, at a price within the cap and no pause; else says
   // what is missing. `fence`: the scaler's; 0: nobody's.
   Provisioning create(const PoolView& view, Source source, const std::string& why,
                       const std::optional<ForUsers>& need = {}, std::uint64_t fence = 0);

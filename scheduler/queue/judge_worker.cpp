@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/log/log.h"
-#include "scheduler/pool/update_row.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/queue/allocator.h"
 
 namespace navtalk {
@@ -53,14 +53,9 @@ void Allocator::session_lasted(const GpuId& gpu, const std::string& client) {
 }
 
 void Allocator::fail_gpu(const GpuId& gpu, const std::string& why) {
-  const auto failed = update_row(store_, gpu, {options_.gateway, why}, [&](const Gpu& row) {
-    // A GPU that is being paused or destroyed, or has failed, is not failed again.
-    return row.serving() ? std::optional(GpuChange{.event = Event::fail, .last_error = why})
-                         : std::nullopt;
-  });
-  if (!failed) return;
-  log::warn("a GPU failed", {{"gpu", gpu.text}, {"error", why}});
-  supply_.prepare_next();
+  // A GPU that is being paused or destroyed, or has failed, is not failed again.
+  const auto serves = [](const Gpu& row) { return row.serving(); };
+  if (fail_row(store_, gpu, {.cause = {options_.gateway, why}}, serves)) supply_.prepare_next();
 }
 
 }  // namespace navtalk

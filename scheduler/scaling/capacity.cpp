@@ -54,7 +54,7 @@ Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, Time
     }
   }
   const SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
-  if (local.available) capacity.local += local.room_slots();
+  if (local.available) capacity.local += local.creatable_slots();
   return capacity;
 }
 

@@ -34,7 +34,7 @@ void decide(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now
   const Target& adaptive =
       limits.policy == ScalingPolicy::adaptive ? target : plan.shadow.value_or(target);
   if (adaptive.slowest.horizon_s > 0) {
-    plan.memory.headroom.used = adaptive.learnt;
+    plan.memory.headroom.used = adaptive.learned;
     plan.memory.headroom.observe(now, {.busy = capacity.busy + snapshot.queued,
                                        .fast_per_s = snapshot.demand.fast_per_s,
                                        .outlook = adaptive.slowest});

@@ -34,11 +34,11 @@ std::string target_line(const Target& target, const Demand& demand, const Scalin
       "adaptive target: {}: forecast {} ({:.1f} +- {:.1f} busy within {:.0f} s{}), Erlang floor "
       "{}; "
       "{:.2f} users/min, sessions of {:.0f} s, dispersion {:.1f}, P(wait) {:.2g}; "
-      "learnt headroom {:.1f} deviations, trust {:.0f} %",
+      "learned headroom {:.1f} deviations, trust {:.0f} %",
       slots(target.least), target.forecast, target.mean, target.deviation, target.horizon_s,
       recurring_part(target), target.floor, demand.rate_per_s * 60, demand.session_s,
-      demand.dispersion, limits.wait_probability, target.learnt.deviations,
-      target.learnt.trust * 100);
+      demand.dispersion, limits.wait_probability, target.learned.deviations,
+      target.learned.trust * 100);
 }
 
 std::string_view why_kept(const Plan& plan, const Demand& demand) {

@@ -27,7 +27,7 @@ class Growth {
   void block(BlockedBy reason) {
     // A full source says little where another one could have helped.
     const bool better =
-        plan_.blocked_by == BlockedBy::none || plan_.blocked_by == BlockedBy::no_room;
+        plan_.blocked_by == BlockedBy::none || plan_.blocked_by == BlockedBy::nothing_creatable;
     if (better) plan_.blocked_by = reason;
   }
   BlockedBy cap(bool creates, double usd_per_hour) const;
@@ -85,12 +85,12 @@ int Growth::wake_some(const Way& way, int missing) {
 }
 
 BlockedBy Growth::blocks_create(const SourceState& from, int made, BlockedBy source_backoff) const {
-  const bool room = from.available && made < from.room;
+  const bool creatable = from.available && made < from.creatable;
   // Before the backoff, which says less: a person has to act.
   const bool paused = snapshot_.creation_paused_until && now_ < *snapshot_.creation_paused_until;
-  if (room && paused) return BlockedBy::paused_creation;
+  if (creatable && paused) return BlockedBy::paused_creation;
   if (source_backoff != BlockedBy::none) return source_backoff;
-  return room ? cap(true, from.usd_per_hour) : BlockedBy::no_room;
+  return creatable ? cap(true, from.usd_per_hour) : BlockedBy::nothing_creatable;
 }
 
 int Growth::create_some(const Way& way, int missing) {
@@ -138,7 +138,7 @@ void Growth::run() {
   if (plan_.missing == 0)
     plan_.blocked_by = BlockedBy::none;
   else
-    block(BlockedBy::no_room);
+    block(BlockedBy::nothing_creatable);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The rules that turn a target into actions; they hold under every policy. Starting slots are
 // supply. Only idle GPUs of the shared pool are removed: cloud first, the most expensive first.
-// Failed rows keep their place for a while, in an outage until it ends; silent ones as well. Caps, backoff and start deadlines are kept. A pod past
-// its maximum age is drained: it is not supply any more, so another one comes. A drained pod
-// without sessions is destroyed; a drained local GPU is paused, and stays so until the drain is
-// undone.
+// Failed rows are not replaced for a while, in an outage until it ends; silent ones neither. Caps,
+// backoff and start deadlines are kept. A pod past its maximum age is drained: it is not supply any
+// more, so another one comes. A drained pod without sessions is destroyed; a drained local GPU is
+// paused, and stays so until the drain is undone.
 #pragma once
 
 #include "scheduler/scaling/plan.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/log/log.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/scaling/decide.h"
 #include "scheduler/scaling/explain.h"
@@ -40,14 +41,14 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   const std::vector<Host> hosts = live_hosts(store_);
   local.available = !hosts.empty();
-  for (const LocalPlace& place : free_places(hosts, view.gpus)) {
-    local.places.push_back(place.slots);
+  for (const FreeDevice& device : free_devices(hosts, view.gpus)) {
+    local.next_slots.push_back(device.slots);
   }
-  local.room = static_cast<int>(local.places.size());
+  local.creatable = static_cast<int>(local.next_slots.size());
   if (cloud_ != nullptr) {
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
         .available = true,
-        .room = cloud_->room(view.gpus),
+        .creatable = cloud_->creatable(view.gpus),
         .slots = options_.cloud_slots,
         .usd_per_hour = cloud_->expected_usd_per_hour()};
   }
@@ -118,19 +119,13 @@ bool Scaler::act(const Action& action, const PoolView& view, std::uint64_t fence
       change.intent = next_intent(gpu, Operation::destroy, view.now);
       return store_.change(change, cause).has_value();
     case Kind::fail: {
-      change.event = Event::fail;
-      change.last_error =
+      const std::string known =
           gpu.last_error.empty() ? why : why + "; its last answer: " + gpu.last_error;
-      change.intent = settled_intent(gpu);
-      if (!store_.change(change, {cause.who, *change.last_error})) return false;
-      store_.record(Attempt{.at = view.now,
-                            .gpu = gpu.id,
-                            .source = gpu.source,
-                            .operation = being_woken(gpu) ? Operation::wake : Operation::create,
-                            .result = Attempt::Result::timed_out,
-                            .took = view.now - gpu.since,
-                            .detail = *change.last_error});
-      return true;
+      return fail_row(store_, gpu,
+                      {.cause = {cause.who, known},
+                       .clear_intent = true,
+                       .start = Attempt::Result::timed_out,
+                       .fence = fence});
     }
     case Kind::create:
       return false;

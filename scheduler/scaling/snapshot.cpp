@@ -15,16 +15,16 @@ TimePoint at(std::int64_t ticks) { return TimePoint(Duration(ticks)); }
 
 }  // namespace
 
-int SourceState::slots_at(int place) const {
-  const auto index = static_cast<std::size_t>(place);
-  return index < places.size() ? places[index] : slots;
+int SourceState::slots_at(int index) const {
+  const auto at = static_cast<std::size_t>(index);
+  return at < next_slots.size() ? next_slots[at] : slots;
 }
 
-int SourceState::room_slots() const {
+int SourceState::creatable_slots() const {
   constexpr int k_most = 1 << 20;  // "as many as you like" is more
-  const int known = std::min(room, static_cast<int>(places.size()));
-  const int others = std::min(room - known, k_most) * slots;
-  return std::accumulate(places.begin(), places.begin() + known, others);
+  const int known = std::min(creatable, static_cast<int>(next_slots.size()));
+  const int others = std::min(creatable - known, k_most) * slots;
+  return std::accumulate(next_slots.begin(), next_slots.begin() + known, others);
 }
 
 std::string as_text(const ScalerMemory& memory) {

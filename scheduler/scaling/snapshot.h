@@ -22,7 +22,7 @@ struct ScalerMemory {
   int cloud_need_ticks = 0;     // in a row
   TimePoint cloud_needed_at{};  // the last tick that needed it
   TimePoint surge_until{};      // downs are frozen
-  Headroom headroom{};          // adaptive: what was learnt from users who came
+  Headroom headroom{};          // adaptive: what was learned from users who came
 
   friend bool operator==(const ScalerMemory&, const ScalerMemory&) = default;
 };
@@ -32,14 +32,14 @@ std::string as_text(const ScalerMemory& memory);
 std::optional<ScalerMemory> parse_scaler_memory(std::string_view text);
 
 struct SourceState {
-  bool available = false;     // a provider is configured
-  int room = 0;               // GPUs it could still make, beside existing rows
-  int slots = 1;              // of each of them, where `places` says nothing else
-  double usd_per_hour = 0;    // what the next one is expected to cost
-  std::vector<int> places{};  // slots of the next ones, in the order in which they would be made
+  bool available = false;         // a provider is configured
+  int creatable = 0;              // GPUs that it could still make, beside existing rows
+  int slots = 1;                  // of each of them that `next_slots` does not name
+  double usd_per_hour = 0;        // what the next one is expected to cost
+  std::vector<int> next_slots{};  // of the next GPUs, in the order in which they would be made
 
-  int slots_at(int place) const;  // of the next one: 0
-  int room_slots() const;         // of all that it could still make
+  int slots_at(int index) const;  // of the next one: 0
+  int creatable_slots() const;    // of all that it could still make
 };
 
 struct Snapshot {

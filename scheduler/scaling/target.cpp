@@ -53,7 +53,7 @@ Tiers tiers(const Snapshot& snapshot, const ScalingLimits& limits, const Capacit
   const auto lead = [&](Source source) { return in_seconds(demand.create_at(source).p90); };
   const auto slots = [&](Source source) {
     const SourceState& state = snapshot.sources[static_cast<std::size_t>(source)];
-    return state.available ? state.room_slots() : 0;
+    return state.available ? state.creatable_slots() : 0;
   };
   Tiers tiers;
   if (capacity.paused > 0) {
@@ -99,11 +99,11 @@ Outlook outlook(const Demand& demand, int busy, double horizon_s) {
 double at_least_half(double deviation) { return std::hypot(deviation, 0.5); }
 
 // Above the mean: the normal quantile z, and (z^2-1)/6 for the skew of counts (Cornish and Fisher).
-// The learnt headroom replaces them as far as it can be trusted.
-int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learnt& learnt) {
+// The learned headroom replaces them as far as it can be trusted.
+int slots_for(const Outlook& expected, int busy, double z, const Headroom::Learned& learned) {
   const double normal = z * expected.deviation + (z * z - 1) / 6;
-  const double known = learnt.deviations * at_least_half(expected.deviation);
-  const double slots = expected.mean + learnt.trust * known + (1 - learnt.trust) * normal;
+  const double known = learned.deviations * at_least_half(expected.deviation);
+  const double slots = expected.mean + learned.trust * known + (1 - learned.trust) * normal;
   return std::max(busy + 1, static_cast<int>(std::ceil(slots - 1e-9)));
 }
 
@@ -121,12 +121,12 @@ void target_by_forecast(const Snapshot& snapshot, const ScalingLimits& limits,
   };
   target.slowest = expected(ways.all[ways.count - 1]);
   target.slowest.deviation = at_least_half(target.slowest.deviation);
-  target.learnt =
-      snapshot.memory.headroom.learnt(target.slowest.deviation, limits.wait_probability);
+  target.learned =
+      snapshot.memory.headroom.learned(target.slowest.deviation, limits.wait_probability);
   int covered = 0;
   for (std::size_t i = 0; i < ways.count; ++i) {
     const Outlook here = expected(ways.all[i]);
-    const int slots = slots_for(here, busy, z, target.learnt);
+    const int slots = slots_for(here, busy, z, target.learned);
     if (slots - covered > target.forecast) {
       target.forecast = slots - covered;
       target.horizon_s = here.horizon_s;

@@ -14,7 +14,7 @@ struct Target {
   double horizon_s = 0, mean = 0, deviation = 0;  // adaptive: see docs/scaling.md
   double recurring = 0;                           // adaptive: recurring arrivals' part of the mean
   Outlook slowest{};                              // adaptive: for the slowest way to more slots
-  Headroom::Learnt learnt{};                      // adaptive: the headroom used for it
+  Headroom::Learned learned{};                    // adaptive: the headroom used for it
   bool surge = false, held = false;               // why nothing is removed
 
   friend bool operator==(const Target&, const Target&) = default;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "scheduler/health/prober.h"
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 #include "scheduler/provision/hosts.h"
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 #include "scheduler/scaling/scaler.h"
 
 namespace navtalk {

@@ -19,7 +19,7 @@ struct PoolTotals {
   double usd_per_hour = 0;             // of everything that is paid for now
   double usd_last_day = 0;             // from the ledger
   std::optional<Decision> decision{};  // the scaler's last one
-  // What the adaptive policy has learnt, also in the shadow; none without one or without recent ticks.
+  // What the adaptive policy has learned, also in the shadow; none without one or without recent ticks.
   std::optional<Headroom> headroom{};
   // The scaler has not ticked for much longer than it used to: nobody may be there, and what the
   // rows say may be old.

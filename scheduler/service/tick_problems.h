@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "scheduler/provision/provider_answers.h"
+#include "scheduler/provision/executor/provider_answers.h"
 #include "scheduler/scaling/plan.h"
 
 namespace navtalk {

@@ -8,7 +8,7 @@ namespace navtalk {
 
 // Sessions stacked on GPUs as they come, the fullest first: GPU k is needed while k sessions are
 // on. Between two such times it is kept when that is shorter than starting it anew (the median lead
-// time), else given back and started in time.
+// time), else released, and started again in time.
 SimulatorResult oracle(const Trace& trace, const SimulatorOptions& options);
 
 }  // namespace navtalk

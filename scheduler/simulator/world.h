@@ -59,7 +59,7 @@ class World {
   void promise(std::uint32_t session);
   // GPUs: world_gpus.cpp.
   int coming() const;
-  int room(Source source) const;
+  int creatable(Source source) const;
   void prepare_next();
   void ensure_for_waiters();
   std::size_t index_of(std::uint32_t number) const;

@@ -24,7 +24,7 @@ void World::tick() {
   if (now_ < down_until_) return;
   snapshot_.queued = queued();
   for (const Source source : {Source::local, Source::cloud}) {
-    this->source(source).room = room(source);
+    this->source(source).creatable = creatable(source);
   }
   if (shipped()) {
     snapshot_.demand = estimator_.demand(now_);

@@ -23,7 +23,7 @@ int World::coming() const {
   return slots;
 }
 
-int World::room(Source source) const {
+int World::creatable(Source source) const {
   if (source == Source::cloud) return 1 << 20;
   int used = 0;
   for (const Gpu& gpu : snapshot_.gpus) used += gpu.source == Source::local ? 1 : 0;
@@ -43,8 +43,8 @@ void World::ensure_for_waiters() {
 
 // As scheduler/provision/supply.h does: wake, else create, local before cloud.
 void World::provision(bool for_waiter) {
-  const auto may = [&, learnt = estimator_.demand(now_)](Source source, Operation operation) {
-    return may_retry(learnt, source, operation, snapshot_.gpus, now_);
+  const auto may = [&, learned = estimator_.demand(now_)](Source source, Operation operation) {
+    return may_retry(learned, source, operation, snapshot_.gpus, now_);
   };
   for (std::size_t i = 0; i < machines_.size(); ++i) {
     const Gpu& gpu = snapshot_.gpus[i];
@@ -57,7 +57,7 @@ void World::provision(bool for_waiter) {
   if (limits_.max_gpus > 0 && static_cast<int>(machines_.size()) >= limits_.max_gpus) return;
   const bool cloud = limits_.cloud == CloudSwitch::on ||
                      (limits_.cloud == CloudSwitch::automatic && snapshot_.memory.cloud_on);
-  if (room(Source::local) > 0 && may(Source::local, Operation::create)) {
+  if (creatable(Source::local) > 0 && may(Source::local, Operation::create)) {
     create(Source::local, for_waiter);
   } else if (cloud && may(Source::cloud, Operation::create)) {
     create(Source::cloud, for_waiter);

@@ -133,17 +133,17 @@ std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant) 
   return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
-Room free_slots(Transaction& transaction, const TenantId& dedicated_to) {
+SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to) {
   const auto rows = transaction.db.query(
       "SELECT CASE WHEN source = 0 THEN host ELSE '' END, SUM(slots - sessions) FROM gpus "
       "WHERE " NAVTALK_CLAIMABLE("$1") "GROUP BY CASE WHEN source = 0 THEN host ELSE '' END",
       {dedicated_to.text});
-  Room room;
+  SlotsByHost slots;
   while (rows->next()) {
     const std::string host = column::text(*rows, 0);
-    (host.empty() ? room.anywhere : room.of_host[host]) = column::number<int>(*rows, 1);
+    (host.empty() ? slots.anywhere : slots.of_host[host]) = column::number<int>(*rows, 1);
   }
-  return room;
+  return slots;
 }
 
 Gpu open_session(Transaction& transaction, const Gpu& gpu) {

@@ -27,7 +27,7 @@ void delete_gpu(Transaction& transaction, const GpuId& id);
 // anywhere.
 std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant);
 // Free slots of GPUs dedicated to the tenant (empty: of shared ones).
-Room free_slots(Transaction& transaction, const TenantId& dedicated_to);
+SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.
 Gpu open_session(Transaction& transaction, const Gpu& gpu);
 // One fewer; idle after the last one, if it was running.

@@ -11,13 +11,13 @@ bool take_one(int& free) {
   return true;
 }
 
-bool take(Room& room, const std::string& host) {
+bool take(SlotsByHost& slots, const std::string& host) {
   if (host.empty()) {  // reaches them all
-    return take_one(room.anywhere) || std::any_of(room.of_host.begin(), room.of_host.end(),
-                                                  [](auto& one) { return take_one(one.second); });
+    return take_one(slots.anywhere) || std::any_of(slots.of_host.begin(), slots.of_host.end(),
+                                                   [](auto& one) { return take_one(one.second); });
   }
-  const auto own = room.of_host.find(host);
-  return (own != room.of_host.end() && take_one(own->second)) || take_one(room.anywhere);
+  const auto own = slots.of_host.find(host);
+  return (own != slots.of_host.end() && take_one(own->second)) || take_one(slots.anywhere);
 }
 
 // Takes a slot for the claimant; false when it cannot have one.

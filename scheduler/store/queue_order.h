@@ -10,16 +10,16 @@
 namespace navtalk {
 
 // Free slots: those that every gateway can reach, and those of local GPUs, for their own host.
-struct Room {
+struct SlotsByHost {
   int anywhere = 0;
   std::map<std::string, int> of_host{};
 };
 
 // What is free, and what the tenants concerned hold already.
 struct FreeSlots {
-  Room shared{};
-  std::map<TenantId, Room> dedicated{};  // tenants with GPUs of their own
-  std::map<TenantId, int> held{};        // open sessions; needed where max_sessions is set
+  SlotsByHost shared{};
+  std::map<TenantId, SlotsByHost> dedicated{};  // tenants with GPUs of their own
+  std::map<TenantId, int> held{};               // open sessions; needed where max_sessions is set
 };
 
 // Is a slot left for `claimant` after everyone in `ahead`, in order of service, has taken one that they

@@ -8,13 +8,16 @@ namespace {
 constexpr Duration k_recent = std::chrono::hours(1);
 
 void add_headroom(MetricsPage& page, const Headroom& headroom) {
-  page.gauge("navtalk_scaler_headroom_deviations",
-             "Learnt headroom above the forecast, in the forecast's own deviations",
-             headroom.used.deviations);
+  page.gauge(
+      "navtalk_scaler_headroom_deviations",
+      "Slots that the adaptive policy keeps above the forecast, as learned from past users, in "
+      "standard deviations of the forecast",
+      headroom.used.deviations);
   page.gauge("navtalk_scaler_headroom_trust_ratio",
-             "How much of it is used in place of the normal quantile", headroom.used.trust);
-  page.gauge("navtalk_scaler_headroom_users", "Users of the last month it was learnt from",
-             headroom.users);
+             "Weight of the learned headroom against the normal quantile, 0 to 1",
+             headroom.used.trust);
+  page.gauge("navtalk_scaler_headroom_users",
+             "Users of the last month from whom the headroom was learned", headroom.users);
   page.gauge("navtalk_scaler_headroom_rushes",
              "Bursts of the last month that no forecast predicted", headroom.bursts);
 }
@@ -33,25 +36,31 @@ void add_pool(MetricsPage& page, const PoolReport& report) {
   const PoolTotals& totals = report.totals;
   for (const Source source : {Source::local, Source::external, Source::cloud}) {
     const MetricLabels labels = {{"source", std::string(name(source))}};
-    page.gauge("navtalk_pool_silent_gpus", "GPUs in use whose workers do not answer",
+    page.gauge("navtalk_pool_silent_gpus",
+               "GPUs in use that have missed three probes or more, by source",
                totals.silent.at(static_cast<std::size_t>(source)), labels);
     if (source == Source::local) continue;
     page.gauge("navtalk_pool_outage",
                "1 while most GPUs of the source do not answer, so that none is failed or destroyed",
                outage_of(totals.outages, source).on ? 1 : 0, labels);
   }
-  page.gauge("navtalk_pool_slots", "Slots of all GPUs", totals.slots);
+  page.gauge("navtalk_pool_slots", "Slots of all GPUs, taken and free", totals.slots);
   page.gauge("navtalk_pool_free_slots", "Slots that can be claimed now", totals.free_slots);
-  page.gauge("navtalk_pool_sessions", "Open leases", totals.sessions);
+  page.gauge("navtalk_pool_sessions", "Sessions that hold a slot", totals.sessions);
   page.gauge("navtalk_queue_depth", "Users who wait for a slot", totals.waiting);
-  page.gauge("navtalk_pool_usd_per_hour", "Price of everything that is paid for now",
-             totals.usd_per_hour);
-  page.gauge("navtalk_pool_usd_last_day", "Paid within 24 hours", totals.usd_last_day);
+  page.gauge("navtalk_pool_usd_per_hour",
+             "Price of all GPUs that cost money now, in dollars per hour", totals.usd_per_hour);
+  page.gauge("navtalk_pool_usd_last_day", "Cost of all GPUs in the last 24 hours, in dollars",
+             totals.usd_last_day);
   if (totals.headroom) add_headroom(page, *totals.headroom);
-  page.gauge("navtalk_scaler_cloud_on", "1 while the cloud is switched on", totals.cloud ? 1 : 0);
+  page.gauge("navtalk_scaler_cloud_on", "1 while GPUs may be created in the cloud",
+             totals.cloud ? 1 : 0);
   if (!totals.decision) return;
-  page.gauge("navtalk_scaler_target_slots", "Slots that the scaler wants", totals.decision->target);
-  page.gauge("navtalk_scaler_supply_slots", "Slots that it counts", totals.decision->supply);
+  page.gauge("navtalk_scaler_target_slots", "Slots that the scaler's last decision asks for",
+             totals.decision->target);
+  page.gauge("navtalk_scaler_supply_slots",
+             "Slots that the scaler's last decision found: serving and starting ones",
+             totals.decision->supply);
 }
 
 void add_recent(MetricsPage& page, const PoolFacts& facts) {
@@ -62,15 +71,19 @@ void add_recent(MetricsPage& page, const PoolFacts& facts) {
                 {"result", std::string(name(attempt.result))}}];
   }
   for (const auto& [labels, count] : attempts) {
-    page.gauge("navtalk_provider_attempts_last_hour", "Creates and wakes by their outcome", count,
-               labels);
+    page.gauge("navtalk_provider_attempts_last_hour",
+               "Creates and wakes of the last hour by source and outcome", count, labels);
   }
   const auto scored = static_cast<double>(facts.promises.scored);
-  page.gauge("navtalk_eta_scored_last_hour", "Promised waits whose outcome is known", scored);
+  page.gauge("navtalk_eta_scored_last_hour",
+             "Promised waits of the last hour whose outcome is known", scored);
   if (scored == 0) return;
-  page.gauge("navtalk_eta_kept_ratio", "Part of them that was kept; 0.9 is meant",
-             static_cast<double>(facts.promises.kept) / scored);
-  page.gauge("navtalk_eta_error_seconds", "Mean distance between promise and wait",
+  page.gauge(
+      "navtalk_eta_kept_ratio",
+      "Share of the promised waits of the last hour that were kept, 0 to 1; the target is 0.9",
+      static_cast<double>(facts.promises.kept) / scored);
+  page.gauge("navtalk_eta_error_seconds",
+             "Mean difference between the promised and the real wait in the last hour, in seconds",
              in_seconds(facts.promises.error) / scored);
 }
 

@@ -50,11 +50,11 @@ asio::awaitable<Response> StatusApi::metrics() {
   try {
     const PoolFacts facts = co_await threads_.run([this] { return read_pool_facts(store_); });
     add_pool_metrics(page, facts);
-    page.gauge("navtalk_store_up", "1 while the store answers", 1);
+    page.gauge("navtalk_store_up", "1 while the store answers this gateway", 1);
   } catch (const Error& error) {
     // The gateway's own numbers are wanted then most of all.
     log::warn("the store's numbers are missing from /metrics", {{"error", error.what()}});
-    page.gauge("navtalk_store_up", "1 while the store answers", 0);
+    page.gauge("navtalk_store_up", "1 while the store answers this gateway", 0);
   }
   co_return page.response();
 }

@@ -161,22 +161,28 @@ Response WorkerApi::metrics() const {
   const auto total = [&](const char* name, const char* help, std::uint64_t value) {
     page.counter(name, help, static_cast<double>(value));
   };
-  gauge("navtalk_worker_ready", "1 while it takes sessions",
+  gauge("navtalk_worker_ready", "1 while the worker takes sessions",
         sessions.serving() && !models.stuck() ? 1 : 0);
-  gauge("navtalk_worker_slots", "Sessions that it can hold",
+  gauge("navtalk_worker_slots", "Sessions that the worker can hold at once",
         static_cast<double>(sessions.slots().slots().size()));
-  gauge("navtalk_worker_sessions", "Sessions that it holds", sessions.count());
-  gauge("navtalk_worker_memory_bytes", "Device memory in use",
+  gauge("navtalk_worker_sessions", "Sessions that the worker holds now", sessions.count());
+  gauge("navtalk_worker_memory_bytes", "Memory of the device in use, in bytes",
         static_cast<double>(models.device_use().memory_used));
-  gauge("navtalk_worker_heartbeat_age_seconds", "Time since the work loop's last heartbeat",
+  gauge("navtalk_worker_heartbeat_age_seconds",
+        "Time since the last heartbeat of the work loop, in seconds",
         std::chrono::duration<double>(models.since_heartbeat()).count());
   gauge("navtalk_worker_avatars", "Avatars that are loaded",
         static_cast<double>(models.avatars().size()));
-  total("navtalk_worker_sessions_total", "Sessions opened", counters.sessions);
-  total("navtalk_worker_refused_total", "Sessions refused", counters.refused);
-  total("navtalk_worker_control_frames_total", "Control frames received", counters.control_frames);
-  total("navtalk_worker_media_frames_total", "Binary frames received", counters.media_frames);
-  total("navtalk_worker_media_bytes_total", "Bytes in them", counters.media_bytes);
+  total("navtalk_worker_sessions_total", "Sessions opened since the worker started",
+        counters.sessions);
+  total("navtalk_worker_refused_total", "Sessions refused since the worker started",
+        counters.refused);
+  total("navtalk_worker_control_frames_total", "Control frames received from gateways",
+        counters.control_frames);
+  total("navtalk_worker_media_frames_total", "Binary frames received from gateways",
+        counters.media_frames);
+  total("navtalk_worker_media_bytes_total", "Bytes of the binary frames received from gateways",
+        counters.media_bytes);
   return page.response();
 }
 

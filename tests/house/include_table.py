@@ -22,47 +22,47 @@ def table_after(mark, text):
     return rows[2:]
 
 
-def is_in(path, room):
-    return path == room or path.startswith(room + "/")
+def is_in(path, component):
+    return path == component or path.startswith(component + "/")
 
 
 class Rules:
-    """What each room, a folder or a folder's folder, may include. A file follows the longest row that it lies in."""
+    """What each component, a folder or a folder's folder, may include. A file follows the longest row that it lies in."""
 
     def __init__(self, root):
         text = (root / "docs/architecture.md").read_text(encoding="utf-8")
         self.allowed = {}
-        for room, others in table_after("<!-- include-table -->", text):
-            self.allowed[room] = {name.strip() for name in others.split(",") if name.strip()} | {room}
-        self.folders = list(dict.fromkeys(room.split("/")[0] for room in self.allowed))
+        for component, others in table_after("<!-- include-table -->", text):
+            self.allowed[component] = {name.strip() for name in others.split(",") if name.strip()} | {component}
+        self.folders = list(dict.fromkeys(component.split("/")[0] for component in self.allowed))
         self.heavy = [
             prefix
             for _, prefixes in table_after("<!-- heavy-headers -->", text)
             for prefix in re.findall(r"`([^`]+)`", prefixes)
         ]
 
-    def room_of(self, path):
-        return max((room for room in self.allowed if is_in(path, room)), key=len, default=path.split("/")[0])
+    def component_of(self, path):
+        return max((one for one in self.allowed if is_in(path, one)), key=len, default=path.split("/")[0])
 
     def allowed_to(self, path):
-        """What a file may include. A test may include its folder, and what any room of that folder may."""
+        """What a file may include. A test may include its folder, and what any component of that folder may."""
         if not path.startswith("tests/"):
-            return self.allowed.get(self.room_of(path), set())
+            return self.allowed.get(self.component_of(path), set())
         folder = path.split("/")[1]
-        return {folder}.union(*(others for room, others in self.allowed.items() if is_in(room, folder)))
+        return {folder}.union(*(others for component, others in self.allowed.items() if is_in(component, folder)))
 
     def circle(self):
-        """The rooms of one circle in the table, or nothing."""
+        """The components of one circle in the table, or nothing."""
         done, way = set(), []
 
-        def visit(room):
-            if room in way:
-                return way[way.index(room) :] + [room]
-            if room in done:
+        def visit(component):
+            if component in way:
+                return way[way.index(component) :] + [component]
+            if component in done:
                 return None
-            way.append(room)
+            way.append(component)
             for other in sorted(self.allowed):
-                if other != room and any(is_in(other, name) for name in self.allowed[room] - {room}):
+                if other != component and any(is_in(other, name) for name in self.allowed[component] - {component}):
                     found = visit(other)
                     if found:
                         return found
@@ -97,19 +97,19 @@ def edge_faults(files, rules):
                 continue
             elif top not in rules.folders:
                 yield f'{where}"{target}" does not start at the root with one of our folders'
-            elif not any(is_in(target, room) for room in allowed):
-                room = folder if path.startswith("tests/") else rules.room_of(path)
-                yield f"{where}{room} may not include {rules.room_of(target)} ({target})"
+            elif not any(is_in(target, component) for component in allowed):
+                component = folder if path.startswith("tests/") else rules.component_of(path)
+                yield f"{where}{component} may not include {rules.component_of(target)} ({target})"
 
 
-def room_faults(files, rules):
-    """Circles in the table, and folders with rooms that hold a file in none of them."""
+def component_faults(files, rules):
+    """Circles in the table, and folders with components that hold a file in none of them."""
     circle = rules.circle()
     if circle:
         yield "docs/architecture.md: the include table has a circle: " + ", ".join(circle)
     for path in files:
-        if not path.startswith("tests/") and rules.room_of(path) not in rules.allowed:
-            yield f"{path} is in no room of the include table"
+        if not path.startswith("tests/") and rules.component_of(path) not in rules.allowed:
+            yield f"{path} is in no component of the include table"
 
 
 def heavy_faults(files, rules):
@@ -130,14 +130,17 @@ def heavy_faults(files, rules):
 
 
 def link_faults(root, rules):
-    """A library is named for its room: navtalk::core, navtalk::media for core/media."""
-    rooms = {room.split("/")[-1]: room for room in rules.allowed} | {folder: folder for folder in rules.folders}
+    """A library is named for its component: navtalk::core, navtalk::media for core/media."""
+    named = {path.split("/")[-1]: path for path in rules.allowed} | {folder: folder for folder in rules.folders}
     for folder in rules.folders:
         for file in sorted((root / folder).rglob("CMakeLists.txt")):
             here = file.parent.relative_to(root).as_posix()
-            allowed = set().union(*(others for room, others in rules.allowed.items() if is_in(room, here) or is_in(here, room)))
-            for name in sorted(set(LINKED.findall(file.read_text(encoding="utf-8"))) & set(rooms)):
-                if not any(is_in(rooms[name], room) or is_in(room, rooms[name]) for room in allowed):
+            allowed = set()
+            for component, others in rules.allowed.items():
+                if is_in(component, here) or is_in(here, component):
+                    allowed |= others
+            for name in sorted(set(LINKED.findall(file.read_text(encoding="utf-8"))) & set(named)):
+                if not any(is_in(named[name], other) or is_in(other, named[name]) for other in allowed):
                     yield f"{file.relative_to(root).as_posix()}: {here} may not link navtalk::{name}"
 
 
@@ -168,8 +171,8 @@ def faults(root):
         files[path] = folder, [
             (text.count("\n", 0, found.start(2)) + 1, found.group(1), found.group(2)) for found in INCLUDE.finditer(text)
         ]
-    found = [*edge_faults(files, rules), *room_faults(files, rules), *heavy_faults(files, rules), *link_faults(root, rules)]
-    return sorted(set(found + list(unlisted_faults(root, rules))))
+    found = [*edge_faults(files, rules), *component_faults(files, rules), *heavy_faults(files, rules)]
+    return sorted({*found, *link_faults(root, rules), *unlisted_faults(root, rules)})
 
 
 def main():

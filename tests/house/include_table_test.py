@@ -47,7 +47,7 @@ class IncludeTable(unittest.TestCase):
 
     def test_a_file_outside_all_rooms_is_found(self):
         self.write("scheduler/ids.h", "")
-        self.assert_fault("scheduler/ids.h is in no room of the include table")
+        self.assert_fault("scheduler/ids.h is in no component of the include table")
 
     def test_a_circle_in_the_table_is_found(self):
         page = self.root / "docs/architecture.md"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/process/identity.h"
-#include "scheduler/provision/executor.h"
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/executor/executor.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 #include "scheduler/provision/supply.h"
 #include "tests/runpod/scene.h"
 #include "tests/temporary_directory.h"

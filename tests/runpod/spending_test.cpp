@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/process/identity.h"
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 #include "scheduler/provision/supply.h"
 #include "tests/runpod/scene.h"
 #include "tests/temporary_directory.h"

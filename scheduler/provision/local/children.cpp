@@ -15,6 +15,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
+#include "core/process/wait_child.h"
 #include "core/text/lenient_json.h"
 
 namespace navtalk::local {
@@ -89,14 +90,6 @@ pid_t spawn(const ChildCommand& command, const Setup& setup) {
   return pid;
 }
 
-// Its status, as waitpid(2) gives it.
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 struct LogLine {
   std::string message;
   bool quiet = false;
@@ -155,7 +148,7 @@ Children::Started Children::start(const ChildCommand& command) {
   } catch (const Error&) {
     // Nobody would notice its end.
     ::kill(pid, SIGKILL);
-    wait_for(pid);
+    wait_child(pid);
     throw;
   }
   child.errors = std::move(errors.read);
@@ -271,7 +264,7 @@ void Children::pass_on(Child& child) {
 }
 
 EndedChild Children::reap(Child& child) {
-  const int status = wait_for(child.id.pid);
+  const int status = wait_child(child.id.pid);
   return {.name = child.name,
           .id = child.id,
           .how = how_it_ended(status, child.last_line),

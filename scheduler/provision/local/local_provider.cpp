@@ -297,7 +297,7 @@ Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
   return NotFound{};
 }
 
-int LocalProvider::room(const std::vector<Gpu>& existing) const {
+int LocalProvider::creatable(const std::vector<Gpu>& existing) const {
   const auto used = [&](const std::string& device) {
     return std::any_of(existing.begin(), existing.end(), [&](const Gpu& gpu) {
       return gpu.source == Source::local && gpu.host == options_.host && gpu.device == device;

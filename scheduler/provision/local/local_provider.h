@@ -55,7 +55,7 @@ class LocalProvider : public Provider {
   Listing list(const std::stop_token& stop) override;
   // The same for one process. A process that /proc lacks has ended for certain.
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
-  int room(const std::vector<Gpu>& existing) const override;
+  int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
 
  private:

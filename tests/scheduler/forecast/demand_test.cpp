@@ -83,14 +83,14 @@ TEST_CASE("what is older than a day is forgotten") {
   CHECK(demand.day_per_s == Approx(1.0 / 60).epsilon(0.02));
 }
 
-TEST_CASE("a session's length is believed, then learnt") {
+TEST_CASE("a session's length is believed, then learned") {
   DemandEstimator estimator(k_start, {.session = 300s});
   CHECK(estimator.demand(k_start).session_s == Approx(300));
   estimator.ended(k_start + 1h, 95, 95 * 100.0);
   CHECK(estimator.demand(k_start + 1h).session_s == Approx((95 * 100.0 + 5 * 300) / 100));
 }
 
-TEST_CASE("lead times and success rates are learnt for each source and operation") {
+TEST_CASE("lead times and success rates are learned for each source and operation") {
   DemandEstimator estimator(k_start);
   const Demand before = estimator.demand(k_start);
   CHECK(before.create_at(Source::cloud).p50 == 90s);

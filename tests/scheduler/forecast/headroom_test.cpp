@@ -1,4 +1,4 @@
-// What is learnt from users who came when nobody expected them.
+// What is learned from users who came when nobody expected them.
 #include "scheduler/forecast/headroom.h"
 
 #include <catch2/catch.hpp>
@@ -31,17 +31,17 @@ struct Watch {
     tick(batch, batch, deviation);
   }
   double slots(double deviation, double wait_probability) const {
-    return headroom.learnt(deviation, wait_probability).deviations * deviation;
+    return headroom.learned(deviation, wait_probability).deviations * deviation;
   }
 };
 
 }  // namespace
 
-TEST_CASE("before users have come nothing learnt is trusted") {
-  CHECK(Headroom{}.learnt(3, 0.01) == Headroom::Learnt{});
+TEST_CASE("before users have come nothing learned is trusted") {
+  CHECK(Headroom{}.learned(3, 0.01) == Headroom::Learned{});
   Watch watch;
   for (int i = 0; i < 500; ++i) watch.tick(0, 0, 2);
-  CHECK(watch.headroom.learnt(3, 0.01).trust == 0);
+  CHECK(watch.headroom.learned(3, 0.01).trust == 0);
   CHECK(watch.headroom.users == 0);
 }
 
@@ -51,20 +51,20 @@ TEST_CASE("who comes is counted by the rise of the fast average") {
   CHECK(watch.headroom.users == Approx(120 + 12).margin(5));
 }
 
-TEST_CASE("batches as large at any load are learnt in slots") {
+TEST_CASE("batches as large at any load are learned in slots") {
   Watch watch;
   for (int i = 0; i < 40; ++i) watch.hour(20, i % 2 == 0 ? 1 : 4);
-  const Headroom::Learnt low = watch.headroom.learnt(1, 0.01);
+  const Headroom::Learned low = watch.headroom.learned(1, 0.01);
   CHECK(low.shape == 0);
   CHECK(low.trust == Approx(40.0 / 60).epsilon(0.1));
   CHECK(watch.slots(1, 0.01) == Approx(20).epsilon(0.2));
   CHECK(watch.slots(4, 0.01) == Approx(watch.slots(1, 0.01)));
 }
 
-TEST_CASE("batches that grow with the deviation are learnt in deviations") {
+TEST_CASE("batches that grow with the deviation are learned in deviations") {
   Watch watch;
   for (int i = 0; i < 40; ++i) watch.hour(i % 2 == 0 ? 8 : 32, i % 2 == 0 ? 2 : 8);
-  CHECK(watch.headroom.learnt(2, 0.01).shape == 1);
+  CHECK(watch.headroom.learned(2, 0.01).shape == 1);
   CHECK(watch.slots(2, 0.01) == Approx(8).epsilon(0.2));
   CHECK(watch.slots(8, 0.01) == Approx(32).epsilon(0.2));
 }
@@ -85,10 +85,10 @@ TEST_CASE("users who were expected teach no distrust of the normal quantile") {
   Watch watch;
   for (int i = 0; i < 40; ++i) watch.hour(4, 2);
   CHECK(watch.headroom.bursts == 0);
-  CHECK(watch.headroom.learnt(2, 0.01).trust == 0);
+  CHECK(watch.headroom.learned(2, 0.01).trust == 0);
 }
 
-TEST_CASE("nothing is learnt from a time in which nobody looked") {
+TEST_CASE("nothing is learned from a time in which nobody looked") {
   Watch watch;
   watch.hour(1, 2);
   const double users = watch.headroom.users;
@@ -109,7 +109,7 @@ TEST_CASE("what is a month old weighs a third") {
   CHECK(watch.headroom.users == Approx(users * std::exp(-1.0)).epsilon(0.03));
 }
 
-TEST_CASE("what was learnt survives as text") {
+TEST_CASE("what was learned survives as text") {
   Watch watch;
   for (int i = 0; i < 3; ++i) watch.hour(20, 2);
   watch.headroom.used = {.deviations = 4.5, .trust = 0.25, .shape = 0.5};
@@ -117,8 +117,8 @@ TEST_CASE("what was learnt survives as text") {
   REQUIRE(read);
   CHECK(read->at == watch.headroom.at);
   CHECK(read->newest == watch.headroom.newest);
-  CHECK(read->learnt(2, 0.01).deviations ==
-        Approx(watch.headroom.learnt(2, 0.01).deviations).epsilon(1e-3));
+  CHECK(read->learned(2, 0.01).deviations ==
+        Approx(watch.headroom.learned(2, 0.01).deviations).epsilon(1e-3));
   CHECK(as_text(*read) == as_text(watch.headroom));
   CHECK(parse_headroom(as_text(Headroom{})) == Headroom{});
   const std::string text = as_text(watch.headroom);

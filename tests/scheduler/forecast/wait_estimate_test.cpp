@@ -113,7 +113,7 @@ TEST_CASE("promises that hold leave the width alone; where they break it grows, 
 }
 
 TEST_CASE(
-    "with the learnt width nine in ten promises hold, although the estimate is half the truth") {
+    "with the learned width nine in ten promises hold, although the estimate is half the truth") {
   Random random(3, 1);
   std::vector<Promise> all;
   int kept = 0;

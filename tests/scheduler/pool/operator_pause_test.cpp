@@ -34,7 +34,7 @@ struct World {
   void finish(const Gpu& gpu, Event event) {
     const Gpu row = pool.row(gpu);
     REQUIRE(pool.store->change(
-        {.id = row.id, .version = row.version, .event = event, .intent = settled_intent(row)},
+        {.id = row.id, .version = row.version, .event = event, .intent = cleared_intent(row)},
         {"test", "done"}));
   }
   Operation wanted(const Gpu& gpu) { return pool.row(gpu).intent.operation; }

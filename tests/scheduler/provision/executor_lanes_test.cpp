@@ -4,7 +4,7 @@
 #include <set>
 #include <thread>
 
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 #include "tests/scheduler/provision/scripted_provider.h"
 #include "tests/scheduler/small_pool.h"
 

@@ -304,12 +304,12 @@ TEST_CASE("there is room for one worker on each device that no row uses") {
   LocalProviderOptions two = options();
   two.devices = {"cuda:0", "cuda:1"};
   const LocalProvider provider(two);
-  CHECK(provider.room({}) == 2);
+  CHECK(provider.creatable({}) == 2);
   Gpu gpu = new_row();
   gpu.device = "cuda:1";
-  CHECK(provider.room({gpu}) == 1);
+  CHECK(provider.creatable({gpu}) == 1);
   gpu.host = "elsewhere";
-  CHECK(provider.room({gpu}) == 2);
+  CHECK(provider.creatable({gpu}) == 2);
 }
 
 TEST_CASE("a worker of a dead gateway is outdated when it would be started differently now") {

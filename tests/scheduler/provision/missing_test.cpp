@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 #include "tests/scheduler/provision/scripted_provider.h"
 #include "tests/scheduler/small_pool.h"
 

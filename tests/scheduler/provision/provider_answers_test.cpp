@@ -1,10 +1,10 @@
 // What an executor's providers answered, counted for who has to say whether work was done.
-#include "scheduler/provision/provider_answers.h"
+#include "scheduler/provision/executor/provider_answers.h"
 
 #include <catch2/catch.hpp>
 
 #include "core/process/identity.h"
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 #include "scheduler/provision/supply.h"
 #include "tests/scheduler/provision/scripted_provider.h"
 #include "tests/scheduler/small_pool.h"

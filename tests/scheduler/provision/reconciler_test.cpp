@@ -1,4 +1,4 @@
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

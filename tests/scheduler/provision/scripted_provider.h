@@ -109,7 +109,7 @@ class ScriptedProvider : public Provider {
     }
     return NotFound{};
   }
-  int room(const std::vector<Gpu>&) const override { return 100; }
+  int creatable(const std::vector<Gpu>&) const override { return 100; }
   double expected_usd_per_hour() const override { return 0.5; }
 
  private:

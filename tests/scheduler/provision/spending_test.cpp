@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "scheduler/provision/executor.h"
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/executor/executor.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 #include "tests/scheduler/provision/scripted_provider.h"
 #include "tests/scheduler/small_pool.h"
 

@@ -180,7 +180,7 @@ TEST_CASE("a dedicated or draining GPU is neither woken nor counted") {
 TEST_CASE("a host that fell silent offers no devices") {
   World world;
   world.host({"cpu"});
-  CHECK(free_places(live_hosts(*world.pool.store), {}).size() == 1);
+  CHECK(free_devices(live_hosts(*world.pool.store), {}).size() == 1);
   register_host(*world.pool.store, {.name = "here", .devices = {"cpu"}}, {});
   CHECK(live_hosts(*world.pool.store).empty());
 }
@@ -208,10 +208,10 @@ TEST_CASE("gateways of one host that differ offer what each has, and the first s
     for (const Host& host : {first, second, none})
       register_host(store, host, std::chrono::minutes(1));
   }
-  using Places = std::vector<LocalPlace>;
-  CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 3}, {"here", "cuda:0", 2}});
+  using Places = std::vector<FreeDevice>;
+  CHECK(free_devices(live_hosts(store), {}) == Places{{"here", "cpu", 3}, {"here", "cuda:0", 2}});
   unregister_host(store, first);
-  CHECK(free_places(live_hosts(store), {}) == Places{{"here", "cpu", 2}, {"here", "cuda:0", 2}});
+  CHECK(free_devices(live_hosts(store), {}) == Places{{"here", "cpu", 2}, {"here", "cuda:0", 2}});
 }
 
 TEST_CASE("a gateway that was killed offers no device any more") {
@@ -232,9 +232,9 @@ TEST_CASE("a pool's id is made once, and its GPUs carry it") {
 
 TEST_CASE("waiters make no storm of a source that refuses or fails") {
   World world;
-  Demand learnt;
-  LeadTime& cloud = learnt.create[static_cast<std::size_t>(Source::cloud)];
-  Supply supply = world.supply({.cloud = CloudSwitch::on, .demand = [&] { return learnt; }});
+  Demand learned;
+  LeadTime& cloud = learned.create[static_cast<std::size_t>(Source::cloud)];
+  Supply supply = world.supply({.cloud = CloudSwitch::on, .demand = [&] { return learned; }});
   world.pool.enqueue("a");
   world.pool.enqueue("b");
   const TimePoint now = world.pool.store->now();

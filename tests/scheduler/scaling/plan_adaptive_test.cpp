@@ -54,7 +54,7 @@ TEST_CASE("adaptive: capacity for recurring arrivals is there when their minute 
   CHECK(line.find("10.0 of them from arrivals that recur every hour") != std::string::npos);
 }
 
-TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as it is trusted") {
+TEST_CASE("adaptive: the learned headroom takes the normal one's place as far as it is trusted") {
   Pool pool = busy_pool(20, 4);
   Headroom& headroom = pool.snapshot.memory.headroom;
   for (auto& steps : headroom.beyond) steps[20] = 1000;  // 9.6 to 11.5 deviations
@@ -69,7 +69,7 @@ TEST_CASE("adaptive: the learnt headroom takes the normal one's place as far as 
   CHECK(whole == Approx(20 + 11.5 * 3.104).margin(1));
   CHECK(half == Approx((28 + whole) / 2.0).margin(1));
   const Plan plan = pool.plan();
-  CHECK(plan.memory.headroom.used == plan.target.learnt);  // what people are shown
+  CHECK(plan.memory.headroom.used == plan.target.learned);  // what people are shown
   CHECK(plan.memory.headroom.used.trust == Approx(1));
 }
 

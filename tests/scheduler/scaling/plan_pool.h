@@ -22,8 +22,8 @@ struct Pool {
       snapshot.demand.create[i] = {.p50 = 60s, .p90 = 90s};
       snapshot.demand.wake[i] = {.p50 = 5s, .p90 = 8s};
     }
-    source(Source::local) = {.available = true, .room = 0};
-    source(Source::cloud) = {.available = true, .room = 100, .usd_per_hour = 0.5};
+    source(Source::local) = {.available = true, .creatable = 0};
+    source(Source::cloud) = {.available = true, .creatable = 100, .usd_per_hour = 0.5};
     limits.cloud = CloudSwitch::on;
     limits.min_free = 0;
     limits.max_free = 100;

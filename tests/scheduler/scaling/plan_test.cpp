@@ -109,7 +109,7 @@ TEST_CASE("a GPU with slots counts them all, and is taken away only whole") {
 TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") {
   Pool pool;
   pool.limits.min_free = 5;
-  pool.source(Source::local).room = 1;
+  pool.source(Source::local).creatable = 1;
   pool.add(Source::cloud, State::paused);
   pool.add(Source::local, State::paused);
   pool.add(Source::external, State::paused);
@@ -132,7 +132,7 @@ TEST_CASE("dedicated GPUs are no supply") {
   CHECK(pool.did() == "create runpod");
 }
 
-TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and replaced") {
+TEST_CASE("a failed GPU is not replaced during its hold, then it is cleared and replaced") {
   Pool pool;
   pool.limits.min_free = 1;
   auto& gpu = pool.add(Source::cloud, State::failed);
@@ -145,7 +145,7 @@ TEST_CASE("a failed GPU keeps its place for its hold, then it is cleared and rep
   CHECK(pool.did() == "create runpod");
 }
 
-TEST_CASE("a silent GPU keeps its place: nothing is made for it, and it is not surplus") {
+TEST_CASE("a silent GPU still counts: nothing is made for it, and it is not surplus") {
   Pool pool;
   pool.limits.min_free = 1;
   pool.limits.max_free = 1;
@@ -162,7 +162,7 @@ TEST_CASE("a silent GPU keeps its place: nothing is made for it, and it is not s
   CHECK(pool.did() == "");
 }
 
-TEST_CASE("in an outage a GPU that failed for its silence keeps its place, and no other one does") {
+TEST_CASE("in an outage a GPU that failed for its silence still counts, and no other one does") {
   Pool pool;
   pool.limits.min_free = 2;
   for (int i = 0; i < 2; ++i) {
@@ -224,9 +224,9 @@ TEST_CASE("caps are kept and named") {
     CHECK(pool.plan().blocked_by == BlockedBy::max_usd);
   }
   SECTION("no room anywhere") {
-    pool.source(Source::cloud).room = 1;
+    pool.source(Source::cloud).creatable = 1;
     CHECK(pool.did() == "create runpod");
-    CHECK(pool.plan().blocked_by == BlockedBy::no_room);
+    CHECK(pool.plan().blocked_by == BlockedBy::nothing_creatable);
   }
 }
 

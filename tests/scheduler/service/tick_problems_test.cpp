@@ -82,8 +82,9 @@ TEST_CASE(
   CHECK(code(BlockedBy::crash_loop, 2) == Code::failed);
   CHECK(code(BlockedBy::no_capacity, 1) == Code::no_capacity);
   CHECK(code(BlockedBy::no_capacity, 0) == std::nullopt);
-  for (const BlockedBy reason : {BlockedBy::max_gpus, BlockedBy::max_usd, BlockedBy::no_room,
-                                 BlockedBy::creates_per_tick, BlockedBy::failed_hold}) {
+  for (const BlockedBy reason :
+       {BlockedBy::max_gpus, BlockedBy::max_usd, BlockedBy::nothing_creatable,
+        BlockedBy::creates_per_tick, BlockedBy::failed_hold}) {
     CHECK(code(reason, 1) == std::nullopt);
   }
   const auto paused = tick_problems({.creation_paused = "no balance"},

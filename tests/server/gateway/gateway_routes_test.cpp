@@ -92,7 +92,7 @@ TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
   }
 }
 
-TEST_CASE("what the adaptive policy has learnt is shown while it is looked after") {
+TEST_CASE("what the adaptive policy has learned is shown while it is looked after") {
   GatewayPool pool;
   PoolStore& store = pool.store();
   const auto shown = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]["headroom"]; };

@@ -65,9 +65,9 @@ SocketClient::SocketClient(const std::string& url, const std::string& target,
     const auto guard = asio::make_work_guard(io_);
     io_.run();
   });
-  const HttpUrl place = parse_http_url(url);
+  const HttpUrl parts = parse_http_url(url);
   const server::WebSocket::Address address{
-      .host = place.host, .port = std::to_string(place.port), .target = target, .headers = headers};
+      .host = parts.host, .port = std::to_string(parts.port), .target = target, .headers = headers};
   const server::SocketLimits limits{.frame_bytes = 8 << 20};
   socket_ = wait(server::WebSocket::connect(address, limits, declined_));
 }
@@ -123,10 +123,10 @@ int SocketClient::close_code() {
 
 RawClient::RawClient(const std::string& url, int receive_buffer)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const HttpUrl place = parse_http_url(url);
+  const HttpUrl parts = parse_http_url(url);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(place.port));
+  address.sin_port = htons(static_cast<std::uint16_t>(parts.port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const timeval patience = {20, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

@@ -1,4 +1,4 @@
-#include "scheduler/provision/provider_answers.h"
+#include "scheduler/provision/executor/provider_answers.h"
 
 #include "core/base/overload.h"
 

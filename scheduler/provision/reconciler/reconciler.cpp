@@ -1,4 +1,4 @@
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/provision/price.h"
 #include "scheduler/provision/spending.h"
 
@@ -121,7 +122,7 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
   if (!instance.device.empty()) change.device = instance.device;
   std::string why = "found at the provider as " + instance.provider_id;
   if (gpu.intent.operation == Operation::create) {
-    change.intent = settled_intent(gpu);
+    change.intent = cleared_intent(gpu);
     if (hold_to_cap(store_, gpu, options_.max_usd_per_hour, change)) {
       why += ": " + *change.last_error;
       if (store_.change(change, {options_.who, why}) && change.device)
@@ -212,14 +213,8 @@ double Reconciler::price(const Instance& instance, double otherwise) const {
 }
 
 void Reconciler::fail(const Gpu& gpu, const std::string& why, bool gone) {
-  log::warn("a GPU failed", {{"gpu", gpu.id.text}, {"error", why}});
-  store_.change({.id = gpu.id,
-                 .version = gpu.version,
-                 .event = Event::fail,
-                 .last_error = why,
-                 .usd_per_hour = gone ? std::optional(0.0) : std::nullopt,
-                 .intent = settled_intent(gpu)},
-                {options_.who, why});
+  fail_row(store_, gpu,
+           {.cause = {options_.who, why}, .clear_intent = true, .costs_nothing = gone});
 }
 
 // An unknown pod costs money, so each one is named. Foreign workers on a host of ours are usual: they

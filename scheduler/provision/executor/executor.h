@@ -10,7 +10,7 @@
 //            without an id: done when a complete list lacks its name
 //
 // Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline. A
-// GPU whose true price breaks the cap on spending is recorded and destroyed again (spending.h).
+// GPU whose true price breaks the cap on spending is recorded and destroyed again (../spending.h).
 //
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
@@ -26,9 +26,9 @@
 
 #include "core/base/guarded.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/provision/call_lanes.h"
+#include "scheduler/provision/executor/call_lanes.h"
+#include "scheduler/provision/executor/provider_answers.h"
 #include "scheduler/provision/provider.h"
-#include "scheduler/provision/provider_answers.h"
 
 namespace navtalk {
 

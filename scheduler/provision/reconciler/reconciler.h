@@ -38,9 +38,9 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/settings.h"
-#include "scheduler/provision/lookups.h"
-#include "scheduler/provision/observations.h"
 #include "scheduler/provision/provider.h"
+#include "scheduler/provision/reconciler/lookups.h"
+#include "scheduler/provision/reconciler/observations.h"
 
 namespace navtalk {
 
@@ -51,7 +51,7 @@ struct ReconcilerOptions {
   double max_usd_per_hour = 0;  // the cap on spending; 0: none
   Duration orphan_grace = std::chrono::seconds(60);
   Duration consistency_window =
-      std::chrono::seconds(90);  // a created place may be missing from lists so long
+      std::chrono::seconds(90);  // a created instance may be missing from lists so long
   // A worker that answered so short a time before exists, whatever its provider says. As long as the
   // prober takes to notice that one is dead.
   Duration answered_within = std::chrono::seconds(15);

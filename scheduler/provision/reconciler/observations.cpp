@@ -1,4 +1,4 @@
-#include "scheduler/provision/observations.h"
+#include "scheduler/provision/reconciler/observations.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "scheduler/provision/lookups.h"
+#include "scheduler/provision/reconciler/lookups.h"
 
 #include <algorithm>
 

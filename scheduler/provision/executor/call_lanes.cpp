@@ -1,4 +1,4 @@
-#include "scheduler/provision/call_lanes.h"
+#include "scheduler/provision/executor/call_lanes.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "scheduler/provision/executor.h"
+#include "scheduler/provision/executor/executor.h"
 
 #include <algorithm>
 #include <exception>
@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/update_row.h"
 #include "scheduler/provision/price.h"
 #include "scheduler/provision/spending.h"
@@ -198,7 +199,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
 
 void Executor::record_done(const Gpu& taken, const std::optional<Instance>& instance) {
   const Operation operation = taken.intent.operation;
-  GpuChange change{.intent = settled_intent(taken)};
+  GpuChange change{.intent = cleared_intent(taken)};
   if (operation == Operation::pause) change.event = Event::paused;
   if (instance) {
     if (!instance->url.empty()) change.url = instance->url;
@@ -214,7 +215,7 @@ void Executor::record_done(const Gpu& taken, const std::optional<Instance>& inst
 // reconciler finds the instance by its name and adopts it.
 void Executor::record_created(const Gpu& taken, const Instance& instance, TimePoint asked) {
   GpuChange change{
-      .provider_id = instance.provider_id, .intent = settled_intent(taken), .paid_since = asked};
+      .provider_id = instance.provider_id, .intent = cleared_intent(taken), .paid_since = asked};
   if (!instance.url.empty()) change.url = instance.url;
   if (!instance.device.empty()) change.device = instance.device;
   change.usd_per_hour = instance.usd_per_hour;
@@ -257,14 +258,14 @@ bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const
 
 void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {
   const Operation operation = taken.intent.operation;
-  GpuChange change{.event = Event::fail, .last_error = message, .intent = settled_intent(taken)};
-  // An instance that was never created costs nothing.
   const bool refused = result == Attempt::Result::no_capacity || result == Attempt::Result::refused;
-  if (operation == Operation::create && refused) change.usd_per_hour = 0;
-  amend(taken, change, std::string(name(operation)) + " failed: " + message);
+  fail_row(store_, taken.id,
+           {.cause = {options_.owner, std::string(name(operation)) + " failed: " + message},
+            .last_error = message,
+            .clear_intent = true,
+            .costs_nothing = operation == Operation::create && refused},
+           [&](const Gpu& row) { return holds(row, taken); });
   record_attempt(taken, result, message);
-  log::warn("a GPU failed",
-            {{"gpu", taken.id.text}, {"operation", name(operation)}, {"error", message}});
   const bool supply = operation == Operation::create || operation == Operation::wake;
   if (supply && after_failure_) after_failure_();
 }

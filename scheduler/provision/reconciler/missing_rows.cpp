@@ -3,7 +3,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/provision/price.h"
-#include "scheduler/provision/reconciler.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 
 namespace navtalk {
 namespace {
@@ -86,7 +86,7 @@ bool Reconciler::answers(const Gpu& gpu) const {
   return last_probe_was_good || listed_at_ - gpu.seen_at <= options_.answered_within;
 }
 
-// This pass has learnt nothing about it.
+// This pass has learned nothing about it.
 void Reconciler::carry_over(const Gpu& gpu) {
   if (before_.replaced.contains(gpu.id)) seen_.replaced.insert(gpu.id);
   const auto before = before_.missing.find(gpu.id);
@@ -118,7 +118,7 @@ void Reconciler::match_unsettled(const Gpu& gpu, bool whole) {
          .version = gpu.version,
          .event = next(gpu.state, Event::fail) ? std::optional(Event::fail) : std::nullopt,
          .last_error = "the create call had no effect",
-         .intent = settled_intent(gpu)},
+         .intent = cleared_intent(gpu)},
         {options_.who, "never appeared at the provider"});
   }
 }

@@ -1,0 +1,36 @@
+#include "core/files/temporary_folder.h"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <optional>
+
+#include "tests/core/expect_error.h"
+#include "tests/core/files/scratch_folder.h"
+
+namespace navtalk {
+namespace {
+
+TEST_CASE("a temporary folder is its owner's alone, and goes with everything in it") {
+  const test::ScratchFolder base;
+  std::optional<TemporaryFolder> folder(base.path());
+  const std::filesystem::path path = folder->path();
+  CHECK(path.parent_path() == base.path());
+  struct stat status = {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777U) == 0700);
+  std::filesystem::create_directory(path / "inner");
+  std::ofstream(path / "inner" / "file") << "x";
+  folder.reset();
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a folder that cannot hold a temporary one is named") {
+  const test::ScratchFolder base;
+  test::expect_error(Code::failed, {"temporary folder", (base / "missing").native()},
+                     [&] { TemporaryFolder(base / "missing"); });
+}
+
+}  // namespace
+}  // namespace navtalk
