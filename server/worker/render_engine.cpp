@@ -9,6 +9,7 @@
 
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
+#include "avatars/bundle/bundle_files.h"
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "gpu/model/model.h"
@@ -41,6 +42,14 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
+// Its latents and masks; everything else is small.
+std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
+  std::error_code gone;
+  const std::uintmax_t masks = fs::file_size(directory / k_masks_file, gone);
+  return static_cast<std::uint64_t>(avatar.frames) * k_latent_values * sizeof(float) +
+         (gone ? 0 : masks);
+}
+
 // Of the work loop's thread, except for what is constant.
 class Renderer {
  public:
@@ -69,7 +78,15 @@ class Renderer {
     auto found = avatars_.find(id);
     if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
     const AvatarInfo& info = found->second.info();
-    return {.width = info.width, .height = info.height, .fps = info.fps};
+    return {.width = info.width,
+            .height = info.height,
+            .fps = info.fps,
+            .memory = memory_of(info, directory_of(id))};
+  }
+
+  void drop(const std::string& id) {
+    avatars_.erase(id);
+    ::malloc_trim(0);
   }
 
  private:
@@ -114,6 +131,7 @@ Engine render_engine(const RenderEngineOptions& options) {
               [renderer](const std::string& avatar, const Heartbeat& heartbeat) {
                 return renderer->prepare(avatar, heartbeat);
               },
+          .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
           .use =
               [name] {
                 return DeviceUse{
