@@ -42,13 +42,18 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
-// Its latents and masks; everything else is small.
+// The bytes of an avatar's latents and masks; everything else is small.
 std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
   std::error_code gone;
   const std::uintmax_t masks = fs::file_size(directory / k_masks_file, gone);
   return static_cast<std::uint64_t>(avatar.frames) * k_latent_values * sizeof(float) +
          (gone ? 0 : masks);
 }
+
+struct LoadedBundle {
+  Bundle bundle;
+  std::uint64_t memory = 0;  // bytes
+};
 
 // Of the work loop's thread, except for what is constant.
 class Renderer {
@@ -77,11 +82,11 @@ class Renderer {
   AvatarSize prepare(const std::string& id, const Heartbeat& heartbeat) {
     auto found = avatars_.find(id);
     if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
-    const AvatarInfo& info = found->second.info();
+    const AvatarInfo& info = found->second.bundle.info();
     return {.width = info.width,
             .height = info.height,
             .fps = info.fps,
-            .memory = memory_of(info, directory_of(id))};
+            .memory = found->second.memory};
   }
 
   void drop(const std::string& id) {
@@ -101,13 +106,14 @@ class Renderer {
     throw Error(Code::not_found, "this worker has no avatar " + id);
   }
 
-  Bundle opened(const std::string& id, const Heartbeat& heartbeat) const {
+  LoadedBundle opened(const std::string& id, const Heartbeat& heartbeat) const {
     const fs::path directory = directory_of(id);
     Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
     return as_fault(Code::failed, [&] {
       avatar.ensure_latents(*latents_, LatentCache::of_user(),
                             [&](std::string_view, std::size_t, std::size_t) { heartbeat(); });
-      return std::move(avatar);
+      const std::uint64_t memory = memory_of(avatar.info(), directory);
+      return LoadedBundle{std::move(avatar), memory};
     });
   }
 
@@ -116,7 +122,7 @@ class Renderer {
   const std::optional<Precision> precision_;
   std::optional<LatentOptions> latents_;
   std::optional<Model> model_;
-  std::map<std::string, Bundle> avatars_;
+  std::map<std::string, LoadedBundle> avatars_;
 };
 
 }  // namespace
