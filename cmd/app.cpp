@@ -14,6 +14,7 @@
 #include "cmd/terminal/progress_bar.h"
 #include "cmd/terminal/terminal.h"
 #include "cmd/usage.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/config/keys.h"
@@ -21,6 +22,9 @@
 
 namespace navtalk::cmd {
 namespace {
+
+// Variables that hold secrets: environment_value() alone knows them once the program runs.
+constexpr const char* k_secrets[] = {"NAVTALK_WORKER_TOKEN", "RUNPOD_API_KEY"};
 
 struct Globals {
   std::optional<std::filesystem::path> config_file;
@@ -117,6 +121,7 @@ int parse_and_run(int argc, char** argv, Context& context) {
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported like a full disk
+  withdraw_from_environment(k_secrets);  // before the first thread
   const SignalStop signals;
   const FailureStyle style{
       .json = has_flag(argc, argv, "--json"),

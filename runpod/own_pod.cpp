@@ -1,31 +1,22 @@
 #include "runpod/own_pod.h"
 
-#include <cstdlib>
-
+#include "core/base/environment.h"
 #include "core/log/log.h"
 #include "core/text/number.h"
 
 namespace navtalk::runpod {
-namespace {
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
-
 std::optional<OwnPod> own_pod() {
-  const std::string id = variable("RUNPOD_POD_ID"), key = variable("RUNPOD_API_KEY");
+  const std::string id = environment_value("RUNPOD_POD_ID");
+  const std::string key = environment_value("RUNPOD_API_KEY");
   if (id.empty() || key.empty()) return std::nullopt;
   ApiOptions api;
-  const std::string url = variable("POD_DEAD_MAN_API_URL");
+  const std::string url = environment_value("POD_DEAD_MAN_API_URL");
   if (!url.empty()) api.url = url;
   return OwnPod{id, api, ApiKey(key)};
 }
 
 std::optional<std::chrono::seconds> idle_shutdown_after() {
-  const auto seconds = parse_number<int>(variable("POD_DEAD_MAN_S"));
+  const auto seconds = parse_number<int>(environment_value("POD_DEAD_MAN_S"));
   if (!seconds || *seconds <= 0) return std::nullopt;
   return std::chrono::seconds(*seconds);
 }

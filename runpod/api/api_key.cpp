@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
@@ -12,6 +12,8 @@
 
 namespace navtalk::runpod {
 namespace {
+
+constexpr const char* k_variable = "RUNPOD_API_KEY";
 
 // A configuration that names a file that is not there is a wrong configuration.
 std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
@@ -53,13 +55,13 @@ std::string ApiKey::struck_from(std::string text) const {
 }
 
 ApiKey read_api_key(const std::filesystem::path& file) {
-  std::string key, origin = "RUNPOD_API_KEY";
+  std::string key, origin = k_variable;
   if (!file.empty()) {
     origin = printable(file.native());
     warn_if_open(file);
     key = first_line(file);
-  } else if (const char* variable = std::getenv("RUNPOD_API_KEY"); variable != nullptr) {
-    key = variable;
+  } else {
+    key = environment_value(k_variable);
   }
   if (key.empty()) {
     throw Error(Code::invalid,
@@ -73,8 +75,7 @@ ApiKey read_api_key(const std::filesystem::path& file) {
 }
 
 bool has_api_key(const std::filesystem::path& file) {
-  const char* const variable = std::getenv("RUNPOD_API_KEY");
-  return !file.empty() || (variable != nullptr && *variable != '\0');
+  return !file.empty() || !environment_value(k_variable).empty();
 }
 
 }  // namespace navtalk::runpod

@@ -6,7 +6,6 @@
 
 #include "core/log/error_throttle.h"
 #include "server/gateway/change_watcher.h"
-#include "server/gateway/local_only.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/sessions.h"
@@ -15,6 +14,7 @@
 #include "server/http/blocking_threads.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
+#include "server/http/local_only.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

@@ -32,6 +32,12 @@ std::string host_header(const WebSocket::Address& address) {
   return address.host + ":" + address.port;
 }
 
+// As resolvers and certificates have it: an IPv6 address stands in brackets in URLs and headers alone.
+std::string without_brackets(const std::string& host) {
+  const bool six = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return six ? host.substr(1, host.size() - 2) : host;
+}
+
 // In this order: close() alone would leave coroutines that wait for room waiting for ever.
 template <class Channel>
 void end(Channel& channel) {
@@ -201,9 +207,9 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
                                                                const SocketLimits& limits,
                                                                Declined& declined) {
   const auto executor = co_await asio::this_coro::executor;
+  const std::string host = without_brackets(address.host);
   asio::ip::tcp::resolver resolver(executor);
-  const auto [unknown, endpoints] =
-      co_await resolver.async_resolve(address.host, address.port, k_tuple);
+  const auto [unknown, endpoints] = co_await resolver.async_resolve(host, address.port, k_tuple);
   if (unknown) {
     declined.message = "cannot resolve " + address.host + ": " + unknown.message();
     co_return nullptr;
@@ -219,7 +225,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
   auto state = std::make_shared<State>(std::move(tcp), limits);
   if (address.tls) {
     beast::get_lowest_layer(state->stream).expires_after(limits.handshake);
-    const auto untrusted = co_await state->stream.next_layer().start_tls(address.host);
+    const auto untrusted = co_await state->stream.next_layer().start_tls(host);
     beast::get_lowest_layer(state->stream).expires_never();
     if (untrusted) {
       declined.message = "no TLS with " + address.host + ": " + untrusted.message();

@@ -39,7 +39,7 @@ enum class CloseCode : std::uint16_t {
 class WebSocket {
  public:
   struct Address {
-    std::string host{};
+    std::string host{};  // as in a URL: IPv6 in brackets
     std::string port{};
     std::string target{};
     NamedValues headers{};

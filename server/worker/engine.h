@@ -18,6 +18,7 @@ using Heartbeat = std::function<void()>;
 struct AvatarSize {
   int width = 0, height = 0;  // pixels
   FrameRate fps = 25;
+  std::uint64_t memory = 0;  // bytes that it takes while it is loaded
 };
 
 struct DeviceUse {
@@ -33,6 +34,7 @@ struct Engine {
   // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
   // broken one. Any other error is this worker's fault: another may well do it.
   std::function<AvatarSize(const std::string& avatar, const Heartbeat&)> prepare{};
+  std::function<void(const std::string& avatar)> drop{};  // one that prepare() loaded
   std::function<DeviceUse()> use{};
 };
 

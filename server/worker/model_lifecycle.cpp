@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "core/log/log.h"
@@ -22,7 +23,8 @@ ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine eng
     : engine_(std::move(engine)),
       loop_(loop),
       options_(std::move(options)),
-      phase_changed_(executor, asio::steady_timer::time_point::max()) {}
+      phase_changed_(executor, asio::steady_timer::time_point::max()),
+      avatars_(options_.avatars) {}
 
 asio::awaitable<void> ModelLifecycle::start() {
   try {
@@ -50,7 +52,7 @@ asio::awaitable<void> ModelLifecycle::load() {
       engine_.load([this] { loop_.heartbeat(); });
       loop_.heartbeat();  // however long that took, it is not stuck
     });
-    if (!options_.preload.empty()) co_await avatar(options_.preload);
+    if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {
     problem_ = error.what();
     log::error("loading failed", {{"error", problem_}});
@@ -83,15 +85,33 @@ asio::awaitable<void> ModelLifecycle::settled() {
     co_await phase_changed_.async_wait(k_tuple);
 }
 
-asio::awaitable<AvatarSize> ModelLifecycle::avatar(std::string id) {
-  if (const auto known = avatars_.find(id); known != avatars_.end()) co_return known->second;
-  const AvatarSize size = co_await run_on(loop_.executor(), [this, &id] {
-    const AvatarSize prepared = engine_.prepare(id, [this] { loop_.heartbeat(); });
-    loop_.heartbeat();
-    return prepared;
-  });
-  avatars_.emplace(id, size);
-  co_return size;
+asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id) {
+  for (;;) {
+    if (HeldAvatar known = avatars_.find(id)) co_return known;
+    const std::uint64_t dropped_before = dropped_;
+    const AvatarSize size = co_await run_on(loop_.executor(), [this, &id] {
+      const AvatarSize prepared = engine_.prepare(id, [this] { loop_.heartbeat(); });
+      loop_.heartbeat();
+      return prepared;
+    });
+    // A drop that was asked for meanwhile runs after this loading, and may be of this avatar.
+    if (dropped_ != dropped_before) continue;
+    HeldAvatar held = avatars_.add(id, size);
+    drop_surplus();
+    co_return held;
+  }
+}
+
+// Behind whatever the work loop does now. One that is asked for again meanwhile is loaded again, behind
+// that.
+void ModelLifecycle::drop_surplus() {
+  for (std::string& id : avatars_.take_surplus()) {
+    ++dropped_;
+    log::info("an avatar that no session uses is dropped", {{"avatar", id}});
+    asio::post(loop_.executor(), [this, dropped = std::move(id)] {
+      if (engine_.drop) engine_.drop(dropped);
+    });
+  }
 }
 
 void ModelLifecycle::change_to(Phase phase) {

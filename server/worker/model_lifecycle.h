@@ -6,12 +6,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstdint>
 #include <exception>
-#include <map>
 #include <string>
 
 #include "core/base/guarded.h"
 #include "server/worker/engine.h"
+#include "server/worker/loaded_avatars.h"
 #include "server/worker/phase.h"
 #include "server/worker/work_loop.h"
 
@@ -20,6 +21,7 @@ namespace navtalk::server {
 struct ModelOptions {
   std::string preload{};  // the avatar that is loaded with the models; empty: none
   std::chrono::milliseconds stuck_after{5'000};  // without a heartbeat of the work loop
+  AvatarBound avatars{};
 };
 
 class ModelLifecycle {
@@ -41,7 +43,9 @@ class ModelLifecycle {
   // Until no start, pause or wake is under way.
   Awaitable<void> settled();
   // Loads the avatar if it is not loaded. Errors as Engine::prepare.
-  Awaitable<AvatarSize> avatar(std::string id);
+  Awaitable<HeldAvatar> avatar(std::string id);
+  // Drops avatars that nobody holds any more, beyond the bound. While the I/O loop runs.
+  void drop_surplus();
 
   Phase phase() const { return phase_; }
   // In phase failed: why.
@@ -50,7 +54,7 @@ class ModelLifecycle {
   bool stuck() const { return loop_.since_heartbeat() > options_.stuck_after; }
   WorkLoop::Clock::duration since_heartbeat() const { return loop_.since_heartbeat(); }
   const std::string& device() const { return engine_.device; }
-  const std::map<std::string, AvatarSize>& avatars() const { return avatars_; }
+  const LoadedAvatars& avatars() const { return avatars_; }
 
   // Asks the engine what the device is doing; for the work loop's thread.
   void sample_device();
@@ -67,7 +71,9 @@ class ModelLifecycle {
   boost::asio::steady_timer phase_changed_;  // never expires: cancelling it wakes all who wait
   std::string problem_{};
   std::exception_ptr start_problem_{};
-  std::map<std::string, AvatarSize> avatars_{};
+  LoadedAvatars avatars_;
+  std::uint64_t dropped_ = 0;  // how many, ever
+  HeldAvatar preloaded_{};     // of sessions that name none: it stays
   Guarded<DeviceUse> use_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
+#include "avatars/bundle/bundle_files.h"
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "gpu/model/model.h"
@@ -41,6 +42,19 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
+// The bytes of an avatar's latents and masks; everything else is small.
+std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
+  std::error_code gone;
+  const std::uintmax_t masks = fs::file_size(directory / k_masks_file, gone);
+  return static_cast<std::uint64_t>(avatar.frames) * k_latent_values * sizeof(float) +
+         (gone ? 0 : masks);
+}
+
+struct LoadedBundle {
+  Bundle bundle;
+  std::uint64_t memory = 0;  // bytes
+};
+
 // Of the work loop's thread, except for what is constant.
 class Renderer {
  public:
@@ -68,8 +82,16 @@ class Renderer {
   AvatarSize prepare(const std::string& id, const Heartbeat& heartbeat) {
     auto found = avatars_.find(id);
     if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
-    const AvatarInfo& info = found->second.info();
-    return {.width = info.width, .height = info.height, .fps = info.fps};
+    const AvatarInfo& info = found->second.bundle.info();
+    return {.width = info.width,
+            .height = info.height,
+            .fps = info.fps,
+            .memory = found->second.memory};
+  }
+
+  void drop(const std::string& id) {
+    avatars_.erase(id);
+    ::malloc_trim(0);
   }
 
  private:
@@ -84,13 +106,14 @@ class Renderer {
     throw Error(Code::not_found, "this worker has no avatar " + id);
   }
 
-  Bundle opened(const std::string& id, const Heartbeat& heartbeat) const {
+  LoadedBundle opened(const std::string& id, const Heartbeat& heartbeat) const {
     const fs::path directory = directory_of(id);
     Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
     return as_fault(Code::failed, [&] {
       avatar.ensure_latents(*latents_, LatentCache::of_user(),
                             [&](std::string_view, std::size_t, std::size_t) { heartbeat(); });
-      return std::move(avatar);
+      const std::uint64_t memory = memory_of(avatar.info(), directory);
+      return LoadedBundle{std::move(avatar), memory};
     });
   }
 
@@ -99,7 +122,7 @@ class Renderer {
   const std::optional<Precision> precision_;
   std::optional<LatentOptions> latents_;
   std::optional<Model> model_;
-  std::map<std::string, Bundle> avatars_;
+  std::map<std::string, LoadedBundle> avatars_;
 };
 
 }  // namespace
@@ -114,6 +137,7 @@ Engine render_engine(const RenderEngineOptions& options) {
               [renderer](const std::string& avatar, const Heartbeat& heartbeat) {
                 return renderer->prepare(avatar, heartbeat);
               },
+          .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
           .use =
               [name] {
                 return DeviceUse{

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "server/worker/engine.h"
+#include "server/worker/loaded_avatars.h"
 
 namespace navtalk::server {
 
@@ -26,6 +27,7 @@ struct WorkerOptions {
   int slots = 1;
   // A work loop that has made no heartbeat for so long is stuck.
   std::chrono::milliseconds stuck_after{5'000};
+  AvatarBound avatars{};  // that no session uses
   // The worker ends when no gateway has spoken to it for so long; 0: never. Before the first
   // contact it waits `first_contact` from its start.
   std::chrono::milliseconds gateway_timeout{0}, first_contact{900'000};

@@ -7,6 +7,7 @@
 #include "scheduler/health/worker_health.h"
 #include "scheduler/health/worker_protocol.h"
 #include "server/http/bearer.h"
+#include "server/http/local_only.h"
 #include "server/http/metrics.h"
 
 namespace navtalk::server {
@@ -30,12 +31,6 @@ WorkerHealth::Gpu gpu_of(DeviceUse device) {
           .vram_total = device.memory_total,
           .vram_used = device.memory_used,
           .util = device.utilisation};
-}
-
-std::vector<std::string> names_of(const std::map<std::string, AvatarSize>& avatars) {
-  std::vector<std::string> names;
-  for (const auto& [avatar, size] : avatars) names.push_back(avatar);
-  return names;
 }
 
 std::vector<std::uint64_t> epochs_of(const SlotTable& slots) {
@@ -71,9 +66,18 @@ Router WorkerApi::router() {
   return router;
 }
 
-asio::awaitable<std::optional<Response>> WorkerApi::check(const Request& request) {
+// A worker is asked by gateways, never by pages. One without a token is there for programs of its own
+// machine, and a page from elsewhere in a browser there must not pass for one of them.
+std::optional<Response> WorkerApi::refuse_caller(const Request& request) const {
+  if (token_.empty()) return refuse_foreign(request);
   if (!has_token(request, token_))
-    co_return error_response(401, "unauthorized", "the worker's token is missing or wrong");
+    return error_response(401, "unauthorized", "the worker's token is missing or wrong");
+  if (std::optional<Response> refusal = refuse_pages(request)) return refusal;
+  return refuse_untyped_body(request);
+}
+
+asio::awaitable<std::optional<Response>> WorkerApi::check(const Request& request) {
+  if (std::optional<Response> refusal = refuse_caller(request)) co_return refusal;
   // A request without the header comes from a person with curl; a gateway always sends it.
   const auto version = request.header(k_protocol_header_lower_case);
   if (version && !is_worker_protocol(*version)) {
@@ -97,7 +101,7 @@ Response WorkerApi::health() const {
       .gpu = gpu_of(models.device_use()),
       .slots = static_cast<int>(parts_.sessions.slots().slots().size()),
       .sessions = parts_.sessions.count(),
-      .avatars = names_of(models.avatars()),
+      .avatars = models.avatars().ids(),
       .lease_epochs = epochs_of(parts_.sessions.slots()),
       .uptime_s = std::chrono::duration<double>(Clock::now() - started_).count()};
   Json body = as_json(health);
@@ -133,9 +137,9 @@ asio::awaitable<Response> WorkerApi::prepare(const Request& request) {
   const std::string avatar = text_member(json_body(request), "avatar");
   if (parts_.models.phase() != Phase::ready)
     co_return error_response(409, "busy", "the worker is " + parts_.sessions.state());
-  const AvatarSize size = co_await parts_.models.avatar(avatar);
+  const HeldAvatar size = co_await parts_.models.avatar(avatar);
   const Json answer = {
-      {"avatar", avatar}, {"width", size.width}, {"height", size.height}, {"fps", size.fps}};
+      {"avatar", avatar}, {"width", size->width}, {"height", size->height}, {"fps", size->fps}};
   co_return json_response(200, answer);
 }
 
@@ -172,7 +176,7 @@ Response WorkerApi::metrics() const {
         "Time since the last heartbeat of the work loop, in seconds",
         std::chrono::duration<double>(models.since_heartbeat()).count());
   gauge("navtalk_worker_avatars", "Avatars that are loaded",
-        static_cast<double>(models.avatars().size()));
+        static_cast<double>(models.avatars().count()));
   total("navtalk_worker_sessions_total", "Sessions opened since the worker started",
         counters.sessions);
   total("navtalk_worker_refused_total", "Sessions refused since the worker started",

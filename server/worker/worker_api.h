@@ -36,6 +36,7 @@ class WorkerApi {
   using Awaitable = boost::asio::awaitable<T>;
 
   Awaitable<std::optional<Response>> check(const Request& request);
+  std::optional<Response> refuse_caller(const Request& request) const;
   Response health() const;
   Response metrics() const;
   Awaitable<Response> pause();

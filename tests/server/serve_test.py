@@ -65,6 +65,8 @@ class Process:
 
     def ask(self, method, path, body=None, **headers):
         data = None if body is None else json.dumps(body).encode()
+        if body is not None:
+            headers["Content-Type"] = "application/json"
         request = urllib.request.Request(self.url + path, data=data, method=method, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
@@ -85,7 +87,9 @@ class Process:
 
     def connect(self, path="/v1/realtime", headers=()):
         url = self.url.replace("http", "ws") + path
-        self.sockets.append(websocket.create_connection(url, timeout=PATIENCE_S, header=list(headers)))
+        self.sockets.append(
+            websocket.create_connection(url, timeout=PATIENCE_S, header=list(headers), suppress_origin=True)
+        )
         return self.sockets[-1]
 
     def end(self, sign=signal.SIGTERM):
@@ -113,6 +117,12 @@ def worker_processes(folder):
         if b"--worker" in words and f"STATE_DIRECTORY={folder}".encode() in variables:
             found.append(int(entry.name))
     return found
+
+
+def variables_of(pid):
+    """The environment of a process as the system shows it."""
+    entries = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    return dict(entry.partition("=")[::2] for entry in entries if entry)
 
 
 def receive(socket, kind):
@@ -233,6 +243,31 @@ class Gateway(unittest.TestCase):
         self.assertIn("navtalk_pool_gpus", metrics)
 
 
+class Secrets(unittest.TestCase):
+    def test_they_are_in_no_environment_once_they_are_read(self):
+        secrets = {"RUNPOD_API_KEY": "not-a-key", "NAVTALK_WORKER_TOKEN": "sesame"}
+        gateway = Process(
+            "--listen",
+            "127.0.0.1:0",
+            NAVTALK_POOL_FREE_RUNNING_GPU="1",
+            NAVTALK_RUNPOD_API_URL="http://127.0.0.1:1",
+            **secrets,
+        )
+        self.addCleanup(shutil.rmtree, gateway.folder)
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in worker_processes(gateway.folder)])
+        self.addCleanup(gateway.end)
+        # The worker is asked with the token, so both sides have it.
+        eventually(lambda: gateway.states() == ["idle"], "a worker is ready")
+        (worker,) = worker_processes(gateway.folder)
+        for pid in (gateway.process.pid, worker):
+            variables = variables_of(pid)
+            self.assertEqual(variables["STATE_DIRECTORY"], gateway.folder)
+            for secret in secrets.values():
+                # The message names no variable of whoever runs the tests.
+                self.assertFalse(any(secret in value for value in variables.values()), f"process {pid}")
+        self.assertNotIn("RUNPOD_API_KEY", variables_of(worker))
+
+
 class Worker(unittest.TestCase):
     def setUp(self):
         self.avatars = tempfile.mkdtemp(prefix="navtalk-avatars-")
@@ -245,6 +280,11 @@ class Worker(unittest.TestCase):
 
     def health(self):
         return json.loads(self.worker.ask("GET", "/healthz", **self.bearer)[1])
+
+    def test_its_token_is_in_its_memory_alone(self):
+        variables = variables_of(self.worker.process.pid)
+        self.assertEqual(variables["NAVTALK_AVATARS_PATH"], self.avatars)
+        self.assertFalse(any("sesame" in value for value in variables.values()))
 
     def test_another_protocol_is_refused(self):
         headers = {**self.bearer, "X-Navtalk-Protocol": "2"}

@@ -1,5 +1,7 @@
 #include "server/worker/session/slot_request.h"
 
+#include <limits>
+
 #include "core/text/number.h"
 #include "scheduler/health/worker_protocol.h"
 
@@ -7,6 +9,8 @@ namespace navtalk::server {
 namespace {
 
 constexpr std::size_t k_longest_lease = 128;  // bytes
+// What the column of a store holds. A higher one would fence the slot against every claim to come.
+constexpr std::uint64_t k_highest_epoch = std::numeric_limits<std::int64_t>::max();
 
 template <class Number>
 Number number_parameter(const Request& request, std::string_view name) {
@@ -25,6 +29,10 @@ SlotRequest parse_slot_request(const Request& request) {
                 "lease is missing or longer than " + std::to_string(k_longest_lease) + " bytes");
   }
   parsed.epoch = number_parameter<std::uint64_t>(request, "epoch");
+  if (parsed.epoch > k_highest_epoch) {
+    throw Error(Code::usage, "epoch is higher than " + std::to_string(k_highest_epoch) +
+                                 ", which no pool gives out");
+  }
   if (request.parameter("slot")) parsed.slot = number_parameter<int>(request, "slot");
   return parsed;
 }

@@ -6,7 +6,7 @@
 
 namespace navtalk::server {
 
-// Error{usage} when lease or epoch is missing, or malformed.
+// Error{usage} when lease or epoch is missing or malformed, or no store gives out such an epoch.
 SlotRequest parse_slot_request(const Request& request);
 // For a verdict other than opened.
 Response refusal_of(const SlotAnswer& answer, const SlotRequest& request);

@@ -1,6 +1,7 @@
 #include "server/worker/session/worker_session.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/log/log.h"
 #include "core/text/printable.h"
@@ -76,6 +77,11 @@ asio::awaitable<void> WorkerSession::start(const std::string& text) {
     socket_.close(CloseCode::refused, "the session cannot start");
     co_return;
   }
+  // Each avatar that it named would be loaded, for one slot.
+  if (std::exchange(started_, true)) {
+    co_await socket_.send(error_frame("usage", "this session has started: it starts once"));
+    co_return;
+  }
   const nlohmann::json start = nlohmann::json::parse(text);
   std::string avatar = default_avatar_;
   if (const auto named = start.find("avatar"); named != start.end() && named->is_string())
@@ -83,12 +89,12 @@ asio::awaitable<void> WorkerSession::start(const std::string& text) {
   Code fault = Code::failed;
   std::string why;
   try {
-    const AvatarSize size = co_await models_.avatar(avatar);
+    avatar_ = co_await models_.avatar(avatar);
     const Json ready = {
         {"type", frame_type::ready},
         {"session", number_},
         {"avatar", avatar},
-        {"video", {{"width", size.width}, {"height", size.height}, {"fps", size.fps}}}};
+        {"video", {{"width", avatar_->width}, {"height", avatar_->height}, {"fps", avatar_->fps}}}};
     co_await socket_.send(control_frame(ready));
     co_return;
   } catch (const Error& error) {

@@ -42,6 +42,8 @@ class WorkerSession {
   ModelLifecycle& models_;
   WorkerSessionCounters& counters_;
   const std::string& default_avatar_;
+  HeldAvatar avatar_{};
+  bool started_ = false;  // session.start came
 };
 
 }  // namespace navtalk::server

@@ -75,6 +75,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
       log::info("session over", {{"lease", asked.lease}});
     }
   }
+  models_.drop_surplus();  // what this session held, perhaps
   if (socket) co_await socket->finished();
   co_return std::nullopt;
 }

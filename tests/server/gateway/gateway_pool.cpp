@@ -46,9 +46,9 @@ Gpu GatewayPool::add_worker(int slots) {
   return add(gpu);
 }
 
-Gpu GatewayPool::add_dead_worker() {
+Gpu GatewayPool::add_worker_at(const std::string& url) {
   Gpu gpu = row();
-  gpu.url = "http://127.0.0.1:1";
+  gpu.url = url;
   return add(gpu);
 }
 

@@ -36,7 +36,8 @@ class GatewayPool {
   // A fake worker, and its row: idle, or with another address.
   Gpu add_worker(int slots = 1);
   // The fullest is claimed first; among equals the first one made.
-  Gpu add_dead_worker();
+  Gpu add_dead_worker() { return add_worker_at("http://127.0.0.1:1"); }
+  Gpu add_worker_at(const std::string& url);
   void kill_worker(const Gpu& gpu);
 
   SocketClient connect() { return SocketClient(url(), "/v1/realtime"); }
@@ -78,7 +79,6 @@ class GatewayPool {
 
 inline const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
 inline const std::string k_mask(4, '\0');
-inline const Headers k_json = {{"Content-Type", "application/json"}};
 
 // A WebSocket by hand.
 void upgrade(RawClient& client);

@@ -22,6 +22,7 @@ struct Got {
   std::multimap<std::string, std::string> headers;
 };
 using Headers = std::vector<std::pair<std::string, std::string>>;
+inline const Headers k_json = {{"Content-Type", "application/json"}};
 
 // Fails the test when there is no answer.
 Got ask(const std::string& method, const std::string& url, const std::string& body = "",

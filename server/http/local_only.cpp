@@ -1,4 +1,4 @@
-#include "server/gateway/local_only.h"
+#include "server/http/local_only.h"
 
 #include "server/http/same_machine.h"
 
@@ -18,11 +18,17 @@ std::optional<Response> refuse_foreign(const Request& request) {
   if ((host && !is_this_machine(*host)) || (origin && !is_page_of_this_machine(*origin))) {
     return error_response(403, "forbidden", "only programs and pages of this machine are served");
   }
-  // A page may send forms and plain text anywhere without asking; JSON it may not.
-  if (request.has_body && !says_json(request)) {
-    return error_response(415, "usage", "a body needs the header Content-Type: application/json");
-  }
-  return std::nullopt;
+  return refuse_untyped_body(request);
+}
+
+std::optional<Response> refuse_pages(const Request& request) {
+  if (!request.header("origin")) return std::nullopt;
+  return error_response(403, "forbidden", "pages are not served: the request has an Origin");
+}
+
+std::optional<Response> refuse_untyped_body(const Request& request) {
+  if (!request.has_body || says_json(request)) return std::nullopt;
+  return error_response(415, "usage", "a body needs the header Content-Type: application/json");
 }
 
 }  // namespace navtalk::server

@@ -1,0 +1,96 @@
+// A worker with an engine of the test's own, on a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/guarded.h"
+#include "server/worker/worker.h"
+#include "tests/server/http/client.h"
+
+namespace navtalk::tests {
+
+using namespace navtalk::server;
+using namespace std::chrono_literals;
+
+// What the engine was asked, and what it is told to do.
+struct EngineScript {
+  std::binary_semaphore go{0};
+  std::atomic<bool> hold_load = false, hold_prepare = false, fail_load = false;
+  std::atomic<int> loads = 0, unloads = 0;
+  std::atomic<std::chrono::milliseconds> load_takes{};
+  std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
+  Guarded<std::vector<std::string>> prepared, dropped;
+};
+
+inline Engine engine_of(EngineScript& script) {
+  return {.load =
+              [&script](const Heartbeat&) {
+                if (script.hold_load) script.go.acquire();
+                std::this_thread::sleep_for(script.load_takes.load());
+                if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
+                ++script.loads;
+              },
+          .unload = [&script] { ++script.unloads; },
+          .prepare =
+              [&script](const std::string& avatar, const Heartbeat&) {
+                if (script.hold_prepare) script.go.acquire();
+                script.prepared.with([&](auto& ids) { ids.push_back(avatar); });
+                if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
+                if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");
+                if (avatar == "../x") throw Error(Code::usage, "/srv/../x is not an id");
+                if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
+                if (avatar == "bug") throw std::bad_alloc();
+                return AvatarSize{640, 480, 25, script.avatar_bytes};
+              },
+          .drop =
+              [&script](const std::string& avatar) {
+                script.dropped.with([&](auto& ids) { ids.push_back(avatar); });
+              },
+          .use = [] { return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40}; }};
+}
+
+class Running {
+ public:
+  explicit Running(EngineScript& script, WorkerOptions options = {})
+      : worker_(with_defaults(std::move(options)), engine_of(script)) {
+    result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
+  }
+  ~Running() {
+    stop();
+    result_.wait();
+  }
+  std::string url() const { return worker_.url(); }
+  void stop() { stop_.request_stop(); }
+  // Throws what run() threw.
+  bool ends() {
+    if (result_.wait_for(20s) != std::future_status::ready) return false;
+    std::future<void> over = std::exchange(result_, std::async(std::launch::deferred, [] {}));
+    over.get();
+    return true;
+  }
+  bool becomes(const std::string& state) {
+    return eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == state; });
+  }
+  int sessions() { return ask("GET", url() + "/healthz").body.at("sessions"); }
+
+ private:
+  static WorkerOptions with_defaults(WorkerOptions options) {
+    options.avatar = "ada";
+    return options;
+  }
+  std::stop_source stop_;
+  Worker worker_;
+  std::future<void> result_;
+};
+
+inline std::string session(const std::string& lease, int epoch, const std::string& more = "") {
+  return "/v1/session?lease=" + lease + "&epoch=" + std::to_string(epoch) + more;
+}
+
+}  // namespace navtalk::tests
