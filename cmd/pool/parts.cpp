@@ -18,10 +18,11 @@ PoolIdentity identity_of(PoolStore& store, const Config& config) {
   return pool_identity(store, config.runpod.name_prefix, config.pool.name);
 }
 
-std::string worker_token_of(const Config& config) {
+WorkerTokens worker_tokens_of(const Config& config) {
   const std::filesystem::path& file = config.pool.worker_token_file;
-  if (!file.empty()) return worker_token(file);
-  return worker_token(made_state_directory() / "worker-token", MissingToken::create);
+  return WorkerTokens(
+      file.empty() ? worker_token(made_state_directory() / "worker-token", MissingSecret::create)
+                   : worker_token(file));
 }
 
 std::string operator_name() {

@@ -41,14 +41,14 @@ std::vector<std::string> worker_environment(const Config& config) {
 }
 
 LocalProviderOptions local_options(const Context& context, PoolStore& store,
-                                   const std::string& token, const std::string& owner) {
+                                   const WorkerTokens& tokens, const std::string& owner) {
   return {.program = std::filesystem::read_symlink("/proc/self/exe"),
           .arguments = worker_arguments(context),
           .environment = worker_environment(context.config),
           .devices = local_devices(context.config),
           .slots = context.config.local.slots_per_device,
           .host = host_name(),
-          .token = token,
+          .tokens = tokens,
           .on_crash = [&store, owner](const std::string& name, const std::string& how) {
             try {
               fail_crashed_worker(store, name, how, owner);
@@ -66,10 +66,11 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   const Config& config = context.config;
   const std::unique_ptr<PoolStore> store = open_store(config);
   const PoolIdentity identity = identity_of(*store, config);
-  const std::string owner = this_process(), token = worker_token_of(config);
+  const std::string owner = this_process();
+  const WorkerTokens tokens = worker_tokens_of(config);
 
-  PoolProviders others(config, identity, token, *store, context.stop);
-  LocalProvider local(local_options(context, *store, token, owner));
+  PoolProviders others(config, identity, tokens, *store, context.stop);
+  LocalProvider local(local_options(context, *store, tokens, owner));
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);
 
@@ -93,9 +94,9 @@ int serve_gateway(const ServeOptions& options, Context& context) {
              return pool ? pool->problems() : Problems{"the pool starts"};
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
-       .session = {.worker_token = token}});
+       .session = {.worker_tokens = tokens}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
-  PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, token);
+  PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
   pool_of_this_host.host = Host{.name = host_name(),
                                 .devices = local_devices(config),
                                 .slots_per_device = config.local.slots_per_device,

@@ -16,6 +16,15 @@ std::string part(CURLU* url, CURLUPart which) {
   return text;
 }
 
+std::string written(const HttpUrl& url, bool with_port) {
+  std::string text = url.secure ? "https://" : "http://";
+  for (const char c : url.host) text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (with_port) text += ":" + std::to_string(url.port);
+  text += url.path;
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
+
 std::string base_or_text(const std::string& url) {
   try {
     return parse_http_url(url).base();
@@ -26,14 +35,9 @@ std::string base_or_text(const std::string& url) {
 
 }  // namespace
 
-std::string HttpUrl::base() const {
-  std::string text = secure ? "https://" : "http://";
-  for (const char c : host) text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  if (port != (secure ? 443 : 80)) text += ":" + std::to_string(port);
-  text += path;
-  while (text.ends_with('/')) text.pop_back();
-  return text;
-}
+std::string HttpUrl::base() const { return written(*this, port != (secure ? 443 : 80)); }
+
+std::string HttpUrl::canonical() const { return written(*this, true); }
 
 bool same_base(const std::string& a, const std::string& b) {
   return a == b || base_or_text(a) == base_or_text(b);

@@ -16,6 +16,8 @@ struct HttpUrl {
   // The one way to write it as the base of paths: names in lower case, no default port, no slash at
   // the end.
   std::string base() const;
+  // The same with the port always: for what must not change with the way of writing.
+  std::string canonical() const;
 };
 
 // Error{invalid} for what is not an http or https URL, and for one that carries a user or a

@@ -68,7 +68,7 @@ void Prober::step(bool leading) {
 
 void Prober::ask(const Gpu& gpu) {
   try {
-    client_.send(health_request(gpu.url, options_.token, options_.timeout),
+    client_.send(health_request(gpu.url, options_.tokens.of(gpu), options_.timeout),
                  [this, gpu](const HttpResult& result) { answered(gpu, judged(gpu, result)); });
   } catch (const Error& error) {
     answered(gpu, {.why = error.message()});  // the URL is not valid

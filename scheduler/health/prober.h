@@ -38,6 +38,7 @@
 #include "core/net/async_http_client.h"
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/row_workers.h"
@@ -47,7 +48,7 @@ namespace navtalk {
 struct ProberOptions {
   std::string who;  // this_process()
   std::string host;
-  std::string token;  // that workers ask for
+  WorkerTokens tokens{};
   Duration starting_every = std::chrono::milliseconds(500);
   Duration running_every = std::chrono::seconds(5);
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
@@ -102,7 +103,7 @@ class Prober {
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
   RowWorkers::Work make_prover();
-  void prove(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
+  void prove(const Gpu& gpu, const std::stop_token& stop);
   void make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;

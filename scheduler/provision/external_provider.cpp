@@ -17,11 +17,11 @@ Outcome ExternalProvider::create(const Gpu& gpu, const std::stop_token&) {
 }
 
 Outcome ExternalProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
-  return outcome(WorkerClient(token_).wake(gpu.url, stop));
+  return outcome(WorkerClient(tokens_.of(gpu)).wake(gpu.url, stop));
 }
 
 Outcome ExternalProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
-  return outcome(WorkerClient(token_).pause(gpu.url, stop));
+  return outcome(WorkerClient(tokens_.of(gpu)).pause(gpu.url, stop));
 }
 
 Outcome ExternalProvider::destroy(const Gpu&, const std::stop_token&) { return Done{}; }

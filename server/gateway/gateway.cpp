@@ -42,7 +42,7 @@ struct Gateway::Parts {
       : stop_notice(options.stop_notice),
         keeper(io.get_executor(), store, allocator, store_threads, renewal_thread, errors),
         suspects(io.get_executor(), allocator, store_threads, worker_threads,
-                 options.session.worker_token),
+                 options.session.worker_tokens),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  std::move(options.session)),
         status(store, store_threads, sessions, options.version, options.problems),

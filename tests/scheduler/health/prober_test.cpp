@@ -286,6 +286,21 @@ TEST_CASE("starting workers that do not answer delay no probe of a serving one")
   CHECK(world.pool.row(serving).seen_at > TimePoint{});
 }
 
+TEST_CASE("each worker is shown the token of its own row, and none the pool's secret") {
+  const WorkerTokens tokens("secret");
+  ProbedPool world({.tokens = tokens});
+  const Source source = GENERATE(Source::local, Source::external, Source::cloud);
+  const Gpu gpu = world.put(source, State::starting);
+  world.worker.set({.token = tokens.of(gpu)});
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::idle);
+  const auto requests = world.worker.requests();
+  REQUIRE(requests.size() == 3);  // two of its health, one WebSocket
+  for (const ReceivedRequest& request : requests) {
+    CHECK(request.header("authorization") == "Bearer " + tokens.of(gpu));
+  }
+}
+
 TEST_CASE("a duplicate row of one worker never becomes ready, and names the other row") {
   ProbedPool world;
   world.worker.set({.instance = "one"});

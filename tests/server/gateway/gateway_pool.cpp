@@ -22,7 +22,7 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   allocation.host = "here";
   allocator_.emplace(*gateways_store_, *supply_, *demand_tracker_, allocation);
   gateway.listen = "127.0.0.1:0";
-  gateway.session.worker_token = "secret";
+  gateway.session.worker_tokens = WorkerTokens("secret");
   gateway.identity = identity_;
   gateway_ = std::make_unique<server::Gateway>(*gateways_store_, *allocator_, gateway);
   running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });

@@ -69,7 +69,7 @@ class GatewayPool {
   std::optional<DemandTracker> demand_tracker_;
   std::optional<Allocator> allocator_;
   LocalProvider provider_{
-      {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .token = "secret"}};
+      {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .tokens = WorkerTokens("secret")}};
   std::vector<Gpu> started_;
   std::unique_ptr<server::Gateway> gateway_;
   std::stop_source stop_;
