@@ -20,9 +20,10 @@ PoolIdentity identity_of(PoolStore& store, const Config& config) {
 
 WorkerTokens worker_tokens_of(const Config& config) {
   const std::filesystem::path& file = config.pool.worker_token_file;
-  return WorkerTokens(
-      file.empty() ? worker_token(made_state_directory() / "worker-token", MissingSecret::create)
-                   : worker_token(file));
+  const bool allow_http = config.pool.allow_http_workers;
+  if (!file.empty()) return WorkerTokens(worker_token(file), allow_http);
+  return WorkerTokens(worker_token(made_state_directory() / "worker-token", MissingSecret::create),
+                      allow_http);
 }
 
 std::string operator_name() {

@@ -1,12 +1,17 @@
 #include "core/net/url.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+
+#include <algorithm>
 
 #include "core/base/cptr.h"
 #include "core/base/error.h"
 
 namespace navtalk {
 namespace {
+
+constexpr std::string_view k_localhost = "localhost";
 
 // The part, or empty when the URL has none.
 std::string part(CURLU* url, CURLUPart which) {
@@ -36,6 +41,19 @@ std::string base_or_text(const std::string& url) {
 }  // namespace
 
 std::string HttpUrl::base() const { return written(*this, port != (secure ? 443 : 80)); }
+
+bool HttpUrl::loopback() const {
+  if (std::equal(host.begin(), host.end(), k_localhost.begin(), k_localhost.end(),
+                 [](char a, char b) { return (a | 0x20) == b; })) {
+    return true;
+  }
+  in_addr four{};
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  if (!host.starts_with('[') || !host.ends_with(']')) return false;
+  in6_addr six{};
+  const std::string number = host.substr(1, host.size() - 2);
+  return inet_pton(AF_INET6, number.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
 
 std::string HttpUrl::canonical() const { return written(*this, true); }
 

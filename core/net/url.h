@@ -11,6 +11,8 @@ struct HttpUrl {
   int port = 0;
   std::string path{};  // with the query; at least "/"
 
+  // "localhost", or a loopback address.
+  bool loopback() const;
   // For messages: what may be shown of any URL, whatever its query holds.
   std::string place() const { return host + ":" + std::to_string(port); }
   // The one way to write it as the base of paths: names in lower case, no default port, no slash at

@@ -2,6 +2,7 @@
 //
 //   starting           two good answers in a row, and a WebSocket gets through: ready
 //   starting           refuses the token or the protocol, twice: failed
+//   any of these       its URL may not be asked (worker_tokens.h): failed
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
 //   failed             it may return (pool/outage.h), and proves itself as a starting one: ready,
@@ -74,9 +75,10 @@ class Prober {
  private:
   using Clock = ProbeRecords::Clock;
   struct Verdict {
-    std::string why{};     // empty: it is healthy
-    bool refuses = false;  // another token or protocol: waiting does not help
-    bool loads = false;    // reports that it is starting
+    std::string why{};      // empty: it is healthy
+    bool refuses = false;   // another token or protocol: waiting does not help
+    bool loads = false;     // reports that it is starting
+    bool unusable = false;  // its URL may not be asked
     int slots = 0;
     std::string instance{};
   };

@@ -31,8 +31,9 @@ bool misses_count(const Gpu& gpu, bool loads) {
 
 }  // namespace
 
-// A start that waiting does not help.
+// What waiting does not help.
 bool Prober::hopeless(const Gpu& gpu, const Result& result) {
+  if (result.verdict.unusable) return gpu.serving() || gpu.state == State::starting;
   return gpu.state == State::starting && result.verdict.refuses && result.in_row >= k_proofs;
 }
 

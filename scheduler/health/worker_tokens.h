@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "core/net/url.h"
 #include "scheduler/pool/gpu.h"
 #include "scheduler/pool/session.h"
 
@@ -19,10 +20,12 @@ class WorkerTokens {
  public:
   // Workers that ask for no token: each one is "".
   WorkerTokens() = default;
-  explicit WorkerTokens(std::string secret) : secret_(std::move(secret)) {}
+  // `allow_http`: as for check_clear_text().
+  explicit WorkerTokens(std::string secret, bool allow_http = false)
+      : secret_(std::move(secret)), allow_http_(allow_http) {}
 
   // For a request to the worker of that row, or of that lease. Error{invalid} when its URL is not
-  // valid.
+  // valid, or the token would travel in clear text.
   std::string of(const Gpu& gpu) const;
   std::string of(const Lease& lease) const;
   // What a worker is started with, by its name (scheduler/pool/identity.h).
@@ -35,6 +38,11 @@ class WorkerTokens {
   std::string derived(const std::string& context) const;
 
   std::string secret_{};
+  bool allow_http_ = false;
 };
+
+// Error{invalid} for an http:// URL beyond loopback, which would show a worker's token to the network.
+// `allow_http`: pool.allow_http_workers; the operator trusts the network.
+void check_clear_text(const HttpUrl& url, bool allow_http);
 
 }  // namespace navtalk

@@ -24,7 +24,7 @@ using Kind = WorkerFault::Kind;
 struct Place {
   RunpodServer server;
   runpod::RunpodProvider provider{tests::quick_options(server), runpod::ApiKey("not-a-key")};
-  WorkerClient worker{tests::k_tokens.of(row("a"))};
+  WorkerClient worker{tests::k_tokens.of_worker(row("a").name)};
 
   explicit Place(const RunpodServerOptions& options = {.workers = Workers::fake})
       : server(options) {}

@@ -25,9 +25,9 @@ constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::millise
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
 constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
 // Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
-// key, the store's URL).
-constexpr std::array<std::string_view, 5> k_not_passed_on = {
-    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL="};
+// key, the store's URL, the operator's key).
+constexpr std::array<std::string_view, 6> k_not_passed_on = {
+    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL=", "NAVTALK_OPERATOR_KEY="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";

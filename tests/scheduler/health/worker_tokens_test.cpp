@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "core/base/error.h"
 #include "scheduler/pool/identity.h"
+#include "tests/core/expect_error.h"
 
 using namespace navtalk;
 
@@ -53,8 +53,8 @@ TEST_CASE("a row's token is that of its worker's name, and of its URL only when 
 
 TEST_CASE("the duplicate of an instance has its token, since its worker was started with it") {
   const PoolIdentity identity{.prefix = "navtalk", .pool = "test", .id = "0123abcd"};
-  const Gpu gpu = new_gpu(identity, Source::cloud);
-  Gpu duplicate = new_gpu(identity, Source::cloud);
+  Gpu gpu = new_gpu(identity, Source::cloud), duplicate = new_gpu(identity, Source::cloud);
+  gpu.url = duplicate.url = "https://pod-2160.proxy.example";
   duplicate.name = duplicate_name(gpu.name);
   CHECK(duplicate.name != gpu.name);
   CHECK(k_tokens.of(duplicate) == k_tokens.of(gpu));
@@ -63,4 +63,26 @@ TEST_CASE("the duplicate of an instance has its token, since its worker was star
 TEST_CASE("without a secret there are no tokens") {
   CHECK(WorkerTokens().of_worker("a").empty());
   CHECK(WorkerTokens().of_url("http://127.0.0.1:9000").empty());
+}
+
+TEST_CASE("no token is for a request over http beyond loopback, unless that is allowed") {
+  const PoolIdentity identity{.prefix = "navtalk", .pool = "test", .id = "0123abcd"};
+  Gpu gpu = new_gpu(identity, Source::external);
+  const WorkerTokens anywhere("sesame", true);
+  for (const char* const url : {"http://10.0.0.7:2160", "http://gpu.example", "http://[fe80::1]",
+                                "http://127.evil.example", "http://localhost.example"}) {
+    INFO(url);
+    gpu.url = url;
+    const Lease lease{.url = url, .source = gpu.source};
+    test::expect_error(Code::invalid, {"pool.allow_http_workers"}, [&] { k_tokens.of(gpu); });
+    test::expect_error(Code::invalid, {"pool.allow_http_workers"}, [&] { k_tokens.of(lease); });
+    CHECK(anywhere.of(gpu) == k_tokens.of_url(url));
+    CHECK(anywhere.of(lease) == k_tokens.of_url(url));
+  }
+  for (const char* const url : {"https://gpu.example", "http://127.0.0.1:9000", "http://127.9.9.9",
+                                "http://localhost", "http://LocalHost:80", "http://[::1]:9000"}) {
+    INFO(url);
+    gpu.url = url;
+    CHECK(k_tokens.of(gpu) == k_tokens.of_url(url));
+  }
 }
