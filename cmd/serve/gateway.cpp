@@ -6,11 +6,16 @@
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
 #include "cmd/serve/serve.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/files/secret_file.h"
+#include "core/files/state_directory.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "core/process/open_files.h"
+#include "core/text/printable.h"
+#include "core/text/trim.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
@@ -58,6 +63,23 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
           }};
 }
 
+struct OperatorKey {
+  std::string text;
+  std::string place;  // the variable, or the file
+};
+
+// The configured file, else operator-key in the state directory, made at first use.
+OperatorKey operator_key_of(const Config& config) {
+  const SecretKind kind{.name = "operator key", .variable = "NAVTALK_OPERATOR_KEY"};
+  const std::filesystem::path& configured = config.server.operator_key_file;
+  const std::filesystem::path file =
+      configured.empty() ? made_state_directory() / "operator-key" : configured;
+  const bool in_variable = !trim(environment_value(kind.variable)).empty();
+  return {.text = read_secret(kind, file,
+                              configured.empty() ? MissingSecret::create : MissingSecret::refuse),
+          .place = in_variable ? kind.variable : file.native()};
+}
+
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
@@ -82,12 +104,15 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   Supply supply(*store, supplies);
   Allocator allocator(*store, supply, demand_tracker, allocator_options(config, owner));
 
+  const OperatorKey operator_key = operator_key_of(config);
   std::optional<PoolService> pool;
   server::Gateway gateway(
       *store, allocator,
       {.listen = options.listen.value_or(config.server.listen),
        .version = NAVTALK_VERSION,
        .identity = identity,
+       .operator_key = operator_key.text,
+       .allow_http_workers = config.pool.allow_http_workers,
        .problems =
            [&pool] {
              using Problems = std::vector<std::string>;
@@ -105,8 +130,10 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {
-    context.out.print("navtalk serves {}\n", gateway.url());
+    context.out.print("navtalk serves {}\nThe operator key is in {}\n", gateway.url(),
+                      printable(operator_key.place));
   }
+  log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();
   gateway.run(context.stop);
   return stop_status(context.stop);

@@ -46,7 +46,10 @@ struct Gateway::Parts {
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  std::move(options.session)),
         status(store, store_threads, sessions, options.version, options.problems),
-        operators(store, store_threads, options.identity),
+        operators(store, store_threads,
+                  {.identity = options.identity,
+                   .key = options.operator_key,
+                   .allow_http_workers = options.allow_http_workers}),
         server(io, checked_address(options.listen), HttpLimits{}, routes()),
         watcher(store, allocator, errors, io.get_executor(),
                 [this] { sessions.note_pool_change(); }) {}

@@ -44,6 +44,9 @@ class GatewayPool {
   SocketClient connect_from(const std::string& address) {
     return SocketClient(url(), "/v1/realtime", {{"X-Forwarded-For", address}});
   }
+  // A request with the operator's key.
+  Got operate(const std::string& method, const std::string& path, const std::string& body = "",
+              Headers headers = {}) const;
   std::string url() const { return gateway_->url(); }
   PoolStore& store() { return *store_; }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
@@ -78,6 +81,7 @@ class GatewayPool {
 
 inline const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
 inline const std::string k_mask(4, '\0');
+inline const std::string k_operator_key = "a-key-of-these-tests";
 inline const Headers k_json = {{"Content-Type", "application/json"}};
 
 // A WebSocket by hand.
