@@ -369,16 +369,19 @@ TEST_CASE("workers of other living gateways are never outdated") {
   CHECK(done(first.destroy(gpu, {})));
 }
 
-TEST_CASE("a worker gets neither the store's URL nor the cloud's key") {
+TEST_CASE("a worker gets none of the store's URL, the cloud's key and the operator's") {
   ::setenv("PGPASSWORD", "not-a-password", 1);
   ::setenv("NAVTALK_STORE_URL", "sqlite:/nonexistent", 1);
+  ::setenv("NAVTALK_OPERATOR_KEY", "not-a-key", 1);
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
   ::unsetenv("PGPASSWORD");
   ::unsetenv("NAVTALK_STORE_URL");
+  ::unsetenv("NAVTALK_OPERATOR_KEY");
   for (const std::string& variable : local::environment_of(*parse_process_id(gpu.provider_id))) {
     CHECK_FALSE(variable.starts_with("PG"));
     CHECK_FALSE(variable.starts_with("NAVTALK_STORE_URL"));
+    CHECK_FALSE(variable.starts_with("NAVTALK_OPERATOR_KEY"));
   }
   CHECK(done(provider.destroy(gpu, {})));
 }
