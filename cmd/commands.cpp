@@ -12,6 +12,7 @@ void add_commands(Commands& commands) {
   add_pool_status(commands);
   add_pool_scale(commands);
   add_pool_add(commands);
+  add_pool_token(commands);
   add_pool_drain(commands);
   add_pool_wake(commands);
   add_pool_pause(commands);

@@ -54,6 +54,7 @@ void add_pool_pause(Commands& commands);
 void add_pool_remove(Commands& commands);
 void add_pool_scale(Commands& commands);
 void add_pool_status(Commands& commands);
+void add_pool_token(Commands& commands);
 void add_pool_wake(Commands& commands);
 
 void add_commands(Commands& commands);

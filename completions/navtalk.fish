@@ -1,7 +1,7 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
     set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --voice --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
     set -l path ''
     set -l skip 0
@@ -81,6 +81,7 @@ complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__fish_complete_direct
 complete -c navtalk -n '__navtalk_at pool' -a status -d 'Show every GPU of the pool, and the totals'
 complete -c navtalk -n '__navtalk_at pool' -a scale -d 'Run one tick of the scaler, for cron and systemd'
 complete -c navtalk -n '__navtalk_at pool' -a add -d 'Register a worker that runs elsewhere'
+complete -c navtalk -n '__navtalk_at pool' -a token -d 'Print the token of a worker that runs elsewhere'
 complete -c navtalk -n '__navtalk_at pool' -a drain -d 'Let a GPU take no new sessions'
 complete -c navtalk -n '__navtalk_at pool' -a wake -d 'Wake a paused GPU'
 complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is kept and costs little'
@@ -95,6 +96,7 @@ complete -c navtalk -n '__navtalk_at pool scale' -l exit-code -d 'Exit with 10 i
 complete -c navtalk -n '__navtalk_at pool add' -l url -x -d 'The worker\'s base URL'
 complete -c navtalk -n '__navtalk_at pool add' -l slots -x -d 'Sessions that it holds at once (default 1)'
 complete -c navtalk -n '__navtalk_at pool add' -l dedicated-to -x -d 'Only this tenant may use it'
+complete -c navtalk -n '__navtalk_at pool token' -x
 complete -c navtalk -n '__navtalk_at pool drain' -l undo -d 'Let it take sessions again'
 complete -c navtalk -n '__navtalk_at pool drain' -x
 complete -c navtalk -n '__navtalk_at pool wake' -x

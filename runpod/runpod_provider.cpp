@@ -82,7 +82,7 @@ NewPod RunpodProvider::order(const Gpu& gpu, const Candidate& candidate) const {
   pod.env["POD_POOL_ID"] = options_.pool_id;
   pod.env["POD_POOL_NAME"] = options_.pool;
   pod.env["POD_GPU_ID"] = gpu.id.text;
-  pod.env["NAVTALK_WORKER_TOKEN"] = options_.worker_token;
+  pod.env["NAVTALK_WORKER_TOKEN"] = options_.worker_tokens.of_worker(gpu.name);
   pod.env["POD_DEAD_MAN_S"] = std::to_string(options_.idle_shutdown.count());
   pod.env["POD_DEAD_MAN_API_URL"] = options_.api.url;
   return pod;

@@ -12,6 +12,7 @@
 #include "core/base/guarded.h"
 #include "runpod/api/api.h"
 #include "runpod/candidates.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk::runpod {
@@ -37,9 +38,9 @@ struct ProviderOptions {
       "serve --worker --listen 0.0.0.0:{port} --slots {slots} --gateway-silence-s {silence_s}";
   std::string min_cuda{}, registry{}, volume_id{}, volume_path{};
   int port = 2160, disk_gb = 40;
-  // The worker's token: a reference to a secret that is kept at Runpod, since a pod's environment
-  // can be read in clear by everyone who may list pods.
-  std::string worker_token = "{{ RUNPOD_SECRET_navtalk_worker_token }}";
+  // A pod's environment can be read in clear by everyone who may list pods: its worker gets a token
+  // that opens no other.
+  WorkerTokens worker_tokens{};
   // A pod that no gateway has contacted for so long deletes itself (own_pod.h).
   std::chrono::seconds idle_shutdown{600};
   std::map<std::string, std::string> env{};  // further variables of the pod

@@ -1,10 +1,11 @@
-// pool add, drain, wake, pause, remove: what an operator does to single GPUs.
+// pool add, token, drain, wake, pause, remove: what an operator does to single GPUs.
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
 #include "cmd/pool/parts.h"
+#include "core/net/url.h"
 #include "core/text/printable.h"
 #include "scheduler/provision/operator_actions.h"
 #include "scheduler/service/pool_report.h"
@@ -29,8 +30,26 @@ int tell(const Gpu& gpu, const std::string& what, PoolStore& store, Context& con
 int add(const AddOptions& options, Context& context) {
   const auto store = open_store(context.config);
   const Gpu gpu = register_gpu(*store, identity_of(*store, context.config),
-                               {options.url, options.slots, {options.tenant}}, operator_name());
-  return tell(gpu, "is registered; it is idle once its worker has answered", *store, context);
+                               {.url = options.url,
+                                .slots = options.slots,
+                                .dedicated_to = {options.tenant},
+                                .allow_http = context.config.pool.allow_http_workers},
+                               operator_name());
+  return tell(gpu,
+              "is registered; it is idle once its worker has answered. If it answers 401, give it "
+              "the token that 'navtalk pool token " +
+                  printable(gpu.url) + "' prints",
+              *store, context);
+}
+
+int token(const std::string& url, Context& context) {
+  const std::string token = worker_tokens_of(context.config).of_url(url);
+  if (context.json) {
+    context.out.json({{"url", parse_http_url(url).base()}, {"token", token}});
+  } else {
+    context.out.print("{}\n", token);
+  }
+  return 0;
 }
 
 // A command that takes one id, and flags of its own.
@@ -63,8 +82,8 @@ void add_pool_add(Commands& commands) {
       .group = Group::pool,
       .name = "add",
       .summary = "Register a worker that runs elsewhere",
-      .examples = "  navtalk pool add --url http://10.0.0.7:2160 --slots 4\n"
-                  "  navtalk pool add --url http://10.0.0.8:2160 --dedicated-to acme\n",
+      .examples = "  navtalk pool add --url https://gpu7.example --slots 4\n"
+                  "  navtalk pool add --url https://gpu8.example --dedicated-to acme\n",
       .action = [options](Context& context) { return add(*options, context); },
   });
   command.add_option("--url", options->url, "The worker's base URL")->required()->type_name("URL");
@@ -73,6 +92,20 @@ void add_pool_add(Commands& commands) {
       ->type_name("N");
   command.add_option("--dedicated-to", options->tenant, "Only this tenant may use it")
       ->type_name("TENANT");
+}
+
+void add_pool_token(Commands& commands) {
+  const auto url = std::make_shared<std::string>();
+  CLI::App& command = commands.add({
+      .group = Group::pool,
+      .name = "token",
+      .summary = "Print the token of a worker that runs elsewhere",
+      .examples = "  navtalk pool token https://gpu7.example > token\n",
+      .action = [url](Context& context) { return token(*url, context); },
+  });
+  command.add_option("url", *url, "The URL by which it is registered, or is going to be")
+      ->required()
+      ->type_name("URL");
 }
 
 void add_pool_drain(Commands& commands) {

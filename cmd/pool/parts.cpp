@@ -18,10 +18,12 @@ PoolIdentity identity_of(PoolStore& store, const Config& config) {
   return pool_identity(store, config.runpod.name_prefix, config.pool.name);
 }
 
-std::string worker_token_of(const Config& config) {
+WorkerTokens worker_tokens_of(const Config& config) {
   const std::filesystem::path& file = config.pool.worker_token_file;
-  if (!file.empty()) return worker_token(file);
-  return worker_token(made_state_directory() / "worker-token", MissingToken::create);
+  const bool allow_http = config.pool.allow_http_workers;
+  if (!file.empty()) return WorkerTokens(worker_token(file), allow_http);
+  return WorkerTokens(worker_token(made_state_directory() / "worker-token", MissingSecret::create),
+                      allow_http);
 }
 
 std::string operator_name() {

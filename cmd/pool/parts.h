@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cmd/context.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 
@@ -15,8 +16,9 @@ namespace navtalk::cmd {
 // The configured store; SQLite in the state directory where none is named.
 std::unique_ptr<PoolStore> open_store(const Config& config);
 PoolIdentity identity_of(PoolStore& store, const Config& config);
-// The configured file, else worker-token in the state directory, made at first use.
-std::string worker_token_of(const Config& config);
+// From the secret in the configured file, else in worker-token in the state directory, made at first
+// use.
+WorkerTokens worker_tokens_of(const Config& config);
 
 // "operator USER@HOST": who an event of this command names.
 std::string operator_name();

@@ -13,11 +13,13 @@ namespace navtalk::cmd {
 
 namespace {
 
-runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& identity) {
+runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& identity,
+                                      const WorkerTokens& worker_tokens) {
   const auto& cloud = config.runpod;
   runpod::ProviderOptions options;
   options.api.url = cloud.api_url;
   options.proxy_url = cloud.proxy_url;
+  options.worker_tokens = worker_tokens;
   options.pool = identity.pool;
   options.pool_id = identity.id;
   options.preferences = {
@@ -32,8 +34,9 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
 
 std::unique_ptr<runpod::RunpodProvider> cloud_provider(const Config& config,
                                                        const PoolIdentity& identity,
+                                                       const WorkerTokens& worker_tokens,
                                                        PoolStore& store) {
-  runpod::ProviderOptions options = cloud_options(config, identity);
+  runpod::ProviderOptions options = cloud_options(config, identity, worker_tokens);
   if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
     options.cap = runpod::SpendingCap{
         .reserve =
@@ -63,12 +66,12 @@ bool cloud_is_reached(const Config& config, PoolStore& store) {
 }  // namespace
 
 PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
-                             const std::string& worker_token, PoolStore& store,
+                             const WorkerTokens& worker_tokens, PoolStore& store,
                              const std::stop_token& stop)
-    : external_(std::make_unique<ExternalProvider>(worker_token)) {
+    : external_(std::make_unique<ExternalProvider>(worker_tokens)) {
   if (!cloud_is_reached(config, store)) return;
   try {
-    auto cloud = cloud_provider(config, identity, store);
+    auto cloud = cloud_provider(config, identity, worker_tokens, store);
     // The cap counts what the next one will cost.
     if (has_cloud(config)) cloud->learn_prices(stop);
     cloud_ = std::move(cloud);

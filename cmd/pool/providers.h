@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/config/config.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/provision/provider.h"
@@ -19,8 +20,8 @@ class PoolProviders {
  public:
   // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
   // this, tells what the cap on spending leaves.
-  PoolProviders(const Config& config, const PoolIdentity& identity, const std::string& worker_token,
-                PoolStore& store, const std::stop_token& stop);
+  PoolProviders(const Config& config, const PoolIdentity& identity,
+                const WorkerTokens& worker_tokens, PoolStore& store, const std::stop_token& stop);
 
   std::vector<Provider*> all() const;
   // What the next cloud GPU is expected to cost by what is known now; 0 without a cloud.

@@ -75,15 +75,15 @@ int scale(const Options& options, Context& context) {
   const auto store = open_store(context.config);
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
-  const std::string token = worker_token_of(context.config);
-  PoolProviders providers(context.config, identity, token, *store, context.stop);
+  const WorkerTokens tokens = worker_tokens_of(context.config);
+  PoolProviders providers(context.config, identity, tokens, *store, context.stop);
   throw_if_stopped(context.stop);
   SupplyOptions supplies = supply_options(context.config_reading, identity, "scaler " + owner);
   supplies.cloud_usd_per_hour = [&providers] { return providers.cloud_usd_per_hour(); };
   Supply supply(*store, supplies);
   DemandTracker demand_tracker(*store);
   SingleTick ticker({*store, supply, demand_tracker, providers.all()},
-                    pool_options(context.config_reading, identity, owner, token));
+                    pool_options(context.config_reading, identity, owner, tokens));
   int acted = 0;
   std::optional<Code> failure;
   do {

@@ -6,11 +6,16 @@
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
 #include "cmd/serve/serve.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/files/secret_file.h"
+#include "core/files/state_directory.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "core/process/open_files.h"
+#include "core/text/printable.h"
+#include "core/text/trim.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
@@ -41,14 +46,14 @@ std::vector<std::string> worker_environment(const Config& config) {
 }
 
 LocalProviderOptions local_options(const Context& context, PoolStore& store,
-                                   const std::string& token, const std::string& owner) {
+                                   const WorkerTokens& tokens, const std::string& owner) {
   return {.program = std::filesystem::read_symlink("/proc/self/exe"),
           .arguments = worker_arguments(context),
           .environment = worker_environment(context.config),
           .devices = local_devices(context.config),
           .slots = context.config.local.slots_per_device,
           .host = host_name(),
-          .token = token,
+          .tokens = tokens,
           .on_crash = [&store, owner](const std::string& name, const std::string& how) {
             try {
               fail_crashed_worker(store, name, how, owner);
@@ -56,6 +61,23 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
               log::warn("a crash could not be recorded", {{"error", error.what()}});
             }
           }};
+}
+
+struct OperatorKey {
+  std::string text;
+  std::string place;  // the variable, or the file
+};
+
+// The configured file, else operator-key in the state directory, made at first use.
+OperatorKey operator_key_of(const Config& config) {
+  const SecretKind kind{.name = "operator key", .variable = "NAVTALK_OPERATOR_KEY"};
+  const std::filesystem::path& configured = config.server.operator_key_file;
+  const std::filesystem::path file =
+      configured.empty() ? made_state_directory() / "operator-key" : configured;
+  const bool in_variable = !trim(environment_value(kind.variable)).empty();
+  return {.text = read_secret(kind, file,
+                              configured.empty() ? MissingSecret::create : MissingSecret::refuse),
+          .place = in_variable ? kind.variable : file.native()};
 }
 
 }  // namespace
@@ -66,10 +88,11 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   const Config& config = context.config;
   const std::unique_ptr<PoolStore> store = open_store(config);
   const PoolIdentity identity = identity_of(*store, config);
-  const std::string owner = this_process(), token = worker_token_of(config);
+  const std::string owner = this_process();
+  const WorkerTokens tokens = worker_tokens_of(config);
 
-  PoolProviders others(config, identity, token, *store, context.stop);
-  LocalProvider local(local_options(context, *store, token, owner));
+  PoolProviders others(config, identity, tokens, *store, context.stop);
+  LocalProvider local(local_options(context, *store, tokens, owner));
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);
 
@@ -81,21 +104,24 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   Supply supply(*store, supplies);
   Allocator allocator(*store, supply, demand_tracker, allocator_options(config, owner));
 
+  const OperatorKey operator_key = operator_key_of(config);
   std::optional<PoolService> pool;
   server::Gateway gateway(
       *store, allocator,
       {.listen = options.listen.value_or(config.server.listen),
        .version = NAVTALK_VERSION,
        .identity = identity,
+       .operator_key = operator_key.text,
+       .allow_http_workers = config.pool.allow_http_workers,
        .problems =
            [&pool] {
              using Problems = std::vector<std::string>;
              return pool ? pool->problems() : Problems{"the pool starts"};
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
-       .session = {.worker_token = token}});
+       .session = {.worker_tokens = tokens}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
-  PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, token);
+  PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
   pool_of_this_host.host = Host{.name = host_name(),
                                 .devices = local_devices(config),
                                 .slots_per_device = config.local.slots_per_device,
@@ -104,8 +130,10 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {
-    context.out.print("navtalk serves {}\n", gateway.url());
+    context.out.print("navtalk serves {}\nThe operator key is in {}\n", gateway.url(),
+                      printable(operator_key.place));
   }
+  log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();
   gateway.run(context.stop);
   return stop_status(context.stop);

@@ -49,6 +49,7 @@ struct Config {
     int failed_hold_s = 60;
     int lease_s = 30;
     std::filesystem::path worker_token_file;  // empty: made in the state directory at first use
+    bool allow_http_workers = false;          // beyond loopback
   } pool;
   struct {
     std::vector<std::string> devices;  // empty: each CUDA device, else the CPU; {"none"}: none
@@ -74,6 +75,7 @@ struct Config {
   } runpod;
   struct {
     std::string listen = "127.0.0.1:2160";
+    std::filesystem::path operator_key_file;  // empty: made in the state directory at first use
   } server;
   struct {
     int max_megapixels = 64;  // of one picture or video frame

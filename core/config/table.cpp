@@ -114,10 +114,17 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 3600},
       {.section = "pool",
        .name = "worker_token_file",
-       .meaning = "File with the secret that workers require. Empty: created in the state "
-                  "directory at first use.\n"
+       .meaning = "File with the secret from which each worker's token is derived. Empty: created "
+                  "in the state\n"
+                  "directory at first use. "
                   "The variable NAVTALK_WORKER_TOKEN overrides the file.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.worker_token_file; }},
+      {.section = "pool",
+       .name = "allow_http_workers",
+       .meaning = "Whether workers may be registered by http:// beyond this machine, in a network "
+                  "that you trust: their\n"
+                  "tokens travel in clear text there.",
+       .member = [](Config& config) -> ConfigMember { return &config.pool.allow_http_workers; }},
       {.section = "local",
        .name = "devices",
        .meaning =
@@ -221,6 +228,12 @@ const std::vector<ConfigKey>& config_keys() {
        .meaning =
            "Address and port of the gateway. Loopback only, because there are no API keys yet.",
        .member = [](Config& config) -> ConfigMember { return &config.server.listen; }},
+      {.section = "server",
+       .name = "operator_key_file",
+       .meaning = "File with the key that requests under /v1/pool need. Empty: created in the "
+                  "state directory at\n"
+                  "first use. The variable NAVTALK_OPERATOR_KEY overrides the file.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.operator_key_file; }},
       {.section = "models",
        .name = "path",
        .meaning =

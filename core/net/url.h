@@ -11,11 +11,15 @@ struct HttpUrl {
   int port = 0;
   std::string path{};  // with the query; at least "/"
 
+  // "localhost", or a loopback address.
+  bool loopback() const;
   // Host and port. Messages show these of any URL, whatever its query holds.
   std::string authority() const { return host + ":" + std::to_string(port); }
   // The one way to write it as the base of paths: names in lower case, no default port, no slash at
   // the end.
   std::string base() const;
+  // The same with the port always: for what must not change with the way of writing.
+  std::string canonical() const;
 };
 
 // Error{invalid} for what is not an http or https URL, and for one that carries a user or a

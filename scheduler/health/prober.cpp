@@ -13,6 +13,11 @@ constexpr std::size_t k_queue = 256;  // handshakes that wait; more are begun at
 constexpr int k_quick_asks = 4;
 constexpr int k_slowest = 4;
 
+std::string advice(const Gpu& gpu, const WorkerFault& fault) {
+  if (gpu.source != Source::external || fault.kind != WorkerFault::Kind::denied) return "";
+  return "; 'navtalk pool token " + gpu.url + "' prints the token that it needs";
+}
+
 }  // namespace
 
 Prober::Prober(PoolStore& store, ProberOptions options)
@@ -68,17 +73,17 @@ void Prober::step(bool leading) {
 
 void Prober::ask(const Gpu& gpu) {
   try {
-    client_.send(health_request(gpu.url, options_.token, options_.timeout),
+    client_.send(health_request(gpu.url, options_.tokens.of(gpu), options_.timeout),
                  [this, gpu](const HttpResult& result) { answered(gpu, judged(gpu, result)); });
   } catch (const Error& error) {
-    answered(gpu, {.why = error.message()});  // the URL is not valid
+    answered(gpu, {.why = error.message(), .unusable = error.code() == Code::invalid});
   }
 }
 
 Prober::Verdict Prober::judged(const Gpu& gpu, const HttpResult& result) {
   const WorkerAnswer answer = health_answer(gpu.url, result);
   if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
-    return {.why = fault->message,
+    return {.why = fault->message + advice(gpu, *fault),
             .refuses = fault->kind == WorkerFault::Kind::denied ||
                        fault->kind == WorkerFault::Kind::protocol};
   }

@@ -2,6 +2,7 @@
 //
 //   starting           two good answers in a row, and a WebSocket gets through: ready
 //   starting           refuses the token or the protocol, twice: failed
+//   any of these       its URL may not be asked (worker_tokens.h): failed
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
 //   failed             it may return (pool/outage.h), and proves itself as a starting one: ready,
@@ -38,6 +39,7 @@
 #include "core/net/async_http_client.h"
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/pool/row_workers.h"
@@ -47,7 +49,7 @@ namespace navtalk {
 struct ProberOptions {
   std::string who;  // this_process()
   std::string host;
-  std::string token;  // that workers ask for
+  WorkerTokens tokens{};
   Duration starting_every = std::chrono::milliseconds(500);
   Duration running_every = std::chrono::seconds(5);
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
@@ -73,9 +75,10 @@ class Prober {
  private:
   using Clock = ProbeRecords::Clock;
   struct Verdict {
-    std::string why{};     // empty: it is healthy
-    bool refuses = false;  // another token or protocol: waiting does not help
-    bool loads = false;    // reports that it is starting
+    std::string why{};      // empty: it is healthy
+    bool refuses = false;   // another token or protocol: waiting does not help
+    bool loads = false;     // reports that it is starting
+    bool unusable = false;  // its URL may not be asked
     int slots = 0;
     std::string instance{};
   };
@@ -102,7 +105,7 @@ class Prober {
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
   RowWorkers::Work make_prover();
-  void prove(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop);
+  void prove(const Gpu& gpu, const std::stop_token& stop);
   void make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;

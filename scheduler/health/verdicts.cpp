@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "core/log/log.h"
@@ -33,8 +32,9 @@ bool misses_count(const Gpu& gpu, bool loads) {
 
 }  // namespace
 
-// A start that waiting does not help.
+// What waiting does not help.
 bool Prober::hopeless(const Gpu& gpu, const Result& result) {
+  if (result.verdict.unusable) return gpu.serving() || gpu.state == State::starting;
   return gpu.state == State::starting && result.verdict.refuses && result.in_row >= k_proofs;
 }
 
@@ -178,12 +178,10 @@ void Prober::fail(const Gpu& row, const std::string& why) {
                                                     : std::optional(Attempt::Result::failed)});
 }
 
-// Each thread has a client of its own.
 RowWorkers::Work Prober::make_prover() {
-  auto client = std::make_shared<WorkerClient>(options_.token, options_.client);
-  return [this, client](const Gpu& gpu, const std::stop_token& stop) {
+  return [this](const Gpu& gpu, const std::stop_token& stop) {
     try {
-      prove(gpu, *client, stop);
+      prove(gpu, stop);
     } catch (const std::exception& error) {
       log::warn("probes could not be recorded", {{"gpu", gpu.id.text}, {"error", error.what()}});
     }
@@ -191,7 +189,8 @@ RowWorkers::Work Prober::make_prover() {
   };
 }
 
-void Prober::prove(const Gpu& gpu, WorkerClient& client, const std::stop_token& stop) {
+void Prober::prove(const Gpu& gpu, const std::stop_token& stop) {
+  WorkerClient client(options_.tokens.of(gpu), options_.client);
   const auto fault = client.handshake(gpu.url, "probe", 0, stop);
   if (stop.stop_requested()) return;
   if (!fault) return make_ready(gpu);

@@ -42,4 +42,9 @@ Gpu new_gpu(const PoolIdentity& identity, Source source) {
           .source = source};
 }
 
+// Names that pools give hold no dot.
+std::string worker_name(const std::string& row) { return row.substr(0, row.find('.')); }
+
+std::string duplicate_name(const std::string& worker) { return worker + "." + random_id(); }
+
 }  // namespace navtalk

@@ -29,4 +29,9 @@ PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const st
 // A new row of that source: unique id and name, state starting, nothing else.
 Gpu new_gpu(const PoolIdentity& identity, Source source);
 
+// The name that the worker of the row of that name got when it was created: the same one, except for
+// a duplicate, a second instance of one name. Its row's name is that one, a dot and something unique.
+std::string worker_name(const std::string& row);
+std::string duplicate_name(const std::string& worker);
+
 }  // namespace navtalk

@@ -39,7 +39,9 @@ struct Lease {
   std::uint64_t epoch = 0;
   TenantId tenant{};
   std::string gateway{};
-  std::string url{};       // the worker's, at the time of the claim
+  std::string url{};  // the worker's, at the time of the claim
+  Source source = Source::local;
+  std::string worker{};    // its name (scheduler/pool/identity.h)
   TimePoint arrived_at{};  // when the user came: the wait is claimed_at - arrived_at
   TimePoint claimed_at{};
   TimePoint until{};  // expires unless renewed before

@@ -1,13 +1,23 @@
 #include "scheduler/provision/external_provider.h"
 
+#include "core/base/error.h"
 #include "scheduler/health/worker_client.h"
 
 namespace navtalk {
 namespace {
 
-Outcome outcome(const std::optional<WorkerFault>& fault) {
-  if (!fault) return Done{};
-  return Failure{fault->message};
+using Call = std::optional<WorkerFault> (WorkerClient::*)(const std::string&,
+                                                          const std::stop_token&);
+
+Outcome asked(const WorkerTokens& tokens, const Gpu& gpu, Call call, const std::stop_token& stop) {
+  try {
+    WorkerClient worker(tokens.of(gpu));
+    const std::optional<WorkerFault> fault = (worker.*call)(gpu.url, stop);
+    if (!fault) return Done{};
+    return Failure{fault->message};
+  } catch (const Error& error) {
+    return Failure{error.message()};  // its URL may not be asked
+  }
 }
 
 }  // namespace
@@ -17,11 +27,11 @@ Outcome ExternalProvider::create(const Gpu& gpu, const std::stop_token&) {
 }
 
 Outcome ExternalProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
-  return outcome(WorkerClient(token_).wake(gpu.url, stop));
+  return asked(tokens_, gpu, &WorkerClient::wake, stop);
 }
 
 Outcome ExternalProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
-  return outcome(WorkerClient(token_).pause(gpu.url, stop));
+  return asked(tokens_, gpu, &WorkerClient::pause, stop);
 }
 
 Outcome ExternalProvider::destroy(const Gpu&, const std::stop_token&) { return Done{}; }

@@ -2,16 +2,14 @@
 // asked to unload its weights and to load them again.
 #pragma once
 
-#include <string>
-
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk {
 
 class ExternalProvider : public Provider {
  public:
-  // The token that the workers require.
-  explicit ExternalProvider(std::string token) : token_(std::move(token)) {}
+  explicit ExternalProvider(WorkerTokens tokens) : tokens_(std::move(tokens)) {}
 
   Source source() const override { return Source::external; }
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
@@ -25,7 +23,7 @@ class ExternalProvider : public Provider {
   double expected_usd_per_hour() const override { return 0; }
 
  private:
-  std::string token_;
+  const WorkerTokens tokens_;
 };
 
 }  // namespace navtalk

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/update_row.h"
 
 namespace navtalk {
@@ -38,9 +39,11 @@ Gpu change_row(PoolStore& store, const std::string& id, const Cause& cause,
 }
 
 // One way to write a URL, so that one worker is one row.
-std::string base_of(const std::string& url) {
+std::string base_of(const std::string& url, bool allow_http) {
   try {
-    return parse_http_url(url).base();
+    const HttpUrl parsed = parse_http_url(url);
+    check_clear_text(parsed, allow_http);
+    return parsed.base();
   } catch (const Error& error) {
     throw error.within("the worker's URL '" + printable(url) + "'");
   }
@@ -67,7 +70,7 @@ Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registrat
   if (registration.slots < 1) throw Error(Code::invalid, "a GPU has at least one slot");
   check_tenant(registration.dedicated_to);
   Gpu gpu = new_gpu(identity, Source::external);
-  gpu.url = base_of(registration.url);
+  gpu.url = base_of(registration.url, registration.allow_http);
   gpu.slots = registration.slots;
   gpu.dedicated_to = registration.dedicated_to;
   return store.add({.gpu = gpu}, {who, "registered"}).value();

@@ -15,10 +15,11 @@ struct Registration {
   std::string url;  // the worker's base URL
   int slots = 1;
   TenantId dedicated_to{};
+  bool allow_http = false;  // beyond loopback: pool.allow_http_workers
 };
 // A worker that somebody else runs. Starting until its answers prove it ready. Error{invalid} for a
-// URL that is not valid or belongs to a row already, however it is written, and for a tenant's name
-// with other characters than letters, digits, '.', '_' and '-'.
+// URL that is not valid, is http:// beyond loopback, or belongs to a row already, however it is
+// written, and for a tenant's name with other characters than letters, digits, '.', '_' and '-'.
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who);
 

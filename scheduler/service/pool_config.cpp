@@ -80,11 +80,11 @@ AllocatorOptions allocator_options(const Config& config, const std::string& owne
 }
 
 PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
-                         const std::string& owner, const std::string& worker_token) {
+                         const std::string& owner, const WorkerTokens& worker_tokens) {
   const Config& config = reading.config;
   return {.owner = owner,
           .identity = identity,
-          .worker_token = worker_token,
+          .worker_tokens = worker_tokens,
           .limits = scaling_limits(reading),
           .cloud_slots = config.runpod.slots,
           .consistency_window = seconds(config.runpod.settle_s),

@@ -25,6 +25,6 @@ SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& i
 AllocatorOptions allocator_options(const Config& config, const std::string& owner);
 // Without a host: no local workers.
 PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
-                         const std::string& owner, const std::string& worker_token);
+                         const std::string& owner, const WorkerTokens& worker_tokens);
 
 }  // namespace navtalk

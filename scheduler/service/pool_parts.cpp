@@ -18,7 +18,7 @@ ExecutorOptions executor_options(const PoolOptions& options) {
 
 ProberOptions prober_options(const PoolOptions& options, bool at_once) {
   ProberOptions prober{
-      .who = options.owner, .host = host_of(options), .token = options.worker_token};
+      .who = options.owner, .host = host_of(options), .tokens = options.worker_tokens};
   if (at_once) {
     prober.starting_every = prober.running_every = prober.failed_every = {};
     prober.record_every = {};

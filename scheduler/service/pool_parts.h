@@ -20,7 +20,7 @@ struct PoolOptions {
   std::string owner;  // this_process()
   PoolIdentity identity;
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
-  std::string worker_token;
+  WorkerTokens worker_tokens{};
   ScalingLimits limits{};
   int cloud_slots = 1;
   Duration consistency_window = std::chrono::seconds(90);  // see ReconcilerOptions

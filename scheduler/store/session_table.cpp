@@ -1,13 +1,16 @@
 #include "scheduler/store/session_table.h"
 
+#include "scheduler/pool/identity.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
 
 namespace navtalk {
 namespace {
 
-#define NAVTALK_LEASE_COLUMNS \
-  "lease, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until"
+#define NAVTALK_LEASE_COLUMNS                                                      \
+  "lease, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, " \
+  "COALESCE((SELECT source FROM gpus WHERE gpus.id = sessions.gpu), 0), "          \
+  "COALESCE((SELECT name FROM gpus WHERE gpus.id = sessions.gpu), '')"
 
 Lease read_lease(DbRows& rows) {
   return {.id = {column::text(rows, 0)},
@@ -17,6 +20,8 @@ Lease read_lease(DbRows& rows) {
           .tenant = {column::text(rows, 4)},
           .gateway = column::text(rows, 5),
           .url = column::text(rows, 6),
+          .source = column::number<Source>(rows, 10),
+          .worker = worker_name(column::text(rows, 11)),
           .arrived_at = column::time(rows, 7),
           .claimed_at = column::time(rows, 8),
           .until = column::time(rows, 9)};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "scheduler/pool/identity.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
 #include "scheduler/store/queue_order.h"
@@ -67,6 +68,8 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
               .tenant = claimant.tenant,
               .gateway = claimant.gateway,
               .url = gpu.url,
+              .source = gpu.source,
+              .worker = worker_name(gpu.name),
               .arrived_at = arrived_at,
               .claimed_at = t.now,
               .until = t.now + alive};

@@ -21,6 +21,8 @@ struct GatewayOptions {
   std::string listen = "127.0.0.1:2160";
   std::string version{};
   PoolIdentity identity{};
+  std::string operator_key{};       // of the routes under /v1/pool; empty: they refuse everyone
+  bool allow_http_workers = false;  // that are registered there
   // What is wrong with the pool's loops, one sentence each. For /readyz; empty: they are not in
   // this process.
   std::function<std::vector<std::string>()> problems{};

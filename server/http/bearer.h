@@ -1,4 +1,5 @@
-// The secret between gateway and worker as a request carries it: `Authorization: Bearer TOKEN`.
+// A secret as a request carries it, a worker's token or the operator's key:
+// `Authorization: Bearer TOKEN`.
 #pragma once
 
 #include <string_view>

@@ -52,11 +52,34 @@ TEST_CASE("a wrong command line is told with the nearest right one, and exit sta
 
 TEST_CASE("a secret's file that is missing is a wrong configuration: exit status 3") {
   const auto line = GENERATE("navtalk serve --worker --token-file /nowhere",
-                             "NAVTALK_POOL_WORKER_TOKEN_FILE=/nowhere navtalk serve");
+                             "NAVTALK_POOL_WORKER_TOKEN_FILE=/nowhere navtalk serve",
+                             "NAVTALK_SERVER_OPERATOR_KEY_FILE=/nowhere navtalk serve");
   const Ran ran = shell(line);
   INFO(ran.err);
   CHECK(ran.status == 3);
   CHECK(contains(ran.err, "/nowhere"));
+}
+
+TEST_CASE("pool token prints the token of a URL, however it is written") {
+  const Ran ran = shell(
+      "export NAVTALK_WORKER_TOKEN=sesame; navtalk pool token https://gpu.example:443/a && "
+      "navtalk pool token HTTPS://GPU.example/a/ && navtalk pool token https://gpu.example --json");
+  INFO(ran.err);
+  const std::string token = "8a44fe0f8db5272ffaff9b79f680ed5efd50d6efc58d1a01406169ba717a65ab\n";
+  CHECK(ran.out.starts_with(token + token + "{"));
+  CHECK(contains(ran.out, "697f3861bb6c3c3cb2b60f253b751ef7cee6cea4fc7ac9964ca01420eb4f275f"));
+  CHECK(shell("navtalk pool token gpu.example").status == 3);
+}
+
+TEST_CASE("pool add refuses http beyond loopback unless that is allowed, and names pool token") {
+  const std::string add = "navtalk pool add --url http://10.0.0.7:2160";
+  const Ran refused = shell(add);
+  CHECK(refused.status == 3);
+  CHECK(contains(refused.err, "pool.allow_http_workers"));
+  const Ran added = shell("NAVTALK_POOL_ALLOW_HTTP_WORKERS=true " + add);
+  INFO(added.err);
+  CHECK(added.status == 0);
+  CHECK(contains(added.out, "navtalk pool token http://10.0.0.7:2160"));
 }
 
 TEST_CASE("what navtalk keeps is its owner's alone") {

@@ -45,7 +45,7 @@ std::vector<std::string> candidates_asked(const RunpodServer& server) {
 
 }  // namespace
 
-TEST_CASE("a created pod carries its name, its ids, its token by reference and its dead man") {
+TEST_CASE("a created pod carries its name, its ids, its own token and its dead man") {
   Scene scene;
   const Instance made = *is<Done>(scene.create("a")).instance;
   const json order = last_order(scene.server);
@@ -57,7 +57,7 @@ TEST_CASE("a created pod carries its name, its ids, its token by reference and i
   const json& env = order["env"];
   CHECK(env["POD_POOL_ID"] == "0123abcd");
   CHECK(env["POD_GPU_ID"] == "gpu-a");
-  CHECK(env["NAVTALK_WORKER_TOKEN"] == "{{ RUNPOD_SECRET_navtalk_worker_token }}");
+  CHECK(env["NAVTALK_WORKER_TOKEN"] == tests::k_tokens.of_worker("navtalk-test-0123abcd-a"));
   CHECK(env["POD_DEAD_MAN_S"] == "600");
   CHECK(env["POD_DEAD_MAN_API_URL"] == scene.server.api_url());
 

@@ -24,13 +24,10 @@ using Kind = WorkerFault::Kind;
 struct Place {
   RunpodServer server;
   runpod::RunpodProvider provider{tests::quick_options(server), runpod::ApiKey("not-a-key")};
-  WorkerClient worker{"token"};
+  WorkerClient worker{tests::k_tokens.of_worker(row("a").name)};
 
-  explicit Place(RunpodServerOptions options = {.workers = Workers::fake})
-      : server([&] {
-          options.secrets = {{"navtalk_worker_token", "token"}};
-          return options;
-        }()) {}
+  explicit Place(const RunpodServerOptions& options = {.workers = Workers::fake})
+      : server(options) {}
 
   Instance made(const std::string& name) {
     return *is<Done>(provider.create(row(name), k_never)).instance;
@@ -80,12 +77,12 @@ TEST_CASE("a pod that came without its GPU is told by its worker's own report") 
   CHECK(why_unready(std::get<WorkerHealth>(answer), true));
 }
 
-TEST_CASE("a pod's worker takes the token that its environment refers to, and no other") {
+TEST_CASE("a pod's worker takes its own token, not the pool's secret and not another pod's") {
   Place place;
-  const Instance pod = place.made("a");
+  const Instance pod = place.made("a"), other = place.made("b");
   CHECK_FALSE(fault_kind(place.worker.health(pod.url)));
-  WorkerClient stranger("another");
-  CHECK(fault_kind(stranger.health(pod.url)) == Kind::denied);
+  CHECK(fault_kind(place.worker.health(other.url)) == Kind::denied);
+  CHECK(fault_kind(WorkerClient("secret").health(pod.url)) == Kind::denied);
 }
 
 TEST_CASE("a pod keeps its URL over stop and start, whatever becomes of its ports") {

@@ -38,7 +38,6 @@ class Recipe(unittest.TestCase):
         page = (ROOT / "docs/runpod.md").read_text(encoding="utf-8").split("## Try it without Runpod")[1]
         command = re.search(r"```\n(fake_runpod.*?)\n\{", page, re.DOTALL)[1]
         image, gpu_type = re.search(r"\(`([^`]+)`,\s+`\[\"([^\"]+)\"\]`\)", page).groups()
-        self.navtalk("navtalk pool scale --dry-run")
         fake = subprocess.Popen(
             ["bash", "-c", "exec " + command], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -10,6 +10,8 @@
 
 namespace navtalk::tests {
 
+inline const WorkerTokens k_tokens("secret");
+
 inline runpod::ApiOptions quick_api(const RunpodServer& server) {
   using namespace std::chrono_literals;
   return {.url = server.api_url(),
@@ -22,6 +24,7 @@ inline runpod::ApiOptions quick_api(const RunpodServer& server) {
 inline runpod::ProviderOptions quick_options(const RunpodServer& server) {
   using namespace std::chrono_literals;
   runpod::ProviderOptions options{.api = quick_api(server), .proxy_url = server.proxy_url()};
+  options.worker_tokens = k_tokens;
   options.pool = "test";
   options.pool_id = "0123abcd";
   options.preferences = {{"RTX 4090", "H100"}, {"SECURE"}, {"EU-RO-1", "US-KS-2"}};

@@ -80,7 +80,11 @@ class Process:
             return [line for line in log if "error" in line]
 
     def pool(self):
-        return json.loads(self.ask("GET", "/v1/pool")[1])
+        return json.loads(self.ask("GET", "/v1/pool", **self.as_operator())[1])
+
+    def as_operator(self):
+        key = pathlib.Path(self.folder, "operator-key").read_text(encoding="ascii").strip()
+        return {"Authorization": f"Bearer {key}"}
 
     def states(self):
         return sorted(gpu["state"] for gpu in self.pool()["gpus"])
@@ -236,6 +240,19 @@ class Gateway(unittest.TestCase):
         self.assertEqual(farewell.opcode, websocket.ABNF.OPCODE_CLOSE)
         self.assertEqual(int.from_bytes(farewell.data[:2], "big"), 1009)
 
+    def test_the_operators_key_is_made_once_for_its_owner_alone(self):
+        key = pathlib.Path(self.gateway.folder, "operator-key")
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(self.gateway.ask("GET", "/v1/pool", Authorization="Bearer another")[0], 401)
+        status, refusal = self.gateway.ask("GET", "/v1/pool")
+        self.assertEqual(status, 401)
+        self.assertNotIn(self.gateway.folder, refusal)
+        self.assertEqual(self.gateway.ask("GET", "/v1/pool", **self.gateway.as_operator())[0], 200)
+        before = key.read_text(encoding="ascii")
+        self.gateway.end()
+        self.gateway = Process("--listen", "127.0.0.1:0", folder=self.gateway.folder)
+        self.assertEqual(key.read_text(encoding="ascii"), before)
+
     def test_the_store_and_the_loops_make_it_ready(self):
         eventually(lambda: self.gateway.ask("GET", "/readyz")[0] == 200, "ready")
         status, metrics = self.gateway.ask("GET", "/metrics")
@@ -245,7 +262,7 @@ class Gateway(unittest.TestCase):
 
 class Secrets(unittest.TestCase):
     def test_they_are_in_no_environment_once_they_are_read(self):
-        secrets = {"RUNPOD_API_KEY": "not-a-key", "NAVTALK_WORKER_TOKEN": "sesame"}
+        secrets = {"RUNPOD_API_KEY": "not-a-key", "NAVTALK_WORKER_TOKEN": "sesame", "NAVTALK_OPERATOR_KEY": "not-this"}
         gateway = Process(
             "--listen",
             "127.0.0.1:0",
@@ -266,6 +283,46 @@ class Secrets(unittest.TestCase):
                 # The message names no variable of whoever runs the tests.
                 self.assertFalse(any(secret in value for value in variables.values()), f"process {pid}")
         self.assertNotIn("RUNPOD_API_KEY", variables_of(worker))
+class Registered(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="navtalk-serve-")
+        self.addCleanup(lambda: shutil.rmtree(self.folder))
+        self.gateway = Process("--listen", "127.0.0.1:0", folder=self.folder, NAVTALK_LOCAL_DEVICES="none")
+        self.addCleanup(lambda: self.gateway.end())
+        # An address that no other test has: the URL is known before its worker starts.
+        pid = os.getpid()
+        self.url = f"http://127.{100 + (pid >> 16)}.{pid >> 8 & 255}.{pid & 255 or 1}:2161"
+
+    def worker(self, token):
+        worker = Process("--worker", "--listen", self.url.removeprefix("http://"), NAVTALK_WORKER_TOKEN=token)
+        self.addCleanup(lambda: shutil.rmtree(worker.folder))
+        self.addCleanup(lambda: worker.end())
+        return worker
+
+    def ask(self, method, path, body=None):
+        headers = {**self.gateway.as_operator(), "Content-Type": "application/json"}
+        return json.loads(self.gateway.ask(method, path, body, **headers)[1])
+
+    def printed_token(self):
+        command = [PROGRAM, "pool", "token", self.url + "/"]
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        variables["STATE_DIRECTORY"] = self.folder
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+        return done.stdout.strip()
+
+    def test_it_takes_sessions_with_the_token_of_its_url_and_not_with_the_pools_secret(self):
+        wrong = self.worker(pathlib.Path(self.folder, "worker-token").read_text(encoding="ascii"))
+        first = self.ask("POST", "/v1/pool/gpus", {"url": self.url})
+        eventually(lambda: self.gateway.states() == ["failed"], "the secret is refused")
+        self.assertIn(f"navtalk pool token {self.url}", self.gateway.pool()["gpus"][0]["last_error"])
+        self.ask("DELETE", f"/v1/pool/gpus/{first['id']}")
+        wrong.end()
+        self.worker(self.printed_token())
+        self.ask("POST", "/v1/pool/gpus", {"url": self.url})
+        eventually(lambda: self.gateway.states() == ["idle"], "the worker is ready")
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
 
 
 class Worker(unittest.TestCase):

@@ -6,17 +6,14 @@ import signal
 import subprocess
 import urllib.request
 
-TOKEN = "a-token-of-these-tests"
-
 
 class Cloud:
     """`journal`: where the pods' workers write down their sessions."""
 
     def __init__(self, fake_runpod, fake_worker, journal):
         environment = {**os.environ, "NAVTALK_FAKE_WORKER": json.dumps({"journal": str(journal)})}
-        secret = f"navtalk_worker_token={TOKEN}"
         self.process = subprocess.Popen(
-            [fake_runpod, "--until-eof", "--secret", secret, "--worker", fake_worker],
+            [fake_runpod, "--until-eof", "--worker", fake_worker],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -15,6 +15,7 @@ PATIENCE_S = 60
 class Gateway:
     def __init__(self, command, environment, log):
         self.log = open(log, "ab")
+        self.headers = {"Authorization": f"Bearer {environment['NAVTALK_OPERATOR_KEY']}"}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment)
         self.url = None
         self.reading = threading.Lock()
@@ -37,7 +38,7 @@ class Gateway:
         return self.process.poll() is None and not self.paused
 
     def ask(self, method, path, timeout_s=PATIENCE_S):
-        request = urllib.request.Request(self.url + path, method=method)
+        request = urllib.request.Request(self.url + path, method=method, headers=self.headers)
         try:
             with urllib.request.urlopen(request, timeout=timeout_s) as answer:
                 return answer.status, answer.read().decode()
@@ -68,4 +69,5 @@ class Gateway:
 def environment_of(folder, **more):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
     variables.update(more, STATE_DIRECTORY=str(folder), OMP_WAIT_POLICY="passive")
+    variables.setdefault("NAVTALK_OPERATOR_KEY", "a-key-of-these-tests")
     return variables

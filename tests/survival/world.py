@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from cloud import TOKEN, Cloud
+from cloud import Cloud
 from gateway import Gateway, environment_of
 from stores import Sqlite
 
@@ -69,7 +69,7 @@ class World:
         self.cloud = Cloud(programs[1], programs[2], self.journal)
         self.gateways = []
         self.environment = environment_of(
-            self.folder, RUNPOD_API_KEY="not-a-key", NAVTALK_WORKER_TOKEN=TOKEN
+            self.folder, RUNPOD_API_KEY="not-a-key", NAVTALK_WORKER_TOKEN="a-secret-of-these-tests"
         )
         self.config = self.folder / "navtalk.toml"
         self.config.write_text(

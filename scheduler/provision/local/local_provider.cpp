@@ -25,9 +25,9 @@ constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::millise
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
 constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
 // Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
-// key, the store's URL).
-constexpr std::array<std::string_view, 5> k_not_passed_on = {
-    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL="};
+// key, the store's URL, the operator's key).
+constexpr std::array<std::string_view, 6> k_not_passed_on = {
+    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL=", "NAVTALK_OPERATOR_KEY="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";
@@ -91,7 +91,8 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
   command.environment.insert(command.environment.end(), options_.environment.begin(),
                              options_.environment.end());
   command.environment.push_back(std::string(k_owner) + options_.owner);
-  if (!options_.token.empty()) command.environment.push_back(std::string(k_token) + options_.token);
+  const std::string token = options_.tokens.of_worker(gpu.name);
+  if (!token.empty()) command.environment.push_back(std::string(k_token) + token);
   return command;
 }
 
@@ -173,12 +174,12 @@ std::optional<ProcessId> LocalProvider::process_of(const Gpu& gpu) const {
 
 Outcome LocalProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
   if (!process_of(gpu)) return Failure{"the worker's process is gone"};
-  return outcome_of(WorkerClient(options_.token).wake(gpu.url, stop));
+  return outcome_of(WorkerClient(options_.tokens.of(gpu)).wake(gpu.url, stop));
 }
 
 Outcome LocalProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
   if (!process_of(gpu)) return Failure{"the worker's process is gone"};
-  return outcome_of(WorkerClient(options_.token).pause(gpu.url, stop));
+  return outcome_of(WorkerClient(options_.tokens.of(gpu)).pause(gpu.url, stop));
 }
 
 Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
@@ -245,7 +246,8 @@ Instance LocalProvider::instance_of(const local::WorkerProcess& process,
     instance.status = Status::starting;
     return instance;
   }
-  const WorkerAnswer answer = WorkerClient(options_.token, k_quick).health(instance.url, stop);
+  WorkerClient client(options_.tokens.of_worker(process.name), k_quick);
+  const WorkerAnswer answer = client.health(instance.url, stop);
   if (const auto* health = std::get_if<WorkerHealth>(&answer)) {
     instance.status = health->state == "paused" ? Status::stopped : Status::running;
     instance.device = health->device;

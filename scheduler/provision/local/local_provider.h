@@ -11,6 +11,7 @@
 
 #include "core/base/guarded.h"
 #include "core/process/identity.h"
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/provision/local/children.h"
 #include "scheduler/provision/local/crash_history.h"
 #include "scheduler/provision/provider.h"
@@ -24,9 +25,9 @@ struct LocalProviderOptions {
   // these makes a worker outdated.
   std::vector<std::string> environment{};
   std::vector<std::string> devices = {"cpu"};
-  int slots = 1;      // of each new worker
-  std::string host;   // rows of other hosts are not ours
-  std::string token;  // that workers require; passed through the environment
+  int slots = 1;          // of each new worker
+  std::string host;       // rows of other hosts are not ours
+  WorkerTokens tokens{};  // each worker gets its own through the environment
   std::string owner =
       this_process();  // who starts them; workers of a living owner are not outdated
   // From the start of the process to the line with its address.

@@ -254,7 +254,8 @@ void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
   }
   // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
   Gpu gpu = new_gpu(identity, provider_.source());
-  if (duplicate_of == nullptr) gpu.name = instance.name;
+  // Its worker's token is that of its name (scheduler/health/worker_tokens.h).
+  gpu.name = duplicate_of == nullptr ? instance.name : duplicate_name(instance.name);
   gpu.provider_id = instance.provider_id;
   gpu.url = instance.url;
   gpu.device = instance.device;

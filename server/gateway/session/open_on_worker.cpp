@@ -24,14 +24,14 @@ std::string session_target(const std::string& base, const Lease& lease) {
          "&slot=" + std::to_string(lease.slot);
 }
 
-WebSocket::Address address_of(const Lease& lease, const std::string& worker_token) {
+WebSocket::Address address_of(const Lease& lease, const WorkerTokens& tokens) {
   const HttpUrl url = parse_http_url(lease.url);
   WebSocket::Address address;
   address.host = url.host;
   address.port = std::to_string(url.port);
   address.tls = url.secure;
   address.target = session_target(url.path, lease);
-  address.headers = worker_request_headers(worker_token);
+  address.headers = worker_request_headers(tokens.of(lease));
   return address;
 }
 
@@ -99,7 +99,7 @@ asio::awaitable<Opening> open_on_worker(OpenRequest request) {
   std::optional<WebSocket::Address> address;
   std::string fault;
   try {
-    address = address_of(*request.claim.lease(), request.options.worker_token);
+    address = address_of(*request.claim.lease(), request.options.worker_tokens);
   } catch (const Error& error) {
     fault = error.message();
   }

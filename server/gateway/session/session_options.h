@@ -3,12 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <string>
+
+#include "scheduler/health/worker_tokens.h"
 
 namespace navtalk::server {
 
 struct SessionOptions {
-  std::string worker_token{};                             // shown to workers
+  WorkerTokens worker_tokens{};
   std::size_t max_sessions = 1000;                        // waiting ones included
   std::chrono::milliseconds start_within{10'000};         // a client's session.start
   std::chrono::milliseconds connect_within{5'000};        // to a worker

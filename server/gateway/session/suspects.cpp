@@ -25,12 +25,12 @@ constexpr auto k_patience = 2s;  // with a worker's answer
 
 Suspects::Suspects(asio::any_io_executor executor, Allocator& allocator,
                    BlockingThreads& store_calls, BlockingThreads& worker_calls,
-                   std::string worker_token)
+                   WorkerTokens worker_tokens)
     : executor_(std::move(executor)),
       allocator_(allocator),
       store_calls_(store_calls),
       worker_calls_(worker_calls),
-      worker_token_(std::move(worker_token)) {}
+      worker_tokens_(std::move(worker_tokens)) {}
 
 void Suspects::session_failed(const Lease& lease, SessionFault::Kind kind,
                               const std::string& client, const std::string& why) {
@@ -62,7 +62,7 @@ std::vector<GpuId> Suspects::avoided_by(const std::string& client) {
 void Suspects::open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults) {
   const auto [entry, fresh] = cases_.try_emplace(lease.gpu);
   Case& opened = entry->second;
-  opened.url = lease.url;
+  opened.lease = lease;
   opened.due = true;
   opened.last_fault = why;
   std::move(faults.begin(), faults.end(), std::back_inserter(opened.faults));
@@ -71,8 +71,8 @@ void Suspects::open(const Lease& lease, const std::string& why, std::vector<Sess
 
 asio::awaitable<void> Suspects::examine(GpuId gpu) {
   while (cases_.at(gpu).due) {
-    const std::string url = cases_.at(gpu).url;
-    const Answer answer = co_await ask(url);
+    const Lease lease = cases_.at(gpu).lease;
+    const Answer answer = co_await ask(lease);
     Case& suspect = cases_.at(gpu);
     suspect.due = false;
     WorkerReport found;
@@ -87,8 +87,8 @@ asio::awaitable<void> Suspects::examine(GpuId gpu) {
 }
 
 // Twice before it counts as unwell.
-asio::awaitable<Suspects::Answer> Suspects::ask(const std::string& url) {
-  const auto work = [this, &url] { return ask_once(url); };
+asio::awaitable<Suspects::Answer> Suspects::ask(const Lease& lease) {
+  const auto work = [this, &lease] { return ask_once(lease); };
   Answer answer = co_await worker_calls_.run(work);
   if (answer.answer != WorkerReport::Answer::well) {
     co_await pause();
@@ -97,11 +97,12 @@ asio::awaitable<Suspects::Answer> Suspects::ask(const std::string& url) {
   co_return answer;
 }
 
-Suspects::Answer Suspects::ask_once(const std::string& url) const {
+Suspects::Answer Suspects::ask_once(const Lease& lease) const {
   using enum WorkerReport::Answer;
-  WorkerClient client(worker_token_, {.connect_timeout = k_patience, .timeout = k_patience});
   try {
-    const WorkerAnswer answer = client.health(url);
+    WorkerClient client(worker_tokens_.of(lease),
+                        {.connect_timeout = k_patience, .timeout = k_patience});
+    const WorkerAnswer answer = client.health(lease.url);
     if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
       return {fault->kind == WorkerFault::Kind::unreachable ? none : unwell, fault->message};
     }

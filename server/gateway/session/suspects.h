@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/health/worker_tokens.h"
 #include "scheduler/queue/allocator.h"
 #include "server/http/blocking_threads.h"
 
@@ -21,7 +22,7 @@ class Suspects {
  public:
   // `worker_calls`: threads for asking workers, which may take seconds.
   Suspects(boost::asio::any_io_executor executor, Allocator& allocator,
-           BlockingThreads& store_calls, BlockingThreads& worker_calls, std::string worker_token);
+           BlockingThreads& store_calls, BlockingThreads& worker_calls, WorkerTokens worker_tokens);
   Suspects(const Suspects&) = delete;
   Suspects& operator=(const Suspects&) = delete;
 
@@ -38,7 +39,7 @@ class Suspects {
   using Awaitable = boost::asio::awaitable<T>;
   using Clock = std::chrono::steady_clock;
   struct Case {
-    std::string url{};
+    Lease lease{};
     bool due = false;
     std::vector<SessionFault> faults{};
     std::string last_fault{};
@@ -55,8 +56,8 @@ class Suspects {
 
   void open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults);
   Awaitable<void> examine(GpuId gpu);
-  Awaitable<Answer> ask(const std::string& url);
-  Answer ask_once(const std::string& url) const;
+  Awaitable<Answer> ask(const Lease& lease);
+  Answer ask_once(const Lease& lease) const;
   Awaitable<void> tell(const WorkerReport& report);
   Awaitable<void> pause();
 
@@ -64,7 +65,7 @@ class Suspects {
   Allocator& allocator_;
   BlockingThreads& store_calls_;
   BlockingThreads& worker_calls_;
-  const std::string worker_token_;
+  const WorkerTokens worker_tokens_;
   std::map<GpuId, Case> cases_{};
   std::vector<Failure> failures_{};  // oldest first
 };

@@ -5,8 +5,6 @@
 //   --port N              listen there (0: any)
 //   --workers none|fake   what answers on the pods' ports
 //   --worker COMMAND...   a process for each pod instead; the rest of the line is its command
-//   --secret NAME=VALUE   for {{ RUNPOD_SECRET_NAME }} in a pod's env (a test's, never a real one)
-//   --secret-file NAME=FILE   the same, the file's first line
 //   --life JSON           how pods live, see runpod_pod.h
 //   --fault JSON          see runpod_fault.h; may be given often
 //   --usd-per-hour N
@@ -17,7 +15,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -52,15 +49,6 @@ Arguments parse(const std::vector<std::string>& words) {
       result.options.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                     words.end());
       break;
-    } else if (word == "--secret") {
-      const std::string pair = value();
-      const std::size_t equals = pair.find('=');
-      result.options.secrets[pair.substr(0, equals)] = pair.substr(equals + 1);
-    } else if (word == "--secret-file") {
-      const std::string pair = value();
-      const std::size_t equals = pair.find('=');
-      std::getline(std::ifstream(pair.substr(equals + 1)),
-                   result.options.secrets[pair.substr(0, equals)]);
     } else if (word == "--life") {
       result.life = life_from_json(json::parse(value()), result.life);
     } else if (word == "--fault") {

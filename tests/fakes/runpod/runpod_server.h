@@ -9,7 +9,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,7 +27,6 @@ struct RunpodServerOptions {
   // command: run once per pod; it prints {"listen":"127.0.0.1:PORT"} or {"url":...} on its first
   // line. The pod's env is added to its environment.
   std::vector<std::string> command{};
-  std::map<std::string, std::string> secrets{};  // for {{ RUNPOD_SECRET_name }} in env
   double usd_per_hour = 0.5;
   int port = 0;
 };

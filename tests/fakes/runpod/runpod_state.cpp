@@ -27,11 +27,6 @@ FakeAnswer success(const json& body, int status = 200) { return {status, body.du
 
 json parsed(const std::string& text) { return json::parse(text, nullptr, false); }
 
-std::string replaced(std::string text, const std::string& mark, const std::string& value) {
-  const std::size_t at = text.find(mark);
-  return at == std::string::npos ? text : text.replace(at, mark.size(), value);
-}
-
 // The template of a path in the OpenAPI document.
 std::string template_of(const std::string& call, const std::string& path) {
   if (call == "create" || call == "list") return "/v2/pods";
@@ -85,7 +80,7 @@ void RunpodState::attach_worker(FakePod& pod) {
     const std::string args = pod.order.value("args", "");
     const std::size_t slots = args.find("--slots ");
     worker->fake().set(
-        {.token = token == env.end() || token->second.starts_with("{{") ? "" : token->second,
+        {.token = token == env.end() ? "" : token->second,
          .gpu = pod.life.gpu,
          .slots = slots == std::string::npos ? 1 : std::atoi(args.c_str() + slots + 8)});
   }
@@ -97,11 +92,7 @@ std::map<std::string, std::string> RunpodState::environment_of(const FakePod& po
       {"RUNPOD_POD_ID", pod.id}, {"RUNPOD_API_KEY", options.key}, {"RUNPOD_GPU_COUNT", "1"}};
   const json env = pod.order.value("env", json::object());
   for (const auto& [name, value] : env.items()) {
-    std::string text = value.get<std::string>();
-    for (const auto& [secret, content] : options.secrets) {
-      text = replaced(text, "{{ RUNPOD_SECRET_" + secret + " }}", content);
-    }
-    result[name] = text;
+    result[name] = value.get<std::string>();
   }
   return result;
 }

@@ -286,6 +286,42 @@ TEST_CASE("starting workers that do not answer delay no probe of a serving one")
   CHECK(world.pool.row(serving).seen_at > TimePoint{});
 }
 
+TEST_CASE("each worker is shown the token of its own row, and none the pool's secret") {
+  const WorkerTokens tokens("secret");
+  ProbedPool world({.tokens = tokens});
+  const Source source = GENERATE(Source::local, Source::external, Source::cloud);
+  const Gpu gpu = world.put(source, State::starting);
+  world.worker.set({.token = tokens.of(gpu)});
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::idle);
+  const auto requests = world.worker.requests();
+  REQUIRE(requests.size() == 3);  // two of its health, one WebSocket
+  for (const ReceivedRequest& request : requests) {
+    CHECK(request.header("authorization") == "Bearer " + tokens.of(gpu));
+    CHECK(request.header("authorization") != "Bearer secret");
+  }
+}
+
+TEST_CASE(
+    "a worker that would be asked over http beyond loopback is not asked, and its row fails") {
+  ProbedPool world({.tokens = WorkerTokens("secret")});
+  const State state = GENERATE(State::starting, State::idle, State::failed);
+  // Nobody is there: its name is not even looked up.
+  const Gpu gpu = world.put(Source::external, state, "http://gpu.invalid:2160");
+  world.look();
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("pool.allow_http_workers"));
+}
+
+TEST_CASE("a registered worker that refuses its token fails with the command that prints it") {
+  ProbedPool world({.tokens = WorkerTokens("secret")});
+  world.worker.set({.token = "another"});
+  const Gpu gpu = world.put(Source::external, State::starting);
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::failed);
+  CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("navtalk pool token " + gpu.url));
+}
+
 TEST_CASE("a registered GPU that is blamed for its sessions does not come back for a good answer") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::external, State::failed);

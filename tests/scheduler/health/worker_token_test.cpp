@@ -28,7 +28,7 @@ class Variable {
 TEST_CASE("the variable overrides the worker token's file, for every process alike") {
   const tests::TemporaryDirectory folder;
   std::ofstream(folder / "token") << "of the file\n";
-  const auto missing = GENERATE(MissingToken::refuse, MissingToken::create);
+  const auto missing = GENERATE(MissingSecret::refuse, MissingSecret::create);
   {
     const Variable variable("of the variable");
     CHECK(worker_token(folder / "token", missing) == "of the variable");
@@ -72,9 +72,9 @@ TEST_CASE("a created worker token is for its owner alone, and the next reader ge
   const tests::TemporaryDirectory folder;
   const Variable none(nullptr);
   const auto file = folder / "state" / "worker-token";
-  const std::string token = worker_token(file, MissingToken::create);
+  const std::string token = worker_token(file, MissingSecret::create);
   CHECK(token.size() == 64);
-  CHECK(worker_token(file, MissingToken::create) == token);
+  CHECK(worker_token(file, MissingSecret::create) == token);
   CHECK(worker_token(file) == token);
   struct stat status {};
   REQUIRE(::stat(file.c_str(), &status) == 0);

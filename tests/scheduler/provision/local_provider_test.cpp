@@ -29,13 +29,15 @@ class Script {
   ~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
 };
 
+const WorkerTokens k_tokens("secret");
+
 Gpu new_row() {
   const std::string id = random_id();
   return {.id = {id}, .name = "navtalk-test-" + id, .host = "here", .device = "cpu"};
 }
 
 LocalProviderOptions options() {
-  return {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .token = "secret"};
+  return {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .tokens = k_tokens};
 }
 
 // The row as the pool would have it after that outcome.
@@ -81,7 +83,7 @@ bool ends(const Gpu& gpu) {
 TEST_CASE("a created worker answers, is listed by its name, and is gone when destroyed") {
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
-  CHECK(std::holds_alternative<WorkerHealth>(WorkerClient("secret").health(gpu.url)));
+  CHECK(std::holds_alternative<WorkerHealth>(WorkerClient(k_tokens.of(gpu)).health(gpu.url)));
   const auto instance = listed(provider, gpu.name);
   REQUIRE(instance);
   CHECK(instance->provider_id == gpu.provider_id);
@@ -112,6 +114,18 @@ TEST_CASE("a worker outlives its gateway, and the next one finds, uses and destr
   unrecorded.provider_id.clear();
   CHECK(done(second.destroy(unrecorded, {})));
   CHECK(ends(gpu));
+}
+
+TEST_CASE("a worker takes its own token, not the pool's secret and not another worker's") {
+  LocalProvider provider(options());
+  const Gpu gpu = created(provider, new_row()), other = created(provider, new_row());
+  for (const std::string& wrong : {std::string("secret"), k_tokens.of(other), std::string()}) {
+    const WorkerAnswer answer = WorkerClient(wrong).health(gpu.url);
+    REQUIRE(std::holds_alternative<WorkerFault>(answer));
+    CHECK(std::get<WorkerFault>(answer).kind == WorkerFault::Kind::denied);
+  }
+  provider.destroy(gpu, {});
+  provider.destroy(other, {});
 }
 
 TEST_CASE("a paused worker is listed as stopped until it is woken") {
@@ -355,16 +369,19 @@ TEST_CASE("workers of other living gateways are never outdated") {
   CHECK(done(first.destroy(gpu, {})));
 }
 
-TEST_CASE("a worker gets neither the store's URL nor the cloud's key") {
+TEST_CASE("a worker gets none of the store's URL, the cloud's key and the operator's") {
   ::setenv("PGPASSWORD", "not-a-password", 1);
   ::setenv("NAVTALK_STORE_URL", "sqlite:/nonexistent", 1);
+  ::setenv("NAVTALK_OPERATOR_KEY", "not-a-key", 1);
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
   ::unsetenv("PGPASSWORD");
   ::unsetenv("NAVTALK_STORE_URL");
+  ::unsetenv("NAVTALK_OPERATOR_KEY");
   for (const std::string& variable : local::environment_of(*parse_process_id(gpu.provider_id))) {
     CHECK_FALSE(variable.starts_with("PG"));
     CHECK_FALSE(variable.starts_with("NAVTALK_STORE_URL"));
+    CHECK_FALSE(variable.starts_with("NAVTALK_OPERATOR_KEY"));
   }
   CHECK(done(provider.destroy(gpu, {})));
 }

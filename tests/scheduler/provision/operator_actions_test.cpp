@@ -40,6 +40,17 @@ TEST_CASE("a registered worker starts, and is registered once") {
                      [&] { register_gpu(*pool.store, pool.identity, {"ftp://127.0.0.1"}, k_who); });
 }
 
+TEST_CASE("a worker beyond loopback is registered by https, or by http where that is allowed") {
+  SmallPool pool;
+  const Registration clear{.url = "http://10.0.0.7:2160"};
+  test::expect_error(Code::invalid, {"http://10.0.0.7:2160", "pool.allow_http_workers"},
+                     [&] { register_gpu(*pool.store, pool.identity, clear, k_who); });
+  CHECK(pool.store->view().gpus.empty());
+  register_gpu(*pool.store, pool.identity, {.url = "https://10.0.0.7:2160"}, k_who);
+  register_gpu(*pool.store, pool.identity, {.url = clear.url, .allow_http = true}, k_who);
+  CHECK(pool.store->view().gpus.size() == 2);
+}
+
 TEST_CASE("a GPU is dedicated to a name, not to any text") {
   SmallPool pool;
   for (const std::string& name : {std::string("a\nb\x1b[31m"), std::string("a b"), std::string("ä"),

@@ -211,6 +211,7 @@ TEST_CASE("a duplicate instance under one name gets a row of its own") {
   CHECK(gpus[0].provider_id == "pod-1");
   CHECK(gpus[1].provider_id == "pod-2");
   CHECK(gpus[1].name != gpu.name);
+  CHECK(worker_name(gpus[1].name) == gpu.name);
   world.pass();
   CHECK(world.pool.store->view().gpus.size() == 2);
 }

@@ -64,6 +64,18 @@ STORE_TEST("asking again gives the same lease, and no second one") {
   CHECK(found(*store, "a").sessions == 1);
 }
 
+STORE_TEST("a lease has its worker's name and source, also when it is read again") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu duplicate = from(Source::cloud, gpu_row("a", State::idle, 2));
+  duplicate.name = "navtalk-test-0123abcd-a.second";
+  add(*store, duplicate);
+  const Lease lease = claimed(*store, user("u"));
+  CHECK(lease.source == Source::cloud);
+  CHECK(lease.worker == "navtalk-test-0123abcd-a");
+  CHECK(store->leases() == std::vector{lease});
+}
+
 STORE_TEST("claims take the tenant's own GPU, then local, external and cloud ones") {
   const TestType place;
   const auto store = place.open();

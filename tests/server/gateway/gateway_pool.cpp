@@ -22,8 +22,9 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   allocation.host = "here";
   allocator_.emplace(*gateways_store_, *supply_, *demand_tracker_, allocation);
   gateway.listen = "127.0.0.1:0";
-  gateway.session.worker_token = "secret";
+  gateway.session.worker_tokens = WorkerTokens("secret");
   gateway.identity = identity_;
+  gateway.operator_key = k_operator_key;
   gateway_ = std::make_unique<server::Gateway>(*gateways_store_, *allocator_, gateway);
   running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });
 }
@@ -50,6 +51,12 @@ Gpu GatewayPool::add_worker_at(const std::string& url) {
   Gpu gpu = row();
   gpu.url = url;
   return add(gpu);
+}
+
+Got GatewayPool::operate(const std::string& method, const std::string& path,
+                         const std::string& body, Headers headers) const {
+  headers.emplace_back("Authorization", "Bearer " + k_operator_key);
+  return ask(method, url() + path, body, headers);
 }
 
 void GatewayPool::kill_worker(const Gpu& gpu) {

@@ -45,6 +45,9 @@ class GatewayPool {
   SocketClient connect_from(const std::string& address) {
     return SocketClient(url(), "/v1/realtime", {{"X-Forwarded-For", address}});
   }
+  // A request with the operator's key.
+  Got operate(const std::string& method, const std::string& path, const std::string& body = "",
+              Headers headers = {}) const;
   std::string url() const { return gateway_->url(); }
   PoolStore& store() { return *store_; }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
@@ -70,7 +73,7 @@ class GatewayPool {
   std::optional<DemandTracker> demand_tracker_;
   std::optional<Allocator> allocator_;
   LocalProvider provider_{
-      {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .token = "secret"}};
+      {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .tokens = WorkerTokens("secret")}};
   std::vector<Gpu> started_;
   std::unique_ptr<server::Gateway> gateway_;
   std::stop_source stop_;
@@ -79,6 +82,7 @@ class GatewayPool {
 
 inline const std::string k_start = R"({"type":"session.start","avatar":"ada"})";
 inline const std::string k_mask(4, '\0');
+inline const std::string k_operator_key = "a-key-of-these-tests";
 
 // A WebSocket by hand.
 void upgrade(RawClient& client);

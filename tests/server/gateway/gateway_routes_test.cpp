@@ -16,41 +16,97 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
   GatewayPool pool;
   pool.add_worker();
   const Got added =
-      ask("POST", pool.url() + "/v1/pool/gpus",
-          R"({"url": "http://127.0.0.1:9", "slots": 3, "dedicated_to": "acme"})", k_json);
+      pool.operate("POST", "/v1/pool/gpus",
+                   R"({"url": "http://127.0.0.1:9", "slots": 3, "dedicated_to": "acme"})", k_json);
   CHECK(added.status == 201);
   const std::string id = added.body.at("id");
   CHECK(added.body.at("slots") == 3);
   CHECK(added.body.at("dedicated_to") == "acme");
-  CHECK(ask("GET", pool.url() + "/v1/pool").body.at("gpus").size() == 2);
-  CHECK(ask("POST", pool.url() + "/v1/pool/gpus", "{}", k_json).status == 400);
+  CHECK(pool.operate("GET", "/v1/pool").body.at("gpus").size() == 2);
+  CHECK(pool.operate("POST", "/v1/pool/gpus", "{}", k_json).status == 400);
   for (const char* const slots : {"0", "1e18", "1000000000000000000", "1001", "1.5", "\"2\""}) {
-    const Got wrong =
-        ask("POST", pool.url() + "/v1/pool/gpus",
-            R"({"url": "http://127.0.0.1:8", "slots": )" + std::string(slots) + "}", k_json);
+    const Got wrong = pool.operate(
+        "POST", "/v1/pool/gpus",
+        R"({"url": "http://127.0.0.1:8", "slots": )" + std::string(slots) + "}", k_json);
     CHECK(wrong.status == 400);
     CHECK_THAT(wrong.text, Catch::Contains("slots is a whole number from 1 to 1000"));
   }
   for (const char* const url : {"http://127.0.0.1:9/", "HTTP://127.0.0.1:9"}) {
-    const Got again = ask("POST", pool.url() + "/v1/pool/gpus",
-                          R"({"url": ")" + std::string(url) + R"("})", k_json);
+    const Got again =
+        pool.operate("POST", "/v1/pool/gpus", R"({"url": ")" + std::string(url) + R"("})", k_json);
     CHECK(again.status == 422);
     CHECK_THAT(again.text, Catch::Contains(id));
   }
   const Got strange =
-      ask("POST", pool.url() + "/v1/pool/gpus",
-          R"({"url": "http://127.0.0.1:8", "dedicated_to": "a\nb\u001b[31m"})", k_json);
+      pool.operate("POST", "/v1/pool/gpus",
+                   R"({"url": "http://127.0.0.1:8", "dedicated_to": "a\nb\u001b[31m"})", k_json);
   CHECK(strange.status == 422);
   CHECK_THAT(strange.text, Catch::Contains("not a valid tenant name"));
-  const Got drained = ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/drain");
+  const Got drained = pool.operate("POST", "/v1/pool/gpus/" + id + "/drain");
   CHECK(drained.status == 202);
-  CHECK(ask("POST", pool.url() + "/v1/pool/gpus/" + id + "/wake").status == 409);
-  CHECK(ask("POST", pool.url() + "/v1/pool/gpus/nobody/drain").status == 404);
-  CHECK(ask("DELETE", pool.url() + "/v1/pool/gpus/" + id).status == 202);
-  CHECK(ask("GET", pool.url() + "/v1/pool").body.at("gpus").size() == 1);
-  const Got events = ask("GET", pool.url() + "/v1/pool/events?limit=2");
+  CHECK(pool.operate("POST", "/v1/pool/gpus/" + id + "/wake").status == 409);
+  CHECK(pool.operate("POST", "/v1/pool/gpus/nobody/drain").status == 404);
+  CHECK(pool.operate("DELETE", "/v1/pool/gpus/" + id).status == 202);
+  CHECK(pool.operate("GET", "/v1/pool").body.at("gpus").size() == 1);
+  const Got events = pool.operate("GET", "/v1/pool/events?limit=2");
   CHECK(events.body.at("events").size() == 2);
-  CHECK(ask("GET", pool.url() + "/v1/pool/events?after=x").status == 400);
+  CHECK(pool.operate("GET", "/v1/pool/events?after=x").status == 400);
+}
+
+TEST_CASE("everything under /v1/pool needs the operator's key, whatever it is") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_dead_worker();
+  const std::string gpus = "/v1/pool/gpus", one = gpus + "/" + gpu.id.text;
+  const Headers routes = {
+      {"GET", "/v1/pool"},     {"GET", "/v1/pool/"},       {"GET", "/v1/%70ool"},
+      {"GET", "/v1/pool?a=b"}, {"GET", "/v1/pool/events"}, {"GET", "/v1/pool/nothing"},
+      {"POST", gpus},          {"POST", one + "/drain"},   {"POST", one + "/undrain"},
+      {"POST", one + "/wake"}, {"POST", one + "/pause"},   {"DELETE", one}};
+  const std::vector<Headers> strangers = {
+      {},
+      {{"Authorization", "Bearer "}},
+      {{"Authorization", "Bearer " + k_operator_key + "x"}},
+      {{"Authorization", "Bearer " + WorkerTokens("secret").of(gpu)}},
+      {{"Authorization", "Basic " + k_operator_key}},
+      {{"Authorization", k_operator_key}}};
+  for (const auto& [method, route] : routes) {
+    for (const Headers& headers : strangers) {
+      INFO(method << " " << route);
+      CHECK(ask(method, pool.url() + route, "", headers).status == 401);
+    }
+  }
+  CHECK(pool.store().find(gpu.id) == gpu);
+  const Got refused = ask("GET", pool.url() + "/v1/pool");
+  CHECK(refused.headers.find("www-authenticate")->second == "Bearer");
+  CHECK_THAT(refused.text, Catch::Contains("the gateway's operator key"));
+  for (const char* const open : {"/healthz", "/readyz", "/metrics"}) {
+    CHECK(ask("GET", pool.url() + open).status == 200);
+  }
+  CHECK(pool.operate("GET", "/v1/pool").status == 200);
+}
+
+TEST_CASE("a gateway without an operator's key refuses everyone under /v1/pool") {
+  const TemporaryDirectory folder;
+  const auto store = PoolStore::open("sqlite:" + (folder / "pool.db").native());
+  Supply supply(*store, {});
+  DemandTracker demand_tracker(*store);
+  Allocator allocator(*store, supply, demand_tracker, {});
+  Gateway gateway(*store, allocator, {.listen = "127.0.0.1:0"});
+  std::stop_source stop;
+  const auto running = std::async(std::launch::async, [&] { gateway.run(stop.get_token()); });
+  CHECK(ask("GET", gateway.url() + "/v1/pool").status == 401);
+  CHECK(ask("GET", gateway.url() + "/v1/pool", "", {{"Authorization", "Bearer "}}).status == 401);
+  stop.request_stop();
+  running.wait();
+}
+
+TEST_CASE("a worker beyond loopback is registered over http only where that is allowed") {
+  const bool allowed = GENERATE(false, true);
+  GatewayPool pool({}, {.allow_http_workers = allowed});
+  const Got got =
+      pool.operate("POST", "/v1/pool/gpus", R"({"url": "http://10.0.0.7:2160"})", k_json);
+  CHECK(got.status == (allowed ? 201 : 422));
+  if (!allowed) CHECK_THAT(got.text, Catch::Contains("pool.allow_http_workers"));
 }
 
 TEST_CASE("readiness reports the problems of the pool's loops, and metrics the pool") {
@@ -77,7 +133,7 @@ TEST_CASE("readiness reports the problems of the pool's loops, and metrics the p
 TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
   GatewayPool pool;
   PoolStore& store = pool.store();
-  const auto totals = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]; };
+  const auto totals = [&] { return pool.operate("GET", "/v1/pool").body["totals"]; };
   CHECK(totals().at("outages").empty());
   Outages outages;
   outages[static_cast<std::size_t>(Source::cloud)] = {.on = true, .since = store.now()};
@@ -95,7 +151,7 @@ TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
 TEST_CASE("what the adaptive policy has learned is shown while it is looked after") {
   GatewayPool pool;
   PoolStore& store = pool.store();
-  const auto shown = [&] { return ask("GET", pool.url() + "/v1/pool").body["totals"]["headroom"]; };
+  const auto shown = [&] { return pool.operate("GET", "/v1/pool").body["totals"]["headroom"]; };
   const auto scraped = [&] { return ask("GET", pool.url() + "/metrics").text; };
   CHECK(shown().is_null());
   CHECK_THAT(scraped(), !Catch::Contains("navtalk_scaler_headroom"));
@@ -123,35 +179,34 @@ TEST_CASE("until there are keys, only this machine is served") {
   CHECK_THROWS_WITH(Gateway(*store, allocator, {.listen = "0.0.0.0:0"}),
                     Catch::Contains("loopback only"));
   GatewayPool pool;
-  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "https://example.org"}}).status == 403);
-  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Host", "example.org"}}).status == 403);
-  CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "http://localhost:8000"}}).status ==
-        200);
+  CHECK(pool.operate("GET", "/v1/pool", "", {{"Origin", "https://example.org"}}).status == 403);
+  CHECK(pool.operate("GET", "/v1/pool", "", {{"Host", "example.org"}}).status == 403);
+  CHECK(pool.operate("GET", "/v1/pool", "", {{"Origin", "http://localhost:8000"}}).status == 200);
   CHECK(SocketClient(pool.url(), "/v1/realtime", {{"Origin", "https://example.org"}})
             .declined_status() == 403);
   // A name that begins like an address is still a name, and its owner's page no page of ours.
   for (const char* const evil : {"127.evil.com", "localhost.evil.com", "127.0.0.1.evil.com"}) {
     const std::string name = evil;
-    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Host", name}}).status == 403);
-    CHECK(ask("GET", pool.url() + "/v1/pool", "", {{"Origin", "http://" + name}}).status == 403);
+    CHECK(pool.operate("GET", "/v1/pool", "", {{"Host", name}}).status == 403);
+    CHECK(pool.operate("GET", "/v1/pool", "", {{"Origin", "http://" + name}}).status == 403);
   }
 }
 
-TEST_CASE("a web page cannot register a worker, which would receive the pool's token") {
+TEST_CASE("a web page cannot register a worker, which would receive a token") {
   GatewayPool pool;
   const std::string body = R"({"url": "http://127.0.0.1:9"})";
-  const std::string route = pool.url() + "/v1/pool/gpus";
+  const std::string route = "/v1/pool/gpus";
   Headers evil = k_json;
   evil.emplace_back("Origin", "http://127.evil.com");
-  CHECK(ask("POST", route, body, evil).status == 403);
+  CHECK(pool.operate("POST", route, body, evil).status == 403);
   // These a browser sends without asking first, and one that sends no Origin there may be.
   for (const char* const type : {"text/plain", "application/x-www-form-urlencoded", "",
                                  "multipart/form-data; boundary=application/json"}) {
-    const Got refused = ask("POST", route, body, {{"Content-Type", type}});
+    const Got refused = pool.operate("POST", route, body, {{"Content-Type", type}});
     CHECK(refused.status == 415);
     CHECK_THAT(refused.text, Catch::Contains("Content-Type: application/json"));
   }
   CHECK(pool.store().view().gpus.empty());
-  CHECK(ask("POST", route, body, {{"Content-Type", "application/json; charset=utf-8"}}).status ==
-        201);
+  CHECK(pool.operate("POST", route, body, {{"Content-Type", "application/json; charset=utf-8"}})
+            .status == 201);
 }
