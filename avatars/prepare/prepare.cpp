@@ -169,10 +169,10 @@ AvatarInfo prepare(const PrepareOptions& given, const Progress& progress,
   } catch (const Error& error) {
     if (error.code() == Code::interrupted || error.code() == Code::terminated)
       partial.keep_partial();
-    throw;
+    throw Error(error.code(), partial.named(error.message()));
   } catch (const fs::filesystem_error& error) {
-    throw Error(Code::failed,
-                fmt::format("preparing {}: {}", options.output.string(), error.what()));
+    throw Error(Code::failed, fmt::format("preparing {}: {}", options.output.string(),
+                                          partial.named(error.what())));
   }
 }
 

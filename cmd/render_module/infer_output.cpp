@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/base/error.h"
 #include "core/media/image_file.h"
 
 namespace navtalk::cmd {
@@ -25,23 +26,39 @@ InferOutput::InferOutput(const Options& options) {
   }
 }
 
+template <class Work>
+void InferOutput::with_names(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    std::string message = error.message();
+    if (file_) message = file_->named(std::move(message));
+    if (frames_) message = frames_->named(std::move(message));
+    throw Error(error.code(), std::move(message));
+  }
+}
+
 void InferOutput::start(int width, int height, const FrameRate& fps,
                         const std::filesystem::path& audio) {
   if (!file_) return;
-  writer_ = std::make_unique<Mp4Writer>(Mp4Options{
-      .path = file_->path(), .width = width, .height = height, .fps = fps, .audio = audio});
+  with_names([&] {
+    writer_ = std::make_unique<Mp4Writer>(Mp4Options{
+        .path = file_->path(), .width = width, .height = height, .fps = fps, .audio = audio});
+  });
 }
 
 void InferOutput::write(ConstImageView bgr) {
-  if (writer_) writer_->write(bgr);
-  if (frames_) write_png(frames_->path() / frame_name(count_), bgr);
+  with_names([&] {
+    if (writer_) writer_->write(bgr);
+    if (frames_) write_png(frames_->path() / frame_name(count_), bgr);
+  });
   ++count_;
 }
 
 RenderedVideo InferOutput::finish() {
   RenderedVideo video{.frames = count_};
   if (writer_) {
-    writer_->finish();
+    with_names([&] { writer_->finish(); });
     writer_.reset();
   }
   if (frames_) {

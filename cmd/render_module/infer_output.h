@@ -33,6 +33,9 @@ class InferOutput {
   RenderedVideo finish();
 
  private:
+  template <class Work>
+  void with_names(const Work& work);  // in the errors of it
+
   std::optional<PartialPath> file_, frames_;
   std::unique_ptr<Mp4Writer> writer_;
   std::int64_t count_ = 0;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/files/rename_noreplace.h"
 #include "core/files/whole_file.h"
 
 namespace navtalk {
@@ -36,11 +37,11 @@ fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// Whether `fd` still is what `path` names: another run may have renamed or removed it meanwhile.
-bool same_file(int fd, const fs::path& path) {
-  struct stat opened = {}, named = {};
-  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+// By the descriptor, whatever its names lead to by now.
+fs::path path_of(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_string(fd.value()); }
+
+UniqueFd open_below(const UniqueFd& folder, const std::string& name, int flags) {
+  return UniqueFd(::openat(folder.value(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0644));
 }
 
 // Somebody else could have put it there, with links inside that lead anywhere, or could change it
@@ -68,115 +69,160 @@ mode_t usual_mode(bool directory) {
   return all & ~mode_t{022};
 }
 
-void empty_folder(const fs::path& folder) {
+void empty_folder(const UniqueFd& folder, const fs::path& shown) {
   try {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_of(folder)))
       fs::remove_all(entry.path());
   } catch (const fs::filesystem_error& error) {
-    throw Error(Code::failed, folder.string() + ", left by an earlier run, cannot be emptied: " +
+    throw Error(Code::failed, shown.string() + ", left by an earlier run, cannot be emptied: " +
                                   error.code().message());
   }
 }
 
-// Moves `partial` to `target`; what stood there ends up at `partial` (and is removed) or is an
-// error when nothing may be replaced.
-void rename_over(const fs::path& partial, const fs::path& target, bool overwrite, bool directory) {
-  const auto rename = [&](unsigned flags) {
-    return ::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, target.c_str(), flags);
-  };
-  int rc = rename(RENAME_NOREPLACE);
-  if (rc != 0 && errno == EEXIST && overwrite) {
-    rc = rename(directory ? RENAME_EXCHANGE : 0U);
-    std::error_code ignored;  // the old output's remains do not make the new one wrong
-    if (rc == 0 && directory) fs::remove_all(partial, ignored);
-  } else if (rc != 0 && errno == EINVAL) {  // a file system without these flags
-    rc = rename(0);
+// What cannot be removed stays, as after a crash.
+void remove_folder(const UniqueFd& parent, const std::string& name) {
+  const UniqueFd folder = open_below(parent, name, O_RDONLY | O_DIRECTORY);
+  if (!folder) return;
+  try {
+    empty_folder(folder, name);
+  } catch (const Error&) {
+    return;
   }
-  if (rc != 0) fail(target, errno);
+  ::unlinkat(parent.value(), name.c_str(), AT_REMOVEDIR);
 }
 
 }  // namespace
 
 PartialPath::PartialPath(Options options) : options_(std::move(options)) {
   options_.target = without_trailing_slash(options_.target);
+  name_ = options_.target.filename();
+  partial_name_ = name_ + ".partial";
   partial_ = options_.target;
   partial_ += ".partial";
+  open_folder();
   check_target();
   make_partial();
+  path_ = path_of(lock_);
+}
+
+void PartialPath::open_folder() {
+  const std::string target = options_.target.string();
+  const fs::path parent = parent_of(options_.target);
+  folder_.reset(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (folder_) return;
+  if (errno == ENOENT)
+    throw Error(Code::not_found, target + ": the folder " + parent.string() + " does not exist");
+  if (errno == ENOTDIR)
+    throw Error(Code::invalid, target + ": " + parent.string() + " is not a folder");
+  fail(options_.target, errno);
 }
 
 void PartialPath::check_target() const {
-  const fs::path& target = options_.target;
-  const fs::path parent = parent_of(target);
-  std::error_code error;
-  const fs::file_status folder = fs::status(parent, error);
-  if (!fs::exists(folder))
-    throw Error(Code::not_found,
-                target.string() + ": the folder " + parent.string() + " does not exist");
-  if (!fs::is_directory(folder))
-    throw Error(Code::invalid, target.string() + ": " + parent.string() + " is not a folder");
-
+  const std::string target = options_.target.string();
   // The link itself would be replaced, so a link counts as what it is.
-  const fs::file_status status = fs::symlink_status(target, error);
-  if (!fs::exists(status)) return;
-  const bool directory = options_.kind == Kind::directory;
-  if (directory ? !fs::is_directory(status)
-                : !fs::is_regular_file(status) && !fs::is_symlink(status))
-    throw Error(Code::invalid, target.string() + " exists and is not a " +
-                                   (directory ? "folder" : "regular file") +
+  struct stat found = {};
+  if (::fstatat(folder_.value(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return;
+  const mode_t mode = found.st_mode;
+  if (is_directory() ? !S_ISDIR(mode) : !S_ISREG(mode) && !S_ISLNK(mode))
+    throw Error(Code::invalid, target + " exists and is not a " +
+                                   (is_directory() ? "folder" : "regular file") +
                                    ": choose another output");
   if (!options_.overwrite)
-    throw Error(Code::invalid, target.string() + " exists: choose another output, or --force");
-  if (directory && !fs::is_empty(target, error) &&
-      (options_.marker.empty() || !fs::exists(target / options_.marker, error)))
-    throw Error(Code::invalid, target.string() + " holds other things than an earlier output: " +
+    throw Error(Code::invalid, target + " exists: choose another output, or --force");
+  if (is_directory() && !may_replace_folder())
+    throw Error(Code::invalid, target + " holds other things than an earlier output: " +
                                    "remove it yourself, or choose another output");
 }
 
+bool PartialPath::may_replace_folder() const {
+  const UniqueFd there = open_below(folder_, name_, O_RDONLY | O_DIRECTORY);
+  if (!there) return false;
+  std::error_code unknown;
+  if (fs::is_empty(path_of(there), unknown)) return true;
+  struct stat marker = {};
+  return !options_.marker.empty() &&
+         ::fstatat(there.value(), options_.marker.c_str(), &marker, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 void PartialPath::make_partial() {
-  const bool directory = options_.kind == Kind::directory;
-  for (;;) {
-    if (directory && ::mkdir(partial_.c_str(), 0755) != 0 && errno != EEXIST) fail(partial_, errno);
-    const int flags = directory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
-    lock_.reset(::open(partial_.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0644));
+  const int flags = is_directory() ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  do {
+    if (is_directory() && ::mkdirat(folder_.value(), partial_name_.c_str(), 0755) != 0 &&
+        errno != EEXIST)
+      fail(partial_, errno);
+    lock_ = open_below(folder_, partial_name_, flags);
     if (!lock_) fail(partial_, errno);
     if (::flock(lock_.value(), LOCK_EX | LOCK_NB) != 0)
       throw Error(Code::failed, options_.target.string() + " is being written by another run");
-    if (same_file(lock_.value(), partial_)) break;
-  }
+  } while (!is_in_place());  // another run renamed or removed it meanwhile
   refuse_foreign(lock_.value(), partial_);
-  if (!directory) {
+  if (!is_directory()) {
     if (::ftruncate(lock_.value(), 0) != 0) fail(partial_, errno);
   } else if (!options_.resume) {
-    empty_folder(partial_);
+    empty_folder(lock_, partial_);
   }
 }
 
+// Does TARGET.partial still name what was opened?
+bool PartialPath::is_in_place() const {
+  struct stat opened = {}, named = {};
+  return ::fstat(lock_.value(), &opened) == 0 &&
+         ::fstatat(folder_.value(), partial_name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 PartialPath::~PartialPath() {
-  if (!active_) return;
-  std::error_code ignored;  // what cannot be removed stays as TARGET.partial, as after a crash
-  fs::remove_all(partial_, ignored);
+  if (!active_ || !is_in_place()) return;
+  if (is_directory()) {
+    remove_folder(folder_, partial_name_);
+  } else {
+    ::unlinkat(folder_.value(), partial_name_.c_str(), 0);
+  }
 }
 
 PartialPath::PartialPath(PartialPath&& other) noexcept
     : options_(std::move(other.options_)),
+      name_(std::move(other.name_)),
+      partial_name_(std::move(other.partial_name_)),
       partial_(std::move(other.partial_)),
+      path_(std::move(other.path_)),
+      folder_(std::move(other.folder_)),
       lock_(std::move(other.lock_)),
       active_(std::exchange(other.active_, false)) {}
 
+std::string PartialPath::named(std::string message) const {
+  const std::string path = path_.string();
+  for (std::size_t at = 0; (at = message.find(path, at)) != std::string::npos;) {
+    const char next = at + path.size() < message.size() ? message[at + path.size()] : ' ';
+    const bool longer = next >= '0' && next <= '9';  // another descriptor
+    if (!longer) message.replace(at, path.size(), partial_.string());
+    at += longer ? path.size() : partial_.string().size();
+  }
+  return message;
+}
+
 void PartialPath::commit() {
-  const bool directory = options_.kind == Kind::directory;
-  // A writer may have replaced the file by another of this name, so it is opened anew.
-  const UniqueFd written(::open(partial_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!written) fail(partial_, errno);
-  if ((directory ? ::syncfs(written.value()) : ::fsync(written.value())) != 0)
-    fail(options_.target, errno);
-  if (::fchmod(written.value(), usual_mode(directory)) != 0) fail(options_.target, errno);
-  rename_over(partial_, options_.target, options_.overwrite, directory);
+  const fs::path& target = options_.target;
+  if (!is_in_place())
+    throw Error(Code::failed, partial_.string() + " was moved or replaced while it was written");
+  if ((is_directory() ? ::syncfs(lock_.value()) : ::fsync(lock_.value())) != 0) fail(target, errno);
+  if (::fchmod(lock_.value(), usual_mode(is_directory())) != 0) fail(target, errno);
+  put_in_place();
   active_ = false;
-  const UniqueFd parent(
-      ::open(parent_of(options_.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent) ::fsync(parent.value());  // the name too survives a power cut
+  const UniqueFd folder = open_below(folder_, ".", O_RDONLY | O_DIRECTORY);
+  if (folder) ::fsync(folder.value());  // the name too survives a power cut
+}
+
+void PartialPath::put_in_place() const {
+  const int folder = folder_.value();
+  int error = rename_noreplace(folder, partial_name_, name_);
+  if (error == EEXIST && options_.overwrite) {
+    const unsigned flags = is_directory() ? RENAME_EXCHANGE : 0U;
+    const int rc = ::renameat2(folder, partial_name_.c_str(), folder, name_.c_str(), flags);
+    error = rc == 0 ? 0 : errno;
+    if (rc == 0 && is_directory()) remove_folder(folder_, partial_name_);  // the old output
+  }
+  if (error != 0) fail(options_.target, error);
 }
 
 void PartialPath::keep_partial() { active_ = false; }

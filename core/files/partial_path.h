@@ -1,6 +1,8 @@
 // Output that appears whole or not at all: work goes to `TARGET.partial`, commit() renames it over
 // the target, and a destructor without commit removes it (a crash leaves only `.partial`, which the
-// next run replaces). One thread owns it; a second process that writes the same target is refused.
+// next run replaces). The target's folder and TARGET.partial are opened once, and everything happens
+// through these descriptors: whoever moves the folder, or puts a link in its place, redirects nothing.
+// One thread owns it; a second process that writes the same target is refused.
 #pragma once
 
 #include <filesystem>
@@ -33,18 +35,32 @@ class PartialPath {
   PartialPath(PartialPath&& other) noexcept;
   PartialPath& operator=(PartialPath&&) = delete;
 
-  const std::filesystem::path& path() const { return partial_; }  // where to write
+  // Where to write: TARGET.partial by its descriptor (/proc/self/fd/N), as long as this object lives.
+  // Of this process only.
+  const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& target() const { return options_.target; }
-  void commit();        // fsync and rename; Error{failed} with the reason (disk full)
+  // A message about path(), which says nothing to people, with the name TARGET.partial instead.
+  std::string named(std::string message) const;
+  // fsync and rename; Error{failed} with the reason (disk full), or when TARGET.partial was moved or
+  // replaced meanwhile.
+  void commit();
   void keep_partial();  // leave TARGET.partial behind on destruction, for a later resume
 
  private:
+  bool is_directory() const { return options_.kind == Kind::directory; }
+  void open_folder();
   void check_target() const;
+  bool may_replace_folder() const;
   void make_partial();
+  bool is_in_place() const;
+  void put_in_place() const;
 
   Options options_;
-  std::filesystem::path partial_;
-  UniqueFd lock_;  // on the partial file or directory
+  std::string name_, partial_name_;  // in the folder
+  std::filesystem::path partial_;    // as people know it
+  std::filesystem::path path_;
+  UniqueFd folder_;  // that holds target and partial
+  UniqueFd lock_;    // on the partial file or directory
   bool active_ = true;
 };
 

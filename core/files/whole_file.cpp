@@ -55,15 +55,21 @@ void write_file(const std::filesystem::path& path, std::span<const std::uint8_t>
   const auto fail = [&path](int reason) {
     throw Error(Code::failed, path.string() + " cannot be written: " + system_message(reason));
   };
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const std::string name = path.filename();
+  const UniqueFd folder(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) fail(errno);
+  const UniqueFd fd(::openat(folder.value(), name.c_str(),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!fd) fail(errno);
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd.value(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int reason = errno;
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+      struct stat status = {};
+      if (::fstat(fd.value(), &status) == 0 && S_ISREG(status.st_mode))
+        ::unlinkat(folder.value(), name.c_str(), 0);
       fail(reason);
     }
     bytes = bytes.subspan(static_cast<std::size_t>(put));

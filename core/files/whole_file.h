@@ -20,7 +20,8 @@ std::string system_message(int error_number);
 UniqueFd open_input(const std::filesystem::path& path);
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);  // errors of open_input
-// Creates or replaces the file; on failure it is removed and Error{failed} thrown.
+// Creates or replaces the file; on failure it is removed and Error{failed} thrown. A link is not
+// written through.
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
 }  // namespace navtalk

@@ -7,7 +7,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/write.hpp>
-#include <boost/beast/websocket/rfc6455.hpp>
 #include <list>
 
 #include "core/log/log.h"
@@ -39,24 +38,6 @@ struct Connection {
   bool reserve = false;   // beyond the limit: for health checks only
   bool lingers = false;   // its last request was refused before all of it was read
 };
-
-std::string lower_case(beast::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return out;
-}
-
-Request request_of(const BeastRequest& message) {
-  Request request;
-  request.method = std::string(message.method_string());
-  request.upgrade = beast::websocket::is_upgrade(message);
-  const auto length = message[http::field::content_length];
-  request.has_body = message.chunked() || (!length.empty() && length != "0");
-  for (const auto& field : message) {
-    request.headers.emplace_back(lower_case(field.name_string()), field.value());
-  }
-  return request;
-}
 
 bool is_health_check(const Request& request) {
   return request.path == "/healthz" || request.path == "/readyz";
@@ -162,18 +143,20 @@ asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
 
 asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
   if (!co_await first_bytes(connection)) co_return false;
-  RequestReader reader(connection.stream, connection.buffer, limits);
+  RequestReader reader(connection.stream, connection.buffer,
+                       {.header_bytes = limits.header_bytes, .body_bytes = limits.body_bytes});
+  const RequestParser& parser = reader.parser();
   connection.stream.expires_after(limits.request);
   if (const auto fault = co_await reader.read_header())
     co_return co_await refuse(connection, *fault);
-  Request request = request_of(reader.message());
+  Request request = request_of(parser.message());
   // Whoever may not ask, or asks for nothing that is there, is told so before the body is taken.
   if (const std::optional<Response> refusal =
-          co_await admit(connection, reader.message(), request)) {
-    const WriteOptions options{.version = reader.message().version(),
-                               .keep = keeps(connection, reader.message()) && reader.complete(),
-                               .head = reader.message().method() == http::verb::head};
-    connection.lingers = !reader.complete();
+          co_await admit(connection, parser.message(), request)) {
+    const WriteOptions options{.version = parser.message().version(),
+                               .keep = keeps(connection, parser.message()) && parser.complete(),
+                               .head = parser.message().method() == http::verb::head};
+    connection.lingers = !parser.complete();
     const bool written = co_await write(connection, *refusal, options);
     co_return options.keep ? written : false;
   }

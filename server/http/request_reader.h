@@ -1,17 +1,13 @@
-// Reads one HTTP request in two steps: the header, by which most requests that are not allowed are
-// told so, and then the body. What two readers could understand differently is refused. Of the I/O
-// thread; private to server/http: it brings Beast.
+// Reads one HTTP request from a connection in two steps: the header, by which most requests that are
+// not allowed are told so, and then the body. Of the I/O thread; private to server/http: it brings
+// Beast.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <optional>
-#include <string>
 
-#include "server/http/http_server.h"
+#include "server/http/request_parser.h"
 
 namespace navtalk::server {
 
@@ -22,27 +18,26 @@ struct ReadFault {
 
 class RequestReader {
  public:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-
-  // `buffer` keeps what was read of the next request; its maximum bounds a chunk's extensions and the
-  // trailer too.
-  RequestReader(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer,
-                const HttpLimits& limits);
+  // `buffer` keeps what was read of the next request.
+  RequestReader(boost::beast::tcp_stream& stream, RequestParser::Buffer& buffer,
+                const RequestParser::Limits& limits)
+      : stream_(stream), buffer_(buffer), parser_(limits) {}
 
   // nullopt: done.
   boost::asio::awaitable<std::optional<ReadFault>> read_header();
   // Asks for the body first where the peer waits to be asked ("Expect: 100-continue").
   boost::asio::awaitable<std::optional<ReadFault>> read_body();
-  // Is there no more of the request to come?
-  bool complete() const { return parser_.is_done(); }
-  const Parser::value_type& message() const { return parser_.get(); }
-  Parser::value_type take() { return parser_.release(); }
+
+  const RequestParser& parser() const { return parser_; }
+  RequestParser::Message take() { return parser_.take(); }
 
  private:
+  using TakePart = RequestParser::Step (RequestParser::*)(RequestParser::Buffer&);
+  boost::asio::awaitable<std::optional<ReadFault>> read(TakePart take_part);
+
   boost::beast::tcp_stream& stream_;
-  boost::beast::flat_buffer& buffer_;
-  Parser parser_;
-  std::string header_{};  // as it came
+  RequestParser::Buffer& buffer_;
+  RequestParser parser_;
 };
 
 }  // namespace navtalk::server

@@ -13,14 +13,10 @@
 #include <optional>
 #include <string>
 
+#include "server/http/frame.h"
 #include "server/http/message.h"
 
 namespace navtalk::server {
-
-struct Frame {
-  bool text = true;  // else binary
-  std::string bytes{};
-};
 
 struct SocketLimits {
   std::size_t frame_bytes = 1 << 20;

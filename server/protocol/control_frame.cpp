@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
+
 namespace navtalk::server {
 
 std::optional<nlohmann::json> parse_control(const std::string& text) {

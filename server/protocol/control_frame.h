@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/web_socket.h"
+#include "server/http/frame.h"
 
 namespace navtalk::server {
 

@@ -56,6 +56,7 @@ class Process:
         self.folder = folder or tempfile.mkdtemp(prefix="navtalk-serve-")
         variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
         variables.update(environment, STATE_DIRECTORY=self.folder, OMP_WAIT_POLICY="passive")
+        self.operator_key = environment.get("NAVTALK_OPERATOR_KEY")
         self.log = open(os.path.join(self.folder, "log"), "ab")
         self.process = subprocess.Popen(
             [PROGRAM, "--json", "serve", *arguments], stdout=subprocess.PIPE, stderr=self.log, env=variables
@@ -83,7 +84,7 @@ class Process:
         return json.loads(self.ask("GET", "/v1/pool", **self.as_operator())[1])
 
     def as_operator(self):
-        key = pathlib.Path(self.folder, "operator-key").read_text(encoding="ascii").strip()
+        key = self.operator_key or pathlib.Path(self.folder, "operator-key").read_text(encoding="ascii").strip()
         return {"Authorization": f"Bearer {key}"}
 
     def states(self):

@@ -32,6 +32,7 @@ class Chaos:
             self.stop_worker: 2,
             self.fault_create: 3,
             self.fault_another: 2,
+            self.shorten_lists: 2,
             self.change_life: 2,
         }
 
@@ -99,6 +100,11 @@ class Chaos:
     def fault_another(self):
         call = self.rng.choice(["list", "delete", "get", "catalog"])
         self.world.cloud.fault(call=call, times=self.rng.randint(1, 3), **self.rng.choice(OTHER_FAULTS))
+        return True
+
+    def shorten_lists(self):
+        """For a while lists succeed and lack every pod."""
+        self.world.cloud.fault(call="list", name="short-list", times=self.rng.randint(1, 6))
         return True
 
     def change_life(self):

@@ -126,8 +126,12 @@ void LatentCache::keep(const LatentKey& key, const Latents& latents) const {
   try {
     make_folder(folder_);
     PartialPath file({.target = file_of(key), .overwrite = true});
-    latents.write(file.path(), key.model_checksum,
-                  {{k_key, key.text}, {k_content, content_of(latents)}});
+    try {
+      latents.write(file.path(), key.model_checksum,
+                    {{k_key, key.text}, {k_content, content_of(latents)}});
+    } catch (const Error& error) {
+      throw Error(error.code(), file.named(error.message()));
+    }
     file.commit();
     make_room(file.target());
   } catch (const Error& error) {

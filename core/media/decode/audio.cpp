@@ -39,6 +39,10 @@ float to_float(std::int64_t sample) {
   return static_cast<float>(sample) / 9223372036854775808.0F;
 }
 
+// Full scale is 1. Powers of spectra are finite up to here; one sample that is not would spoil the
+// features of a whole segment.
+constexpr float k_loudest = 1e9F;
+
 // Appends the mean over channels, summed in float32 in channel order.
 template <class Sample>
 void append_mono(const AVFrame& frame, std::vector<float>& mono) {
@@ -55,7 +59,10 @@ void append_mono(const AVFrame& frame, std::vector<float>& mono) {
   for (int i = 0; i < frame.nb_samples; ++i) {
     float sum = 0;
     for (int channel = 0; channel < channels; ++channel) sum += sample(channel, i);
-    mono.push_back(sum / static_cast<float>(channels));
+    const float mean = sum / static_cast<float>(channels);
+    if (!(std::abs(mean) <= k_loudest))  // nor is it NaN
+      throw Error(Code::invalid, "it holds samples that are not numbers, or far too large");
+    mono.push_back(mean);
   }
 }
 
@@ -125,7 +132,11 @@ Audio decode_audio(const std::filesystem::path& path, const std::stop_token& sto
     if (audio.rate_hz != frame->sample_rate)
       throw Error(Code::invalid, path.string() + " changes its sample rate in the middle");
     if (frame->pts != AV_NOPTS_VALUE) note_gap(path, decoder.seconds(frame->pts), audio);
-    append_mono(*frame, audio.samples);
+    try {
+      append_mono(*frame, audio.samples);
+    } catch (const Error& error) {
+      throw error.within(path.string());
+    }
     media::check_duration(audio.duration_s(), limits, path);
   }
   if (audio.samples.empty()) throw Error(Code::invalid, path.string() + " holds no sound at all");

@@ -22,9 +22,9 @@ struct Audio {
 };
 
 // Throws Error{not_found} for a missing file, Error{invalid} for one without a readable audio
-// stream, with no samples at all, or one that exceeds the limits. A file that is damaged at its end, or shorter than its header
-// says, yields what could be decoded, if at least one sample did, and says so in `damage`; a
-// decoding error in the middle is Error{invalid}.
+// stream, with no samples at all, with samples that are not numbers, or one that exceeds the limits. A
+// file that is damaged at its end, or shorter than its header says, yields what could be decoded, if
+// at least one sample did, and says so in `damage`; a decoding error in the middle is Error{invalid}.
 Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop = {},
                    const MediaLimits& limits = {});
 

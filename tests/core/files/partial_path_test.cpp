@@ -238,3 +238,54 @@ TEST_CASE("an output gets the permissions of a new file, however narrow its maki
   CHECK(group_writes(folder / "out"));
   ::umask(before);
 }
+
+TEST_CASE("a folder that a link replaces during the work redirects nothing") {
+  const ScratchFolder scratch;
+  const Kind kind = GENERATE(Kind::file, Kind::directory);
+  const bool leaves = GENERATE(true, false);  // without commit
+  const fs::path outputs = scratch / "outputs", elsewhere = scratch / "elsewhere";
+  fs::create_directory(outputs);
+  fs::create_directory(elsewhere);
+  const auto data = [&](const fs::path& output) {
+    return kind == Kind::file ? output : output / "avatar.json";
+  };
+  {
+    PartialPath output({.target = outputs / "out", .kind = kind, .overwrite = true});
+    fs::rename(outputs, scratch / "moved");
+    fs::create_directory_symlink(elsewhere, outputs);
+    for (const char* name : {"out.partial", "out"}) {
+      fs::create_directories(data(elsewhere / name).parent_path());
+      put(data(elsewhere / name), "theirs");
+    }
+    put(data(output.path()), "ours");
+    if (!leaves) output.commit();
+  }
+  CHECK(names(elsewhere) == Names{"out", "out.partial"});
+  CHECK(content(data(elsewhere / "out")) == "theirs");
+  CHECK(content(data(elsewhere / "out.partial")) == "theirs");
+  CHECK(names(scratch / "moved") == (leaves ? Names{} : Names{"out"}));
+  if (!leaves) CHECK(content(data(scratch / "moved/out")) == "ours");
+}
+
+TEST_CASE("a partial output that is replaced during the work is not taken for it") {
+  const ScratchFolder folder;
+  const Kind kind = GENERATE(Kind::file, Kind::directory);
+  put(folder / "precious", "data");
+  {
+    PartialPath output({.target = folder / "out", .kind = kind});
+    fs::rename(folder / "out.partial", folder / "moved");
+    fs::create_symlink(folder / "precious", folder / "out.partial");
+    put(kind == Kind::file ? output.path() : output.path() / "a", "ours");
+    expect_error(Code::failed, {"out.partial was moved or replaced"}, [&] { output.commit(); });
+  }
+  CHECK(content(folder / "precious") == "data");
+  CHECK(names(folder.path()) == Names{"moved", "out.partial", "precious"});
+}
+
+TEST_CASE("an output's messages have the name that people know") {
+  const ScratchFolder folder;
+  const PartialPath output({.target = folder / "out", .kind = Kind::directory});
+  const std::string path = output.path().string(), known = (folder / "out.partial").string();
+  CHECK(output.named(path + " and " + path + "/a, not " + path + "0") ==
+        known + " and " + known + "/a, not " + path + "0");
+}

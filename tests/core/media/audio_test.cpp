@@ -54,6 +54,20 @@ TEST_CASE("channels are averaged in float32") {
   CHECK(decoded(six, sample_bytes<float>({1, 2, 3, 4, 5, 6})).samples == std::vector<float>{3.5F});
 }
 
+TEST_CASE("samples that are not numbers, or far beyond full scale, are refused by name") {
+  const ScratchFolder folder;
+  const float odd = GENERATE(std::numeric_limits<float>::quiet_NaN(),
+                             -std::numeric_limits<float>::infinity(), 1e30F);
+  const auto put_samples = [&](const std::vector<float>& samples) {
+    put(folder / "a.wav", wav_bytes({.bits = 32, .real = true}, sample_bytes(samples)));
+  };
+  put_samples({0.5F, 40'000.0F, -1.0F});
+  CHECK(decode_audio(folder / "a.wav").samples[1] == 40'000.0F);
+  put_samples({0.5F, odd, -1.0F});
+  expect_error(Code::invalid, {"a.wav", "samples that are not numbers"},
+               [&] { decode_audio(folder / "a.wav"); });
+}
+
 TEST_CASE("what is not sound is refused by name") {
   const ScratchFolder folder;
   const auto decode = [&](const char* name) { decode_audio(folder / name); };

@@ -145,3 +145,12 @@ TEST_CASE("a PNG that cannot be written leaves nothing and says why") {
   expect_error(Code::failed, {"/dev/full", "No space left"},
                [&] { write_png("/dev/full", noise(64, 64).view()); });
 }
+
+TEST_CASE("a picture is not written through a link") {
+  const ScratchFolder folder;
+  put(folder / "precious", "data");
+  std::filesystem::create_symlink(folder / "precious", folder / "a.png");
+  expect_error(Code::failed, {"a.png cannot be written"},
+               [&] { write_png(folder / "a.png", Image(2, 2).view()); });
+  CHECK(content(folder / "precious") == "data");
+}
