@@ -1,11 +1,11 @@
 #include "server/http/request_reader.h"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
+
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -14,7 +14,6 @@ namespace http = boost::beast::http;
 
 namespace {
 
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t k_read_bytes = 4096;
 constexpr unsigned k_http_1_1 = 11;
 
