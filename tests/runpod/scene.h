@@ -3,12 +3,16 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 #include "runpod/runpod_provider.h"
 #include "tests/fakes/runpod/runpod_server.h"
 
 namespace navtalk::tests {
+
+// For calls that nobody interrupts.
+inline const std::stop_token k_never{};
 
 inline runpod::ApiOptions quick_api(const RunpodServer& server) {
   using namespace std::chrono_literals;
