@@ -64,9 +64,11 @@ if(NAVTALK_SANITIZE)
 endif()
 target_include_directories(navtalk_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
-# navtalk_library(NAME SOURCES... ) makes the static library navtalk_NAME with the alias navtalk::NAME.
+# navtalk_library(NAME source...) makes the static library navtalk_NAME with the alias navtalk::NAME. The sources may end with
+# options of navtalk_units().
 function(navtalk_library name)
-  add_library(navtalk_${name} STATIC ${ARGN})
+  navtalk_units(sources navtalk_${name} ${ARGN})
+  add_library(navtalk_${name} STATIC ${sources})
   add_library(navtalk::${name} ALIAS navtalk_${name})
   target_link_libraries(navtalk_${name} PUBLIC navtalk_flags)
   # Instrumented code takes longer to compile than its tests take to run, apart from the loops over pixels and tensors.

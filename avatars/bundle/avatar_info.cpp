@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* k_format = "navtalk-avatar";
 constexpr int k_version = 1;
-constexpr std::size_t k_max_bytes = 64 * 1024;
+constexpr std::size_t k_max_info_bytes = 64 * 1024;
 
 int whole(const JsonValue& value, std::int64_t min, std::int64_t max) {
   return static_cast<int>(value.integer(min, max));
@@ -30,7 +30,7 @@ std::string checksum(const JsonValue& value) {
 }  // namespace
 
 AvatarInfo read_avatar_info(const std::filesystem::path& file) {
-  const nlohmann::json json = read_json_object(file, k_max_bytes);
+  const nlohmann::json json = read_json_object(file, k_max_info_bytes);
   const JsonValue root(json, file.string() + ": ");
   if (root.at("format").text(64) != k_format)
     root.at("format").refuse(fmt::format("must be \"{}\"", k_format));

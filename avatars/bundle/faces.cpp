@@ -9,7 +9,7 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_max_bytes = std::size_t{32} << 20;
+constexpr std::size_t k_max_faces_bytes = std::size_t{32} << 20;
 
 bool inside(const Box& inner, const Box& outer) {
   return inner.x1 >= outer.x1 && inner.y1 >= outer.y1 && inner.x2 <= outer.x2 &&
@@ -48,7 +48,7 @@ std::int64_t count_faces(const Faces& faces) {
 }
 
 Faces read_faces(const std::filesystem::path& file, const AvatarInfo& info) {
-  const nlohmann::json json = read_json_object(file, k_max_bytes);
+  const nlohmann::json json = read_json_object(file, k_max_faces_bytes);
   const JsonValue frames = JsonValue(json, file.string() + ": ").at("frames");
   if (static_cast<std::int64_t>(frames.list_size()) != info.frames)
     frames.refuse(

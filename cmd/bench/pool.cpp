@@ -19,7 +19,7 @@
 namespace navtalk::cmd {
 namespace {
 
-struct Options {
+struct BenchPoolOptions {
   int clients = 16;
   std::string store;
   int slots = 64;
@@ -93,7 +93,7 @@ std::vector<nlohmann::json> all_answer(std::vector<PoolClient>& clients, const s
   return answers;
 }
 
-void measure_claims(const Options& options, const std::string& url, Context& context,
+void measure_claims(const BenchPoolOptions& options, const std::string& url, Context& context,
                     Result& result) {
   std::vector<PoolClient> clients(static_cast<std::size_t>(options.clients));
   int number = 0;
@@ -121,7 +121,7 @@ void measure_claims(const Options& options, const std::string& url, Context& con
 ScalingLimits no_limits() { return {.min_free = 0, .max_free = std::nullopt}; }
 
 // In memory where that can be: how fast the disk takes ten thousand new rows is not the question.
-void measure_tick(const Options& options, Context& context, Result& result) {
+void measure_tick(const BenchPoolOptions& options, Context& context, Result& result) {
   const std::filesystem::path memory = "/dev/shm";
   const TemporaryFolder folder(
       std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path());
@@ -149,7 +149,7 @@ void measure_tick(const Options& options, Context& context, Result& result) {
   }
 }
 
-Result run(const Options& options, Context& context) {
+Result run(const BenchPoolOptions& options, Context& context) {
   Result result;
   std::optional<TemporaryFolder> folder;
   std::string url = options.store;
@@ -174,7 +174,7 @@ double ms(std::chrono::duration<double> time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-nlohmann::ordered_json report(const Result& result, const Options& options) {
+nlohmann::ordered_json report(const Result& result, const BenchPoolOptions& options) {
   auto rows = nlohmann::ordered_json::array();
   const auto add = [&](const Calls& calls, const std::string& store) {
     rows.push_back({{"name", calls.name},
@@ -198,7 +198,7 @@ nlohmann::ordered_json report(const Result& result, const Options& options) {
   return {{"machine", machine_json(this_machine())}, {"rows", rows}};
 }
 
-void print_table(const Result& result, const Options& options, Context& context) {
+void print_table(const Result& result, const BenchPoolOptions& options, Context& context) {
   constexpr auto k_right = Column::Align::right;
   std::vector<std::vector<std::string>> cells;
   const auto add = [&](const Calls& calls, const std::string& store) {
@@ -219,7 +219,7 @@ void print_table(const Result& result, const Options& options, Context& context)
                     result.granted, options.slots, result.twice ? ", some of them TWICE" : "");
 }
 
-int bench_pool(const Options& options, Context& context) {
+int bench_pool(const BenchPoolOptions& options, Context& context) {
   if (is_pool_client()) return client_main(context.stop);
   const Result result = run(options, context);
   if (context.json) {
@@ -233,7 +233,7 @@ int bench_pool(const Options& options, Context& context) {
 }  // namespace
 
 void add_bench_pool(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchPoolOptions>();
   CLI::App& command = commands.add(
       {.group = Group::bench,
        .name = "pool",

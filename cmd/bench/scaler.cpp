@@ -16,7 +16,7 @@
 namespace navtalk::cmd {
 namespace {
 
-struct Options {
+struct BenchScalerOptions {
   std::filesystem::path trace{}, output{};
   std::string generate{};
   GenerateOptions load{};
@@ -37,7 +37,7 @@ constexpr Faults k_faults = {.no_capacity = 0.02,
                              .crashes_per_h = 0.002,
                              .restarts_per_day = 4};
 
-Trace trace_of(const Options& options) {
+Trace trace_of(const BenchScalerOptions& options) {
   if (!options.trace.empty()) return read_trace(options.trace);
   GenerateOptions load = options.load;
   load.load = *parse_load(options.generate);
@@ -107,8 +107,8 @@ double best_of_others(const std::vector<SweepRow>& rows) {
   return best > 0 ? best : rows.front().result.gpu_hours;
 }
 
-void print(const TraceFacts& facts, const std::vector<Sweep>& sweeps, const Options& options,
-           Context& context) {
+void print(const TraceFacts& facts, const std::vector<Sweep>& sweeps,
+           const BenchScalerOptions& options, Context& context) {
   constexpr auto k_right = Column::Align::right;
   context.out.print(
       "{} sessions in {:.1f} h, {:.0f} s on average, {:.0f} GPU hours busy; arrivals' variance "
@@ -144,7 +144,7 @@ void print(const TraceFacts& facts, const std::vector<Sweep>& sweeps, const Opti
                           cells, context.colour));
 }
 
-Sweep run(const std::string& policy, const Trace& trace, const Options& options,
+Sweep run(const std::string& policy, const Trace& trace, const BenchScalerOptions& options,
           const Context& context) {
   const Strategy::Kind kind = *parse_policy(policy);
   if (!options.knob || kind == Strategy::Kind::oracle) {
@@ -155,7 +155,7 @@ Sweep run(const std::string& policy, const Trace& trace, const Options& options,
   return {.at_equal = row, .reached = true, .frontier = {row}};
 }
 
-int bench_scaler(Options options, Context& context) {
+int bench_scaler(BenchScalerOptions options, Context& context) {
   if (options.trace.empty() == options.generate.empty()) {
     throw Error(Code::usage, "give either --trace FILE or --generate smooth|diurnal|bursty");
   }
@@ -199,7 +199,7 @@ int bench_scaler(Options options, Context& context) {
   return 0;
 }
 
-void add_trace_options(CLI::App& command, Options& options) {
+void add_trace_options(CLI::App& command, BenchScalerOptions& options) {
   command.add_option("--trace", options.trace, "CSV with the heading arrival_s,duration_s")
       ->type_name("FILE");
   command.add_option("--generate", options.generate, "Generate a trace instead")
@@ -225,7 +225,7 @@ void add_trace_options(CLI::App& command, Options& options) {
       ->capture_default_str();
 }
 
-void add_pool_options(CLI::App& command, Options& options) {
+void add_pool_options(CLI::App& command, BenchScalerOptions& options) {
   SimulatorOptions& simulator = options.simulator;
   command.add_option("--lead-s", simulator.lead_s, "Seconds until a cloud GPU is ready, median")
       ->check(CLI::Range(0.0, 86400.0))
@@ -277,7 +277,7 @@ void add_pool_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_bench_scaler(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchScalerOptions>();
   CLI::App& command = commands.add(
       {.group = Group::bench,
        .name = "scaler",

@@ -10,7 +10,7 @@ namespace {
 using Kind = CompletionArgument::Kind;
 
 // Text inside '...' of fish.
-std::string quoted_text(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string safe;
   for (const char byte : text) {
     if (byte == '\'' || byte == '\\') safe += '\\';
@@ -41,7 +41,7 @@ std::string option_line(const CompletionArgument& option, const std::string& con
     names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   return fmt::format("complete -c navtalk{}{}{} -d '{}'\n", condition, names, value_flags(option),
-                     quoted_text(option.meaning));
+                     fish_quoted(option.meaning));
 }
 
 std::string positional_line(const CompletionArgument& argument, const std::string& condition) {
@@ -96,7 +96,7 @@ std::string fish_completions(const CompletionNode& root) {
     }
     for (const CompletionNode& command : node->commands) {
       text += fmt::format("complete -c navtalk{} -a {} -d '{}'\n", condition, command.name,
-                          quoted_text(command.meaning));
+                          fish_quoted(command.meaning));
     }
     if (!node->positionals.empty()) text += positional_line(node->positionals.front(), condition);
   }

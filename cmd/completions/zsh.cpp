@@ -12,7 +12,7 @@ namespace {
 using Kind = CompletionArgument::Kind;
 
 // Text inside '...' of an _arguments specification.
-std::string quoted_text(const std::string& text) {
+std::string zsh_quoted(const std::string& text) {
   std::string safe;
   for (const char byte : text) {
     if (byte == '[' || byte == ']' || byte == ':' || byte == '\\') safe += '\\';
@@ -42,8 +42,8 @@ std::string option_specs(const std::vector<CompletionArgument>& options) {
     for (const std::string& name : option.names) {
       text += fmt::format(
           "    '{}{}[{}]{}' \\\n", name, option.takes_value() && name.starts_with("--") ? "=" : "",
-          quoted_text(option.meaning),
-          option.takes_value() ? fmt::format(":{}:{}", quoted_text(option.label), action(option))
+          zsh_quoted(option.meaning),
+          option.takes_value() ? fmt::format(":{}:{}", zsh_quoted(option.label), action(option))
                                : "");
     }
   }
@@ -62,7 +62,7 @@ std::string choose_command(const CompletionNode& node) {
       "    '1: :->command' \\\n    '*:: :->rest'\n  case $state in\n    command)\n      "
       "commands=(\n";
   for (const CompletionNode& command : node.commands) {
-    text += fmt::format("        '{}:{}'\n", command.name, quoted_text(command.meaning));
+    text += fmt::format("        '{}:{}'\n", command.name, zsh_quoted(command.meaning));
   }
   text +=
       "      )\n      _describe command commands\n      ;;\n    rest)\n      case $line[1] in\n";
@@ -76,8 +76,7 @@ std::string positional_specs(const CompletionNode& node) {
   std::string text;
   for (std::size_t i = 0; i < node.positionals.size(); ++i) {
     const CompletionArgument& argument = node.positionals[i];
-    text +=
-        fmt::format("    '{}:{}:{}' \\\n", i + 1, quoted_text(argument.label), action(argument));
+    text += fmt::format("    '{}:{}:{}' \\\n", i + 1, zsh_quoted(argument.label), action(argument));
   }
   return text + "    && return\n";
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int k_underrecorded = 1;  // exit status
 
-struct Options {
+struct AuditOptions {
   int days = 7;
   double tolerance = 0.05;
 };
@@ -27,7 +27,7 @@ TimePoint first_midnight(TimePoint wall, int days) {
   return TimePoint(today - std::chrono::days(days - 1));
 }
 
-runpod::Audit audited(const Options& options, Context& context) {
+runpod::Audit audited(const AuditOptions& options, Context& context) {
   const auto& cloud = context.config.runpod;
   runpod::Api api({.url = cloud.api_url}, runpod::read_api_key(cloud.api_key_file));
   const auto bills = api.pod_bills(options.days, context.stop);
@@ -45,7 +45,7 @@ runpod::Audit audited(const Options& options, Context& context) {
 
 double cents(double usd) { return std::round(usd * 10000) / 10000; }
 
-nlohmann::ordered_json as_json(const runpod::Audit& audit, const Options& options) {
+nlohmann::ordered_json as_json(const runpod::Audit& audit, const AuditOptions& options) {
   auto rows = nlohmann::ordered_json::array(), unrecorded = nlohmann::ordered_json::array();
   for (const runpod::AuditRow& row : audit.rows) {
     rows.push_back({{"pod", row.pod},
@@ -95,7 +95,7 @@ void print(const runpod::Audit& audit, Context& context) {
   }
 }
 
-int run_audit(const Options& options, Context& context) {
+int run_audit(const AuditOptions& options, Context& context) {
   const runpod::Audit audit = audited(options, context);
   if (context.json) {
     context.out.json(as_json(audit, options));
@@ -109,7 +109,7 @@ int run_audit(const Options& options, Context& context) {
 }  // namespace
 
 void add_pool_audit(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AuditOptions>();
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "audit",

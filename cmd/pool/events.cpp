@@ -15,7 +15,7 @@
 namespace navtalk::cmd {
 namespace {
 
-struct Options {
+struct EventsOptions {
   std::string since, gpu;
   bool follow = false;
   int limit = 1000;
@@ -67,7 +67,8 @@ void print(const PoolEvent& event, Context& context) {
                     printable(event.who));
 }
 
-void print_all(const std::vector<PoolEvent>& events, const Options& options, Context& context) {
+void print_all(const std::vector<PoolEvent>& events, const EventsOptions& options,
+               Context& context) {
   if (!context.json || options.follow) {
     for (const PoolEvent& event : events) print(event, context);
     return;
@@ -77,7 +78,7 @@ void print_all(const std::vector<PoolEvent>& events, const Options& options, Con
   context.out.json({{"events", std::move(list)}});
 }
 
-int events(const Options& options, Context& context) {
+int events(const EventsOptions& options, Context& context) {
   const auto store = open_store(context.config);
   EventQuery query{.since = parse_since(options.since),
                    .limit = static_cast<std::size_t>(options.limit)};
@@ -94,7 +95,7 @@ int events(const Options& options, Context& context) {
 }  // namespace
 
 void add_pool_events(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EventsOptions>();
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "events",

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int k_acted = 10;  // exit status of --exit-code
 
-struct Options {
+struct ScaleOptions {
   bool dry_run = false, watch = false, exit_code = false;
 };
 
@@ -55,7 +55,7 @@ nlohmann::ordered_json as_json(const TickReport& report, bool dry_run) {
 }
 
 // Quiet on success, as cron wants it, unless the plan was asked for.
-void tell(const TickReport& report, const Options& options, Context& context) {
+void tell(const TickReport& report, const ScaleOptions& options, Context& context) {
   const Tick& tick = report.tick;
   if (context.json) {
     context.out.json(as_json(report, options.dry_run));
@@ -68,7 +68,7 @@ void tell(const TickReport& report, const Options& options, Context& context) {
   context.out.flush();
 }
 
-int scale(const Options& options, Context& context) {
+int scale(const ScaleOptions& options, Context& context) {
   if (options.dry_run) {
     for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
   }
@@ -103,7 +103,7 @@ int scale(const Options& options, Context& context) {
 }  // namespace
 
 void add_pool_scale(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScaleOptions>();
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "scale",

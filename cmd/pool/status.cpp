@@ -16,7 +16,7 @@
 namespace navtalk::cmd {
 namespace {
 
-struct Options {
+struct StatusOptions {
   bool watch = false;
   double every_s = 2;
 };
@@ -108,7 +108,7 @@ void print(const PoolReport& report, Context& context) {
   }
 }
 
-int status(const Options& options, Context& context) {
+int status(const StatusOptions& options, Context& context) {
   const auto store = open_store(context.config);
   const bool clear = options.watch && !context.json && is_terminal(STDOUT_FILENO);
   do {
@@ -130,7 +130,7 @@ int status(const Options& options, Context& context) {
 }  // namespace
 
 void add_pool_status(Commands& commands) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StatusOptions>();
   CLI::App& command = commands.add({
       .group = Group::pool,
       .name = "status",

@@ -9,26 +9,25 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/half.h"
+#include "core/checkpoint/refuse.h"
 
 namespace navtalk {
 namespace {
 
 constexpr std::uint64_t k_max_repeated_bytes = std::uint64_t{64} << 20;
 
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
-
 [[noreturn]] void fail_dtype(const StoredTensor& tensor, std::string_view wanted) {
-  fail(fmt::format("has dtype {}, which cannot be read as {}", tensor.dtype_spelling, wanted));
+  refuse(fmt::format("has dtype {}, which cannot be read as {}", tensor.dtype_spelling, wanted));
 }
 
 // A stride of 0 makes a few bytes look like any size; nothing that large is kept in that way.
 std::uint64_t checked_bytes(const StoredTensor& tensor) {
   if (tensor.info.dtype == DType::other)
-    fail(fmt::format("has dtype {}, which navtalk does not read", tensor.dtype_spelling));
+    refuse(fmt::format("has dtype {}, which navtalk does not read", tensor.dtype_spelling));
   const std::uint64_t bytes = dense_bytes(tensor.info.shape, item_size(tensor.info.dtype));
   if (bytes > k_max_repeated_bytes && bytes > tensor.storage.size())
-    fail(fmt::format("shape {} with strides {} blows {} bytes up to {}", tensor.info.shape,
-                     tensor.strides, tensor.storage.size(), bytes));
+    refuse(fmt::format("shape {} with strides {} blows {} bytes up to {}", tensor.info.shape,
+                       tensor.strides, tensor.storage.size(), bytes));
   return bytes;
 }
 
@@ -99,7 +98,7 @@ std::optional<std::span<const std::byte>> mapped_bytes(const StoredTensor& tenso
 void copy_bytes(const StoredTensor& tensor, std::span<std::byte> out) {
   const std::uint64_t bytes = checked_bytes(tensor);
   const std::size_t item = item_size(tensor.info.dtype);
-  if (out.size() != bytes) fail(fmt::format("{} bytes asked for, it has {}", out.size(), bytes));
+  if (out.size() != bytes) refuse(fmt::format("{} bytes asked for, it has {}", out.size(), bytes));
   if (bytes == 0) return;
   if (is_dense(tensor.info.shape, tensor.strides))
     std::memcpy(out.data(), first_byte(tensor), bytes);

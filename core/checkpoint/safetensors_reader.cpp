@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
+#include "core/checkpoint/refuse.h"
 #include "core/checkpoint/stored_tensor.h"
 
 namespace navtalk {
@@ -16,46 +17,44 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t k_max_header_bytes = 100'000'000;
-constexpr int k_max_depth = 4;
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
+constexpr int k_max_header_depth = 4;
 
 // json::parse lets the last of two equal keys win; here they are an error.
 class DuplicateKeys {
  public:
   bool operator()(int depth, json::parse_event_t event, json& value) {
-    if (depth > k_max_depth) fail("the header nests too deep");
+    if (depth > k_max_header_depth) refuse("the header nests too deep");
     const auto level = static_cast<std::size_t>(depth);
     if (event == json::parse_event_t::object_start) seen_[level].clear();
     if (event == json::parse_event_t::key && !seen_[level - 1].insert(value).second)
-      fail(fmt::format("the header has the key \"{}\" twice", value.get<std::string>()));
+      refuse(fmt::format("the header has the key \"{}\" twice", value.get<std::string>()));
     return true;
   }
 
  private:
-  std::set<std::string> seen_[k_max_depth + 1];
+  std::set<std::string> seen_[k_max_header_depth + 1];
 };
 
 json parse_header(std::string_view text) {
   try {
     DuplicateKeys check;
     json header = json::parse(text.begin(), text.end(), std::ref(check));
-    if (!header.is_object()) fail("the header is not a JSON object");
+    if (!header.is_object()) refuse("the header is not a JSON object");
     return header;
   } catch (const json::exception& error) {
-    fail(fmt::format("the header is not JSON: {}", error.what()));
+    refuse(fmt::format("the header is not JSON: {}", error.what()));
   }
 }
 
 const json& field(const json& entry, const char* key) {
   const auto found = entry.find(key);
-  if (found == entry.end()) fail(fmt::format("\"{}\" is missing", key));
+  if (found == entry.end()) refuse(fmt::format("\"{}\" is missing", key));
   return *found;
 }
 
 std::int64_t whole_number(const json& value) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > k_max_checkpoint_bytes)
-    fail(fmt::format("{} is not a size", value.dump()));
+    refuse(fmt::format("{} is not a size", value.dump()));
   return value.get<std::int64_t>();
 }
 
@@ -65,13 +64,13 @@ struct Placed {
 };
 
 Placed read_entry(const std::string& name, const json& entry, std::span<const std::byte> data) {
-  if (!entry.is_object()) fail("is not a JSON object");
+  if (!entry.is_object()) refuse("is not a JSON object");
   const json& dtype = field(entry, "dtype");
   const json& shape = field(entry, "shape");
   const json& offsets = field(entry, "data_offsets");
-  if (!dtype.is_string()) fail("\"dtype\" is not a string");
+  if (!dtype.is_string()) refuse("\"dtype\" is not a string");
   if (!shape.is_array() || !offsets.is_array() || offsets.size() != 2)
-    fail("\"shape\" or \"data_offsets\" is not an array of sizes");
+    refuse("\"shape\" or \"data_offsets\" is not an array of sizes");
   Placed placed{.tensor = {}, .begin = 0, .end = 0};
   StoredTensor& tensor = placed.tensor;
   tensor.dtype_spelling = dtype.get<std::string>();
@@ -80,12 +79,12 @@ Placed read_entry(const std::string& name, const json& entry, std::span<const st
   placed.begin = static_cast<std::uint64_t>(whole_number(offsets[0]));
   placed.end = static_cast<std::uint64_t>(whole_number(offsets[1]));
   if (placed.end < placed.begin || placed.end > data.size())
-    fail(fmt::format("bytes {} to {} are not within the {} bytes of data", placed.begin, placed.end,
-                     data.size()));
+    refuse(fmt::format("bytes {} to {} are not within the {} bytes of data", placed.begin,
+                       placed.end, data.size()));
   const std::uint64_t bytes = placed.end - placed.begin;
   const std::uint64_t wanted = dense_bytes(tensor.info.shape, item_size(tensor.info.dtype));
   if (tensor.info.dtype != DType::other && bytes != wanted)
-    fail(fmt::format("{} bytes of data, but dtype and shape need {}", bytes, wanted));
+    refuse(fmt::format("{} bytes of data, but dtype and shape need {}", bytes, wanted));
   tensor.strides = dense_strides(tensor.info.shape);
   tensor.storage = data.subspan(placed.begin, bytes);
   return placed;
@@ -93,9 +92,9 @@ Placed read_entry(const std::string& name, const json& entry, std::span<const st
 
 std::map<std::string, std::string> read_metadata(const json& entry) {
   std::map<std::string, std::string> metadata;
-  if (!entry.is_object()) fail("\"__metadata__\" is not a JSON object");
+  if (!entry.is_object()) refuse("\"__metadata__\" is not a JSON object");
   for (const auto& [key, value] : entry.items()) {
-    if (!value.is_string()) fail(fmt::format("metadata \"{}\" is not a string", key));
+    if (!value.is_string()) refuse(fmt::format("metadata \"{}\" is not a string", key));
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -106,11 +105,11 @@ void check_cover(const std::vector<Placed>& placed, std::uint64_t size) {
   std::uint64_t end = 0;
   for (const Placed& next : placed) {
     if (next.begin != end)
-      fail(fmt::format("tensor \"{}\" {} the one before it", next.tensor.info.name,
-                       next.begin < end ? "overlaps" : "leaves a hole behind"));
+      refuse(fmt::format("tensor \"{}\" {} the one before it", next.tensor.info.name,
+                         next.begin < end ? "overlaps" : "leaves a hole behind"));
     end = next.end;
   }
-  if (end != size) fail(fmt::format("{} bytes follow the last tensor", size - end));
+  if (end != size) refuse(fmt::format("{} bytes follow the last tensor", size - end));
 }
 
 }  // namespace
@@ -118,7 +117,7 @@ void check_cover(const std::vector<Placed>& placed, std::uint64_t size) {
 CheckpointContents read_safetensors(std::span<const std::byte> file) {
   ByteCursor in(file);
   const std::uint64_t length = in.u64();
-  if (length > k_max_header_bytes) fail(fmt::format("a header of {} bytes is too large", length));
+  if (length > k_max_header_bytes) refuse(fmt::format("a header of {} bytes is too large", length));
   const json header = parse_header(in.take_text(length));
   const auto data = file.subspan(in.position());
 

@@ -13,14 +13,13 @@
 #include "core/checkpoint/byte_cursor.h"
 #include "core/checkpoint/pickle/pickled_tensors.h"
 #include "core/checkpoint/pickle/unpickler.h"
+#include "core/checkpoint/refuse.h"
 #include "core/checkpoint/stored_tensor.h"
 
 namespace navtalk {
 namespace {
 
 constexpr std::int64_t k_protocol = 1001;
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
 // The next pickle of the stream.
 PickleGraph take_pickle(ByteCursor& in, std::span<const std::byte> file) {
@@ -39,7 +38,7 @@ std::unordered_map<std::string_view, PickleStorage> named_storages(const PickleG
   for (const PickleStorage& storage : object.storages) {
     const auto [known, fresh] = named.emplace(storage.key, storage);
     if (!fresh && (known->second.type != storage.type || known->second.count != storage.count))
-      fail(fmt::format("storage {} has two sizes or types", storage.key));
+      refuse(fmt::format("storage {} has two sizes or types", storage.key));
   }
   return named;
 }
@@ -47,24 +46,24 @@ std::unordered_map<std::string_view, PickleStorage> named_storages(const PickleG
 Storages take_storages(ByteCursor& in, const PickleGraph& object, const PickleGraph& keys) {
   const auto named = named_storages(object);
   Storages storages;
-  if (keys[keys.root].kind != NodeKind::list) fail("the list of its storages is missing");
+  if (keys[keys.root].kind != NodeKind::list) refuse("the list of its storages is missing");
   for (const NodeId id : keys[keys.root].items) {
     const Node& key = keys[id];
     const auto found = key.kind == NodeKind::string ? named.find(key.text) : named.end();
-    if (found == named.end()) fail("the list of its storages names one that no tensor uses");
+    if (found == named.end()) refuse("the list of its storages names one that no tensor uses");
     const PickleStorage& storage = found->second;
     if (storage.item_bytes == 0)
-      fail(fmt::format("storage {} is a {}, whose size navtalk does not know", storage.key,
-                       storage.type));
+      refuse(fmt::format("storage {} is a {}, whose size navtalk does not know", storage.key,
+                         storage.type));
     const std::uint64_t count = in.u64();
     if (count != static_cast<std::uint64_t>(storage.count))
-      fail(fmt::format("storage {} has {} values and should have {}", storage.key, count,
-                       storage.count));
+      refuse(fmt::format("storage {} has {} values and should have {}", storage.key, count,
+                         storage.count));
     if (count > in.left() / storage.item_bytes)
-      fail(fmt::format("truncated: storage {} has {} values of {} bytes, {} bytes are left",
-                       storage.key, count, storage.item_bytes, in.left()));
+      refuse(fmt::format("truncated: storage {} has {} values of {} bytes, {} bytes are left",
+                         storage.key, count, storage.item_bytes, in.left()));
     if (!storages.emplace(found->first, in.take(count * storage.item_bytes)).second)
-      fail(fmt::format("storage {} comes twice", storage.key));
+      refuse(fmt::format("storage {} comes twice", storage.key));
   }
   return storages;
 }
@@ -77,15 +76,15 @@ CheckpointContents read_torch_legacy(std::span<const std::byte> file) {
   const PickleGraph protocol = take_pickle(in, file);
   const Node& version = protocol[protocol.root];
   if (version.kind != NodeKind::integer || version.integer != k_protocol)
-    fail(fmt::format("a legacy checkpoint of another protocol than {}", k_protocol));
+    refuse(fmt::format("a legacy checkpoint of another protocol than {}", k_protocol));
   take_pickle(in, file);  // system info
   const PickleGraph object = take_pickle(in, file);
   const PickleGraph keys = take_pickle(in, file);
   const Storages storages = take_storages(in, object, keys);
-  if (in.left() != 0) fail(fmt::format("{} bytes follow the last storage", in.left()));
+  if (in.left() != 0) refuse(fmt::format("{} bytes follow the last storage", in.left()));
   const auto find_storage = [&](const PickleStorage& storage) {
     const auto found = storages.find(storage.key);
-    if (found == storages.end()) fail(fmt::format("its storage {} is missing", storage.key));
+    if (found == storages.end()) refuse(fmt::format("its storage {} is missing", storage.key));
     return found->second;
   };
   return {.container = Container::torch_legacy,

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
+#include "core/checkpoint/refuse.h"
 
 namespace navtalk {
 namespace {
@@ -24,8 +25,6 @@ constexpr std::uint64_t k_max_entries = 100'000;
 constexpr std::uint16_t k_zip64_field = 1;
 constexpr std::uint32_t k_in_zip64 = 0xffffffff;
 constexpr std::uint16_t k_encrypted = 0x2041;  // flags 0, 6 and 13
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
 struct Directory {
   std::uint64_t entries = 0, bytes = 0, begin = 0;
@@ -48,23 +47,23 @@ std::size_t find_end(std::span<const std::byte> file) {
       if (ByteCursor(file, at).u32() == k_end && ByteCursor(file, at + 20).u16() == back) return at;
     }
   }
-  fail("truncated, or bytes follow its end: no end of a zip directory");
+  refuse("truncated, or bytes follow its end: no end of a zip directory");
 }
 
 Directory read_end64(std::span<const std::byte> file, std::size_t locator) {
   ByteCursor in(file, locator + 4);
   const std::uint32_t disk = in.u32();
   const std::uint64_t at = in.u64();
-  if (disk != 0 || in.u32() > 1) fail("a zip archive of several disks");
+  if (disk != 0 || in.u32() > 1) refuse("a zip archive of several disks");
   if (locator < k_end64_bytes || at > locator - k_end64_bytes)
-    fail("the zip64 end lies outside the file");
+    refuse("the zip64 end lies outside the file");
   ByteCursor end(file, at);
-  if (end.u32() != k_end64) fail("the zip64 end is not where it should be");
+  if (end.u32() != k_end64) refuse("the zip64 end is not where it should be");
   end.take(8 + 2 + 2);
-  if (end.u32() != 0 || end.u32() != 0) fail("a zip archive of several disks");
+  if (end.u32() != 0 || end.u32() != 0) refuse("a zip archive of several disks");
   Directory directory;
   directory.entries = end.u64();
-  if (end.u64() != directory.entries) fail("a zip archive of several disks");
+  if (end.u64() != directory.entries) refuse("a zip archive of several disks");
   directory.bytes = end.u64();
   directory.begin = end.u64();
   directory.end = at;
@@ -76,10 +75,10 @@ Directory read_end(std::span<const std::byte> file) {
   if (at >= k_locator64_bytes && ByteCursor(file, at - k_locator64_bytes).u32() == k_locator64)
     return read_end64(file, at - k_locator64_bytes);
   ByteCursor in(file, at + 4);
-  if (in.u16() != 0 || in.u16() != 0) fail("a zip archive of several disks");
+  if (in.u16() != 0 || in.u16() != 0) refuse("a zip archive of several disks");
   Directory directory;
   directory.entries = in.u16();
-  if (in.u16() != directory.entries) fail("a zip archive of several disks");
+  if (in.u16() != directory.entries) refuse("a zip archive of several disks");
   directory.bytes = in.u32();
   directory.begin = in.u32();
   directory.end = at;
@@ -101,7 +100,7 @@ void read_zip64_field(ByteCursor extra, std::uint64_t& full, std::uint64_t& stor
 }
 
 Member read_member(ByteCursor& in) {
-  if (in.u32() != k_central) fail("the zip directory is damaged");
+  if (in.u32() != k_central) refuse("the zip directory is damaged");
   in.take(2 + 2);
   const std::uint16_t flags = in.u16();
   const std::uint16_t method = in.u16();
@@ -111,30 +110,30 @@ Member read_member(ByteCursor& in) {
   const std::uint16_t name_bytes = in.u16();
   const std::uint16_t extra_bytes = in.u16();
   const std::uint16_t comment_bytes = in.u16();
-  if (in.u16() != 0) fail("a zip archive of several disks");
+  if (in.u16() != 0) refuse("a zip archive of several disks");
   in.take(2 + 4);
   std::uint64_t header = in.u32();
   const std::string name(in.take_text(name_bytes));
   read_zip64_field(ByteCursor(in.take(extra_bytes)), full, stored, header);
   in.take(comment_bytes);
-  if ((flags & k_encrypted) != 0) fail(fmt::format("member {} is encrypted", name));
-  if (method == 0 && full != stored) fail(fmt::format("member {} has two sizes", name));
+  if ((flags & k_encrypted) != 0) refuse(fmt::format("member {} is encrypted", name));
+  if (method == 0 && full != stored) refuse(fmt::format("member {} has two sizes", name));
   return {.name = name, .header = header, .bytes = stored, .compressed = method != 0};
 }
 
 void locate_data(std::span<const std::byte> file, std::uint64_t limit, Member& member) {
   if (member.header > limit || limit - member.header < k_local_bytes)
-    fail(fmt::format("member {} lies outside the file", member.name));
+    refuse(fmt::format("member {} lies outside the file", member.name));
   ByteCursor in(file.first(limit), member.header);
-  if (in.u32() != k_local) fail(fmt::format("member {} has no header of its own", member.name));
+  if (in.u32() != k_local) refuse(fmt::format("member {} has no header of its own", member.name));
   in.take(22);
   const std::uint16_t name_bytes = in.u16();
   const std::uint16_t extra_bytes = in.u16();
   if (in.take_text(name_bytes) != member.name)
-    fail(fmt::format("member {} has another name in its own header", member.name));
+    refuse(fmt::format("member {} has another name in its own header", member.name));
   in.take(extra_bytes);
   member.data = in.position();
-  if (member.bytes > in.left()) fail(fmt::format("member {} lies outside the file", member.name));
+  if (member.bytes > in.left()) refuse(fmt::format("member {} lies outside the file", member.name));
 }
 
 void check_disjoint(std::vector<Member> members) {
@@ -142,7 +141,7 @@ void check_disjoint(std::vector<Member> members) {
             [](const Member& a, const Member& b) { return a.header < b.header; });
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (members[i].header < members[i - 1].data + members[i - 1].bytes)
-      fail(fmt::format("members {} and {} overlap", members[i - 1].name, members[i].name));
+      refuse(fmt::format("members {} and {} overlap", members[i - 1].name, members[i].name));
   }
 }
 
@@ -151,9 +150,9 @@ void check_disjoint(std::vector<Member> members) {
 ZipMembers read_zip_directory(std::span<const std::byte> file) {
   const Directory directory = read_end(file);
   if (directory.begin > directory.end || directory.bytes != directory.end - directory.begin)
-    fail("the zip directory lies outside the file");
+    refuse("the zip directory lies outside the file");
   if (directory.entries > k_max_entries)
-    fail(fmt::format("{} members are more than {}", directory.entries, k_max_entries));
+    refuse(fmt::format("{} members are more than {}", directory.entries, k_max_entries));
   std::vector<Member> members;
   ZipMembers by_name;
   ByteCursor in(file.first(directory.end), directory.begin);
@@ -164,10 +163,10 @@ ZipMembers read_zip_directory(std::span<const std::byte> file) {
              .emplace(member.name,
                       ZipMember{file.subspan(member.data, member.bytes), member.compressed})
              .second)
-      fail(fmt::format("two members are called {}", member.name));
+      refuse(fmt::format("two members are called {}", member.name));
     members.push_back(std::move(member));
   }
-  if (in.left() != 0) fail("the zip directory is longer than its members");
+  if (in.left() != 0) refuse("the zip directory is longer than its members");
   check_disjoint(std::move(members));
   return by_name;
 }

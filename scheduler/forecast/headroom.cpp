@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<double, Headroom::k_shapes> k_shape = {0, 0.5, 1};
 constexpr double k_first_step = 0.25, k_step_ratio = 1.2;  // up to about 1,500 slots
 constexpr double k_memory_s = 30 * 24 * 3600;
-constexpr double k_least_users = 100;  // fewer say nothing about a tail
-constexpr double k_least_beyond = 8;   // that a quantile has to rest on
+constexpr double k_least_tail_users = 100;  // fewer say nothing about a tail
+constexpr double k_least_beyond = 8;        // that a quantile has to rest on
 constexpr double k_bursts_believed = 20;
 constexpr double k_burst = 2.5;                                  // deviations
 constexpr Duration k_between_bursts = std::chrono::minutes(10);  // nearer ones are one
@@ -115,7 +115,7 @@ void Headroom::observe(TimePoint now, const HeadroomSample& sample) {
 }
 
 Headroom::Learned Headroom::learned(double deviation, double wait_probability) const {
-  if (users < k_least_users) return {};
+  if (users < k_least_tail_users) return {};
   // Beyond what was observed the tail is normal.
   const double share = std::max(wait_probability, k_least_beyond / users);
   const double further = share > wait_probability

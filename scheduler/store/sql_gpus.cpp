@@ -17,8 +17,7 @@
 namespace navtalk {
 namespace {
 
-constexpr auto durable = Durability::durable;
-constexpr auto relaxed = Durability::relaxed;
+using enum Durability;
 
 // 0: the caller is not a scaler.
 bool fence_holds(Transaction& t, std::uint64_t fence) {

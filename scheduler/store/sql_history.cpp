@@ -10,8 +10,7 @@
 namespace navtalk {
 namespace {
 
-constexpr auto durable = Durability::durable;
-constexpr auto relaxed = Durability::relaxed;
+using enum Durability;
 using column::of;
 
 template <class T, class Read>

@@ -14,7 +14,7 @@
 namespace navtalk {
 namespace {
 
-constexpr auto relaxed = Durability::relaxed;
+using enum Durability;
 
 // What is free for those ahead and for the claimant.
 FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Claimant& claimant) {

@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration k_wait = 5s;  // for a change
-constexpr auto k_retry = 1s;     // after a failure
+constexpr Duration k_wait = 5s;     // for a change
+constexpr auto k_watch_retry = 1s;  // after a failure
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void ChangeWatcher::watch(const std::stop_token& stop) {
       errors_.well("changes");
     } catch (const std::exception& error) {
       errors_.failed("changes", error.what());
-      sleep_for(k_retry, stop);
+      sleep_for(k_watch_retry, stop);
     }
     // Not `this`: the loop may run it when the watcher is gone.
     asio::post(executor_, on_change_);

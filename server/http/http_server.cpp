@@ -1,16 +1,15 @@
 #include "server/http/http_server.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/write.hpp>
 #include <list>
 
 #include "core/log/log.h"
 #include "core/text/number.h"
+#include "server/http/as_tuple.h"
 #include "server/http/request_reader.h"
 #include "server/http/web_socket_state.h"
 
@@ -21,8 +20,6 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 
 namespace {
-
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds k_reserve_idle{2'000};  // until its request
 constexpr std::chrono::milliseconds k_linger{1'000};

@@ -1,10 +1,10 @@
 #include "server/http/maybe_tls_stream.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/use_awaitable.hpp>
+
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -26,8 +26,7 @@ asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string
     SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
              host.data());
   }
-  const auto [refused] =
-      co_await tls_->async_handshake(ssl::stream_base::client, asio::as_tuple(asio::use_awaitable));
+  const auto [refused] = co_await tls_->async_handshake(ssl::stream_base::client, k_tuple);
   co_return refused;
 }
 

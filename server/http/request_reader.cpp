@@ -1,16 +1,15 @@
 #include "server/http/request_reader.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t k_read_bytes = 16 << 10;
 
 }  // namespace

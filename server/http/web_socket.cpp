@@ -1,13 +1,12 @@
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 
+#include "server/http/as_tuple.h"
 #include "server/http/web_socket_state.h"
 
 namespace navtalk::server {
@@ -16,8 +15,6 @@ namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 
 namespace {
-
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
 
 // Beast pings after half of the idle time.
 websocket::stream_base::timeout timeouts(const SocketLimits& limits) {

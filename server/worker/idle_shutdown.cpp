@@ -1,20 +1,15 @@
 #include "server/worker/idle_shutdown.h"
 
 #include <fmt/format.h>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "core/log/log.h"
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
+namespace {}  // namespace
 
 IdleShutdown::IdleShutdown(const asio::any_io_executor& executor, IdleShutdownOptions options)
     : options_(options), timer_(executor) {}

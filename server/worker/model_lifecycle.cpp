@@ -1,22 +1,17 @@
 #include "server/worker/model_lifecycle.h"
 
 #include <fmt/format.h>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "core/log/log.h"
+#include "server/http/as_tuple.h"
 #include "server/http/run_on.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-namespace {
-
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
+namespace {}  // namespace
 
 ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine, WorkLoop& loop,
                                ModelOptions options)

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Box k_box{50, 30, 110, 100};
+using tests::k_box;
 
 void make_bundle(const fs::path& folder, int frames = 6) {
   tests::write_clip(folder.string() + ".mp4", tests::moving_face(frames));

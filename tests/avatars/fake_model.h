@@ -9,6 +9,9 @@
 
 namespace navtalk::tests {
 
+// Of its weights.
+inline const std::string k_checksum(64, 'c');
+
 // Every value of a crop's latent is the crop's mean grey.
 struct FakeModel {
   int faces = 0;  // encoded so far

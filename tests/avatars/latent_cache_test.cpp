@@ -23,8 +23,8 @@ namespace {
 
 constexpr int k_frames = 10;
 constexpr std::uintmax_t k_file_bytes = k_frames * k_latent_values * sizeof(float);
-const std::string k_checksum(64, 'c');
-const Box k_box{50, 30, 110, 100};
+using tests::k_box;
+using tests::k_checksum;
 
 // A bundle without latents: ten frames, the face in `box`.
 fs::path bare_bundle(const TemporaryDirectory& base, const std::string& id,

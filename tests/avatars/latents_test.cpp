@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Box k_box{50, 30, 110, 100};
-const std::string k_checksum(64, 'c');
+using tests::k_box;
+using tests::k_checksum;
 
 // 20 frames, the box moving with the picture; frame 4 has no face.
 PrepareOptions options(const fs::path& base, FakeModel& model) {

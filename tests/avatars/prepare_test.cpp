@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Box k_box{50, 30, 110, 100};
+using tests::k_box;
 
 PrepareOptions options(const ClipSource& source, const fs::path& output) {
   return {.source = source,

@@ -17,7 +17,7 @@ using Kind = ApiFault::Kind;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 const ApiKey k_key("not-a-key");
 
 NewPod order() {

@@ -10,7 +10,7 @@ using tests::Scene;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 
 bool found(const Lookup& lookup) { return std::holds_alternative<Instance>(lookup); }
 bool unknown(const Lookup& lookup) { return std::holds_alternative<NotFound>(lookup); }

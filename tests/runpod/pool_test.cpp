@@ -11,7 +11,7 @@ using Pool = tests::CloudPool;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 
 }  // namespace
 

@@ -22,7 +22,7 @@ using Status = Instance::Status;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 
 json last_order(const RunpodServer& server) {
   json order;

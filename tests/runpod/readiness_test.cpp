@@ -17,7 +17,7 @@ using tests::RunpodServerOptions;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 using Workers = RunpodServerOptions::Workers;
 using Kind = WorkerFault::Kind;
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 #include "runpod/runpod_provider.h"
@@ -10,6 +11,8 @@
 
 namespace navtalk::tests {
 
+// For calls that nobody interrupts.
+inline const std::stop_token k_never{};
 inline const WorkerTokens k_tokens("secret");
 
 inline runpod::ApiOptions quick_api(const RunpodServer& server) {

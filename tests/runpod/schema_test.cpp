@@ -18,7 +18,7 @@ using tests::Scene;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 const std::string k_root = NAVTALK_SOURCE_DIR;
 
 struct Verdict {

@@ -12,7 +12,7 @@ using tests::RunpodFault;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 
 // Three pods that are older than the consistency window.
 struct World : tests::CloudPool {

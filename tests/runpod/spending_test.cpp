@@ -15,7 +15,7 @@ using tests::RunpodServer;
 
 namespace {
 
-const std::stop_token k_never{};
+using tests::k_never;
 
 struct Pool {
   explicit Pool(double usd, double most, std::vector<std::string> types = {"RTX 4090"})

@@ -4,18 +4,17 @@
 #include "core/base/error.h"
 #include "core/checkpoint/pickle/numpy_number.h"
 #include "core/checkpoint/pickle/pickle_symbols.h"
+#include "core/checkpoint/refuse.h"
 #include "core/checkpoint/stored_tensor.h"
 
 namespace navtalk {
 namespace {
 
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
-
 void check_array(const PickleGraph& graph, const PickleArray& array) {
   const PickleDtype& dtype = graph.dtype(graph[array.dtype]);
   const std::uint64_t wanted = dense_bytes(array.shape, dtype.bytes);
   if (array.data.size() != wanted)
-    fail(fmt::format("an array of {} bytes where its shape needs {}", array.data.size(), wanted));
+    refuse(fmt::format("an array of {} bytes where its shape needs {}", array.data.size(), wanted));
 }
 
 }  // namespace
@@ -57,7 +56,7 @@ NodeId PickleSymbols::numpy_scalar(const Items& arguments) {
   if (arguments.empty() || graph_[arguments[0]].kind != NodeKind::dtype) return opaque();
   const PickleDtype& dtype = graph_.dtype(graph_[arguments[0]]);
   const std::string_view data = argument(arguments, 1, NodeKind::bytes).text;
-  if (data.size() != dtype.bytes) fail("a number of the wrong size");
+  if (data.size() != dtype.bytes) refuse("a number of the wrong size");
   return add(number_node(dtype, data));
 }
 
@@ -70,7 +69,7 @@ NodeId PickleSymbols::numpy_array(PickleArray array) {
 
 // (1, shape, dtype, fortran order, bytes)
 void PickleSymbols::build_array(PickleArray& array, const Items& state) const {
-  if (state.size() != 5) fail("a numpy array's state of another version");
+  if (state.size() != 5) refuse("a numpy array's state of another version");
   if (graph_[state[2]].kind != NodeKind::dtype) return;  // objects, records: never filled
   array = {.dtype = state[2],
            .shape = dimensions(state[1]),

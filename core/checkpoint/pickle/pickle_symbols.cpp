@@ -6,12 +6,11 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/checkpoint/refuse.h"
 #include "core/checkpoint/stored_tensor.h"
 
 namespace navtalk {
 namespace {
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
 constexpr std::array<std::string_view, 3> k_torch_modules{"torch", "torch._utils",
                                                           "torch.nn.parameter"};
@@ -72,20 +71,20 @@ std::size_t PickleSymbols::cost(NodeId arguments) const {
 void PickleSymbols::require_callable(NodeId callable) const {
   const NodeKind kind = graph_[callable].kind;
   if (kind != NodeKind::symbol && kind != NodeKind::opaque)
-    fail("a value is called that is not a global");
+    refuse("a value is called that is not a global");
 }
 
 const Node& PickleSymbols::argument(const Items& arguments, std::size_t index,
                                     NodeKind kind) const {
-  if (index >= arguments.size()) fail(fmt::format("argument {} is missing", index));
+  if (index >= arguments.size()) refuse(fmt::format("argument {} is missing", index));
   const Node& node = graph_[arguments[index]];
-  if (node.kind != kind) fail(fmt::format("argument {} is of the wrong kind", index));
+  if (node.kind != kind) refuse(fmt::format("argument {} is of the wrong kind", index));
   return node;
 }
 
 NodeId PickleSymbols::reduce(NodeId callable, NodeId arguments) {
   require_callable(callable);
-  if (graph_[arguments].kind != NodeKind::tuple) fail("arguments that are not a tuple");
+  if (graph_[arguments].kind != NodeKind::tuple) refuse("arguments that are not a tuple");
   if (graph_[callable].kind == NodeKind::opaque) return opaque();
   const PickleSymbol symbol = graph_.symbol(graph_[callable]);
   const Items items = graph_[arguments].items;
@@ -119,7 +118,7 @@ NodeId PickleSymbols::ordered_dict(const Items& arguments) {
     for (const NodeId id : argument(arguments, 0, NodeKind::list).items) {
       const Node& pair = graph_[id];
       const bool sequence = pair.kind == NodeKind::list || pair.kind == NodeKind::tuple;
-      if (!sequence || pair.items.size() != 2) fail("an item that is not a pair");
+      if (!sequence || pair.items.size() != 2) refuse("an item that is not a pair");
       dict.items.insert(dict.items.end(), pair.items.begin(), pair.items.end());
     }
   }
@@ -129,7 +128,7 @@ NodeId PickleSymbols::ordered_dict(const Items& arguments) {
 // (storage, offset, size, strides[, requires_grad, hooks[, dtype of untyped bytes]])
 NodeId PickleSymbols::tensor(const Items& arguments, bool typed) {
   argument(arguments, 0, NodeKind::storage);
-  if (arguments.size() < 4) fail("too few arguments");
+  if (arguments.size() < 4) refuse("too few arguments");
   PickleTensor tensor{.storage = arguments[0],
                       .offset = argument(arguments, 1, NodeKind::integer).integer,
                       .shape = dimensions(arguments[2]),
@@ -147,12 +146,12 @@ NodeId PickleSymbols::tensor(const Items& arguments, bool typed) {
 Shape PickleSymbols::dimensions(NodeId sequence) const {
   const Node& node = graph_[sequence];
   if (node.kind != NodeKind::tuple && node.kind != NodeKind::list)
-    fail("a shape that is not a tuple");
+    refuse("a shape that is not a tuple");
   if (node.items.size() > k_max_rank)
-    fail(fmt::format("{} dimensions are more than {}", node.items.size(), k_max_rank));
+    refuse(fmt::format("{} dimensions are more than {}", node.items.size(), k_max_rank));
   Shape shape;
   for (const NodeId id : node.items) {
-    if (graph_[id].kind != NodeKind::integer) fail("a dimension that is not an integer");
+    if (graph_[id].kind != NodeKind::integer) refuse("a dimension that is not an integer");
     shape.push_back(graph_[id].integer);
   }
   return shape;
@@ -173,7 +172,7 @@ NodeId PickleSymbols::encoded(const Items& arguments) {
       const auto tail = static_cast<unsigned char>(text[++i]);
       bytes.push_back(static_cast<char>(((lead & 0x03U) << 6U) | (tail & 0x3FU)));
     } else {
-      fail("a character that latin-1 does not have");
+      refuse("a character that latin-1 does not have");
     }
   }
   graph_.decoded.push_back(std::move(bytes));
@@ -182,9 +181,10 @@ NodeId PickleSymbols::encoded(const Items& arguments) {
 
 // ('storage', type, key, location, count[, view of a legacy file])
 NodeId PickleSymbols::persistent(NodeId id) {
-  if (graph_[id].kind != NodeKind::tuple) fail("a persistent id that is not a tuple");
+  if (graph_[id].kind != NodeKind::tuple) refuse("a persistent id that is not a tuple");
   const Items& items = graph_[id].items;
-  if (argument(items, 0, NodeKind::string).text != "storage") fail("a persistent id of no storage");
+  if (argument(items, 0, NodeKind::string).text != "storage")
+    refuse("a persistent id of no storage");
   const Node& symbol = argument(items, 1, NodeKind::symbol);
   const StorageType type = storage_type(graph_.symbol(symbol));
   PickleStorage storage{.dtype = type.dtype,
@@ -203,7 +203,7 @@ NodeId PickleSymbols::persistent(NodeId id) {
   std::int64_t end = 0;
   if (storage.count < 0 || storage.view_offset < 0 || storage.view_count < 0 ||
       __builtin_add_overflow(storage.view_offset, storage.view_count, &end) || end > storage.count)
-    fail(fmt::format("storage {} has an impossible size", storage.key));
+    refuse(fmt::format("storage {} has an impossible size", storage.key));
   graph_.storages.push_back(storage);
   const auto index = static_cast<std::int64_t>(graph_.storages.size() - 1);
   return add({.kind = NodeKind::storage, .integer = index});
@@ -213,14 +213,14 @@ void PickleSymbols::build(NodeId object, NodeId state) {
   const Node& node = graph_[object];
   const auto index = static_cast<std::size_t>(node.integer);
   if (node.kind == NodeKind::dtype) {
-    if (graph_[state].kind != NodeKind::tuple) fail("a numpy dtype without its state");
+    if (graph_[state].kind != NodeKind::tuple) refuse("a numpy dtype without its state");
     build_dtype(graph_.dtypes[index], graph_[state].items);
   } else if (node.kind == NodeKind::array) {
-    if (graph_[state].kind != NodeKind::tuple) fail("a numpy array without its state");
+    if (graph_[state].kind != NodeKind::tuple) refuse("a numpy array without its state");
     build_array(graph_.arrays[index], graph_[state].items);
   } else if (node.kind != NodeKind::dict && node.kind != NodeKind::opaque &&
              node.kind != NodeKind::tensor) {
-    fail("state for a value that has none");
+    refuse("state for a value that has none");
   }
 }
 

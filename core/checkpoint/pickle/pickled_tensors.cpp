@@ -5,17 +5,16 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/checkpoint/refuse.h"
 
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_max_depth = 64;
+constexpr std::size_t k_max_levels = 64;
 constexpr std::size_t k_max_visits = 1'000'000;
 // One long key over many shared tensors would be repeated for each of them.
 constexpr std::size_t k_max_name_bytes = 4096;
 constexpr std::size_t k_max_names_bytes = std::size_t{64} << 20;
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
 bool is_sequence(const Node& node) {
   return node.kind == NodeKind::list || node.kind == NodeKind::tuple;
@@ -30,7 +29,7 @@ class Walk {
     const NodeId start = weights(graph_.root);
     const Node& root = graph_[start];
     if (root.kind != NodeKind::dict && root.kind != NodeKind::tensor && !is_sequence(root))
-      fail("holds a Python object and no dictionary or list of tensors; save its state_dict()");
+      refuse("holds a Python object and no dictionary or list of tensors; save its state_dict()");
     visit(start, root.kind == NodeKind::tensor ? "tensor" : "");
     return std::move(tensors_);
   }
@@ -49,18 +48,18 @@ class Walk {
   }
 
   void visit(NodeId id, const std::string& name) {
-    if (++visits_ > k_max_visits) fail(fmt::format("more than {} values", k_max_visits));
+    if (++visits_ > k_max_visits) refuse(fmt::format("more than {} values", k_max_visits));
     const Node& node = graph_[id];
     if (node.kind == NodeKind::tensor) {
       names_bytes_ += name.size();
       if (names_bytes_ > k_max_names_bytes)
-        fail(fmt::format("its tensors' names take more than {} bytes", k_max_names_bytes));
+        refuse(fmt::format("its tensors' names take more than {} bytes", k_max_names_bytes));
       tensors_.push_back(stored(graph_.tensor(node), name));
       return;
     }
     if (node.kind != NodeKind::dict && !is_sequence(node)) return;
     if (std::find(path_.begin(), path_.end(), id) != path_.end()) return;  // contains itself
-    if (path_.size() >= k_max_depth) fail(fmt::format("more than {} levels", k_max_depth));
+    if (path_.size() >= k_max_levels) refuse(fmt::format("more than {} levels", k_max_levels));
     path_.push_back(id);
     if (node.kind == NodeKind::dict)
       visit_dict(node, name);
@@ -82,7 +81,7 @@ class Walk {
 
   static std::string joined(const std::string& name, std::string_view part) {
     if (name.size() + part.size() >= k_max_name_bytes)
-      fail(fmt::format("a tensor's name is longer than {} bytes", k_max_name_bytes));
+      refuse(fmt::format("a tensor's name is longer than {} bytes", k_max_name_bytes));
     return name.empty() ? std::string(part) : fmt::format("{}.{}", name, part);
   }
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/pickle/pickle_opcodes.h"
 #include "core/checkpoint/pickle/pickle_symbols.h"
+#include "core/checkpoint/refuse.h"
 
 namespace navtalk {
 namespace {
@@ -18,8 +19,6 @@ constexpr std::size_t k_max_memo = 1'000'000;
 constexpr std::size_t k_max_stack = 100'000;
 constexpr std::uint64_t k_max_long_bytes = 255;
 constexpr std::uint64_t k_max_string_bytes = std::uint64_t{1} << 20;
-
-[[noreturn]] void fail(const std::string& cause) { throw Error(Code::invalid, cause); }
 
 }  // namespace
 
@@ -34,7 +33,7 @@ PickleGraph Unpickler::run() {
                          load_mapping(opcode) || load_stack(opcode) || load_memo(opcode) ||
                          load_object(opcode);
       if (!known)
-        fail(fmt::format("opcode {:#04x} is not one of those that navtalk reads", opcode));
+        refuse(fmt::format("opcode {:#04x} is not one of those that navtalk reads", opcode));
     }
   } catch (const Error& error) {
     throw error.within(fmt::format("pickle, byte {}", at));
@@ -46,7 +45,8 @@ PickleGraph unpickle_all(std::span<const std::byte> bytes) {
   Unpickler unpickler(bytes);
   PickleGraph graph = unpickler.run();
   if (unpickler.consumed() != bytes.size())
-    fail(fmt::format("{} bytes follow the end of the pickle", bytes.size() - unpickler.consumed()));
+    refuse(
+        fmt::format("{} bytes follow the end of the pickle", bytes.size() - unpickler.consumed()));
   return graph;
 }
 
@@ -172,7 +172,7 @@ bool Unpickler::load_mapping(std::uint8_t opcode) {
     }
     case op::k_set_items: {
       std::vector<NodeId> items = pop_to_mark();
-      if (items.size() % 2 != 0) fail("a key without a value");
+      if (items.size() % 2 != 0) refuse("a key without a value");
       extend(NodeKind::dict, std::move(items));
       return true;
     }
@@ -185,18 +185,18 @@ bool Unpickler::load_stack(std::uint8_t opcode) {
   switch (opcode) {
     case op::k_proto:
       if (const int protocol = in_.u8(); protocol > 5)
-        fail(fmt::format("pickle protocol {} is newer than 5", protocol));
+        refuse(fmt::format("pickle protocol {} is newer than 5", protocol));
       return true;
     case op::k_frame:
       in_.take(8);
       return true;
     case op::k_stop:
       graph_.root = pop();
-      if (!stack_.empty() || !marks_.empty()) fail("values are left over at the end");
+      if (!stack_.empty() || !marks_.empty()) refuse("values are left over at the end");
       stopped_ = true;
       return true;
     case op::k_mark:
-      if (marks_.size() >= k_max_stack) fail("too many marks");
+      if (marks_.size() >= k_max_stack) refuse("too many marks");
       marks_.push_back(stack_.size());
       return true;
     case op::k_pop:
@@ -250,7 +250,7 @@ bool Unpickler::load_object(std::uint8_t opcode) {
       const NodeId name = pop();
       const NodeId module = pop();
       if (graph_[name].kind != NodeKind::string || graph_[module].kind != NodeKind::string)
-        fail("a global that is not named by two strings");
+        refuse("a global that is not named by two strings");
       push_symbol(graph_[module].text, graph_[name].text);
       return true;
     }
@@ -284,11 +284,11 @@ bool Unpickler::load_object(std::uint8_t opcode) {
 
 void Unpickler::step(std::size_t count) {
   steps_ += count;
-  if (steps_ > k_max_steps) fail(fmt::format("more than {} steps", k_max_steps));
+  if (steps_ > k_max_steps) refuse(fmt::format("more than {} steps", k_max_steps));
 }
 
 void Unpickler::push(NodeId id) {
-  if (stack_.size() >= k_max_stack) fail("the stack grows too deep");
+  if (stack_.size() >= k_max_stack) refuse("the stack grows too deep");
   stack_.push_back(id);
 }
 
@@ -301,7 +301,7 @@ NodeId Unpickler::push_node(Node node) {
 
 NodeId Unpickler::top() const {
   const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-  if (stack_.size() <= floor) fail("the stack is empty where a value is needed");
+  if (stack_.size() <= floor) refuse("the stack is empty where a value is needed");
   return stack_.back();
 }
 
@@ -312,7 +312,7 @@ NodeId Unpickler::pop() {
 }
 
 std::vector<NodeId> Unpickler::pop_to_mark() {
-  if (marks_.empty()) fail("no mark where one is needed");
+  if (marks_.empty()) refuse("no mark where one is needed");
   const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
   std::vector<NodeId> items(first, stack_.end());
   stack_.erase(first, stack_.end());
@@ -328,18 +328,18 @@ void Unpickler::push_items(NodeKind kind, std::vector<NodeId> items) {
 void Unpickler::extend(NodeKind kind, std::vector<NodeId> items) {
   Node& container = graph_.nodes[top()];
   if (container.kind == NodeKind::opaque) return;
-  if (container.kind != kind) fail("items for something that is no such container");
+  if (container.kind != kind) refuse("items for something that is no such container");
   container.items.insert(container.items.end(), items.begin(), items.end());
 }
 
 void Unpickler::memoize(std::uint32_t index) {
-  if (memo_.size() >= k_max_memo) fail("too many memo entries");
+  if (memo_.size() >= k_max_memo) refuse("too many memo entries");
   memo_[index] = top();
 }
 
 void Unpickler::recall(std::uint32_t index) {
   const auto found = memo_.find(index);
-  if (found == memo_.end()) fail(fmt::format("memo entry {} was never stored", index));
+  if (found == memo_.end()) refuse(fmt::format("memo entry {} was never stored", index));
   push(found->second);
 }
 
@@ -349,7 +349,7 @@ void Unpickler::push_integer(std::int64_t value) {
 
 // Two's complement, little-endian. What does not fit 64 bits is kept as an opaque object.
 void Unpickler::push_long(std::uint64_t length) {
-  if (length > k_max_long_bytes) fail(fmt::format("an integer of {} bytes", length));
+  if (length > k_max_long_bytes) refuse(fmt::format("an integer of {} bytes", length));
   const auto bytes = in_.take(length);
   if (length > 8) {
     push_node({.kind = NodeKind::opaque});
@@ -365,7 +365,7 @@ void Unpickler::push_long(std::uint64_t length) {
 // Bytes may be long (arrays are pickled as bytes): they are not copied.
 void Unpickler::push_text(NodeKind kind, std::uint64_t length) {
   if (kind == NodeKind::string && length > k_max_string_bytes)
-    fail(fmt::format("a string of {} bytes", length));
+    refuse(fmt::format("a string of {} bytes", length));
   push_node({.kind = kind, .text = in_.take_text(length)});
 }
 

@@ -17,7 +17,7 @@
 namespace navtalk {
 namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+[[noreturn]] void refuse_video(const std::filesystem::path& path, const std::string& why) {
   throw Error(Code::invalid, fmt::format("{}: {}", path.string(), why));
 }
 
@@ -26,10 +26,11 @@ media::CodecPtr open_decoder(const AVStream* stream, int threads,
   const AVCodec* codec = avcodec_find_decoder(AV_CODEC_ID_H264);
   media::CodecPtr decoder(avcodec_alloc_context3(codec));
   if (!decoder || avcodec_parameters_to_context(decoder.get(), stream->codecpar) < 0)
-    refuse(path, "damaged video parameters");
+    refuse_video(path, "damaged video parameters");
   decoder->thread_count = threads;
   decoder->pkt_timebase = stream->time_base;
-  if (avcodec_open2(decoder.get(), codec, nullptr) < 0) refuse(path, "the video cannot be decoded");
+  if (avcodec_open2(decoder.get(), codec, nullptr) < 0)
+    refuse_video(path, "the video cannot be decoded");
   return decoder;
 }
 
@@ -72,7 +73,7 @@ void IndexedVideo::Impl::build_index() {
   for (std::size_t i = 0; i < sample_of.size(); ++i) {
     const bool fresh =
         index.emplace(samples[sample_of[i]].pts, static_cast<std::int64_t>(i)).second;
-    if (!fresh) refuse(path, fmt::format("frames {} and {} have one time", i - 1, i));
+    if (!fresh) refuse_video(path, fmt::format("frames {} and {} have one time", i - 1, i));
   }
 }
 
@@ -96,23 +97,23 @@ void IndexedVideo::Impl::jump(std::size_t sample) {
 void IndexedVideo::Impl::feed(std::int64_t wanted) {
   if (next_sample == samples.size()) {
     if (drained || avcodec_send_packet(decoder.get(), nullptr) < 0)
-      refuse(path, fmt::format("frame {} cannot be decoded", wanted));
+      refuse_video(path, fmt::format("frame {} cannot be decoded", wanted));
     drained = true;
     return;
   }
   const media::Sample& sample = samples[next_sample];
   const media::PacketPtr packet = media::make_packet();
-  if (av_new_packet(packet.get(), sample.size) < 0) refuse(path, "out of memory");
+  if (av_new_packet(packet.get(), sample.size) < 0) refuse_video(path, "out of memory");
   file.clear();
   file.seekg(sample.position);
   // iostream wants char; the packet holds the same bytes.
   if (!file.read(reinterpret_cast<char*>(packet->data), sample.size))
-    refuse(path, "the file became shorter while in use");
+    refuse_video(path, "the file became shorter while in use");
   packet->pts = sample.pts;
   packet->dts = sample.dts;
   packet->flags = sample.key ? AV_PKT_FLAG_KEY : 0;
   if (avcodec_send_packet(decoder.get(), packet.get()) < 0)
-    refuse(path, fmt::format("frame {} cannot be decoded", wanted));
+    refuse_video(path, fmt::format("frame {} cannot be decoded", wanted));
   ++next_sample;
 }
 
@@ -131,15 +132,15 @@ std::optional<std::int64_t> IndexedVideo::Impl::receive(std::int64_t keep_from) 
   media::FramePtr picture = media::make_frame();
   const int rc = avcodec_receive_frame(decoder.get(), picture.get());
   if (rc == AVERROR(EAGAIN)) return std::nullopt;
-  if (rc < 0) refuse(path, fmt::format("the video breaks off after frame {}", last_shown));
+  if (rc < 0) refuse_video(path, fmt::format("the video breaks off after frame {}", last_shown));
   const auto found = index.find(picture->pts);
-  if (found == index.end()) refuse(path, "the video's times disagree with its index");
+  if (found == index.end()) refuse_video(path, "the video's times disagree with its index");
   const std::int64_t shown = found->second;
   if (shown < first_whole) return shown;
   if (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0)
-    refuse(path, fmt::format("frame {} is damaged", shown));
+    refuse_video(path, fmt::format("frame {} is damaged", shown));
   if (picture->width != width || picture->height != height)
-    refuse(path, fmt::format("frame {} has another size", shown));
+    refuse_video(path, fmt::format("frame {} has another size", shown));
   last_shown = shown;
   if (shown >= keep_from) keep(shown, std::move(picture));
   return shown;
@@ -155,7 +156,7 @@ const AVFrame& IndexedVideo::Impl::picture(std::int64_t wanted) {
     const std::optional<std::int64_t> shown = receive(keep_from);
     if (!shown) feed(wanted);
     if (shown && *shown > wanted && !cache.contains(wanted))
-      refuse(path, fmt::format("frame {} cannot be decoded", wanted));
+      refuse_video(path, fmt::format("frame {} cannot be decoded", wanted));
   }
   return *cache.at(wanted);
 }

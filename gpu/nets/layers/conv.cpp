@@ -10,15 +10,16 @@ namespace navtalk::nets {
 namespace {
 
 using Algorithm = std::optional<std::string_view>;
-using Pointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
-                             const std::optional<at::Tensor>& b, at::IntArrayRef padding,
-                             at::IntArrayRef stride, at::IntArrayRef dilation, std::int64_t groups,
-                             std::string_view attribute, Scalars scalars, Algorithm algorithm);
-using Binary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
-                          const std::optional<at::Tensor>& b, at::IntArrayRef padding,
-                          at::IntArrayRef stride, at::IntArrayRef dilation, std::int64_t groups,
-                          std::string_view binary, std::optional<at::Scalar> alpha, Algorithm unary,
-                          Scalars scalars, Algorithm algorithm);
+using ConvPointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
+                                 const std::optional<at::Tensor>& b, at::IntArrayRef padding,
+                                 at::IntArrayRef stride, at::IntArrayRef dilation,
+                                 std::int64_t groups, std::string_view attribute, Scalars scalars,
+                                 Algorithm algorithm);
+using ConvBinary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
+                              const std::optional<at::Tensor>& b, at::IntArrayRef padding,
+                              at::IntArrayRef stride, at::IntArrayRef dilation, std::int64_t groups,
+                              std::string_view binary, std::optional<at::Scalar> alpha,
+                              Algorithm unary, Scalars scalars, Algorithm algorithm);
 using BinaryInPlace = at::Tensor&(at::Tensor& other, const at::Tensor& x, const at::Tensor& w,
                                   const std::optional<at::Tensor>& b, at::IntArrayRef padding,
                                   at::IntArrayRef stride, at::IntArrayRef dilation,
@@ -82,7 +83,7 @@ void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
-  static const auto op = find_operator<Pointwise>("mkldnn::_convolution_pointwise", "");
+  static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
   at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
                            k_dilation, 1, "none", Scalars(), "");
   for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
@@ -90,7 +91,7 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
-  static const auto op = find_operator<Binary>("mkldnn::_convolution_pointwise", "binary");
+  static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
   at::Tensor sum =
       op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
               1, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);

@@ -8,11 +8,11 @@ namespace navtalk::nets {
 namespace {
 
 using Reorder = at::Tensor(const at::Tensor& weight, std::optional<std::int64_t> rows);
-using Pointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
-                             const std::optional<at::Tensor>& b, std::string_view attribute,
-                             Scalars scalars, std::optional<std::string_view> algorithm);
-using Binary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
-                          const std::optional<at::Tensor>& b, std::string_view attribute);
+using LinearPointwise = at::Tensor(const at::Tensor& x, const at::Tensor& w,
+                                   const std::optional<at::Tensor>& b, std::string_view attribute,
+                                   Scalars scalars, std::optional<std::string_view> algorithm);
+using LinearBinary = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
+                                const std::optional<at::Tensor>& b, std::string_view attribute);
 
 std::optional<at::Tensor> maybe(const at::Tensor& x) {
   return x.defined() ? std::optional(x) : std::nullopt;
@@ -28,12 +28,12 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ro
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
-  static const auto op = find_operator<Pointwise>("mkldnn::_linear_pointwise", "");
+  static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
   return op.call(x, weight_, maybe(bias_), "none", Scalars(), "");
 }
 
 at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
-  static const auto op = find_operator<Binary>("mkldnn::_linear_pointwise", "binary");
+  static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
   return op.call(x, other, weight_, maybe(bias_), "add");
 }
 

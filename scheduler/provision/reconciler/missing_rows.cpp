@@ -8,7 +8,7 @@
 namespace navtalk {
 namespace {
 
-constexpr int k_twice = 2;
+constexpr int k_lists_without = 2;
 
 // Does it matter whether the instance of a row still exists?
 bool matters(const Gpu& gpu) {
@@ -128,7 +128,7 @@ void Reconciler::match_gone(const Gpu& gpu) {
   const auto before = before_.missing.find(gpu.id);
   const int absent = before == before_.missing.end() ? 1 : before->second + 1;
   check_soon_ = true;
-  if (absent < k_twice) {
+  if (absent < k_lists_without) {
     seen_.missing[gpu.id] = absent;
     return;
   }

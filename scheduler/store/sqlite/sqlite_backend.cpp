@@ -30,7 +30,7 @@ std::int64_t number(DbConnection& db, std::string_view sql) {
   return rows->next() ? rows->integer(0) : 0;
 }
 
-std::string this_boot() {
+std::string required_boot_id() {
   if (auto id = boot_id()) return *id;
   throw Error(Code::failed, "cannot read the boot id from /proc: is /proc mounted?");
 }
@@ -184,7 +184,7 @@ std::uint64_t SqliteBackend::wait_for_change(std::uint64_t seen, Duration at_mos
 
 // The first use since boot reads the wall clock, but never goes behind a time already shown.
 void SqliteBackend::start_clock() {
-  const std::string boot = this_boot();
+  const std::string boot = required_boot_id();
   Borrowed db(*this);
   const auto known = [&] {
     const auto rows =

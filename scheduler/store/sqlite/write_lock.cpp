@@ -61,7 +61,7 @@ timespec deadline_after(Duration wait) {
   return {.tv_sec = seconds.time_since_epoch().count(), .tv_nsec = rest.count()};
 }
 
-std::array<char, 48> this_boot() {
+std::array<char, 48> padded_boot_id() {
   const std::optional<std::string> id = boot_id();
   if (!id) throw Error(Code::failed, "cannot read the boot id from /proc: is /proc mounted?");
   const std::string& boot = *id;
@@ -147,7 +147,7 @@ WriteLock::WriteLock(const std::filesystem::path& file) {
   while (flock(fd.value(), LOCK_EX) != 0) {
     if (errno != EINTR) throw fail("lock");
   }
-  const BootId boot = this_boot();
+  const BootId boot = padded_boot_id();
   // Allocates the blocks before mapping: a write to a page without one would end the process. Not
   // while others may use the file: where the file system cannot allocate, zeros are written.
   if (!is_there(fd.value(), boot) && (errno = posix_fallocate(fd.value(), 0, sizeof(Page))) != 0) {

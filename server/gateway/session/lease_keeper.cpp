@@ -1,9 +1,7 @@
 #include "server/gateway/session/lease_keeper.h"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include "core/log/log.h"
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -11,8 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
-constexpr Duration k_retry = 1s;  // of a renewal that failed
+constexpr Duration k_renewal_retry = 1s;  // of a renewal that failed
 
 }  // namespace
 
@@ -39,7 +36,7 @@ asio::awaitable<void> LeaseKeeper::run() {
     } catch (const std::exception& error) {
       // Nothing is known; the workers' fence protects against a second session on a slot.
       errors_.failed("leases", error.what());
-      pause = std::min(every, k_retry);
+      pause = std::min(every, k_renewal_retry);
     }
   }
 }

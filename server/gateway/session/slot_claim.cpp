@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_retry = 1s;  // of a release, while the store is away
+constexpr auto k_release_retry = 1s;  // of a release, while the store is away
 constexpr auto k_refuse = 1s, k_refuse_most = 8s;
 
 }  // namespace
@@ -106,7 +106,7 @@ asio::awaitable<void> SlotClaim::release() {
       co_return;
     }
     if (!told) log::warn("a slot is released when the store answers", {{"error", problem}});
-    co_await changed_.wait(Signal::Clock::now() + k_retry);
+    co_await changed_.wait(Signal::Clock::now() + k_release_retry);
   }
 }
 

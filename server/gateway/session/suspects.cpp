@@ -1,15 +1,14 @@
 #include "server/gateway/session/suspects.h"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <iterator>
 #include <set>
 
 #include "core/log/log.h"
 #include "scheduler/health/worker_client.h"
+#include "server/http/as_tuple.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -136,7 +135,7 @@ asio::awaitable<void> Suspects::tell(const WorkerReport& report) {
 
 asio::awaitable<void> Suspects::pause() {
   asio::steady_timer timer(executor_, k_pause);
-  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_await timer.async_wait(k_tuple);
 }
 
 }  // namespace navtalk::server

@@ -1,10 +1,8 @@
 #include "server/worker/session/worker_sessions.h"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include "core/log/log.h"
 #include "scheduler/health/worker_protocol.h"
+#include "server/http/as_tuple.h"
 #include "server/protocol/control_frame.h"
 #include "server/worker/session/slot_request.h"
 
@@ -12,11 +10,7 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-namespace {
-
-constexpr auto k_tuple = asio::as_tuple(asio::use_awaitable);
-
-}  // namespace
+namespace {}  // namespace
 
 // However a session ends, by an exception too: its slot is free then, and nobody writes to its
 // socket any more.

@@ -28,9 +28,9 @@ struct Legacy {
   }
 };
 
-class Read {
+class ReadLegacy {
  public:
-  explicit Read(const Legacy& legacy) : bytes_(legacy.bytes()) {
+  explicit ReadLegacy(const Legacy& legacy) : bytes_(legacy.bytes()) {
     contents_ = read_checkpoint(std::as_bytes(std::span(bytes_)));
   }
   std::vector<float> values(std::size_t index = 0) const {
@@ -45,7 +45,7 @@ class Read {
 
 Legacy good() { return {.object = state_dict({{.view = "N"}})}; }
 template <class Change>
-Legacy changed(Change change) {
+Legacy changed_legacy(Change change) {
   Legacy legacy = good();
   change(legacy);
   return legacy;
@@ -58,18 +58,19 @@ std::string view(std::int64_t offset, std::int64_t count) {
 }  // namespace
 
 TEST_CASE("a hand-made legacy file is read") {
-  CHECK(Read(good()).values() == std::vector<float>{1, 2, 3, 4});
+  CHECK(ReadLegacy(good()).values() == std::vector<float>{1, 2, 3, 4});
 }
 
 TEST_CASE("an old file's storage views count from their own offset") {
   const Legacy legacy{.object = state_dict({{.offset = 1, .shape = {2}, .view = view(1, 3)}})};
-  CHECK(Read(legacy).values() == std::vector<float>{3, 4});
+  CHECK(ReadLegacy(legacy).values() == std::vector<float>{3, 4});
 }
 
 TEST_CASE("Python 2 wrote an OrderedDict's items into its arguments") {
   const std::string pairs = "](](" + text("w") + pickled({.view = "N"}) + "e](" + text("b") +
                             pickled({.view = "N"}) + "ee";
-  const Read read({.object = "\x80\x02" + global("collections", "OrderedDict") + pairs + "\x85R."});
+  const ReadLegacy read(
+      {.object = "\x80\x02" + global("collections", "OrderedDict") + pairs + "\x85R."});
   CHECK(read.name(0) == "w");
   CHECK(read.name(1) == "b");
   CHECK(read.values(1) == std::vector<float>{1, 2, 3, 4});
@@ -77,36 +78,38 @@ TEST_CASE("Python 2 wrote an OrderedDict's items into its arguments") {
 
 TEST_CASE("a legacy file that torch.save would not write is refused with its cause") {
   const auto [legacy, reason] = GENERATE(table<Legacy, std::string>({
-      {changed([](Legacy& l) { l.protocol = 1002; }), "another protocol than 1001"},
-      {changed([](Legacy& l) { l.keys = {}; }), "bytes follow the last storage"},
-      {changed([](Legacy& l) { l.keys = {"1"}; }), "one that no tensor uses"},
-      {changed([](Legacy& l) {
+      {changed_legacy([](Legacy& l) { l.protocol = 1002; }), "another protocol than 1001"},
+      {changed_legacy([](Legacy& l) { l.keys = {}; }), "bytes follow the last storage"},
+      {changed_legacy([](Legacy& l) { l.keys = {"1"}; }), "one that no tensor uses"},
+      {changed_legacy([](Legacy& l) {
          l.keys = {"0", "0"};
          l.storages.push_back(l.storages[0]);
        }),
        "comes twice"},
-      {changed([](Legacy& l) {
+      {changed_legacy([](Legacy& l) {
          l.keys = {};
          l.storages = {};
        }),
        "its storage 0 is missing"},
-      {changed([](Legacy& l) { l.storages[0].first = 5; }), "has 5 values and should have 4"},
-      {changed([](Legacy& l) { l.storages[0].first = -1; }), "should have 4"},
-      {changed([](Legacy& l) { l.storages[0].second.pop_back(); }), "truncated: storage 0"},
-      {changed([](Legacy& l) { l.tail = "x"; }), "1 bytes follow"},
-      {changed([](Legacy& l) { l.object = state_dict({{.view = view(2, 3)}}); }),
+      {changed_legacy([](Legacy& l) { l.storages[0].first = 5; }),
+       "has 5 values and should have 4"},
+      {changed_legacy([](Legacy& l) { l.storages[0].first = -1; }), "should have 4"},
+      {changed_legacy([](Legacy& l) { l.storages[0].second.pop_back(); }), "truncated: storage 0"},
+      {changed_legacy([](Legacy& l) { l.tail = "x"; }), "1 bytes follow"},
+      {changed_legacy([](Legacy& l) { l.object = state_dict({{.view = view(2, 3)}}); }),
        "impossible size"},
-      {changed([](Legacy& l) { l.object = state_dict({{.view = view(-1, 3)}}); }),
+      {changed_legacy([](Legacy& l) { l.object = state_dict({{.view = view(-1, 3)}}); }),
        "impossible size"},
-      {changed([](Legacy& l) { l.object = state_dict({{.view = view(0, 3)}}); }),
+      {changed_legacy([](Legacy& l) { l.object = state_dict({{.view = view(0, 3)}}); }),
        "storage of 3 values"},
-      {changed([](Legacy& l) {
+      {changed_legacy([](Legacy& l) {
          l.object = state_dict({{.view = "N"}, {.type = "IntStorage", .view = "N"}});
        }),
        "two sizes or types"},
-      {changed([](Legacy& l) { l.object = state_dict({{.type = "OddStorage", .view = "N"}}); }),
+      {changed_legacy(
+           [](Legacy& l) { l.object = state_dict({{.type = "OddStorage", .view = "N"}}); }),
        "OddStorage, whose size"},
   }));
   INFO(reason);
-  CHECK_THROWS_WITH(Read(legacy), Catch::Contains(reason));
+  CHECK_THROWS_WITH(ReadLegacy(legacy), Catch::Contains(reason));
 }

@@ -20,7 +20,7 @@ using tests::ReceivedRequest;
 
 namespace {
 
-HttpRequest get(const std::string& url, std::chrono::milliseconds timeout = 20s) {
+HttpRequest get_request(const std::string& url, std::chrono::milliseconds timeout = 20s) {
   return {.url = url, .connect_timeout = timeout, .timeout = timeout};
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("many requests are under way at once, and each has its own answer") {
   Guarded<std::set<std::string>> bodies;
   std::latch ended(k_requests);
   for (int i = 0; i < k_requests; ++i) {
-    client.send(get(server.url("/" + std::to_string(i))), [&, i](const HttpResult& result) {
+    client.send(get_request(server.url("/" + std::to_string(i))), [&, i](const HttpResult& result) {
       const auto* answer = std::get_if<HttpAnswer>(&result);
       if (answer != nullptr && answer->body == "/" + std::to_string(i)) {
         bodies.with([&](auto& known) { known.insert(answer->body); });
@@ -74,7 +74,7 @@ TEST_CASE(
   std::atomic<int> answered{0};
   std::latch ended(8);
   for (int i = 0; i < 8; ++i) {
-    client.send(get(server.url("/")), [&](const HttpResult& result) {
+    client.send(get_request(server.url("/")), [&](const HttpResult& result) {
       if (std::holds_alternative<HttpAnswer>(result)) ++answered;
       ended.count_down();
     });
@@ -89,9 +89,9 @@ TEST_CASE("a request that hangs ends at its timeout, and delays no other") {
   LoopbackServer server([](Connection& client, const ReceivedRequest&) { client.answer(200); });
   AsyncHttpClient client;
   std::promise<HttpResult> hanging;
-  client.send(get(silent.url("/")), [&](HttpResult result) { hanging.set_value(result); });
-  CHECK(std::holds_alternative<HttpAnswer>(answer_of(client, get(server.url("/")))));
-  CHECK(fault_of(client, get(silent.url("/"), 50ms)) == HttpFault::Kind::timeout);
+  client.send(get_request(silent.url("/")), [&](HttpResult result) { hanging.set_value(result); });
+  CHECK(std::holds_alternative<HttpAnswer>(answer_of(client, get_request(server.url("/")))));
+  CHECK(fault_of(client, get_request(silent.url("/"), 50ms)) == HttpFault::Kind::timeout);
 }
 
 TEST_CASE("one connection to a server serves one request after the other") {
@@ -101,7 +101,7 @@ TEST_CASE("one connection to a server serves one request after the other") {
     client.answer(200, "ok");
   });
   AsyncHttpClient client;
-  for (int i = 0; i < 3; ++i) answer_of(client, get(server.url("/")));
+  for (int i = 0; i < 3; ++i) answer_of(client, get_request(server.url("/")));
   CHECK(connections.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
 }
 
@@ -112,15 +112,16 @@ TEST_CASE("an asynchronous request keeps to the rules of every other one") {
     if (request.path == "/cut") client.reset();
   });
   AsyncHttpClient client;
-  const HttpResult moved = answer_of(client, get(server.url("/moved")));
+  const HttpResult moved = answer_of(client, get_request(server.url("/moved")));
   REQUIRE(std::holds_alternative<HttpAnswer>(moved));
   CHECK(std::get<HttpAnswer>(moved).status == 302);
-  HttpRequest limited = get(server.url("/long"));
+  HttpRequest limited = get_request(server.url("/long"));
   limited.max_answer = 1000;
   CHECK(fault_of(client, limited) == HttpFault::Kind::too_long);
-  CHECK(fault_of(client, get(server.url("/cut"))) == HttpFault::Kind::broken);
+  CHECK(fault_of(client, get_request(server.url("/cut"))) == HttpFault::Kind::broken);
   const auto never = [](const HttpResult&) { FAIL("it was not sent"); };
-  expect_error(Code::invalid, {"URL"}, [&] { client.send(get("ftp://127.0.0.1/"), never); });
+  expect_error(Code::invalid, {"URL"},
+               [&] { client.send(get_request("ftp://127.0.0.1/"), never); });
 }
 
 TEST_CASE("a client that goes gives up what has no answer yet") {
@@ -132,7 +133,8 @@ TEST_CASE("a client that goes gives up what has no answer yet") {
   std::atomic<int> answers{0};
   {
     AsyncHttpClient client({.at_once = 1});
-    for (int i = 0; i < 2; ++i) client.send(get(silent.url("/")), [&](HttpResult) { ++answers; });
+    for (int i = 0; i < 2; ++i)
+      client.send(get_request(silent.url("/")), [&](HttpResult) { ++answers; });
     asked.get_future().wait();
   }
   CHECK(answers == 0);

@@ -8,7 +8,7 @@ namespace {
 
 using How = RunpodFault::How;
 
-RunpodFault problem(int status, const std::string& detail) {
+RunpodFault problem_fault(int status, const std::string& detail) {
   return {.status = status, .body = problem_body(status, detail)};
 }
 
@@ -18,32 +18,33 @@ struct Named {
 };
 
 std::vector<Named> named_faults() {
-  RunpodFault limited = problem(429, "rate limit exceeded for the minute window");
+  RunpodFault limited = problem_fault(429, "rate limit exceeded for the minute window");
   limited.headers = {{"Retry-After", "1"}, {"RateLimit", "\"minute\";r=0;t=1"}};
-  RunpodFault done_but_500 = problem(500, "internal error");
+  RunpodFault done_but_500 = problem_fault(500, "internal error");
   done_but_500.acts = true;
   return {
       {"rate-limited", limited},
-      {"server-error", problem(500, "internal error")},
+      {"server-error", problem_fault(500, "internal error")},
       {"done-but-500", done_but_500},
       {"done-but-reset", {.acts = true, .how = How::reset}},
       {"done-but-silent", {.acts = true, .how = How::hang}},
-      {"no-capacity", problem(400,
-                              "There are no longer any instances available with the requested "
-                              "specifications. Please refresh and try again.")},
-      {"broken-rule", problem(400, "request could not be processed")},
-      {"no-money", problem(402, "insufficient balance")},
-      {"bad-key", problem(401, "invalid API key")},
-      {"forbidden", problem(403, "access denied")},
+      {"no-capacity",
+       problem_fault(400,
+                     "There are no longer any instances available with the requested "
+                     "specifications. Please refresh and try again.")},
+      {"broken-rule", problem_fault(400, "request could not be processed")},
+      {"no-money", problem_fault(402, "insufficient balance")},
+      {"bad-key", problem_fault(401, "invalid API key")},
+      {"forbidden", problem_fault(403, "access denied")},
       {"edge-html", {.status = 403, .body = "<html><h1>Blocked</h1></html>", .type = "text/html"}},
       {"edge-text", {.status = 403, .body = "error code: 1010", .type = "text/plain"}},
-      {"conflict", problem(409, "the action is not valid in this status")},
-      {"api-gone", problem(410, "this API version has ended")},
-      {"not-found", problem(404, "resource not found")},
-      {"unprocessable", problem(422, "Request validation failed.")},
-      {"too-large", problem(413, "body too large")},
+      {"conflict", problem_fault(409, "the action is not valid in this status")},
+      {"api-gone", problem_fault(410, "this API version has ended")},
+      {"not-found", problem_fault(404, "resource not found")},
+      {"unprocessable", problem_fault(422, "Request validation failed.")},
+      {"too-large", problem_fault(413, "body too large")},
       {"resume-refused",
-       problem(400, "There are not enough free GPUs on the host machine to start this pod.")},
+       problem_fault(400, "There are not enough free GPUs on the host machine to start this pod.")},
       {"short-list", {.status = 200, .body = R"({"pods": []})", .type = "application/json"}},
       {"garbage", {.how = How::garbage}},
       {"silent", {.how = How::hang}},

@@ -7,7 +7,7 @@ using nlohmann::json;
 
 namespace {
 
-FakeAnswer success(const json& body) { return {200, body.dump()}; }
+FakeAnswer script_answer(const json& body) { return {200, body.dump()}; }
 
 FakeAnswer refused(int status, const std::string& detail) {
   return {status, problem_body(status, detail), "application/problem+json"};
@@ -43,12 +43,12 @@ FakeAnswer RunpodState::script(const ReceivedRequest& request) {
       request.body.empty() ? json::object() : json::parse(request.body, nullptr, false);
   const std::lock_guard lock(mutex);
   try {
-    if (what == "pods" && request.method == "GET") return success({{"pods", script_pods()}});
+    if (what == "pods" && request.method == "GET") return script_answer({{"pods", script_pods()}});
     if (what == "requests") {
       json calls = json::array();
       for (const auto& [call, one] : requests)
         calls.push_back({{"call", call}, {"target", one.target}});
-      return success({{"requests", calls}});
+      return script_answer({{"requests", calls}});
     }
     if (what == "faults") {
       for (const json& one : body.is_array() ? body : json::array({body})) {
@@ -67,10 +67,10 @@ FakeAnswer RunpodState::script(const ReceivedRequest& request) {
     } else if (what == "advance") {
       advanced += FakeTime(body.at("ms"));
     } else if (what == "add") {
-      return success({{"id", make({{"name", body.at("name")},
-                                   {"image", "image"},
-                                   {"gpu", {{"id", "RTX 4090"}, {"count", 1}}}})
-                                 .id}});
+      return script_answer({{"id", make({{"name", body.at("name")},
+                                         {"image", "image"},
+                                         {"gpu", {{"id", "RTX 4090"}, {"count", 1}}}})
+                                       .id}});
     } else if (what.starts_with("pods/") && find(what.substr(5)) != nullptr) {
       FakePod& pod = *find(what.substr(5));
       pod.life = life_from_json(body, pod.life);
@@ -81,7 +81,7 @@ FakeAnswer RunpodState::script(const ReceivedRequest& request) {
   } catch (const std::exception& error) {
     return refused(400, error.what());
   }
-  return success(json::object());
+  return script_answer(json::object());
 }
 
 }  // namespace navtalk::tests

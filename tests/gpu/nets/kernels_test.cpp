@@ -8,6 +8,7 @@
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/tokens.h"
 #include "tests/gpu/nets/compare.h"
+#include "tests/gpu/nets/instruction_sets.h"
 
 namespace navtalk {
 namespace {
@@ -16,12 +17,6 @@ using kernels::Format;
 using kernels::Isa;
 using tests::difference;
 using tests::tolerance;
-
-std::vector<Isa> instruction_sets() {
-  std::vector<Isa> all{Isa::portable};
-  if (kernels::best_isa() != Isa::portable) all.push_back(kernels::best_isa());
-  return all;
-}
 
 at::ScalarType scalar(Format format) { return format == Format::fp32 ? at::kFloat : at::kBFloat16; }
 
@@ -35,7 +30,7 @@ at::Tensor random(at::IntArrayRef shape, Format format, double offset = 0) {
 TEST_CASE("GroupNorm with SiLU equals ATen's, concatenation included, at awkward sizes") {
   at::manual_seed(1);
   const auto format = GENERATE(Format::fp32, Format::bf16);
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   struct Size {
     std::int64_t images, pixels, channels, skip, groups;
     double offset;
@@ -73,7 +68,7 @@ TEST_CASE("GroupNorm with SiLU equals ATen's, concatenation included, at awkward
 }
 
 TEST_CASE("GroupNorm's statistics stay exact in fp32 where most of a map is constant") {
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   // As below a mask: one outlier in front, half of the rest one value that has no short sum.
   constexpr std::int64_t k_pixels = 1L << 16, k_channels = 8;
   at::manual_seed(5);
@@ -126,7 +121,7 @@ TEST_CASE("GroupNorm gives the same bytes for an image alone and in a batch") {
 TEST_CASE("LayerNorm, GELU and GEGLU equal ATen's at awkward widths") {
   at::manual_seed(3);
   const auto format = GENERATE(Format::fp32, Format::bf16);
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const std::int64_t rows = GENERATE(1, 7, 300), channels = GENERATE(1, 15, 16, 40, 64, 131);
   const at::Tensor x = random({rows, 2 * channels}, format, 0.5);
 
@@ -149,7 +144,7 @@ TEST_CASE("LayerNorm, GELU and GEGLU equal ATen's at awkward widths") {
 }
 
 TEST_CASE("SiLU and GELU hold at the ends of the number range") {
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const at::Tensor x = at::tensor({-3e38F, -1000.0F, -90.0F, -87.5F, -20.0F, -1e-30F, 0.0F, 1e-30F,
                                    20.0F, 87.5F, 90.0F, 1000.0F, 3e38F});
   at::Tensor y = at::empty_like(x);

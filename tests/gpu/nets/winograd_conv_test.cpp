@@ -9,6 +9,7 @@
 #include "gpu/nets/layers/conv.h"
 #include "gpu/nets/layers/norm_conv.h"
 #include "tests/gpu/nets/compare.h"
+#include "tests/gpu/nets/instruction_sets.h"
 
 namespace navtalk {
 namespace {
@@ -20,12 +21,6 @@ using kernels::WinogradMaps;
 using tests::difference;
 
 constexpr double k_bf16 = 5e-3;
-
-std::vector<Isa> instruction_sets() {
-  std::vector<Isa> all{Isa::portable};
-  if (kernels::best_isa() != Isa::portable) all.push_back(kernels::best_isa());
-  return all;
-}
 
 at::Tensor random_map(at::IntArrayRef shape) {
   return at::randn(shape).to(at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
@@ -66,7 +61,7 @@ struct Case {
 
 TEST_CASE("a Winograd convolution equals the plain one, borders included, at awkward sizes") {
   at::manual_seed(21);
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const auto c = GENERATE(
       Case{WinogradKind::same, 16, 16, 2, 2}, Case{WinogradKind::same, 16, 48, 4, 6},
       Case{WinogradKind::same, 32, 16, 2, 34}, Case{WinogradKind::same, 48, 32, 6, 18},
@@ -77,7 +72,7 @@ TEST_CASE("a Winograd convolution equals the plain one, borders included, at awk
 
 TEST_CASE("a Winograd convolution applies norm and SiLU on the way in, and adds on the way out") {
   at::manual_seed(22);
-  const auto isa = GENERATE(from_range(instruction_sets()));
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const auto c =
       GENERATE(Case{WinogradKind::same, 32, 16, 10, 12}, Case{WinogradKind::doubled, 16, 32, 5, 9});
   const at::Tensor scale = at::randn({2, c.in}), shift = at::randn({2, c.in});
@@ -192,7 +187,8 @@ TEST_CASE("the picture's convolution is the same portably") {
       at::conv2d(at::silu(x.to(at::kDouble) * per_channel(scale) + per_channel(shift)),
                  weight.to(at::kDouble), bias.to(at::kDouble), 1, 1)
           .permute({0, 2, 3, 1});
-  for (const Isa isa : instruction_sets()) CHECK(difference(run(isa), expected) < 2 * k_bf16);
+  for (const Isa isa : tests::instruction_sets())
+    CHECK(difference(run(isa), expected) < 2 * k_bf16);
 }
 
 }  // namespace navtalk

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr TimePoint k_start{std::chrono::hours(500000)};
+constexpr TimePoint k_first_hour{std::chrono::hours(500000)};
 
 // A day's ring whose open minute is the first of an hour; one user a minute, and at minute 3 of the
 // hours that `burst` names (1: the hour before) so many more.
@@ -39,7 +39,7 @@ Day bursts(std::size_t hours, std::uint32_t users) {
 // Twelve users at every full hour, one second apart, and one a minute else.
 void come_hourly(DemandEstimator& estimator, int hours) {
   for (int minute = 0; minute < hours * 60; ++minute) {
-    const TimePoint at = k_start + minute * 1min;
+    const TimePoint at = k_first_hour + minute * 1min;
     for (int i = 0; i < (minute % 60 == 0 ? 12 : 1); ++i) estimator.arrived(at + i * 1s);
   }
 }
@@ -89,29 +89,29 @@ TEST_CASE("before six hours are known nothing is forecast, nor for an empty pool
 }
 
 TEST_CASE("the estimator forecasts the next full hour, and what is still to come of it") {
-  DemandEstimator estimator(k_start);
+  DemandEstimator estimator(k_first_hour);
   come_hourly(estimator, 24);
-  const Demand before = estimator.demand(k_start + 24h - 30s);
+  const Demand before = estimator.demand(k_first_hour + 24h - 30s);
   CHECK(before.minute_left_s == Approx(30));
   for (std::size_t ahead = 0; ahead < before.ahead.size(); ++ahead) {
     INFO(ahead << " minutes ahead");
     CHECK(before.ahead.at(ahead).users == Approx(ahead == 1 ? 10.8 : 0).margin(0.2));
   }
-  estimator.arrived(k_start + 24h, 4);
-  const Demand within = estimator.demand(k_start + 24h + 1s);
+  estimator.arrived(k_first_hour + 24h, 4);
+  const Demand within = estimator.demand(k_first_hour + 24h + 1s);
   CHECK(within.ahead[0].users == Approx(10.8 - 4).margin(0.2));
-  estimator.arrived(k_start + 24h + 2s, 8);
-  CHECK(estimator.demand(k_start + 24h + 2s).ahead[0].users == 0);
+  estimator.arrived(k_first_hour + 24h + 2s, 8);
+  CHECK(estimator.demand(k_first_hour + 24h + 2s).ahead[0].users == 0);
 }
 
 TEST_CASE("a recurring burst is not expected to continue, another one is") {
-  DemandEstimator hourly(k_start), calm(k_start);
+  DemandEstimator hourly(k_first_hour), calm(k_first_hour);
   come_hourly(hourly, 24);
-  for (int minute = 0; minute < 24 * 60; ++minute) calm.arrived(k_start + minute * 1min);
-  for (DemandEstimator* estimator : {&hourly, &calm}) estimator->arrived(k_start + 24h, 12);
-  const Demand foreseen = hourly.demand(k_start + 24h + 5s);
+  for (int minute = 0; minute < 24 * 60; ++minute) calm.arrived(k_first_hour + minute * 1min);
+  for (DemandEstimator* estimator : {&hourly, &calm}) estimator->arrived(k_first_hour + 24h, 12);
+  const Demand foreseen = hourly.demand(k_first_hour + 24h + 5s);
   CHECK(foreseen.rate_per_s == foreseen.slow_per_s);
-  const Demand surprise = calm.demand(k_start + 24h + 5s);
+  const Demand surprise = calm.demand(k_first_hour + 24h + 5s);
   CHECK(surprise.rate_per_s > 3 * surprise.slow_per_s);
 }
 
