@@ -1,5 +1,5 @@
 # Unity builds: with NAVTALK_UNITY, the sources of one folder are compiled together, as units that include them. Most of the time
-# to compile goes into headers and templates, which a unit reads and instantiates once (docs/decisions/0017-unity-builds.md).
+# to compile goes into headers and templates, which a unit reads and instantiates once (docs/decisions/0018-unity-builds.md).
 option(NAVTALK_UNITY "Compile the sources of a folder together: a build from nothing takes half the time, a change more" OFF)
 
 # What one unit holds at most, unless a target says otherwise.
