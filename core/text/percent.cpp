@@ -13,10 +13,9 @@ bool is_plain(char c) {
 
 std::string percent_encoded(std::string_view text) {
   constexpr std::string_view k_digits = "0123456789ABCDEF";
-  const bool only_dots = text.find_first_not_of('.') == std::string_view::npos;
   std::string result;
   for (const char c : text) {
-    if (is_plain(c) || (c == '.' && !only_dots)) {
+    if (is_plain(c)) {
       result += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);

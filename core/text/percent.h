@@ -6,8 +6,8 @@
 
 namespace navtalk {
 
-// Text as one segment of a path, or one value of a query: every byte but letters, digits, '-', '_'
-// and '.' becomes %XX. Dots alone ("..") would be a step in a path: there they are encoded too.
+// Text as one segment of a path, or one value of a query: every byte but letters, digits, '-' and
+// '_' becomes %XX. Dots too: whoever decodes a path before it resolves ".." meets none.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace navtalk
