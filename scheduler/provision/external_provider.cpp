@@ -7,6 +7,7 @@ namespace {
 
 Outcome outcome(const std::optional<WorkerFault>& fault) {
   if (!fault) return Done{};
+  if (fault->kind == WorkerFault::Kind::shortage) return UnknownOutcome{fault->message};
   return Failure{fault->message};
 }
 
