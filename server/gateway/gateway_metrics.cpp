@@ -14,6 +14,9 @@ void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters,
   total("navtalk_gateway_left_queue_total", "Users who left the queue", counters.left_queue);
   total("navtalk_gateway_connect_failed_total", "Workers that could not be connected to",
         counters.connect_failed);
+  total("navtalk_gateway_shortages_total",
+        "Connections to workers for which this gateway had no descriptor or port",
+        counters.shortages);
   total("navtalk_gateway_worker_lost_total", "Sessions whose worker was lost",
         counters.worker_lost);
   total("navtalk_gateway_lease_lost_total", "Sessions whose lease ran out", counters.lease_lost);
