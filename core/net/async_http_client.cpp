@@ -33,11 +33,11 @@ struct Transfer {
   Easy easy{};
 };
 
-// A half of the open files that the process may have is left to others.
 AsyncHttpOptions within_limits(AsyncHttpOptions options) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return options;
-  const std::size_t most = std::max<std::size_t>(16, files.rlim_cur / 2);
+  const std::size_t most =
+      std::max<std::size_t>(16, files.rlim_cur / AsyncHttpOptions::k_share_of_open_files);
   options.kept_connections = std::min(options.kept_connections, most);
   options.at_once = std::clamp<std::size_t>(options.at_once, 1, options.kept_connections);
   return options;
@@ -96,8 +96,10 @@ void AsyncHttpClient::State::ring() const {
   static_cast<void>(::eventfd_write(bell.value(), one));  // full: it rings already
 }
 
-int AsyncHttpClient::State::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-  const int epoll = static_cast<State*>(self)->epoll.value();
+int AsyncHttpClient::State::on_socket(CURL* easy, curl_socket_t socket, int what, void* self,
+                                      void*) {
+  auto& state = *static_cast<State*>(self);
+  const int epoll = state.epoll.value();
   epoll_event event{.events = 0, .data = {.fd = socket}};
   if (what == CURL_POLL_REMOVE) {
     ::epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event);  // it may be closed already
@@ -106,8 +108,10 @@ int AsyncHttpClient::State::on_socket(CURL*, curl_socket_t socket, int what, voi
   if (what != CURL_POLL_OUT) event.events |= EPOLLIN;
   if (what != CURL_POLL_IN) event.events |= EPOLLOUT;
   // Where neither works, the transfer runs into its timeout. An error here would end all of them.
-  if (::epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT) {
-    ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
+  if (::epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT &&
+      ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event) != 0) {
+    const auto transfer = state.under_way.find(easy);
+    if (transfer != state.under_way.end()) transfer->second->exchange.note_shortage();
   }
   return 0;
 }

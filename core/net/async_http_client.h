@@ -16,6 +16,8 @@
 namespace navtalk {
 
 struct AsyncHttpOptions {
+  // A quarter of the open files that the process may have; the rest is for others.
+  static constexpr std::size_t k_share_of_open_files = 4;
   // Bounds, lowered to what the limit on open files leaves room for.
   std::size_t at_once = 2048;
   std::size_t kept_connections = 16'384;  // open ones, those under way included

@@ -37,9 +37,10 @@ struct HttpAnswer {
   std::optional<std::string> header(std::string_view name) const;
 };
 
-// No answer, or not all of it. `sent`: the server may have acted on the request.
+// No answer, or not all of it. `sent`: the server may have acted on the request. A shortage is this
+// process's own (core/base/shortage.h): nothing was sent, and it says nothing about the server.
 struct HttpFault {
-  enum class Kind { resolve, connect, tls, timeout, broken, too_long, stopped } kind{};
+  enum class Kind { resolve, connect, tls, timeout, broken, too_long, stopped, shortage } kind{};
   bool sent = false;
   std::string message{};  // names host and port, never a secret
 };

@@ -1,11 +1,15 @@
 #include "core/net/http_exchange.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/shortage.h"
 #include "core/net/url.h"
 #include "core/text/trim.h"
 
@@ -123,9 +127,32 @@ int HttpExchange::on_connected(void* self, char*, char*, int, int) {
   return CURL_PREREQFUNC_OK;
 }
 
+// curl does not say why it has no socket.
+curl_socket_t HttpExchange::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+  const int opened = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (opened < 0 && is_shortage(errno)) static_cast<HttpExchange*>(self)->note_shortage();
+  return opened < 0 ? CURL_SOCKET_BAD : opened;
+}
+
+bool HttpExchange::is_own_shortage(CURLcode code) const {
+  if (sent_) return false;
+  if (shortage_ || code == CURLE_OUT_OF_MEMORY) return true;
+  if (code == CURLE_COULDNT_CONNECT) {
+    long why = 0;
+    return curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &why) == CURLE_OK &&
+           is_shortage(static_cast<int>(why));
+  }
+  // A resolver, or a reader of certificates, that can open no file finds nothing.
+  const bool reads_files =
+      code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY ||
+      code == CURLE_SSL_CACERT_BADFILE || code == CURLE_PEER_FAILED_VERIFICATION;
+  return reads_files && out_of_descriptors();
+}
+
 HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
   using enum HttpFault::Kind;
   if (too_long_) return too_long;
+  if (is_own_shortage(code)) return shortage;
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -158,7 +185,10 @@ void HttpExchange::prepare(CURL* curl) {
     const CURLcode code = curl_easy_setopt(curl, option, value);
     NAVTALK_CHECK(code == CURLE_OK);
   };
+  curl_ = curl;
   curl_easy_reset(curl);
+  set(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a hanging name server when stopped
   set(CURLOPT_PROTOCOLS_STR, "http,https");

@@ -28,22 +28,28 @@ class HttpExchange {
   HttpResult result(CURLcode code);
   // Of a transfer that was given up.
   HttpResult stopped() const;
+  // This process lacks what the transfer needs: whatever becomes of it is not the server's fault.
+  void note_shortage() { shortage_ = true; }
 
  private:
   static std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* self);
   static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
   static int on_connected(void* self, char*, char*, int, int);
+  static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  bool is_own_shortage(CURLcode code) const;
   HttpFault::Kind kind_of(CURLcode code) const;
   std::string reason(CURLcode code) const;
 
   HttpRequest request_;
   std::string authority_;
+  CURL* curl_ = nullptr;  // since prepare()
   CPtr<curl_slist, curl_slist_free_all> headers_{};
   std::array<char, CURL_ERROR_SIZE> details_{};
   HttpAnswer answer_{};
   std::size_t header_bytes_ = 0;
   bool sent_ = false;
   bool too_long_ = false;
+  bool shortage_ = false;
   bool switched_ = false;  // 101: what follows is another protocol
 };
 

@@ -14,4 +14,11 @@ void raise_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);  // refused: the limit stays as it is
 }
 
+std::size_t open_file_limit() {
+  constexpr std::size_t k_usual = 1024;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return k_usual;
+  return static_cast<std::size_t>(files.rlim_cur);
+}
+
 }  // namespace navtalk

@@ -84,6 +84,7 @@ Prober::Verdict Prober::judged(const Gpu& gpu, const HttpResult& result) {
   const WorkerAnswer answer = health_answer(gpu.url, result);
   if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
     return {.why = fault->message + advice(gpu, *fault),
+            .asked = fault->kind != WorkerFault::Kind::shortage,
             .refuses = fault->kind == WorkerFault::Kind::denied ||
                        fault->kind == WorkerFault::Kind::protocol};
   }
@@ -94,7 +95,14 @@ Prober::Verdict Prober::judged(const Gpu& gpu, const HttpResult& result) {
           .instance = health.instance};
 }
 
+void Prober::not_asked(const GpuId& id, const std::string& why) {
+  shortages_.failed("prober", why);
+  ended(id);
+}
+
 void Prober::answered(const Gpu& gpu, Verdict verdict) {
+  if (!verdict.asked) return not_asked(gpu.id, verdict.why);
+  shortages_.well("prober");
   const std::lock_guard lock(mutex_);
   const bool good = verdict.why.empty();
   const ProbeRecords::Record record =

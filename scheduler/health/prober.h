@@ -26,6 +26,9 @@
 // A worker that hangs costs one of the probes at a time for the timeout, and delays no other verdict.
 // Handshakes have a few threads of their own.
 //
+// A probe that this process could not send, for want of descriptors or ports, is no answer: it counts
+// neither for nor against a worker.
+//
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.
 #pragma once
@@ -36,6 +39,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/log/error_throttle.h"
 #include "core/net/async_http_client.h"
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
@@ -76,6 +80,7 @@ class Prober {
   using Clock = ProbeRecords::Clock;
   struct Verdict {
     std::string why{};      // empty: it is healthy
+    bool asked = true;      // false: this process had no descriptor for the question
     bool refuses = false;   // another token or protocol: waiting does not help
     bool loads = false;     // reports that it is starting
     bool unusable = false;  // its URL may not be asked
@@ -93,6 +98,7 @@ class Prober {
   void ask(const Gpu& gpu);
   static Verdict judged(const Gpu& gpu, const HttpResult& result);
   void answered(const Gpu& gpu, Verdict verdict);
+  void not_asked(const GpuId& id, const std::string& why);
   void ended(const GpuId& id);
   // --- what answers change: verdicts.cpp
   void run_recorder(const std::stop_token& stop);
@@ -116,7 +122,8 @@ class Prober {
   ProberOptions options_;
   mutable std::mutex mutex_;  // of the next two
   ProbeRecords records_;
-  std::vector<Result> results_;          // that are not recorded yet
+  std::vector<Result> results_;  // that are not recorded yet
+  ErrorThrottleLog shortages_{"probes of workers"};
   std::condition_variable_any arrived_;  // results
   std::condition_variable_any idle_;
   std::mutex proving_;  // one at a time: two rows of one worker must see each other

@@ -194,6 +194,8 @@ void Prober::prove(const Gpu& gpu, const std::stop_token& stop) {
   const auto fault = client.handshake(gpu.url, "probe", 0, stop);
   if (stop.stop_requested()) return;
   if (!fault) return make_ready(gpu);
+  if (fault->kind == WorkerFault::Kind::shortage)
+    return shortages_.failed("prober", fault->message);
   record_misses({{gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1}});
 }
 

@@ -48,9 +48,10 @@ std::string joined(const std::string& url, const std::string& path) {
 }
 
 WorkerFault fault_of(const HttpFault& fault) {
-  return {fault.kind == HttpFault::Kind::stopped ? WorkerFault::Kind::stopped
-                                                 : WorkerFault::Kind::unreachable,
-          fault.message};
+  const auto kind = fault.kind == HttpFault::Kind::stopped    ? WorkerFault::Kind::stopped
+                    : fault.kind == HttpFault::Kind::shortage ? WorkerFault::Kind::shortage
+                                                              : WorkerFault::Kind::unreachable;
+  return {kind, fault.message};
 }
 
 WorkerFault fault_of(const HttpAnswer& answer, const std::string& authority) {

@@ -27,6 +27,7 @@ struct WorkerFault {
     busy,         // 409: it has sessions, or an epoch is stale
     failed,       // any other refusal of the worker
     stopped,      // a stop was asked
+    shortage,     // this process had no descriptor or port for the question: nothing was asked
   } kind{};
   std::string message{};  // names the worker's host and port, holds no secret
 };

@@ -14,6 +14,7 @@ Outcome asked(const WorkerTokens& tokens, const Gpu& gpu, Call call, const std::
     WorkerClient worker(tokens.of(gpu));
     const std::optional<WorkerFault> fault = (worker.*call)(gpu.url, stop);
     if (!fault) return Done{};
+    if (fault->kind == WorkerFault::Kind::shortage) return UnknownOutcome{fault->message};
     return Failure{fault->message};
   } catch (const Error& error) {
     return Failure{error.message()};  // its URL may not be asked

@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 
 #include "core/log/error_throttle.h"
+#include "core/net/async_http_client.h"
+#include "core/process/open_files.h"
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/session/lease_keeper.h"
@@ -12,6 +14,7 @@
 #include "server/gateway/session/suspects.h"
 #include "server/gateway/status_api.h"
 #include "server/http/blocking_threads.h"
+#include "server/http/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
 #include "server/http/local_only.h"
@@ -33,6 +36,22 @@ ListenAddress checked_address(const std::string& listen) {
                                  "serves loopback only; use 127.0.0.1 or [::1]");
 }
 
+// What the process has open besides its server's connections: the store, the log, the pipes of local
+// workers, calls of providers; and the probes' share.
+HttpLimits front_limits() {
+  constexpr std::size_t k_ceiling = 4096, k_reserve = 64, k_others = 128;
+  const std::size_t files = open_file_limit();
+  const std::size_t probes = std::min(AsyncHttpOptions{}.kept_connections,
+                                      files / AsyncHttpOptions::k_share_of_open_files);
+  return within_open_files({.connections = k_ceiling, .reserve = k_reserve}, files,
+                           {.others = k_others + probes, .per_connection = 2});
+}
+
+SessionOptions within(const HttpLimits& limits, SessionOptions options) {
+  options.max_sessions = std::min(options.max_sessions, limits.connections);
+  return options;
+}
+
 }  // namespace
 
 // In this order (server/http/io_loop.h): what a line refers to stands above it, except for the
@@ -40,17 +59,18 @@ ListenAddress checked_address(const std::string& listen) {
 struct Gateway::Parts {
   Parts(PoolStore& store, Allocator& allocator, GatewayOptions options)
       : stop_notice(options.stop_notice),
+        limits(front_limits()),
         keeper(io.get_executor(), store, allocator, store_threads, renewal_thread, errors),
         suspects(io.get_executor(), allocator, store_threads, worker_threads,
                  options.session.worker_tokens),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
-                 std::move(options.session)),
+                 within(limits, options.session)),
         status(store, store_threads, sessions, options.version, options.problems),
         operators(store, store_threads,
                   {.identity = options.identity,
                    .key = options.operator_key,
                    .allow_http_workers = options.allow_http_workers}),
-        server(io, checked_address(options.listen), HttpLimits{}, routes()),
+        server(io, checked_address(options.listen), limits, routes()),
         watcher(store, allocator, errors, io.get_executor(),
                 [this] { sessions.note_pool_change(); }) {}
 
@@ -58,6 +78,7 @@ struct Gateway::Parts {
   asio::awaitable<void> shut_down();
 
   const std::chrono::milliseconds stop_notice;
+  const HttpLimits limits;
   ErrorThrottleLog errors{"the gateway's calls of the pool's store"};
   IoLoop io;
   LeaseKeeper keeper;

@@ -17,6 +17,9 @@ void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters,
         counters.left_queue);
   total("navtalk_gateway_connect_failed_total",
         "Attempts to open a session on a worker that failed", counters.connect_failed);
+  total("navtalk_gateway_shortages_total",
+        "Connections to workers for which this gateway had no descriptor or port",
+        counters.shortages);
   total("navtalk_gateway_worker_lost_total",
         "Sessions ended because the connection to the worker broke", counters.worker_lost);
   total("navtalk_gateway_lease_lost_total",

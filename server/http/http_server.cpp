@@ -7,9 +7,12 @@
 #include <boost/beast/http/write.hpp>
 #include <list>
 
+#include "core/base/shortage.h"
+#include "core/log/error_throttle.h"
 #include "core/log/log.h"
 #include "core/text/number.h"
 #include "server/http/as_tuple.h"
+#include "server/http/connections.h"
 #include "server/http/request_reader.h"
 #include "server/http/web_socket_state.h"
 
@@ -24,20 +27,8 @@ namespace {
 constexpr std::chrono::milliseconds k_reserve_idle{2'000};  // until its request
 constexpr std::chrono::milliseconds k_linger{1'000};
 constexpr std::size_t k_linger_bytes = 256 << 10;
-constexpr std::size_t k_buffer_bytes = 48 << 10;  // bounds a chunk's extensions and the trailer
+constexpr std::chrono::milliseconds k_accept_pause{100};  // when there is no descriptor
 
-struct Connection {
-  explicit Connection(tcp::socket socket) : stream(std::move(socket)) {}
-  beast::tcp_stream stream;
-  beast::flat_buffer buffer{k_buffer_bytes};
-  bool idle = true;       // no request is being read or answered
-  bool upgraded = false;  // the stream went to a WebSocket
-  bool reserve = false;   // beyond the limit: for health checks only
-  bool lingers = false;   // its last request was refused before all of it was read
-};
-
-bool is_health_check(const Request& request) {
-  return request.path == "/healthz" || request.path == "/readyz";
 }
 
 // How a response is written, which depends on its request.
@@ -71,8 +62,7 @@ struct HttpServer::State {
         Router table);
 
   static asio::awaitable<void> listen(std::shared_ptr<State> self);
-  static asio::awaitable<void> serve(std::shared_ptr<State> self,
-                                     std::list<Connection>::iterator connection);
+  static asio::awaitable<void> serve(std::shared_ptr<State> self, Connections::Place connection);
   // These are false when the connection is to be closed.
   asio::awaitable<bool> one_request(Connection& connection);
   asio::awaitable<bool> first_bytes(Connection& connection);
@@ -91,7 +81,8 @@ struct HttpServer::State {
   HttpLimits limits;
   Router router;
   tcp::acceptor acceptor;
-  std::list<Connection> connections;
+  Connections connections;
+  ErrorThrottleLog accept_errors{"taking connections"};
   asio::steady_timer last_closed;
   bool stopping = false;
 };
@@ -102,6 +93,7 @@ HttpServer::State::State(asio::io_context& context, const ListenAddress& address
       limits(http_limits),
       router(std::move(table)),
       acceptor(context),
+      connections(limits.connections, limits.reserve),
       last_closed(context) {
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
@@ -133,12 +125,13 @@ asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
   const auto [gone, size] =
       co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
   connection.idle = false;
-  if (gone) co_return false;
+  if (gone || connection.displaced) co_return false;
   connection.buffer.commit(size);
   co_return true;
 }
 
 asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
+  connections.waits(connection);
   if (!co_await first_bytes(connection)) co_return false;
   RequestReader reader(connection.stream, connection.buffer,
                        {.header_bytes = limits.header_bytes, .body_bytes = limits.body_bytes});
@@ -158,6 +151,8 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
     co_return options.keep ? written : false;
   }
   if (const auto fault = co_await reader.read_body()) co_return co_await refuse(connection, *fault);
+  if (connection.displaced) co_return false;
+  connections.asks(connection);
   const BeastRequest message = reader.take();
   request.body = message.body();
   co_return co_await answer(connection, message, request);
@@ -194,7 +189,7 @@ asio::awaitable<std::optional<Response>> HttpServer::State::admit(const Connecti
   const auto target = message.target();
   if (!parse_target({target.data(), target.size()}, request))
     co_return error_response(400, "usage", "the request's path is malformed");
-  if (connection.reserve && !is_health_check(request)) {
+  if (connection.reserve && request.upgrade) {
     Response full =
         error_response(503, "no_capacity", "this server has as many connections as it may");
     full.headers.emplace_back("Retry-After", "10");
@@ -220,7 +215,7 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection, const Be
 }
 
 asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
-                                               std::list<Connection>::iterator connection) {
+                                               Connections::Place connection) {
   try {
     while (!self->stopping && co_await self->one_request(*connection)) {
     }
@@ -232,7 +227,7 @@ asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
     connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
     if (connection->lingers) co_await self->linger(*connection);
   }
-  self->connections.erase(connection);
+  self->connections.remove(connection);
   if (self->connections.empty()) self->last_closed.cancel();
 }
 
@@ -243,17 +238,16 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
     auto [failed, socket] = co_await self->acceptor.async_accept(k_tuple);
     if (self->stopping) break;
     if (failed) {
-      // Most likely the process is out of descriptors; open connections will end.
-      log::warn("cannot take a connection", {{"error", failed.message()}});
-      pause.expires_after(std::chrono::milliseconds(100));
+      self->accept_errors.failed("accept", failed.message());
+      // A descriptor is free at once where one waits; otherwise open connections will end.
+      if (is_shortage(failed.value()) && self->connections.make_room()) continue;
+      pause.expires_after(k_accept_pause);
       co_await pause.async_wait(k_tuple);
       continue;
     }
-    const std::size_t open = self->connections.size();
-    if (open >= self->limits.connections + self->limits.reserve) continue;  // and it is closed
-    const auto connection = self->connections.emplace(self->connections.end(), std::move(socket));
-    connection->reserve = open >= self->limits.connections;
-    asio::co_spawn(executor, serve(self, connection), asio::detached);
+    self->accept_errors.well("accept");
+    if (const auto connection = self->connections.add(std::move(socket)))
+      asio::co_spawn(executor, serve(self, *connection), asio::detached);
   }
 }
 
@@ -277,7 +271,7 @@ void HttpServer::stop() {
   state_->stopping = true;
   boost::system::error_code ignored;
   state_->acceptor.close(ignored);
-  for (Connection& connection : state_->connections) {
+  for (Connection& connection : state_->connections.all()) {
     if (connection.idle) connection.stream.close();
   }
 }

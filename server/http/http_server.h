@@ -29,8 +29,8 @@ struct HttpLimits {
   std::chrono::milliseconds idle{60'000};     // between two requests
   std::chrono::milliseconds write{15'000};
   std::size_t connections = 1024;
-  // Taken beyond these, for one request each: /healthz and /readyz are answered, so that a full
-  // server is not taken for a dead one; anything else is told 503.
+  // Taken beyond these, for one request each that is not a WebSocket: operators and health checks are
+  // answered also when users fill the server.
   std::size_t reserve = 16;
 };
 

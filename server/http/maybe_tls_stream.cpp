@@ -10,6 +10,19 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 
+namespace {
+
+template <class Buffers>
+Buffers shortened(Buffers buffers, std::size_t bytes) {
+  for (auto& buffer : buffers) {
+    buffer = asio::buffer(buffer, bytes);
+    bytes -= buffer.size();
+  }
+  return buffers;
+}
+
+}  // namespace
+
 asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string host) {
   boost::system::error_code failed;
   ssl::context context(ssl::context::tls_client);  // the stream keeps what it needs of it
@@ -30,7 +43,47 @@ asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string
   co_return refused;
 }
 
+void MaybeTlsStream::pace(const PaceLimits& limits, std::function<void()> too_fast) {
+  pace_.emplace(limits, ReadPace::Clock::now());
+  on_too_fast_ = std::move(too_fast);
+}
+
+void MaybeTlsStream::read_freely() {
+  pace_.reset();
+  on_too_fast_ = {};
+  pause_.cancel();
+}
+
 void MaybeTlsStream::read_some(const MutableBuffers& into, SomeDone done) {
+  if (pace_) {
+    read_paced(into, std::move(done));
+  } else {
+    read_now(into, std::move(done));
+  }
+}
+
+void MaybeTlsStream::read_paced(const MutableBuffers& into, SomeDone done) {
+  boost::system::error_code closed;
+  const std::size_t unread = tcp_.socket().available(closed);
+  const bool before = pace_->too_fast();
+  const std::size_t allowed = pace_->allowed(unread, ReadPace::Clock::now());
+  if (pace_ && !before && pace_->too_fast()) on_too_fast_();
+  if (closed) return read_now(into, std::move(done));
+  if (allowed > 0) {
+    return read_now(shortened(into, allowed),
+                    SomeDone([this, done = std::move(done)](boost::system::error_code error,
+                                                            std::size_t size) mutable {
+                      if (pace_) pace_->note_read(size, ReadPace::Clock::now());
+                      done(error, size);
+                    }));
+  }
+  pause_.expires_after(pace_->pause(ReadPace::Clock::now()));
+  pause_.async_wait([this, into, done = std::move(done)](boost::system::error_code) mutable {
+    read_some(into, std::move(done));
+  });
+}
+
+void MaybeTlsStream::read_now(const MutableBuffers& into, SomeDone done) {
   if (tls_) {
     tls_->async_read_some(into, std::move(done));
   } else {

@@ -8,12 +8,16 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "server/http/read_pace.h"
 
 namespace navtalk::server {
 
@@ -46,7 +50,8 @@ class MaybeTlsStream {
   using Tls = boost::asio::ssl::stream<next_layer_type&>;
   using Signature = void(boost::system::error_code, std::size_t);
 
-  explicit MaybeTlsStream(next_layer_type tcp) : tcp_(std::move(tcp)) {}
+  explicit MaybeTlsStream(next_layer_type tcp)
+      : tcp_(std::move(tcp)), pause_(tcp_.get_executor()) {}
   MaybeTlsStream(const MaybeTlsStream&) = delete;  // the TLS layer refers to tcp_
   MaybeTlsStream& operator=(const MaybeTlsStream&) = delete;
 
@@ -54,6 +59,12 @@ class MaybeTlsStream {
   next_layer_type& next_layer() noexcept { return tcp_; }
   const next_layer_type& next_layer() const noexcept { return tcp_; }
   Tls* tls() { return tls_ ? &*tls_ : nullptr; }
+
+  // From now on whatever is read, of frames and beside them, keeps to that pace; `too_fast` is called
+  // once when the peer does not.
+  void pace(const PaceLimits& limits, std::function<void()> too_fast);
+  void read_freely();
+  bool too_fast() const { return pace_ && pace_->too_fast(); }
 
   // As a client, with the system's trust: the peer's certificate must be valid for `host`.
   boost::asio::awaitable<boost::system::error_code> start_tls(std::string host);
@@ -100,10 +111,15 @@ class MaybeTlsStream {
     return some;
   }
   void read_some(const MutableBuffers& into, SomeDone done);
+  void read_paced(const MutableBuffers& into, SomeDone done);
+  void read_now(const MutableBuffers& into, SomeDone done);
   void write_some(const ConstBuffers& from, SomeDone done);
 
   next_layer_type tcp_;
   std::optional<Tls> tls_{};
+  std::optional<ReadPace> pace_{};
+  std::function<void()> on_too_fast_{};
+  boost::asio::steady_timer pause_;  // of a paced read
 };
 
 // How Beast ends the layer below a WebSocket; found by the stream's type.

@@ -4,8 +4,10 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 namespace navtalk::server {
 
@@ -19,12 +21,15 @@ class Signal {
     notified_ = true;
     timer_.cancel();
   }
-  // Until the next notification, or `until`.
+  // Until the next notification, or `until`. Others on the thread have their turn first, even where
+  // there was a notification already.
   boost::asio::awaitable<void> wait(Clock::time_point until = Clock::time_point::max()) {
-    if (!notified_) {
-      timer_.expires_at(until);
-      co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    if (std::exchange(notified_, false)) {
+      co_await boost::asio::post(timer_.get_executor(), boost::asio::use_awaitable);
+      co_return;
     }
+    timer_.expires_at(until);
+    co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     notified_ = false;
   }
 

@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
+#include <tuple>
 
+#include "core/base/shortage.h"
 #include "server/http/as_tuple.h"
 #include "server/http/web_socket_state.h"
 
@@ -101,6 +105,30 @@ asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
   one_ended(*state);
 }
 
+// By hand, because the connect of a whole range does not say why no socket could be opened.
+asio::awaitable<boost::system::error_code> reach(
+    beast::tcp_stream& tcp, const asio::ip::tcp::resolver::results_type& endpoints) {
+  boost::system::error_code failed = asio::error::not_found;
+  for (const auto& entry : endpoints) {
+    tcp.socket().close(failed);
+    tcp.socket().open(entry.endpoint().protocol(), failed);
+    if (failed) continue;
+    std::tie(failed) = co_await tcp.async_connect(entry.endpoint(), k_tuple);
+    if (!failed || failed == beast::error::timeout) break;
+  }
+  co_return failed;
+}
+
+// The names of a server, and whom TLS trusts, are in files: who can open none of them gets another
+// error for that.
+WebSocket::Declined undone(const std::string& what, boost::system::error_code why,
+                           bool reads_files) {
+  const bool system = why.category() == boost::system::system_category();
+  return {
+      .message = what + ": " + why.message(),
+      .shortage = (system && is_shortage(why.value())) || (reads_files && out_of_descriptors())};
+}
+
 }  // namespace
 
 WebSocket::State::State(beast::tcp_stream tcp, const SocketLimits& socket_limits)
@@ -120,11 +148,21 @@ void WebSocket::State::start(const std::shared_ptr<State>& self) {
   boost::system::error_code ignored;
   beast::get_lowest_layer(stream).socket().set_option(asio::ip::tcp::no_delay(true), ignored);
   running = 2;
+  if (limits.pace) {
+    // A longer one could not pass in time.
+    stream.read_message_max(std::min(limits.frame_bytes, limits.pace->bytes.burst));
+    stream.next_layer().pace(*limits.pace, [this] {
+      if (on_activity) on_activity();
+    });
+  }
   asio::co_spawn(stream.get_executor(), read_all(self), asio::detached);
   asio::co_spawn(stream.get_executor(), write_all(self), asio::detached);
 }
 
-void WebSocket::State::abort() { beast::get_lowest_layer(stream).close(); }
+void WebSocket::State::abort() {
+  beast::get_lowest_layer(stream).close();
+  stream.next_layer().read_freely();  // a paused read ends now
+}
 
 WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
@@ -154,6 +192,13 @@ std::optional<Frame> WebSocket::poll() {
   });
   return next;
 }
+
+void WebSocket::read_freely() {
+  state_->stream.read_message_max(state_->limits.frame_bytes);
+  state_->stream.next_layer().read_freely();
+}
+
+bool WebSocket::too_fast() const { return state_->stream.next_layer().too_fast(); }
 
 void WebSocket::on_activity(std::function<void()> callback) {
   state_->on_activity = std::move(callback);
@@ -208,15 +253,13 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
   asio::ip::tcp::resolver resolver(executor);
   const auto [unknown, endpoints] = co_await resolver.async_resolve(host, address.port, k_tuple);
   if (unknown) {
-    declined.message = "cannot resolve " + address.host + ": " + unknown.message();
+    declined = undone("cannot resolve " + address.host, unknown, true);
     co_return nullptr;
   }
   beast::tcp_stream tcp(executor);
   tcp.expires_after(limits.handshake);
-  const auto [unreached, endpoint] = co_await tcp.async_connect(endpoints, k_tuple);
-  if (unreached) {
-    declined.message =
-        "cannot connect to " + address.host + ":" + address.port + ": " + unreached.message();
+  if (const auto unreached = co_await reach(tcp, endpoints)) {
+    declined = undone("cannot connect to " + address.host + ":" + address.port, unreached, false);
     co_return nullptr;
   }
   auto state = std::make_shared<State>(std::move(tcp), limits);
@@ -225,7 +268,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
     const auto untrusted = co_await state->stream.next_layer().start_tls(host);
     beast::get_lowest_layer(state->stream).expires_never();
     if (untrusted) {
-      declined.message = "no TLS with " + address.host + ": " + untrusted.message();
+      declined = undone("no TLS with " + address.host, untrusted, true);
       co_return nullptr;
     }
   }

@@ -15,6 +15,7 @@
 
 #include "server/http/frame.h"
 #include "server/http/message.h"
+#include "server/http/read_pace.h"
 
 namespace navtalk::server {
 
@@ -22,6 +23,8 @@ struct SocketLimits {
   std::size_t frame_bytes = 1 << 20;
   std::size_t queue_frames = 32;  // in each direction
   std::chrono::milliseconds idle_timeout{40'000}, write{20'000}, handshake{10'000};
+  // Of reading, until read_freely(). Until then a frame has no more bytes than its burst.
+  std::optional<PaceLimits> pace{};
 };
 
 enum class CloseCode : std::uint16_t {
@@ -44,6 +47,7 @@ class WebSocket {
   struct Declined {
     int status = 0;  // 0: no HTTP answer at all
     std::string message{};
+    bool shortage = false;  // this process lacked a descriptor or a port: the server was not asked
   };
   // Opens one to a server. nullptr when that fails; `declined` says why.
   static boost::asio::awaitable<std::unique_ptr<WebSocket>> connect(const Address& address,
@@ -59,7 +63,10 @@ class WebSocket {
   boost::asio::awaitable<std::optional<Frame>> receive();
   // The same without waiting; nullopt also when no frame has come yet.
   std::optional<Frame> poll();
-  // Called whenever a frame came or the connection ended, until the WebSocket is destroyed.
+  void read_freely();
+  // The peer stayed beyond the pace. Its connection is still open, and hardly read any more.
+  bool too_fast() const;
+  // Called whenever a frame came, the peer is too fast, or the connection ended, until the WebSocket is destroyed.
   void on_activity(std::function<void()> callback);
   // Waits for room in the queue; false when the connection is over.
   boost::asio::awaitable<bool> send(Frame frame);

@@ -4,6 +4,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include "core/process/open_files.h"
+#include "server/http/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
 #include "server/worker/idle_shutdown.h"
@@ -20,6 +22,7 @@ namespace {
 
 // What closing handshakes and last answers may take when the process ends.
 constexpr auto k_last_answers = 2s;
+constexpr std::size_t k_other_files = 128;  // that a worker may have open: models, avatars, devices
 
 ListenAddress checked_address(const WorkerOptions& options) {
   if (options.slots < 1) throw Error(Code::usage, "a worker has at least one slot");
@@ -54,7 +57,8 @@ struct Worker::Parts {
              .idle = idle,
              .stopping = [this] { return stopping; }},
             options.token, options.version),
-        server(io, address, HttpLimits{}, api.router()),
+        server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
+               api.router()),
         loop([this] { models.sample_device(); }) {}
 
   asio::awaitable<void> start();

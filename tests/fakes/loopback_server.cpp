@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cerrno>
 #include <list>
 #include <mutex>
 #include <stdexcept>
@@ -202,6 +203,10 @@ struct LoopbackServer::State {
   int connections = 0;
   std::jthread acceptor{};
 
+  bool ends() {
+    const std::lock_guard lock(mutex);
+    return ending;
+  }
   void accept_all();
   void serve(Served& served, int number);
 };
@@ -209,6 +214,10 @@ struct LoopbackServer::State {
 void LoopbackServer::State::accept_all() {
   for (;;) {
     const int fd = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd < 0 && errno == EMFILE && !ends()) {  // a test has taken all descriptors
+      std::this_thread::yield();
+      continue;
+    }
     if (fd < 0) return;
     const int one = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);

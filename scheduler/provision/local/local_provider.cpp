@@ -42,7 +42,8 @@ std::string address_in(const std::string& line) {
 
 Outcome outcome_of(const std::optional<WorkerFault>& fault) {
   if (!fault) return Done{};
-  if (fault->kind == WorkerFault::Kind::stopped) return UnknownOutcome{fault->message};
+  const bool not_asked = fault->kind == WorkerFault::Kind::shortage;
+  if (fault->kind == WorkerFault::Kind::stopped || not_asked) return UnknownOutcome{fault->message};
   return Failure{fault->message};
 }
 

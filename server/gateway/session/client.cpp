@@ -5,13 +5,20 @@
 namespace navtalk::server {
 
 bool Client::left() {
-  while (!left_) {
-    const std::optional<Frame> frame = socket_.poll();
-    if (!frame) break;
+  if (left_) return true;
+  if (const std::optional<Frame> frame = socket_.poll()) {
     left_ = frame->text && type_of(frame->bytes) == frame_type::end;
+    look_again_.notify();
   }
-  left_ = left_ || !socket_.open();
+  left_ = left_ || refused_as_too_fast() || !socket_.open();
   return left_;
+}
+
+bool Client::refused_as_too_fast() {
+  if (!socket_.too_fast()) return false;
+  refuse("too_fast", "this client sends more than it may before its session starts", {},
+         CloseCode::refused);
+  return true;
 }
 
 void Client::offer(Frame frame) { socket_.offer(std::move(frame)); }

@@ -52,6 +52,7 @@ std::string words_of(const WebSocket::Declined& declined) {
 bool is_fence(const std::string& code) { return code == k_stale_epoch || code == k_superseded; }
 
 Opening outcome_of(const WebSocket::Declined& declined) {
+  if (declined.shortage) return GatewayShort{declined.message};
   const std::string words = words_of(declined);
   if (is_fence(worker_error_code(declined.message).value_or(""))) return Fenced{words};
   return WorkerFailed{.why = "the worker declined a session: " + words,

@@ -22,7 +22,11 @@ struct Ready {
 struct ClientLeft {};     // nobody's fault
 struct GatewayDrains {};  // nor this
 struct LeaseLost {};      // the store gave the slot to others: not the worker's fault
-struct Fenced {           // the worker has seen a newer lease on that slot
+// This gateway lacked a descriptor or a port for the connection: the worker was not asked.
+struct GatewayShort {
+  std::string why{};
+};
+struct Fenced {  // the worker has seen a newer lease on that slot
   std::string why{};
 };
 struct ClientRefused {  // the client asked for what is not there
@@ -33,8 +37,8 @@ struct WorkerFailed {
   bool starting = false;   // the worker was reached, but could not start this session
   bool own_words = false;  // the worker itself declined it, before it knew what the client wants
 };
-using Opening =
-    std::variant<Ready, ClientLeft, GatewayDrains, LeaseLost, Fenced, ClientRefused, WorkerFailed>;
+using Opening = std::variant<Ready, ClientLeft, GatewayDrains, LeaseLost, GatewayShort, Fenced,
+                             ClientRefused, WorkerFailed>;
 
 struct OpenRequest {
   Client& client;  // gets what the worker says before it is ready

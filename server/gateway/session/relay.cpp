@@ -1,5 +1,6 @@
 #include "server/gateway/session/relay.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
 #include "core/log/log.h"
@@ -8,6 +9,9 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 
 namespace {
+
+// Until a client that waits for its turn is looked at: it may be gone.
+constexpr Signal::Clock::duration k_longest_pause = std::chrono::milliseconds(250);
 
 void log_problem(const std::exception_ptr& problem) {
   try {
@@ -19,11 +23,31 @@ void log_problem(const std::exception_ptr& problem) {
 
 }  // namespace
 
-Relay::Relay(WebSocket& client, WebSocket& worker, SessionCounters& counters, Signal& changed)
-    : client_(client), worker_(worker), counters_(counters), changed_(changed) {}
+Relay::Relay(WebSocket& client, WebSocket& worker, const Parts& parts)
+    : executor_(parts.executor),
+      client_(client),
+      worker_(worker),
+      counters_(parts.counters),
+      changed_(parts.changed),
+      control_frames_(parts.control_frames, Signal::Clock::now()),
+      closing_(executor_) {}
+
+asio::awaitable<bool> Relay::has_turn(const Frame& frame) {
+  if (!frame.text) co_return true;
+  for (;;) {
+    const auto now = Signal::Clock::now();
+    const auto pause = control_frames_.time_to(1, now);
+    if (pause == Signal::Clock::duration{}) break;
+    if (closed_ || !client_.open()) co_return false;
+    co_await closing_.wait(now + std::min(pause, k_longest_pause));
+  }
+  control_frames_.take(1, Signal::Clock::now());
+  co_return true;
+}
 
 asio::awaitable<void> Relay::to_worker() {
   while (std::optional<Frame> frame = co_await client_.receive()) {
+    if (!co_await has_turn(*frame)) break;
     counters_.bytes_to_worker += frame->bytes.size();
     if (!co_await worker_.send(std::move(*frame))) co_return;
   }
@@ -38,22 +62,24 @@ asio::awaitable<void> Relay::to_client() {
 }
 
 // A spawned direction runs when this coroutine next waits, not before.
-void Relay::start(const asio::any_io_executor& executor) {
+void Relay::start() {
   const auto ended = [this](const std::exception_ptr& problem) {
     log_problem(problem);
     --running_;
     changed_.notify();
   };
-  asio::co_spawn(executor, to_worker(), [this, ended](const std::exception_ptr& problem) {
+  asio::co_spawn(executor_, to_worker(), [this, ended](const std::exception_ptr& problem) {
     if (problem) client_ended_ = true;  // no evidence against the worker
     ended(problem);
   });
   ++running_;
-  asio::co_spawn(executor, to_client(), ended);
+  asio::co_spawn(executor_, to_client(), ended);
   ++running_;
 }
 
 void Relay::close() {
+  closed_ = true;
+  closing_.notify();
   worker_.close(CloseCode::normal, "");
   client_.close(CloseCode::normal, "");
 }

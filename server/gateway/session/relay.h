@@ -11,18 +11,24 @@
 
 #include "server/gateway/session/session_counters.h"
 #include "server/http/signal.h"
+#include "server/http/token_bucket.h"
 #include "server/http/web_socket.h"
 
 namespace navtalk::server {
 
 class Relay {
  public:
-  // `changed` is notified when a direction ends.
-  Relay(WebSocket& client, WebSocket& worker, SessionCounters& counters, Signal& changed);
+  struct Parts {
+    boost::asio::any_io_executor executor;
+    SessionCounters& counters;
+    Signal& changed;                     // notified when a direction ends
+    TokenBucket::Rate control_frames{};  // of the client; further frames of it wait
+  };
+  Relay(WebSocket& client, WebSocket& worker, const Parts& parts);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  void start(const boost::asio::any_io_executor& executor);
+  void start();
   // Both directions are open.
   bool open() const { return running_ == 2; }
   bool client_ended() const { return client_ended_; }
@@ -34,11 +40,17 @@ class Relay {
  private:
   boost::asio::awaitable<void> to_worker();
   boost::asio::awaitable<void> to_client();
+  // Waits until the client may send one more control frame; false: it is gone, or the relay is closed.
+  boost::asio::awaitable<bool> has_turn(const Frame& frame);
 
+  const boost::asio::any_io_executor executor_;
   WebSocket& client_;
   WebSocket& worker_;
   SessionCounters& counters_;
   Signal& changed_;
+  TokenBucket control_frames_;
+  Signal closing_;
+  bool closed_ = false;
   int running_ = 0;  // directions
   bool client_ended_ = false;
 };

@@ -14,7 +14,7 @@ Session::Session(WebSocket& socket, asio::any_io_executor executor, const Sessio
     : executor_(std::move(executor)),
       parts_(parts),
       events_(executor_),
-      client_(socket),
+      client_(socket, events_.signal),
       claim_(parts.allocator, parts.threads, events_.signal),
       user_(std::move(user)) {
   socket.on_activity([this] { events_.signal.notify(); });
@@ -40,6 +40,7 @@ asio::awaitable<void> Session::live() {
                      .events = events_,
                      .counters = parts_.counters,
                      .suspects = parts_.suspects,
+                     .shortages = parts_.shortages,
                      .options = parts_.options,
                      .user = user_,
                      .store_patience = parts_.allocator.options().queue_timeout},
@@ -66,7 +67,7 @@ asio::awaitable<bool> Session::receive_start() {
                      CloseCode::refused);
       co_return false;
     }
-    if (!client_.socket().open()) co_return false;
+    if (client_.refused_as_too_fast() || !client_.socket().open()) co_return false;
     if (events_.draining || Clock::now() >= until) {
       client_.refuse("usage", "no session.start came in time", {}, CloseCode::refused);
       co_return false;
@@ -78,15 +79,20 @@ asio::awaitable<bool> Session::receive_start() {
 asio::awaitable<void> Session::relay(WebSocket& worker) {
   relaying_ = true;
   client_.socket().on_activity({});
+  client_.socket().read_freely();
   worker.on_activity({});
-  Relay relay(client_.socket(), worker, parts_.counters, events_.signal);
+  Relay relay(client_.socket(), worker,
+              {.executor = executor_,
+               .counters = parts_.counters,
+               .changed = events_.signal,
+               .control_frames = parts_.options.control_frames});
   const Lease lease = *claim_.lease();
   const auto ready = Clock::now();
   bool cut = false;
   std::exception_ptr problem;
   try {
     claim_.served();
-    relay.start(executor_);
+    relay.start();
     while (relay.open() && !claim_.lease_lost()) co_await events_.signal.wait();
     cut = tell_end(worker, relay.client_ended());
   } catch (...) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "core/log/error_throttle.h"
 #include "server/gateway/session/client.h"
 #include "server/gateway/session/session_counters.h"
 #include "server/gateway/session/session_events.h"
@@ -27,6 +28,7 @@ struct SessionParts {
   BlockingThreads& threads;
   Suspects& suspects;
   SessionCounters& counters;
+  ErrorThrottleLog& shortages;
   const SessionOptions& options;
 };
 

@@ -6,6 +6,8 @@
 
 #include "scheduler/health/worker_tokens.h"
 
+#include "server/http/read_pace.h"
+
 namespace navtalk::server {
 
 struct SessionOptions {
@@ -18,6 +20,12 @@ struct SessionOptions {
   // A client that does not read for so long is disconnected. That is well before its worker counts
   // as silent, whose frames wait behind the client's.
   std::chrono::milliseconds slow_client{8'000};
+  PaceLimits before_ready{};  // how fast a client is read until its session is ready
+  // Of a client in its session; further ones wait, with what comes behind them.
+  TokenBucket::Rate control_frames{.burst = 100, .per_second = 20};
+  // Where this gateway has no descriptor or port to reach a worker.
+  int shortage_tries = 5;
+  std::chrono::milliseconds after_shortage{1'000};
 };
 
 }  // namespace navtalk::server

@@ -64,6 +64,7 @@ asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& reque
   SocketLimits limits;
   limits.idle_timeout = options_.client_idle_timeout;
   limits.write = options_.slow_client;
+  limits.pace = options_.before_ready;
   const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
   if (!socket) co_return std::nullopt;
   const std::string address = address_of(request);
@@ -87,6 +88,7 @@ asio::awaitable<void> Sessions::run(WebSocket& socket, const std::string& addres
                            .threads = threads_,
                            .suspects = suspects_,
                            .counters = counters_,
+                           .shortages = shortages_,
                            .options = options_};
   Session session(socket, executor_, parts, user_of(address));
   const Entry entry(*this, session);

@@ -47,6 +47,7 @@ class Sessions {
   Suspects& suspects_;
   const SessionOptions options_;
   SessionCounters counters_{};
+  ErrorThrottleLog shortages_{"connections to workers"};
   std::set<Session*> sessions_{};
   Signal ended_;  // one of them
   bool draining_ = false;

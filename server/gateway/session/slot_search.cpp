@@ -19,6 +19,7 @@ constexpr double k_eta_changed_s = 2;  // an ETA that moved by more is shown
 // A session that so many workers cannot start may itself be what fails them: it gets no more.
 constexpr int k_failed_starts = 3;
 constexpr int k_fenced = 3;
+constexpr double k_shortage_retry_after_s = 10;
 constexpr std::string_view k_store_unavailable = "store_unavailable";
 constexpr Duration k_store_retry_after = 10s;
 
@@ -127,7 +128,10 @@ asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::after(Opening opening) {
+  if (const auto* lack = std::get_if<GatewayShort>(&opening)) co_return co_await try_later(*lack);
+  shortages_ = 0;
   if (auto* ready = std::get_if<Ready>(&opening)) {
+    parts_.shortages.well("sessions");
     worker_ = std::move(ready->worker);
     co_return Next::ready;
   }
@@ -156,6 +160,26 @@ asio::awaitable<SlotSearch::Next> SlotSearch::give_up_lease(const Fenced& fenced
   }
   co_await parts_.claim.give_up();
   co_return parts_.client.left() ? Next::over : Next::check_again;
+}
+
+// The slot is for others meanwhile, whose gateways may have what this one lacks.
+asio::awaitable<SlotSearch::Next> SlotSearch::try_later(const GatewayShort& lack) {
+  ++parts_.counters.shortages;
+  parts_.shortages.failed("sessions", lack.why);
+  co_await parts_.claim.give_up();
+  if (++shortages_ >= parts_.options.shortage_tries) {
+    ++parts_.counters.refused;
+    parts_.client.refuse("no_capacity", "this gateway has as many connections as it may",
+                         k_shortage_retry_after_s, CloseCode::try_again);
+    co_return Next::over;
+  }
+  const auto until = Clock::now() + parts_.options.after_shortage;
+  while (Clock::now() < until) {
+    if (parts_.client.left()) co_return Next::over;
+    if (parts_.events.draining) co_return refuse_draining();
+    co_await parts_.events.signal.wait(until);
+  }
+  co_return Next::check_again;
 }
 
 // Whether or not the client still waits: the next one may find the same.

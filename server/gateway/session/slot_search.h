@@ -6,6 +6,9 @@
 //    NoGpu: refused        the lease is lost, or the worker fenced it off        ▼
 //                                                              Ready, or over for this client
 //
+// A gateway that has no descriptor or port for the connection gives the slot back at once, which
+// blames no worker, and tries again a few times.
+//
 // While the store does not answer, the client is told so and asked for again every second; one that
 // has a place keeps it.
 #pragma once
@@ -15,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "core/log/error_throttle.h"
 #include "server/gateway/session/client.h"
 #include "server/gateway/session/open_on_worker.h"
 #include "server/gateway/session/session_counters.h"
@@ -36,6 +40,7 @@ class SlotSearch {
     SessionEvents& events;
     SessionCounters& counters;
     Suspects& suspects;
+    ErrorThrottleLog& shortages;
     const SessionOptions& options;
     const std::string& user;  // see Sessions::user_of()
     Duration store_patience;  // how long the store may be away until the client is sent away
@@ -63,6 +68,7 @@ class SlotSearch {
   Awaitable<Next> try_worker();
   Awaitable<Next> after(Opening opening);
   Awaitable<Next> give_up_lease(const Fenced& fenced);
+  Awaitable<Next> try_later(const GatewayShort& lack);
   Awaitable<Next> fail_worker(const WorkerFailed& failed);
   Awaitable<Next> wait_in_queue(const Waiting& waiting);
   Next refuse(const NoGpu& none);
@@ -74,6 +80,7 @@ class SlotSearch {
   Shown shown_{};
   int failed_starts_ = 0;  // workers that were reached and could not start the session
   int fenced_ = 0;         // leases that a worker took for old
+  int shortages_ = 0;      // in a row
   bool arrived_ = false;   // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
   std::unique_ptr<WebSocket> worker_{};

@@ -19,6 +19,7 @@ namespace {
 constexpr auto k_avoid = 30s;
 constexpr auto k_pause = 1s;     // before a worker is asked again, or the store
 constexpr auto k_patience = 2s;  // with a worker's answer
+constexpr int k_asks = 2;
 
 }  // namespace
 
@@ -74,6 +75,12 @@ asio::awaitable<void> Suspects::examine(GpuId gpu) {
     const Answer answer = co_await ask(lease);
     Case& suspect = cases_.at(gpu);
     suspect.due = false;
+    if (!answer.asked) {
+      log::warn("a worker on which a session failed could not be asked",
+                {{"gpu", gpu.text}, {"error", answer.why}});
+      suspect.faults.clear();
+      continue;
+    }
     WorkerReport found;
     found.gpu = gpu;
     found.answer = answer.answer;
@@ -87,11 +94,15 @@ asio::awaitable<void> Suspects::examine(GpuId gpu) {
 
 // Twice before it counts as unwell.
 asio::awaitable<Suspects::Answer> Suspects::ask(const Lease& lease) {
+  const auto until = Clock::now() + allocator_.options().lease;
   const auto work = [this, &lease] { return ask_once(lease); };
-  Answer answer = co_await worker_calls_.run(work);
-  if (answer.answer != WorkerReport::Answer::well) {
-    co_await pause();
+  Answer answer;
+  for (int unwell = 0; unwell < k_asks;) {
     answer = co_await worker_calls_.run(work);
+    if (answer.asked && answer.answer == WorkerReport::Answer::well) co_return answer;
+    if (answer.asked) ++unwell;
+    if (!answer.asked && Clock::now() >= until) co_return answer;
+    if (unwell < k_asks) co_await pause();
   }
   co_return answer;
 }
@@ -103,12 +114,14 @@ Suspects::Answer Suspects::ask_once(const Lease& lease) const {
                         {.connect_timeout = k_patience, .timeout = k_patience});
     const WorkerAnswer answer = client.health(lease.url);
     if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
-      return {fault->kind == WorkerFault::Kind::unreachable ? none : unwell, fault->message};
+      return {.answer = fault->kind == WorkerFault::Kind::unreachable ? none : unwell,
+              .asked = fault->kind != WorkerFault::Kind::shortage,
+              .why = fault->message};
     }
     const std::optional<std::string> why = why_unready(std::get<WorkerHealth>(answer), false);
-    return why ? Answer{unwell, *why} : Answer{well, ""};
+    return {.answer = why ? unwell : well, .why = why.value_or("")};
   } catch (const Error& error) {
-    return {none, error.message()};  // its URL is not valid
+    return {.answer = none, .why = error.message()};  // its URL is not valid
   }
 }
 

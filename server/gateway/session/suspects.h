@@ -46,6 +46,7 @@ class Suspects {
   };
   struct Answer {
     WorkerReport::Answer answer = WorkerReport::Answer::none;
+    bool asked = true;  // false: this gateway had no descriptor for the question
     std::string why{};
   };
   struct Failure {
@@ -56,6 +57,7 @@ class Suspects {
 
   void open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults);
   Awaitable<void> examine(GpuId gpu);
+  // Until this gateway has what it needs to ask; not `asked`: it had not for as long as a lease lasts.
   Awaitable<Answer> ask(const Lease& lease);
   Answer ask_once(const Lease& lease) const;
   Awaitable<void> tell(const WorkerReport& report);

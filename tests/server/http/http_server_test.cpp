@@ -246,32 +246,6 @@ TEST_CASE("an idle connection is closed in time") {
   CHECK(client.receive_all().empty());
 }
 
-TEST_CASE("beyond the limit of connections only health checks are answered") {
-  const Serving serving({.connections = 1, .reserve = 1});
-  RawClient first(serving.url());
-  first.send(get("/things/1/parts/2"));
-  first.receive_until("}");
-  for (const auto& [path, status] :
-       {std::pair("/things/1/parts/2", 503), {"/socket", 503}, {"/healthz", 200}}) {
-    INFO(path);
-    // The one before may hold the reserve for a moment longer.
-    std::string answer;
-    REQUIRE(eventually([&, path = path] {
-      RawClient second(serving.url());
-      if (second.send(get(path))) answer = second.receive_all();
-      return !answer.empty();
-    }));
-    CHECK(status_of(answer) == status);
-    CHECK_THAT(answer, Catch::Contains("Connection: close"));
-  }
-  RawClient idle(serving.url());
-  RawClient beyond(serving.url());
-  CHECK(beyond.receive_all().empty());
-  CHECK(idle.receive_all().empty());  // it does not keep the reserve from others
-  first.send(get("/things/1/parts/2"));
-  CHECK(status_of(first.receive_until("}")) == 200);
-}
-
 TEST_CASE("frames go both ways, and one that is too long ends the connection with 1009") {
   const Serving serving;
   SocketClient client(serving.url(), "/socket");

@@ -1,0 +1,60 @@
+// The open connections of a server, within their number. A full server closes the connection that has
+// waited longest without a complete request, so that connections which ask for nothing keep nobody
+// out. Of the I/O thread; private to server/http: it brings Beast.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <cstddef>
+#include <list>
+#include <optional>
+#include <utility>
+
+namespace navtalk::server {
+
+struct Connection {
+  static constexpr std::size_t k_buffer_bytes =
+      48 << 10;  // bounds a chunk's extensions and the trailer
+
+  explicit Connection(boost::asio::ip::tcp::socket socket) : stream(std::move(socket)) {}
+  boost::beast::tcp_stream stream;
+  boost::beast::flat_buffer buffer{k_buffer_bytes};
+  bool idle = true;        // no request is being read or answered
+  bool upgraded = false;   // the stream went to a WebSocket
+  bool reserve = false;    // beyond the limit: for one request that is no WebSocket
+  bool lingers = false;    // its last request was refused before all of it was read
+  bool displaced = false;  // closed to make room
+  std::optional<std::list<Connection*>::iterator> waiting{};  // its place among those that wait
+};
+
+class Connections {
+ public:
+  using Place = std::list<Connection>::iterator;
+
+  // Up to `most`, and `reserve` beyond them.
+  Connections(std::size_t most, std::size_t reserve) : most_(most), reserve_(reserve) {}
+
+  // Makes room first if there is none; nullopt: there is still none, and the socket is closed.
+  std::optional<Place> add(boost::asio::ip::tcp::socket socket);
+  // It has no complete request (yet), or has one.
+  void waits(Connection& connection);
+  void asks(Connection& connection);
+  void remove(Place connection);
+  // Closes the one that has waited longest; false when none waits.
+  bool make_room();
+
+  bool empty() const { return all_.empty(); }
+  std::list<Connection>& all() { return all_; }
+
+ private:
+  // Without those that are displaced: their descriptors are free.
+  std::size_t open() const { return all_.size() - displaced_; }
+
+  const std::size_t most_, reserve_;
+  std::list<Connection> all_{};
+  std::list<Connection*> waiting_{};  // longest first
+  std::size_t displaced_ = 0;
+};
+
+}  // namespace navtalk::server
