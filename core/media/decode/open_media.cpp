@@ -28,6 +28,12 @@ constexpr const char* k_decoders =
     "pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_s8_planar,pcm_s16le_planar,pcm_s24le_planar,"
     "pcm_s32le_planar";
 
+// A few bytes of a header may ask for gigabytes: a text in a WAV file may say that it is so long.
+void bound_blocks(const MediaLimits& limits) {
+  constexpr std::size_t k_pixel_bytes = 8, k_slack = 16 << 20;  // RGBA of 16 bits; indexes, packets
+  av_max_alloc(k_pixel_bytes * static_cast<std::size_t>(limits.max_pixels) + k_slack);
+}
+
 // FFmpeg's words would name the whole list.
 std::string refusal(int rc) {
   const std::string why = reason(rc);
@@ -45,8 +51,10 @@ std::int64_t decoder_max_pixels(const MediaLimits& limits) {
   return 2 * limits.max_pixels + k_slack;
 }
 
-OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept) {
+OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept,
+                       const MediaLimits& limits) {
   capture_log();
+  bound_blocks(limits);
   AVFormatContext* context = avformat_alloc_context();
   if (context == nullptr) throw std::bad_alloc();
   context->pb = source.io();

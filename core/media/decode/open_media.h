@@ -22,8 +22,10 @@ struct OpenedMedia {
   InputPtr input{};
   std::string why{};
 };
-// `source` must outlive the result.
-OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept);
+// `source` must outlive the result. From then on FFmpeg takes no block of memory, in the whole process,
+// that is larger than a picture within `limits` needs.
+OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept,
+                       const MediaLimits& limits);
 
 // The decoders that may be used, for AVCodecContext.codec_whitelist.
 const char* allowed_decoders();

@@ -44,7 +44,7 @@ StreamDecoder::StreamDecoder(Options options)
 }
 
 void StreamDecoder::open_input() {
-  OpenedMedia opened = open_media(source_, options_.path, Accept::any_container);
+  OpenedMedia opened = open_media(source_, options_.path, Accept::any_container, options_.limits);
   throw_if_stopped(options_.stop);
   if (!opened.input)
     throw Error(Code::invalid, options_.path.string() + " cannot be read as " +

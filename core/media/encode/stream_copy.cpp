@@ -169,7 +169,7 @@ std::optional<std::string> copy_video_stream(const std::filesystem::path& source
                                              const FrameRate& fps, const MediaLimits& limits) {
   media::ByteSource bytes(source_path, {});
   const media::OpenedMedia opened =
-      media::open_media(bytes, source_path, media::Accept::any_container);
+      media::open_media(bytes, source_path, media::Accept::any_container, limits);
   if (!opened.input)
     throw Error(Code::invalid,
                 fmt::format("{}: not a readable video: {}", source_path.string(), opened.why));

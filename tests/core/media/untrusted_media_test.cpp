@@ -1,4 +1,6 @@
 // Media from people who are not trusted: what names other files, and what is small but describes much.
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 
 #include "core/media/decode/audio.h"
@@ -98,4 +100,21 @@ TEST_CASE(
     bytes.replace(length, 4, "\xFF\xFF\xFF\xFF");
   put(folder / "piped.wav", bytes);
   refused("piped.wav");
+}
+
+TEST_CASE("a text that says that it is gigabytes long takes no memory") {
+  const ScratchFolder folder;
+  std::string bytes = wav_bytes({}, "");
+  const std::string list("LIST\0\0\0\x70INFOISFT\0\0\0\x60text", 24);
+  bytes.insert(bytes.size() - 8, list);  // before the samples
+  put(folder / "bomb.wav", bytes);
+  const auto most_kib = [] {
+    rusage use = {};
+    ::getrusage(RUSAGE_SELF, &use);
+    return use.ru_maxrss;
+  };
+  const long before = most_kib();
+  expect_error(Code::invalid, {"bomb.wav"},
+               [&] { decode_audio(folder / "bomb.wav", {}, {.max_pixels = 1000}); });
+  CHECK(most_kib() - before < 512 * 1024);
 }
