@@ -91,17 +91,20 @@ TEST_CASE("without a queue a user without a slot is refused with a time to try a
 }
 
 TEST_CASE("the first frame must be session.start, and in time") {
-  GatewayOptions impatient;
-  impatient.session.start_within = 300ms;
-  GatewayPool pool({}, impatient);
+  {
+    GatewayOptions impatient;
+    impatient.session.start_within = 300ms;
+    GatewayPool pool({}, impatient);
+    SocketClient silent = pool.connect();
+    CHECK(silent.receive_json().at("code") == "usage");
+  }
+  GatewayPool pool;
   for (const char* const text : {"nonsense", "{}", R"({"type":"input.end"})"}) {
     SocketClient client = pool.connect();
     client.send(text);
     CHECK(client.receive_json().at("code") == "usage");
     CHECK(client.close_code() == 1008);
   }
-  SocketClient silent = pool.connect();
-  CHECK(silent.receive_json().at("code") == "usage");
   SocketClient long_winded = pool.connect();
   long_winded.send(R"({"type":"session.start","avatar":")" + std::string(17'000, 'x') + R"("})");
   const auto error = long_winded.receive_json();
