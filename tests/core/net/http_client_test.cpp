@@ -311,6 +311,25 @@ TEST_CASE("the parts of an HTTP URL") {
   CHECK(parse_http_url("https://h").secure);
 }
 
+TEST_CASE("a canonical URL is its base with the port always") {
+  CHECK(parse_http_url("HTTPS://Example.ORG/a/").canonical() == "https://example.org:443/a");
+  CHECK(parse_http_url("http://example.org:8080").canonical() == "http://example.org:8080");
+}
+
+TEST_CASE("a host is loopback by its number or as localhost, never by the beginning of a name") {
+  for (const char* const url : {"http://localhost", "http://LOCALHOST:1", "https://127.0.0.1/",
+                                "http://127.255.0.9:2160", "http://[::1]:2160"}) {
+    INFO(url);
+    CHECK(parse_http_url(url).loopback());
+  }
+  for (const char* const url :
+       {"http://localhost.example", "http://127.example", "http://128.0.0.1", "http://0.0.0.0",
+        "http://[::]", "http://[::2]", "http://10.0.0.7"}) {
+    INFO(url);
+    CHECK_FALSE(parse_http_url(url).loopback());
+  }
+}
+
 TEST_CASE("a base URL is written in one way, whatever it was written in") {
   for (const auto& [url, base] : {std::pair("HTTP://Example.ORG:80/", "http://example.org"),
                                   {"https://h:443/a//", "https://h/a"},
