@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/base/frame_rate.h"
+#include "server/worker/live/live_avatar.h"
 
 namespace navtalk::server {
 
@@ -36,6 +38,10 @@ struct Engine {
   std::function<AvatarSize(const std::string& avatar, const Heartbeat&)> prepare{};
   std::function<void(const std::string& avatar)> drop{};  // one that prepare() loaded
   std::function<DeviceUse()> use{};
+  // The pictures of one session with an avatar that is prepared. Without this function a worker's
+  // sessions have no media. Errors as prepare; Error{usage} for a size that cannot be coded.
+  std::function<std::shared_ptr<LiveAvatar>(const std::string& avatar, const LiveRequest&)>
+      open_live{};
 };
 
 }  // namespace navtalk::server

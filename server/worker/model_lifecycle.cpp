@@ -109,6 +109,13 @@ void ModelLifecycle::drop_surplus() {
   }
 }
 
+asio::awaitable<std::shared_ptr<LiveAvatar>> ModelLifecycle::open_live(std::string id,
+                                                                       LiveRequest request) {
+  if (!engine_.open_live) co_return nullptr;
+  co_return co_await run_on(loop_.executor(),
+                            [this, &id, &request] { return engine_.open_live(id, request); });
+}
+
 void ModelLifecycle::change_to(Phase phase) {
   phase_ = phase;
   phase_changed_.cancel();

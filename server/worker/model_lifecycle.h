@@ -44,6 +44,8 @@ class ModelLifecycle {
   Awaitable<void> settled();
   // Loads the avatar if it is not loaded. Errors as Engine::prepare.
   Awaitable<HeldAvatar> avatar(std::string id);
+  // For a session with an avatar that it holds; nullptr when the engine has no live media.
+  Awaitable<std::shared_ptr<LiveAvatar>> open_live(std::string id, LiveRequest request);
   // Drops avatars that nobody holds any more, beyond the bound. While the I/O loop runs.
   void drop_surplus();
 

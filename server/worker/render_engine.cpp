@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -10,7 +12,12 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
+#include "avatars/live/live_face.h"
+#include "avatars/live/live_pictures.h"
 #include "core/base/error.h"
+#include "core/files/temporary_folder.h"
+#include "core/media/decode/audio.h"
+#include "core/media/speech.h"
 #include "core/text/printable.h"
 #include "gpu/model/model.h"
 
@@ -18,6 +25,8 @@ namespace navtalk::server {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
 
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
@@ -42,6 +51,47 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
+std::vector<std::int16_t> pcm_of(const Audio& audio) {
+  std::vector<std::int16_t> samples(audio.samples.size());
+  std::ranges::transform(audio.samples, samples.begin(), [](float sample) {
+    return static_cast<std::int16_t>(std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
+  });
+  return samples;
+}
+
+// One session's pictures. `model` is the renderer's, which may be unloaded between sessions only.
+class RenderedAvatar : public LiveAvatar {
+ public:
+  RenderedAvatar(Model& model, std::shared_ptr<const Bundle> avatar, LivePictures pictures)
+      : model_(model), avatar_(std::move(avatar)), pictures_(std::move(pictures)) {}
+
+  LiveVideo video() const override {
+    return {.codec = pictures_.codec(), .width = pictures_.width(), .height = pictures_.height()};
+  }
+  std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) override {
+    return live_face(model_, *avatar_, picture.number, picture.sound, picture.first,
+                     picture.rate_hz);
+  }
+  EncodedPicture encode(const LivePicture& picture,
+                        const std::optional<NdArray<std::uint8_t>>& face) override {
+    const AccessUnit unit = pictures_.encode(picture.number, face, picture.lips, picture.key);
+    return {.bytes = std::string(unit.bytes.begin(), unit.bytes.end()), .key = unit.key};
+  }
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
+                                  int rate_hz) override {
+    const std::string& own = avatar_->info().voice;
+    const TemporaryFolder folder;
+    navtalk::speak(text, !voice.empty() ? voice : own.empty() ? k_voice : own,
+                   folder.path() / "speech.wav");
+    return pcm_of(resample(decode_audio(folder.path() / "speech.wav"), rate_hz));
+  }
+
+ private:
+  Model& model_;
+  const std::shared_ptr<const Bundle> avatar_;
+  LivePictures pictures_;
+};
+
 // The bytes of an avatar's latents and masks; everything else is small.
 std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
   std::error_code gone;
@@ -51,7 +101,7 @@ std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
 }
 
 struct LoadedBundle {
-  Bundle bundle;
+  std::shared_ptr<const Bundle> bundle;
   std::uint64_t memory = 0;  // bytes
 };
 
@@ -82,7 +132,7 @@ class Renderer {
   AvatarSize prepare(const std::string& id, const Heartbeat& heartbeat) {
     auto found = avatars_.find(id);
     if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
-    const AvatarInfo& info = found->second.bundle.info();
+    const AvatarInfo& info = found->second.bundle->info();
     return {.width = info.width,
             .height = info.height,
             .fps = info.fps,
@@ -92,6 +142,14 @@ class Renderer {
   void drop(const std::string& id) {
     avatars_.erase(id);
     ::malloc_trim(0);
+  }
+
+  std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
+    const std::shared_ptr<const Bundle>& avatar = avatars_.at(id).bundle;
+    const AvatarInfo& info = avatar->info();
+    Clip clip(directory_of(id) / k_frames_file, info.width, info.height);
+    return std::make_shared<RenderedAvatar>(
+        *model_, avatar, LivePictures(avatar, std::move(clip), request.width, request.kbit_per_s));
   }
 
  private:
@@ -113,7 +171,7 @@ class Renderer {
       avatar.ensure_latents(*latents_, LatentCache::of_user(),
                             [&](std::string_view, std::size_t, std::size_t) { heartbeat(); });
       const std::uint64_t memory = memory_of(avatar.info(), directory);
-      return LoadedBundle{std::move(avatar), memory};
+      return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), memory};
     });
   }
 
@@ -142,6 +200,10 @@ Engine render_engine(const RenderEngineOptions& options) {
               [name] {
                 return DeviceUse{
                     .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
+              },
+          .open_live =
+              [renderer](const std::string& avatar, const LiveRequest& request) {
+                return renderer->open_live(avatar, request);
               }};
 }
 

@@ -3,8 +3,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <algorithm>
+#include <thread>
 
 #include "core/process/open_files.h"
+#include "server/http/blocking_threads.h"
 #include "server/http/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
@@ -23,6 +26,12 @@ namespace {
 // What closing handshakes and last answers may take when the process ends.
 constexpr auto k_last_answers = 2s;
 constexpr std::size_t k_other_files = 128;  // that a worker may have open: models, avatars, devices
+
+// One more than encode at the same time: it speaks texts.
+std::size_t encoder_threads(int slots) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(std::clamp(slots, 1, std::max(1, cores))) + 1;
+}
 
 ListenAddress checked_address(const WorkerOptions& options) {
   if (options.slots < 1) throw Error(Code::usage, "a worker has at least one slot");
@@ -45,7 +54,7 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        sessions(io.get_executor(), models,
+        sessions(io.get_executor(), models, {.loop = loop, .encoders = encoders},
                  {.slots = options.slots,
                   .default_avatar = options.avatar,
                   .peer_idle_timeout = options.peer_idle_timeout}),
@@ -59,7 +68,8 @@ struct Worker::Parts {
             options.token, options.version),
         server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
                api.router()),
-        loop([this] { models.sample_device(); }) {}
+        loop([this] { models.sample_device(); }),
+        encoders(encoder_threads(options.slots)) {}
 
   asio::awaitable<void> start();
   asio::awaitable<void> end_when_idle();
@@ -77,6 +87,7 @@ struct Worker::Parts {
   HttpServer server;
   CoroutineScope coroutines{io};
   WorkLoop loop;
+  BlockingThreads encoders;
 };
 
 // Whoever started this process learns more from its end than from a worker that stays broken.

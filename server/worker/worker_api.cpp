@@ -187,6 +187,22 @@ Response WorkerApi::metrics() const {
         counters.media_frames);
   total("navtalk_worker_media_bytes_total", "Bytes of the binary frames received from gateways",
         counters.media_bytes);
+  const LiveCounters& live = counters.live;
+  total("navtalk_worker_pictures_total", "Pictures sent to clients", live.pictures);
+  total("navtalk_worker_generated_pictures_total", "Pictures whose lips the nets made",
+        live.generated);
+  total("navtalk_worker_late_pictures_total", "Pictures left out because their time was over",
+        live.skipped);
+  total("navtalk_worker_dropped_pictures_total", "Pictures dropped because the client read too slowly",
+        live.dropped);
+  total("navtalk_worker_overflows_total", "Inputs dropped because too much sound was waiting",
+        live.overflows);
+  page.counter("navtalk_worker_face_seconds_total",
+               "Time from asking for lips until the nets had made them, in seconds",
+               live.face_seconds);
+  page.counter("navtalk_worker_encode_seconds_total",
+               "Time from a finished face until its picture was coded, in seconds",
+               live.encode_seconds);
   return page.response();
 }
 

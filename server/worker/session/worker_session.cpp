@@ -1,5 +1,6 @@
 #include "server/worker/session/worker_session.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -32,13 +33,26 @@ Frame cannot_start(Code code, const std::string& avatar) {
   }
 }
 
+// Names of the synthesiser's voices; "mb-" names belong to another program.
+bool valid_voice(const std::string& name) {
+  constexpr std::size_t k_longest = 32;
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '+' || c == '_';
+  };
+  return !name.empty() && name.size() <= k_longest && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
 }  // namespace
 
 WorkerSession::WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
-                             WorkerSessionCounters& counters, const std::string& default_avatar)
+                             LiveSession::Threads threads, WorkerSessionCounters& counters,
+                             const std::string& default_avatar)
     : socket_(socket),
       number_(number),
       models_(models),
+      threads_(threads),
       counters_(counters),
       default_avatar_(default_avatar) {}
 
@@ -52,9 +66,14 @@ asio::awaitable<void> WorkerSession::run() {
     } else {
       ++counters_.media_frames;
       counters_.media_bytes += frame->bytes.size();
+      if (live_) live_->hear(frame->bytes);
     }
   }
   socket_.close(CloseCode::normal, "");
+  if (live_) {
+    live_->stop();
+    co_await live_->finished();
+  }
 }
 
 asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
@@ -65,9 +84,33 @@ asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
     socket_.close(CloseCode::normal, "the session was ended");
   } else if (type.empty()) {
     co_await socket_.send(error_frame("usage", "a text frame is a JSON object with a \"type\""));
-  } else if (type != frame_type::input_end && type != frame_type::interrupt) {
+  } else if (type == frame_type::input_end) {
+    if (live_) live_->end_input();
+  } else if (type == frame_type::input_text) {
+    say(text);
+  } else if (type == frame_type::interrupt) {
+    if (live_) live_->interrupt();
+  } else if (type == frame_type::keyframe) {
+    if (live_) live_->want_key_frame();
+  } else {
     co_await socket_.send(
         error_frame("usage", "unknown type " + printable_start(type, k_shown_bytes)));
+  }
+}
+
+void WorkerSession::say(const std::string& frame) {
+  if (!live_) return;
+  const nlohmann::json object = nlohmann::json::parse(frame);
+  const auto text = object.find("text");
+  const auto voice = object.find("voice");
+  const bool has_voice = voice != object.end() && !voice->is_null();
+  if (text == object.end() || !text->is_string()) {
+    socket_.offer(error_frame("usage", "input.text needs a \"text\""));
+  } else if (has_voice && (!voice->is_string() || !valid_voice(voice->get<std::string>()))) {
+    socket_.offer(error_frame("usage", "input.text: \"voice\" is a name such as en-us+f3"));
+  } else {
+    live_->say({.text = text->get<std::string>(),
+                .voice = has_voice ? voice->get<std::string>() : std::string()});
   }
 }
 
@@ -82,20 +125,19 @@ asio::awaitable<void> WorkerSession::start(const std::string& text) {
     co_await socket_.send(error_frame("usage", "this session has started: it starts once"));
     co_return;
   }
-  const nlohmann::json start = nlohmann::json::parse(text);
-  std::string avatar = default_avatar_;
-  if (const auto named = start.find("avatar"); named != start.end() && named->is_string())
-    avatar = named->get<std::string>();
+  StartFrame asked;
   Code fault = Code::failed;
   std::string why;
   try {
-    avatar_ = co_await models_.avatar(avatar);
-    const Json ready = {
-        {"type", frame_type::ready},
-        {"session", number_},
-        {"avatar", avatar},
-        {"video", {{"width", avatar_->width}, {"height", avatar_->height}, {"fps", avatar_->fps}}}};
-    co_await socket_.send(control_frame(ready));
+    asked = parse_start(nlohmann::json::parse(text));
+  } catch (const Error& error) {
+    socket_.offer(error_frame(name(error.code()), error.message()));
+    socket_.close(CloseCode::refused, "the session cannot start");
+    co_return;
+  }
+  if (asked.avatar.empty()) asked.avatar = default_avatar_;
+  try {
+    co_await open(asked);
     co_return;
   } catch (const Error& error) {
     fault = error.code();
@@ -103,7 +145,30 @@ asio::awaitable<void> WorkerSession::start(const std::string& text) {
   } catch (const std::exception& error) {
     why = error.what();  // of a library below, or of memory: this worker's own fault
   }
-  refuse_start(fault, avatar, why);
+  refuse_start(fault, asked.avatar, why);
+}
+
+// The avatar is loaded, the client told, and the session's clock started.
+asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
+  avatar_ = co_await models_.avatar(start.avatar);
+  const std::shared_ptr<LiveAvatar> live = co_await models_.open_live(
+      start.avatar, {.width = start.width, .kbit_per_s = start.bit_per_s / 1000});
+  Json ready = {{"type", frame_type::ready}, {"session", number_}, {"avatar", start.avatar}};
+  if (!live) {
+    ready["video"] = {{"width", avatar_->width}, {"height", avatar_->height}, {"fps", avatar_->fps}};
+    co_await socket_.send(control_frame(ready));
+    co_return;
+  }
+  const LiveVideo video = live->video();
+  ready["video"] = {{"codec", video.codec},
+                    {"width", video.width},
+                    {"height", video.height},
+                    {"fps", k_live_rate}};
+  ready["audio"] = {{"codec", "pcm"}, {"rate", start.audio_rate_hz}};
+  co_await socket_.send(control_frame(ready));
+  live_ = std::make_unique<LiveSession>(co_await asio::this_coro::executor, socket_, threads_,
+                                        live, start.audio_rate_hz, counters_.live);
+  live_->start();
 }
 
 void WorkerSession::refuse_start(Code fault, const std::string& avatar, const std::string& why) {

@@ -1,5 +1,5 @@
-// One session on a worker that holds a slot: its control frames and its media. There is no media
-// yet: binary frames are counted and dropped. Of the I/O thread; the socket outlives it.
+// One session on a worker that holds a slot: its control frames and its media. Of the I/O thread; the
+// socket outlives it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -7,6 +7,8 @@
 #include <string>
 
 #include "server/http/web_socket.h"
+#include "server/protocol/start_frame.h"
+#include "server/worker/live/live_session.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/slot_table.h"
 
@@ -15,13 +17,15 @@ namespace navtalk::server {
 // What the sessions of one worker add up to, for /metrics.
 struct WorkerSessionCounters {
   std::uint64_t sessions = 0, refused = 0, control_frames = 0, media_frames = 0, media_bytes = 0;
+  LiveCounters live{};
 };
 
 class WorkerSession {
  public:
   // `default_avatar` is for a session.start that names none.
   WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
-                WorkerSessionCounters& counters, const std::string& default_avatar);
+                LiveSession::Threads threads, WorkerSessionCounters& counters,
+                const std::string& default_avatar);
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
 
@@ -34,16 +38,20 @@ class WorkerSession {
 
  private:
   boost::asio::awaitable<void> on_control(const std::string& text);
+  void say(const std::string& frame);
   boost::asio::awaitable<void> start(const std::string& text);
+  boost::asio::awaitable<void> open(const StartFrame& start);
   void refuse_start(Code fault, const std::string& avatar, const std::string& why);
 
   WebSocket& socket_;
   const SessionNumber number_;
   ModelLifecycle& models_;
+  const LiveSession::Threads threads_;
   WorkerSessionCounters& counters_;
   const std::string& default_avatar_;
   HeldAvatar avatar_{};
-  bool started_ = false;  // session.start came
+  bool started_ = false;                 // session.start came
+  std::unique_ptr<LiveSession> live_{};  // from session.ready on
 };
 
 }  // namespace navtalk::server

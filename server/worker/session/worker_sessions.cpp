@@ -31,8 +31,9 @@ class WorkerSessions::HeldSlot {
 };
 
 WorkerSessions::WorkerSessions(const asio::any_io_executor& executor, ModelLifecycle& models,
-                               WorkerSessionOptions options)
+                               LiveSession::Threads threads, WorkerSessionOptions options)
     : models_(models),
+      threads_(threads),
       options_(std::move(options)),
       slots_(options_.slots),
       all_over_(executor, asio::steady_timer::time_point::max()) {}
@@ -75,7 +76,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
 }
 
 asio::awaitable<void> WorkerSessions::run(WebSocket& socket, const SlotAnswer& answer) {
-  WorkerSession session(socket, answer.session, models_, counters_, options_.default_avatar);
+  WorkerSession session(socket, answer.session, models_, threads_, counters_, options_.default_avatar);
   open_.emplace(answer.session, &session);
   end_if_late(answer);
   co_await session.run();

@@ -1,0 +1,128 @@
+#include "core/media/encode/h264_stream.h"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/media/encode/muxer.h"
+#include "core/media/pixels.h"
+
+namespace navtalk {
+namespace {
+
+constexpr int k_largest_live_side = 4096;
+constexpr int k_key_interval_s = 10;
+constexpr int k_parameter_set = 7;  // NAL unit type of a sequence parameter set
+
+void check_options(const H264Options& options) {
+  const auto fits = [](int side) { return side >= 16 && side <= k_largest_live_side && side % 2 == 0; };
+  if (!fits(options.width) || !fits(options.height) || options.kbit_per_s <= 0) {
+    throw Error(Code::invalid,
+                fmt::format("a live video of {}x{} pixels at {} kbit/s cannot be made: sides are "
+                            "even, from 16 to {}",
+                            options.width, options.height, options.kbit_per_s, k_largest_live_side));
+  }
+}
+
+media::CodecPtr open_encoder(const H264Options& options) {
+  media::capture_log();
+  const AVCodec* x264 = avcodec_find_encoder_by_name("libx264");
+  if (x264 == nullptr) throw Error(Code::failed, "this FFmpeg was built without libx264");
+  media::CodecPtr encoder(avcodec_alloc_context3(x264));
+  if (!encoder) throw std::bad_alloc();
+  encoder->width = options.width;
+  encoder->height = options.height;
+  encoder->pix_fmt = AV_PIX_FMT_YUV420P;
+  encoder->time_base = {options.fps.den(), options.fps.num()};
+  encoder->framerate = {options.fps.num(), options.fps.den()};
+  encoder->color_range = AVCOL_RANGE_MPEG;
+  encoder->color_primaries = AVCOL_PRI_BT709;
+  encoder->color_trc = AVCOL_TRC_BT709;
+  encoder->colorspace = AVCOL_SPC_BT709;
+  encoder->chroma_sample_location = AVCHROMA_LOC_LEFT;
+  encoder->gop_size = static_cast<int>(options.fps.hz() * k_key_interval_s);
+  encoder->thread_count = 1;  // sessions run side by side
+  encoder->rc_max_rate = std::int64_t{options.kbit_per_s} * 1000;
+  encoder->rc_buffer_size = options.kbit_per_s * 1000 / 2;
+  encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
+  av_opt_set(encoder->priv_data, "preset", "superfast", 0);
+  av_opt_set(encoder->priv_data, "tune", "zerolatency", 0);
+  av_opt_set(encoder->priv_data, "profile", "baseline", 0);
+  av_opt_set(encoder->priv_data, "forced-idr", "1", 0);
+  av_opt_set_double(encoder->priv_data, "crf", 23, 0);
+  const int rc = avcodec_open2(encoder.get(), x264, nullptr);
+  if (rc < 0) throw Error(Code::failed, "libx264 cannot start: " + media::reason(rc));
+  return encoder;
+}
+
+// The three bytes behind the NAL header of the sequence parameter set: profile, constraints, level.
+std::string codec_of(std::span<const std::uint8_t> headers) {
+  for (std::size_t i = 0; i + 6 < headers.size(); ++i) {
+    const bool start = headers[i] == 0 && headers[i + 1] == 0 && headers[i + 2] == 1;
+    if (start && (headers[i + 3] & 0x1F) == k_parameter_set) {
+      return fmt::format("avc1.{:02X}{:02X}{:02X}", headers[i + 4], headers[i + 5], headers[i + 6]);
+    }
+  }
+  throw Error(Code::failed, "libx264 gave no parameter sets");
+}
+
+}  // namespace
+
+struct H264Stream::Impl {
+  H264Options options;
+  media::CodecPtr encoder;
+  media::BgrToYuv420 to_yuv;
+  media::FramePtr frame = media::make_frame();
+  media::PacketPtr packet = media::make_packet();
+  std::vector<std::uint8_t> headers{};
+  std::string codec{};
+  std::int64_t frames = 0;
+
+  explicit Impl(const H264Options& given)
+      : options((check_options(given), given)),
+        encoder(open_encoder(given)),
+        to_yuv(given.width, given.height) {
+    frame->format = encoder->pix_fmt;
+    frame->width = encoder->width;
+    frame->height = encoder->height;
+    if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
+    headers.assign(encoder->extradata, encoder->extradata + encoder->extradata_size);
+    codec = codec_of(headers);
+  }
+};
+
+H264Stream::H264Stream(const H264Options& options) : impl_(std::make_unique<Impl>(options)) {}
+H264Stream::~H264Stream() = default;
+
+const std::string& H264Stream::codec() const { return impl_->codec; }
+
+AccessUnit H264Stream::encode(ConstImageView bgr, bool key) {
+  Impl& own = *impl_;
+  if (bgr.width != own.options.width || bgr.height != own.options.height || bgr.channels != 3) {
+    throw Error(Code::invalid, fmt::format("a picture of {}x{} does not fit a live video of {}x{}",
+                                           bgr.width, bgr.height, own.options.width,
+                                           own.options.height));
+  }
+  if (av_frame_make_writable(own.frame.get()) < 0) throw std::bad_alloc();
+  own.to_yuv.convert(bgr, *own.frame);
+  own.frame->pts = own.frames++;
+  own.frame->pict_type = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+  media::send(*own.encoder, own.frame.get());
+  const int rc = avcodec_receive_packet(own.encoder.get(), own.packet.get());
+  if (rc < 0) throw Error(Code::failed, "libx264 gave no picture: " + media::reason(rc));
+  AccessUnit unit{.key = (own.packet->flags & AV_PKT_FLAG_KEY) != 0};
+  if (unit.key) unit.bytes = own.headers;
+  unit.bytes.insert(unit.bytes.end(), own.packet->data, own.packet->data + own.packet->size);
+  av_packet_unref(own.packet.get());
+  return unit;
+}
+
+}  // namespace navtalk

@@ -1,0 +1,44 @@
+// Live H.264: one picture in, one access unit out at once (libx264, zero latency), for a stream that
+// never ends. Each key frame carries its parameter sets. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/frame_rate.h"
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+struct H264Options {
+  int width = 0, height = 0;  // pixels, even
+  FrameRate fps = 25;
+  int kbit_per_s = 2500;  // at most, averaged over half a second
+};
+
+struct AccessUnit {
+  std::vector<std::uint8_t> bytes;  // Annex B
+  bool key = false;
+};
+
+class H264Stream {
+ public:
+  explicit H264Stream(const H264Options& options);  // Error{invalid} for a size that H.264 has not
+  ~H264Stream();
+  H264Stream(const H264Stream&) = delete;
+  H264Stream& operator=(const H264Stream&) = delete;
+
+  // As RFC 6381 names the codec, for example "avc1.42C01F".
+  const std::string& codec() const;
+  // A BGR picture of the options' size. The first one is a key frame, and each with `key`; between
+  // them ten seconds at most.
+  AccessUnit encode(ConstImageView bgr, bool key);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace navtalk

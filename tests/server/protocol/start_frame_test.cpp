@@ -1,0 +1,48 @@
+#include "server/protocol/start_frame.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using nlohmann::json;
+
+TEST_CASE("a start without members asks for the defaults") {
+  for (const char* text : {R"({"type":"session.start"})", R"({"video":{},"audio":{}})",
+                           R"({"video":{"width":null},"audio":null})"}) {
+    const StartFrame start = parse_start(json::parse(text));
+    CHECK(start.avatar.empty());
+    CHECK(start.width == 0);
+    CHECK(start.audio_rate_hz == 16000);
+  }
+}
+
+TEST_CASE("a start's members are read, and others ignored") {
+  const StartFrame start = parse_start(json::parse(
+      R"({"avatar":"ada","video":{"width":320,"height":9,"bitrate":500000},"audio":{"rate":48000,"output":"pcm"},"x":1})"));
+  CHECK(start.avatar == "ada");
+  CHECK(start.width == 320);
+  CHECK(start.bit_per_s == 500000);
+  CHECK(start.audio_rate_hz == 48000);
+}
+
+TEST_CASE("a start's wrong members are refused by name") {
+  const auto [text, name] = GENERATE(table<std::string, std::string>(
+      {{R"({"video":{"width":"320"}})", "video.width"},
+       {R"({"video":{"width":320.5}})", "video.width"},
+       {R"({"video":{"width":8}})", "video.width"},
+       {R"({"video":{"bitrate":1}})", "video.bitrate"},
+       {R"({"audio":{"rate":7999}})", "audio.rate"},
+       {R"({"audio":{"rate":48001}})", "audio.rate"},
+       {R"({"audio":{"rate":18446744073709551615}})", "audio.rate"},
+       {R"({"audio":{"output":"opus"}})", "audio.output"}}));
+  try {
+    parse_start(json::parse(text));
+    FAIL("accepted: " << text);
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::usage);
+    CHECK_THAT(error.message(), Catch::StartsWith(name));
+  }
+}

@@ -1,0 +1,297 @@
+// Live media of a worker over real connections, with an avatar of the test's own: its access units
+// say which picture they show, and with how much of the lips.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <future>
+
+#include "core/base/error.h"
+#include "server/worker/live/media_frame.h"
+#include "server/worker/worker.h"
+#include "tests/server/http/client.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+
+namespace {
+
+class ScriptedAvatar : public LiveAvatar {
+ public:
+  explicit ScriptedAvatar(std::atomic<bool>& breaks) : breaks_(breaks) {}
+  LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
+  std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) override {
+    if (breaks_) throw Error(Code::failed, "the device is lost");
+    CHECK(picture.sound.size() >= picture.first);
+    return NdArray<std::uint8_t>({1});
+  }
+  EncodedPicture encode(const LivePicture& picture,
+                        const std::optional<NdArray<std::uint8_t>>& face) override {
+    CHECK(face.has_value() == (picture.lips > 0));
+    const bool key = picture.key || picture.number == 0;
+    return {.bytes = std::to_string(picture.number) + (face ? " lips" : ""), .key = key};
+  }
+  // A hundred samples a letter.
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
+                                  int rate_hz) override {
+    if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
+    CHECK(rate_hz == 16000);
+    return std::vector<std::int16_t>(100 * text.size(), std::int16_t{1234});
+  }
+
+ private:
+  std::atomic<bool>& breaks_;
+};
+
+class LiveWorker {
+ public:
+  LiveWorker() : worker_({.avatar = "ada"}, engine()) {
+    result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
+    REQUIRE(eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == "idle"; }));
+  }
+  ~LiveWorker() {
+    stop_.request_stop();
+    result_.wait();
+  }
+  std::string url() const { return worker_.url(); }
+
+  std::atomic<bool> breaks = false;
+
+ private:
+  Engine engine() {
+    return {.load = [](const Heartbeat&) {},
+            .unload = [] {},
+            .prepare = [](const std::string&, const Heartbeat&) { return AvatarSize{320, 240, 25}; },
+            .open_live = [this](const std::string&, const LiveRequest& request)
+                -> std::shared_ptr<LiveAvatar> {
+              if (request.width > 1000) throw Error(Code::invalid, "too wide");
+              return std::make_shared<ScriptedAvatar>(breaks);
+            }};
+  }
+  std::stop_source stop_;
+  Worker worker_;
+  std::future<void> result_;
+};
+
+struct Media {
+  MediaHeader header;
+  std::string content;
+};
+
+// One user, who counts what comes and checks what always holds.
+class User {
+ public:
+  explicit User(const LiveWorker& worker, const std::string& start = R"({"type":"session.start"})")
+      : socket_(worker.url(), "/v1/session?lease=a&epoch=1") {
+    socket_.send(start);
+    ready = socket_.receive_json();
+  }
+
+  // The next frame: media is returned, an event kept in `event`. False when the session is over.
+  bool receive() {
+    media.reset();
+    event = nullptr;
+    const std::optional<Frame> frame = socket_.receive();
+    if (!frame) return false;
+    if (frame->text) {
+      event = nlohmann::json::parse(frame->bytes);
+      return true;
+    }
+    REQUIRE(frame->bytes.size() > 16);
+    media.emplace();
+    std::int64_t time = 0;
+    media->header.kind = static_cast<MediaKind>(frame->bytes[0]);
+    media->header.flags = static_cast<std::uint8_t>(frame->bytes[1]);
+    std::memcpy(&media->header.sequence, frame->bytes.data() + 4, 4);
+    std::memcpy(&time, frame->bytes.data() + 8, 8);
+    media->header.time = std::chrono::microseconds(time);
+    media->content = frame->bytes.substr(16);
+    check_order();
+    return true;
+  }
+  template <class Holds>
+  bool until(const Holds& holds) {
+    while (receive()) {
+      if (holds()) return true;
+    }
+    return false;
+  }
+  bool until_event(const std::string& type) {
+    return until([&] { return event.is_object() && event.at("type") == type; });
+  }
+  bool until_picture(const std::function<bool(const Media&)>& holds) {
+    return until([&] { return media && media->header.kind == MediaKind::video && holds(*media); });
+  }
+  void send(const std::string& text) { socket_.send(text); }
+  void speak(const std::vector<std::int16_t>& samples) { socket_.send_binary(bytes_of(samples)); }
+  void send_binary(const std::string& bytes) { socket_.send_binary(bytes); }
+  int close_code() { return socket_.close_code(); }
+
+  nlohmann::json ready{}, event{};
+  std::optional<Media> media{};
+  std::string sound{};
+
+ private:
+  // Sound and pictures count from 0, and their times grow.
+  void check_order() {
+    const bool is_sound = media->header.kind == MediaKind::pcm;
+    Last& last = is_sound ? last_sound_ : last_picture_;
+    CHECK(media->header.sequence == last.next);
+    CHECK(media->header.time > last.time);
+    last = {media->header.sequence + 1, media->header.time};
+    if (is_sound) sound += media->content;
+  }
+  struct Last {
+    std::uint32_t next = 0;
+    std::chrono::microseconds time{-1};
+  };
+  SocketClient socket_;
+  Last last_sound_{}, last_picture_{};
+};
+
+std::vector<std::int16_t> voice(std::size_t samples) {
+  std::vector<std::int16_t> sound(samples);
+  for (std::size_t i = 0; i < samples; ++i) sound[i] = static_cast<std::int16_t>(i * 31 % 9001);
+  return sound;
+}
+
+}  // namespace
+
+TEST_CASE("a session tells its video and sound, and shows the avatar before anybody speaks") {
+  LiveWorker worker;
+  User user(worker, R"({"type":"session.start","audio":{"rate":48000}})");
+  CHECK(user.ready.at("type") == "session.ready");
+  CHECK(user.ready.at("video").at("codec") == "avc1.42C01F");
+  CHECK(user.ready.at("video").at("width") == 320);
+  CHECK(user.ready.at("video").at("fps") == 25);
+  CHECK(user.ready.at("audio") == nlohmann::json({{"codec", "pcm"}, {"rate", 48000}}));
+  REQUIRE(user.until_picture([](const Media&) { return true; }));
+  CHECK(user.media->header.time.count() == 0);
+  CHECK(user.media->content == "0");
+  CHECK((user.media->header.flags & media_flag::key) != 0);
+  REQUIRE(user.until_picture([](const Media& media) { return media.header.sequence == 10; }));
+  CHECK((user.media->header.flags & media_flag::key) == 0);
+  CHECK(user.sound.empty());
+}
+
+TEST_CASE("speech comes back as it was, with moving lips, between its events") {
+  LiveWorker worker;
+  User user(worker);
+  const std::vector<std::int16_t> speech = voice(8000 + 100);
+  user.speak(speech);
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until_event("speech.started"));
+  REQUIRE(user.until_picture([](const Media& media) { return media.content.ends_with("lips"); }));
+  CHECK((user.media->header.flags & media_flag::speaks) != 0);
+  REQUIRE(user.until_event("speech.ended"));
+  CHECK(user.event.at("pts_us") >= 480'000);
+  CHECK(user.sound == bytes_of(speech));
+  REQUIRE(user.until_picture([](const Media& media) { return !media.content.ends_with("lips"); }));
+}
+
+TEST_CASE("an interruption is answered, and nothing of what waited is played any more") {
+  LiveWorker worker;
+  User user(worker);
+  const std::vector<std::int16_t> speech = voice(30 * 16000);
+  user.speak(speech);
+  REQUIRE(user.until_event("speech.started"));
+  user.send(R"({"type":"interrupt"})");
+  REQUIRE(user.until_event("interrupted"));
+  const std::string before = user.sound;
+  CHECK(before.size() < bytes_of(speech).size() / 2);
+  REQUIRE(user.until_picture([](const Media& media) { return !media.content.ends_with("lips"); }));
+  CHECK(user.sound == before);
+  user.speak(voice(640));
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until([&] { return user.sound.size() > before.size(); }));
+  CHECK((user.media->header.flags & media_flag::discontinuity) != 0);
+  CHECK(user.sound == before + bytes_of(voice(640)));
+}
+
+TEST_CASE("a text is spoken after what was sent before it, and before what is sent after it") {
+  LiveWorker worker;
+  User user(worker);
+  const std::vector<std::int16_t> before = voice(1000), after = voice(2000);
+  user.speak(before);
+  user.send(R"({"type":"input.text","text":"hello"})");
+  user.speak(after);
+  user.send(R"({"type":"input.end"})");
+  const std::string spoken = bytes_of(std::vector<std::int16_t>(500, std::int16_t{1234}));
+  const std::string all = bytes_of(before) + spoken + bytes_of(after);
+  REQUIRE(user.until([&] { return user.sound.size() >= all.size(); }));
+  CHECK(user.sound == all);
+}
+
+TEST_CASE("a text that cannot be spoken is told without paths, and the session goes on") {
+  LiveWorker worker;
+  User user(worker);
+  const auto [frame, code] = GENERATE(table<std::string, std::string>(
+      {{R"({"type":"input.text","text":"hi","voice":"nobody"})", "not_found"},
+       {R"({"type":"input.text","text":"hi","voice":"../x"})", "usage"},
+       {R"({"type":"input.text","text":"hi","voice":7})", "usage"},
+       {R"({"type":"input.text"})", "usage"}}));
+  user.send(frame);
+  REQUIRE(user.until_event("error"));
+  CHECK(user.event.at("code") == code);
+  CHECK(user.event.at("message").get<std::string>().find("/usr") == std::string::npos);
+  user.speak(voice(640));
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until([&] { return user.sound == bytes_of(voice(640)); }));
+}
+
+TEST_CASE("a key frame is sent when the client asks for one") {
+  LiveWorker worker;
+  User user(worker);
+  REQUIRE(user.until_picture([](const Media& media) { return media.header.sequence == 3; }));
+  user.send(R"({"type":"keyframe"})");
+  REQUIRE(user.until_picture([](const Media& media) { return (media.header.flags & media_flag::key) != 0; }));
+}
+
+TEST_CASE("sound that cannot be taken is told, and the session goes on") {
+  LiveWorker worker;
+  User user(worker);
+  user.send_binary("odd");
+  REQUIRE(user.until_event("error"));
+  CHECK(user.event.at("code") == "usage");
+  const std::vector<std::int16_t> quarter_minute(15 * 16000);
+  for (int quarters = 0; quarters < 9; ++quarters) user.speak(quarter_minute);
+  REQUIRE(user.until_event("error"));
+  CHECK(user.event.at("code") == "overflow");
+  REQUIRE(user.until_picture([](const Media&) { return true; }));
+}
+
+TEST_CASE("a start that cannot be served is refused in the client's words") {
+  LiveWorker worker;
+  const auto [start, code] = GENERATE(table<std::string, std::string>(
+      {{R"({"type":"session.start","audio":{"rate":1}})", "usage"},
+       {R"({"type":"session.start","video":{"width":1002}})", "invalid"}}));
+  User user(worker, start);
+  CHECK(user.ready.at("type") == "error");
+  CHECK(user.ready.at("code") == code);
+  CHECK_FALSE(user.until_event("never"));
+  CHECK(user.close_code() == 1008);
+}
+
+TEST_CASE("a device that fails ends the session with an error, and frees its slot") {
+  LiveWorker worker;
+  User user(worker);
+  worker.breaks = true;
+  user.speak(voice(16000));
+  REQUIRE(user.until_event("error"));
+  CHECK(user.event.at("code") == "failed");
+  CHECK_FALSE(user.until_event("never"));
+  CHECK(user.close_code() == 1011);
+  CHECK(eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("sessions") == 0; }));
+}
+
+TEST_CASE("a client that vanishes while it is spoken to leaves nothing behind") {
+  LiveWorker worker;
+  {
+    SocketClient client(worker.url(), "/v1/session?lease=a&epoch=1");
+    client.send(R"({"type":"session.start"})");
+    client.receive();
+    client.send_binary(bytes_of(voice(16000)));
+    client.receive();
+    client.vanish();
+  }
+  CHECK(eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("sessions") == 0; }));
+}

@@ -1,0 +1,21 @@
+#include "server/worker/live/media_frame.h"
+
+#include <catch2/catch.hpp>
+
+using namespace navtalk::server;
+
+TEST_CASE("a media frame begins with 16 bytes, little-endian, as the protocol says") {
+  const Frame frame = media_frame({.kind = MediaKind::video,
+                                   .flags = media_flag::key | media_flag::discontinuity,
+                                   .sequence = 0x01020304,
+                                   .time = std::chrono::microseconds(-2)},
+                                  "xyz");
+  CHECK_FALSE(frame.text);
+  CHECK(frame.bytes == std::string("\x03\x05\x00\x00\x04\x03\x02\x01\xfe\xff\xff\xff\xff\xff\xff\xffxyz", 19));
+}
+
+TEST_CASE("samples are 16 bits, little-endian, both ways") {
+  const std::vector<std::int16_t> samples{1, -2, 32767};
+  CHECK(bytes_of(samples) == std::string("\x01\x00\xfe\xff\xff\x7f", 6));
+  CHECK(samples_of(bytes_of(samples)) == samples);
+}

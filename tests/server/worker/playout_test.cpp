@@ -1,0 +1,176 @@
+// What is played when, on a clock of the test's own.
+#include "server/worker/live/playout.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numbers>
+
+using namespace navtalk::server;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int k_rate = 16000;
+constexpr std::size_t k_slot_samples = 640;
+
+// A loud tone, no two neighbouring samples alike.
+std::vector<std::int16_t> tone(std::size_t samples) {
+  std::vector<std::int16_t> sound(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const double phase = 2 * std::numbers::pi * 200 * static_cast<double>(i) / k_rate;
+    sound[i] = static_cast<std::int16_t>(8000 * std::sin(phase) + static_cast<double>(i % 7));
+  }
+  return sound;
+}
+
+class Played {
+ public:
+  explicit Played(int rate_hz = k_rate) : playout(rate_hz) {}
+
+  PlayedSlot next() {
+    now += Playout::k_slot;
+    PlayedSlot slot = playout.next(now);
+    sound.insert(sound.end(), slot.sound.begin(), slot.sound.end());
+    return slot;
+  }
+  bool hear(const std::vector<std::int16_t>& samples) { return playout.hear(samples, now); }
+
+  Playout playout;
+  Playout::Clock::time_point now{1h};
+  std::vector<std::int16_t> sound{};
+};
+
+}  // namespace
+
+TEST_CASE("in silence slots go on, without sound, lips or speech") {
+  Played played;
+  for (int number = 0; number < 50; ++number) {
+    const PlayedSlot slot = played.next();
+    CHECK(slot.number == number);
+    CHECK(slot.sound.empty());
+    CHECK(slot.lips == 0);
+    CHECK_FALSE(slot.speaks);
+  }
+}
+
+TEST_CASE("every sample that comes in goes out again, in order and unchanged") {
+  const int rate = GENERATE(8000, 11025, 16000, 44100, 48000, 8001);
+  Played played(rate);
+  const std::vector<std::int16_t> sound = tone(static_cast<std::size_t>(rate) * 2 + 17);
+  SECTION("in small pieces, as a microphone gives them") {
+    const std::size_t step = static_cast<std::size_t>(rate) / 50;
+    std::size_t sent = 0;
+    for (int half = 0; sent < sound.size(); ++half) {
+      const std::size_t count = std::min(step, sound.size() - sent);
+      played.hear({sound.begin() + static_cast<std::ptrdiff_t>(sent),
+                   sound.begin() + static_cast<std::ptrdiff_t>(sent + count)});
+      sent += count;
+      if (half % 2 == 1) played.next();
+    }
+  }
+  SECTION("all at once, as a synthesiser does") { played.hear(sound); }
+  for (int slots = 0; slots < 60; ++slots) played.next();  // the pause ends the utterance
+  CHECK(played.sound == sound);
+}
+
+TEST_CASE("playing waits until the lips can hear 80 ms ahead, or the utterance is over") {
+  Played played;
+  played.hear(tone(2 * k_slot_samples + 600));
+  CHECK(played.next().sound.empty());
+  SECTION("more comes") { played.hear(tone(40)); }
+  SECTION("no more comes") { played.playout.end_input(); }
+  CHECK(played.next().sound.size() == k_slot_samples);
+}
+
+TEST_CASE("sound that stops for 200 ms is played to its end without being told to") {
+  Played played;
+  played.hear(tone(1000));
+  for (int slots = 0; slots < 4; ++slots) CHECK(played.next().sound.empty());
+  CHECK(played.next().sound.size() == k_slot_samples);
+  CHECK(played.next().sound.size() == 360);
+  CHECK(played.next().sound.empty());
+}
+
+TEST_CASE("lips open before the voice is heard and rest after it, in steps") {
+  Played played;
+  std::vector<std::int16_t> sound(4 * k_slot_samples);  // silence, then a voice, then silence
+  const auto voice = tone(5 * k_slot_samples);
+  sound.insert(sound.end(), voice.begin(), voice.end());
+  sound.resize(sound.size() + 20 * k_slot_samples);
+  played.hear(sound);
+  std::vector<float> lips;
+  int starts = -1, ends = -1;
+  for (int number = 0; number < 30; ++number) {
+    const PlayedSlot slot = played.next();
+    lips.push_back(slot.lips);
+    if (slot.speech_starts) starts = number;
+    if (slot.speech_ends) ends = number;
+    CHECK(slot.speaks == (starts >= 0 && ends < 0));
+  }
+  CHECK(starts == 2);     // 80 ms before the voice of slot 4
+  CHECK(lips[1] == 0);
+  CHECK(lips[4] == Approx(1));
+  CHECK(ends > 9);
+  CHECK(lips.back() == 0);
+  for (std::size_t i = 1; i < lips.size(); ++i) CHECK(std::abs(lips[i] - lips[i - 1]) < 0.34F);
+}
+
+TEST_CASE("a quiet room moves no lips") {
+  Played played;
+  std::vector<std::int16_t> room(16000);
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = static_cast<std::int16_t>(i * 7919 % 116) - 58;
+  played.hear(room);  // -60 dBFS
+  for (int slots = 0; slots < 30; ++slots) CHECK(played.next().lips == 0);
+  CHECK(played.sound == room);
+}
+
+TEST_CASE("an interruption forgets what waits, says so, and stills the lips within three slots") {
+  Played played;
+  played.hear(tone(16000));
+  for (int slots = 0; slots < 5; ++slots) played.next();
+  played.playout.interrupt();
+  CHECK(played.playout.waiting() == 0ms);
+  const PlayedSlot first = played.next();
+  CHECK(first.interrupted);
+  CHECK(first.sound.empty());
+  CHECK(first.speech_ends);
+  played.next();
+  const PlayedSlot third = played.next();
+  CHECK(third.lips == 0);
+  CHECK_FALSE(third.interrupted);
+  SECTION("what comes later is played, and marked") {
+    played.hear(tone(3 * k_slot_samples));
+    const PlayedSlot slot = played.next();
+    CHECK(slot.discontinuity);
+    CHECK(slot.sound.size() == k_slot_samples);
+    CHECK_FALSE(played.next().discontinuity);
+  }
+}
+
+TEST_CASE("two minutes may wait, and no more; what found no room is not played") {
+  Played played;
+  const std::vector<std::int16_t> minute = tone(60 * k_rate);
+  CHECK(played.hear(minute));
+  CHECK(played.hear(minute));
+  CHECK_FALSE(played.hear(tone(1)));
+  CHECK(played.playout.waiting() == 120s);
+  played.next();
+  CHECK(played.hear(tone(1)));
+}
+
+TEST_CASE("lips hear at most four seconds of the past, the slot's own sound, and what is known") {
+  Played played;
+  const std::vector<std::int16_t> sound = tone(10 * k_rate);
+  played.hear(sound);
+  LivePicture picture;
+  played.next();
+  played.playout.put_sound(picture);
+  CHECK(picture.first == 0);
+  CHECK(picture.sound.size() == 11 * k_slot_samples);
+  for (int slots = 1; slots < 120; ++slots) played.next();
+  played.playout.put_sound(picture);
+  CHECK(picture.first == 100 * k_slot_samples);
+  const auto own = sound.begin() + 119 * static_cast<std::ptrdiff_t>(k_slot_samples);
+  CHECK(std::equal(own, own + k_slot_samples, picture.sound.begin() + static_cast<std::ptrdiff_t>(picture.first)));
+  CHECK(std::equal(own - 64000, own, picture.sound.begin()));
+}
