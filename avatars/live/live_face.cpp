@@ -22,9 +22,8 @@ struct Heard {
 
 Heard heard_at_16k(std::span<const std::int16_t> sound, std::size_t first, int rate_hz) {
   Audio audio{.rate_hz = rate_hz, .samples = std::vector<float>(sound.size())};
-  std::ranges::transform(sound, audio.samples.begin(), [](std::int16_t sample) {
-    return static_cast<float>(sample) / 32768.0F;
-  });
+  std::ranges::transform(sound, audio.samples.begin(),
+                         [](std::int16_t sample) { return static_cast<float>(sample) / 32768.0F; });
   const auto begin = static_cast<std::int64_t>(first) * k_sample_rate_hz / rate_hz;
   if (rate_hz == k_sample_rate_hz) return {std::move(audio.samples), begin};
   return {resample(audio, k_sample_rate_hz).samples, begin};
@@ -37,23 +36,21 @@ NdArray<float> window_of(Model& model, const Heard& heard) {
   NdArray<float> window({1, info.context_rows, info.context_width});
   const std::int64_t begin = heard.first / k_samples_per_token + first_token(0, k_live_fps);
   const std::int64_t from = std::max<std::int64_t>(begin, 0);
-  const std::int64_t to =
-      std::min(begin + k_window_tokens, token_count(static_cast<std::int64_t>(heard.samples.size())));
+  const std::int64_t to = std::min(begin + k_window_tokens,
+                                   token_count(static_cast<std::int64_t>(heard.samples.size())));
   if (from >= to) return window;
-  const NdArray<float> states =
-      model.whisper_states(log_mel(heard.samples), from, to - from);
+  const NdArray<float> states = model.whisper_states(log_mel(heard.samples), from, to - from);
   const std::size_t token_size = window.stride0() / k_window_tokens;
-  std::ranges::copy(states.values,
-                    window.values.begin() +
-                        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(from - begin) * token_size));
+  std::ranges::copy(states.values, window.values.begin() +
+                                       static_cast<std::ptrdiff_t>(
+                                           static_cast<std::size_t>(from - begin) * token_size));
   return window;
 }
 
 }  // namespace
 
 std::int64_t live_frame(const Bundle& avatar, std::int64_t number) {
-  const std::int64_t frame =
-      avatar.info().fps.frame_at(FrameRate(k_live_fps).time_of(number));
+  const std::int64_t frame = avatar.info().fps.frame_at(FrameRate(k_live_fps).time_of(number));
   return shown_frame(frame, avatar.frame_count(), avatar.info().loop);
 }
 

@@ -29,8 +29,6 @@ constexpr std::chrono::milliseconds k_linger{1'000};
 constexpr std::size_t k_linger_bytes = 256 << 10;
 constexpr std::chrono::milliseconds k_accept_pause{100};  // when there is no descriptor
 
-}
-
 // How a response is written, which depends on its request.
 struct WriteOptions {
   unsigned version = 11;  // of HTTP: 10 or 11

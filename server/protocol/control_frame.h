@@ -16,10 +16,10 @@ namespace frame_type {
 inline constexpr std::string_view start = "session.start", ready = "session.ready",
                                   draining = "session.draining", end = "session.end",
                                   queue_update = "queue.update", input_end = "input.end",
-                                  input_text = "input.text",
-                                  interrupt = "interrupt", keyframe = "keyframe", error = "error",
-                                  speech_started = "speech.started",
-                                  speech_ended = "speech.ended", interrupted = "interrupted";
+                                  input_text = "input.text", interrupt = "interrupt",
+                                  keyframe = "keyframe", error = "error",
+                                  speech_started = "speech.started", speech_ended = "speech.ended",
+                                  interrupted = "interrupted";
 }  // namespace frame_type
 
 // What a session.start may hold: its members are names and numbers. It is kept while its user

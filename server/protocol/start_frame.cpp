@@ -45,7 +45,8 @@ StartFrame parse_start(const json& frame) {
   read(frame, "video", "width", k_width, start.width);
   read(frame, "video", "bitrate", k_bitrate, start.bit_per_s);
   read(frame, "audio", "rate", k_rate, start.audio_rate_hz);
-  if (const json* output = member(frame, "audio", "output"); output != nullptr && *output != "pcm") {
+  if (const json* output = member(frame, "audio", "output");
+      output != nullptr && *output != "pcm") {
     throw Error(Code::usage, "audio.output is \"pcm\": other codecs are not supported yet");
   }
   return start;

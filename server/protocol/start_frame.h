@@ -7,10 +7,10 @@
 namespace navtalk::server {
 
 struct StartFrame {
-  std::string avatar{};         // "": the worker's first
-  int width = 0;                // of the video, in pixels; 0: the avatar's own
-  int bit_per_s = 2'500'000;    // of the video, at most
-  int audio_rate_hz = 16'000;   // of the sound in both directions
+  std::string avatar{};        // "": the worker's first
+  int width = 0;               // of the video, in pixels; 0: the avatar's own
+  int bit_per_s = 2'500'000;   // of the video, at most
+  int audio_rate_hz = 16'000;  // of the sound in both directions
 };
 
 // Error{usage} names a member that has a wrong type or value. Members that are not known are

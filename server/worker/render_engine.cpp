@@ -54,7 +54,8 @@ auto as_fault(Code code, const Work& work) {
 std::vector<std::int16_t> pcm_of(const Audio& audio) {
   std::vector<std::int16_t> samples(audio.samples.size());
   std::ranges::transform(audio.samples, samples.begin(), [](float sample) {
-    return static_cast<std::int16_t>(std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
+    return static_cast<std::int16_t>(
+        std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
   });
   return samples;
 }
@@ -81,7 +82,10 @@ class RenderedAvatar : public LiveAvatar {
                                   int rate_hz) override {
     const std::string& own = avatar_->info().voice;
     const TemporaryFolder folder;
-    navtalk::speak(text, !voice.empty() ? voice : own.empty() ? k_voice : own,
+    navtalk::speak(text,
+                   !voice.empty() ? voice
+                   : own.empty()  ? k_voice
+                                  : own,
                    folder.path() / "speech.wav");
     return pcm_of(resample(decode_audio(folder.path() / "speech.wav"), rate_hz));
   }

@@ -1,9 +1,9 @@
 #include "server/worker/worker.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <algorithm>
 #include <thread>
 
 #include "core/process/open_files.h"

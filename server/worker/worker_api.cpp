@@ -193,8 +193,8 @@ Response WorkerApi::metrics() const {
         live.generated);
   total("navtalk_worker_late_pictures_total", "Pictures left out because their time was over",
         live.skipped);
-  total("navtalk_worker_dropped_pictures_total", "Pictures dropped because the client read too slowly",
-        live.dropped);
+  total("navtalk_worker_dropped_pictures_total",
+        "Pictures dropped because the client read too slowly", live.dropped);
   total("navtalk_worker_overflows_total", "Inputs dropped because too much sound was waiting",
         live.overflows);
   page.counter("navtalk_worker_face_seconds_total",

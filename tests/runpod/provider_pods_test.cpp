@@ -12,12 +12,6 @@ using tests::row;
 using tests::Scene;
 using Status = Instance::Status;
 
-namespace {
-
-const std::stop_token k_never{};
-
-}  // namespace
-
 TEST_CASE("a pod is stopped, started and listed as what it is") {
   Scene scene;
   const std::string id = scene.made("a");

@@ -23,12 +23,15 @@ constexpr int k_key_interval_s = 10;
 constexpr int k_parameter_set = 7;  // NAL unit type of a sequence parameter set
 
 void check_options(const H264Options& options) {
-  const auto fits = [](int side) { return side >= 16 && side <= k_largest_live_side && side % 2 == 0; };
+  const auto fits = [](int side) {
+    return side >= 16 && side <= k_largest_live_side && side % 2 == 0;
+  };
   if (!fits(options.width) || !fits(options.height) || options.kbit_per_s <= 0) {
-    throw Error(Code::invalid,
-                fmt::format("a live video of {}x{} pixels at {} kbit/s cannot be made: sides are "
-                            "even, from 16 to {}",
-                            options.width, options.height, options.kbit_per_s, k_largest_live_side));
+    throw Error(
+        Code::invalid,
+        fmt::format("a live video of {}x{} pixels at {} kbit/s cannot be made: sides are "
+                    "even, from 16 to {}",
+                    options.width, options.height, options.kbit_per_s, k_largest_live_side));
   }
 }
 
@@ -107,9 +110,9 @@ const std::string& H264Stream::codec() const { return impl_->codec; }
 AccessUnit H264Stream::encode(ConstImageView bgr, bool key) {
   Impl& own = *impl_;
   if (bgr.width != own.options.width || bgr.height != own.options.height || bgr.channels != 3) {
-    throw Error(Code::invalid, fmt::format("a picture of {}x{} does not fit a live video of {}x{}",
-                                           bgr.width, bgr.height, own.options.width,
-                                           own.options.height));
+    throw Error(Code::invalid,
+                fmt::format("a picture of {}x{} does not fit a live video of {}x{}", bgr.width,
+                            bgr.height, own.options.width, own.options.height));
   }
   if (av_frame_make_writable(own.frame.get()) < 0) throw std::bad_alloc();
   own.to_yuv.convert(bgr, *own.frame);

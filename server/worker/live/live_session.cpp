@@ -237,7 +237,9 @@ asio::awaitable<void> LiveSession::encode() {
     made.picture.key = std::exchange(key_wanted_, false);
     const Clock::time_point begin = Clock::now();
     const auto shared = std::make_shared<const Made>(std::move(made));
-    auto work = [avatar = avatar_, shared] { return avatar->encode(shared->picture, shared->face); };
+    auto work = [avatar = avatar_, shared] {
+      return avatar->encode(shared->picture, shared->face);
+    };
     const EncodedPicture encoded = co_await threads_.encoders.run(std::move(work));
     counters_.encode_seconds += seconds_since(begin);
     send(*shared, encoded);
@@ -246,9 +248,8 @@ asio::awaitable<void> LiveSession::encode() {
 
 // A picture that the client has no room for spoils those that follow, up to the next key frame.
 void LiveSession::send(const Made& made, const EncodedPicture& encoded) {
-  MediaHeader header{.kind = MediaKind::video,
-                     .sequence = pictures_++,
-                     .time = time_of(made.picture.number)};
+  MediaHeader header{
+      .kind = MediaKind::video, .sequence = pictures_++, .time = time_of(made.picture.number)};
   if (encoded.key) header.flags |= media_flag::key;
   if (made.speaks) header.flags |= media_flag::speaks;
   if (picture_lost_) header.flags |= media_flag::discontinuity;

@@ -28,11 +28,11 @@ namespace navtalk::server {
 
 // What the live sessions of one worker add up to, for /metrics.
 struct LiveCounters {
-  std::uint64_t pictures = 0;          // sent
-  std::uint64_t generated = 0;         // of them, with lips from the nets
-  std::uint64_t skipped = 0;           // not made, because their time was over
-  std::uint64_t dropped = 0;           // not sent, because the client did not read
-  std::uint64_t overflows = 0;         // messages of sound that found no room
+  std::uint64_t pictures = 0;                   // sent
+  std::uint64_t generated = 0;                  // of them, with lips from the nets
+  std::uint64_t skipped = 0;                    // not made, because their time was over
+  std::uint64_t dropped = 0;                    // not sent, because the client did not read
+  std::uint64_t overflows = 0;                  // messages of sound that found no room
   double face_seconds = 0, encode_seconds = 0;  // spent on them
 };
 

@@ -22,8 +22,8 @@ inline constexpr std::uint8_t key = 1, speaks = 2, discontinuity = 4;
 struct MediaHeader {
   MediaKind kind = MediaKind::pcm;
   std::uint8_t flags = 0;
-  std::uint32_t sequence = 0;          // of this kind
-  std::chrono::microseconds time{};    // of presentation, on the session's clock
+  std::uint32_t sequence = 0;        // of this kind
+  std::chrono::microseconds time{};  // of presentation, on the session's clock
 };
 
 Frame media_frame(const MediaHeader& header, std::string_view content);

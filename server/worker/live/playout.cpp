@@ -16,10 +16,10 @@ constexpr std::int64_t k_past_slots = 4 * k_slots_per_s;  // what the lips remem
 constexpr std::int64_t k_start_slots = 3;   // one to play and two that the lips hear ahead
 constexpr std::int64_t k_ahead_slots = 10;  // more than lips can use
 constexpr std::int64_t k_most_waiting_s = 120;
-constexpr auto k_pause = 200ms;             // without sound: no more is expected
+constexpr auto k_pause = 200ms;               // without sound: no more is expected
 constexpr std::int64_t k_hangover_slots = 8;  // of speech, over the gaps between words
-constexpr float k_lips_step = 1.0F / 3;     // per slot: opening and closing take 120 ms
-constexpr double k_voice_rms = 184;         // -45 dBFS
+constexpr float k_lips_step = 1.0F / 3;       // per slot: opening and closing take 120 ms
+constexpr double k_voice_rms = 184;           // -45 dBFS
 
 bool has_voice(std::deque<std::int16_t>::const_iterator begin,
                std::deque<std::int16_t>::const_iterator end) {

@@ -155,7 +155,8 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
       start.avatar, {.width = start.width, .kbit_per_s = start.bit_per_s / 1000});
   Json ready = {{"type", frame_type::ready}, {"session", number_}, {"avatar", start.avatar}};
   if (!live) {
-    ready["video"] = {{"width", avatar_->width}, {"height", avatar_->height}, {"fps", avatar_->fps}};
+    ready["video"] = {
+        {"width", avatar_->width}, {"height", avatar_->height}, {"fps", avatar_->fps}};
     co_await socket_.send(control_frame(ready));
     co_return;
   }
@@ -166,8 +167,8 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
                     {"fps", k_live_rate}};
   ready["audio"] = {{"codec", "pcm"}, {"rate", start.audio_rate_hz}};
   co_await socket_.send(control_frame(ready));
-  live_ = std::make_unique<LiveSession>(co_await asio::this_coro::executor, socket_, threads_,
-                                        live, start.audio_rate_hz, counters_.live);
+  live_ = std::make_unique<LiveSession>(co_await asio::this_coro::executor, socket_, threads_, live,
+                                        start.audio_rate_hz, counters_.live);
   live_->start();
 }
 

@@ -76,7 +76,8 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
 }
 
 asio::awaitable<void> WorkerSessions::run(WebSocket& socket, const SlotAnswer& answer) {
-  WorkerSession session(socket, answer.session, models_, threads_, counters_, options_.default_avatar);
+  WorkerSession session(socket, answer.session, models_, threads_, counters_,
+                        options_.default_avatar);
   open_.emplace(answer.session, &session);
   end_if_late(answer);
   co_await session.run();

@@ -8,7 +8,7 @@ using namespace navtalk;
 
 namespace {
 
-Image picture(int t, int width = 64, int height = 48) {
+Image shaded_picture(int t, int width = 64, int height = 48) {
   Image image(width, height);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -29,7 +29,7 @@ TEST_CASE("each picture of a live stream comes out at once; keys come first and 
   CHECK(stream.codec().size() == 11);
   std::vector<bool> keys;
   for (int t = 0; t < 8; ++t) {
-    const AccessUnit unit = stream.encode(picture(t).view(), t == 5);
+    const AccessUnit unit = stream.encode(shaded_picture(t).view(), t == 5);
     REQUIRE(unit.bytes.size() > 4);
     keys.push_back(unit.key);
     // A key frame begins with the sequence's parameters: whoever joins there can decode.
@@ -44,5 +44,5 @@ TEST_CASE("a live stream refuses sizes that it cannot code, and pictures of anot
     CHECK_THROWS_AS(H264Stream({.width = width, .height = height}), Error);
   }
   H264Stream stream({.width = 64, .height = 48});
-  CHECK_THROWS_AS(stream.encode(picture(0, 32, 32).view(), false), Error);
+  CHECK_THROWS_AS(stream.encode(shaded_picture(0, 32, 32).view(), false), Error);
 }

@@ -27,7 +27,7 @@ TEST_CASE("a probe that finds no descriptor is no miss, and no good answer") {
 TEST_CASE("a worker that could not be asked to pause or wake has not failed to do so") {
   const LoopbackServer server(
       [](Connection& client, const ReceivedRequest&) { client.answer(200, "{}"); });
-  ExternalProvider provider("secret");
+  ExternalProvider provider(WorkerTokens("secret"));
   Gpu gpu;
   gpu.url = server.url();
   const NoDescriptors none;

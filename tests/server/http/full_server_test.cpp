@@ -35,12 +35,12 @@ Router routes() {
   return router;
 }
 
-class Serving {
+class FullServer {
  public:
-  explicit Serving(const HttpLimits& limits) : server_(io_, {}, limits, routes()) {
+  explicit FullServer(const HttpLimits& limits) : server_(io_, {}, limits, routes()) {
     thread_ = std::jthread([this] { io_.run(); });
   }
-  ~Serving() { io_.stop(); }
+  ~FullServer() { io_.stop(); }
   std::string url() const { return server_.url(); }
 
  private:
@@ -49,7 +49,9 @@ class Serving {
   std::jthread thread_;
 };
 
-std::string get(const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"; }
+std::string get_text(const std::string& path) {
+  return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+}
 
 bool echoes(SocketClient& client) {
   client.send("hello");
@@ -60,7 +62,7 @@ bool echoes(SocketClient& client) {
 }  // namespace
 
 TEST_CASE("users who fill a server keep out further users, not operators and health checks") {
-  const Serving serving({.connections = 2, .reserve = 1});
+  const FullServer serving({.connections = 2, .reserve = 1});
   SocketClient first(serving.url(), "/socket"), second(serving.url(), "/socket");
   REQUIRE(echoes(first));
   REQUIRE(echoes(second));
@@ -70,7 +72,7 @@ TEST_CASE("users who fill a server keep out further users, not operators and hea
     std::string answer;
     REQUIRE(eventually([&] {
       RawClient client(serving.url());
-      if (client.send(get(path))) answer = client.receive_all();
+      if (client.send(get_text(path))) answer = client.receive_all();
       return !answer.empty();
     }));
     CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200 ") && Catch::Contains("Connection: close"));
@@ -86,14 +88,14 @@ TEST_CASE("users who fill a server keep out further users, not operators and hea
 }
 
 TEST_CASE("connections that ask for nothing keep nobody out, and close no session") {
-  const Serving serving({.connections = 8, .reserve = 2});
+  const FullServer serving({.connections = 8, .reserve = 2});
   SocketClient before(serving.url(), "/socket");
   REQUIRE(echoes(before));
   std::vector<std::unique_ptr<RawClient>> idle;
   for (int i = 0; i < 100; ++i) {
     idle.push_back(std::make_unique<RawClient>(serving.url()));
     if (i % 3 == 1) idle.back()->send("GET /healthz HT");
-    if (i % 3 == 2) idle.back()->send(get("/healthz"));  // and stays afterwards
+    if (i % 3 == 2) idle.back()->send(get_text("/healthz"));  // and stays afterwards
   }
   CHECK(ask("GET", serving.url() + "/healthz").status == 200);
   CHECK(ask("GET", serving.url() + "/v1/pool").status == 200);
@@ -109,7 +111,7 @@ TEST_CASE("a server that can take no connection waits, and goes on") {
   HttpServer server(io, {}, {}, routes());
   io.poll();
   RawClient client(server.url());
-  client.send(get("/healthz"));
+  client.send(get_text("/healthz"));
 #ifndef __SANITIZE_ADDRESS__
   {
     const NoDescriptors none;
@@ -130,7 +132,7 @@ TEST_CASE("without descriptors a connection that asks for nothing makes room for
   RawClient idle(server.url());
   io.poll();
   RawClient client(server.url());
-  client.send(get("/healthz"));
+  client.send(get_text("/healthz"));
   {
     const NoDescriptors none;
     io.poll();

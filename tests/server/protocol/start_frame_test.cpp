@@ -29,15 +29,15 @@ TEST_CASE("a start's members are read, and others ignored") {
 }
 
 TEST_CASE("a start's wrong members are refused by name") {
-  const auto [text, name] = GENERATE(table<std::string, std::string>(
-      {{R"({"video":{"width":"320"}})", "video.width"},
-       {R"({"video":{"width":320.5}})", "video.width"},
-       {R"({"video":{"width":8}})", "video.width"},
-       {R"({"video":{"bitrate":1}})", "video.bitrate"},
-       {R"({"audio":{"rate":7999}})", "audio.rate"},
-       {R"({"audio":{"rate":48001}})", "audio.rate"},
-       {R"({"audio":{"rate":18446744073709551615}})", "audio.rate"},
-       {R"({"audio":{"output":"opus"}})", "audio.output"}}));
+  const auto [text, name] = GENERATE(
+      table<std::string, std::string>({{R"({"video":{"width":"320"}})", "video.width"},
+                                       {R"({"video":{"width":320.5}})", "video.width"},
+                                       {R"({"video":{"width":8}})", "video.width"},
+                                       {R"({"video":{"bitrate":1}})", "video.bitrate"},
+                                       {R"({"audio":{"rate":7999}})", "audio.rate"},
+                                       {R"({"audio":{"rate":48001}})", "audio.rate"},
+                                       {R"({"audio":{"rate":18446744073709551615}})", "audio.rate"},
+                                       {R"({"audio":{"output":"opus"}})", "audio.output"}}));
   try {
     parse_start(json::parse(text));
     FAIL("accepted: " << text);

@@ -60,9 +60,12 @@ class LiveWorker {
   Engine engine() {
     return {.load = [](const Heartbeat&) {},
             .unload = [] {},
-            .prepare = [](const std::string&, const Heartbeat&) { return AvatarSize{320, 240, 25}; },
-            .open_live = [this](const std::string&, const LiveRequest& request)
-                -> std::shared_ptr<LiveAvatar> {
+            .prepare =
+                [](const std::string&, const Heartbeat&) {
+                  return AvatarSize{320, 240, 25};
+                },
+            .open_live = [this](const std::string&,
+                                const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
               return std::make_shared<ScriptedAvatar>(breaks);
             }};
@@ -243,7 +246,8 @@ TEST_CASE("a key frame is sent when the client asks for one") {
   User user(worker);
   REQUIRE(user.until_picture([](const Media& media) { return media.header.sequence == 3; }));
   user.send(R"({"type":"keyframe"})");
-  REQUIRE(user.until_picture([](const Media& media) { return (media.header.flags & media_flag::key) != 0; }));
+  REQUIRE(user.until_picture(
+      [](const Media& media) { return (media.header.flags & media_flag::key) != 0; }));
 }
 
 TEST_CASE("sound that cannot be taken is told, and the session goes on") {

@@ -11,7 +11,8 @@ TEST_CASE("a media frame begins with 16 bytes, little-endian, as the protocol sa
                                    .time = std::chrono::microseconds(-2)},
                                   "xyz");
   CHECK_FALSE(frame.text);
-  CHECK(frame.bytes == std::string("\x03\x05\x00\x00\x04\x03\x02\x01\xfe\xff\xff\xff\xff\xff\xff\xffxyz", 19));
+  CHECK(frame.bytes ==
+        std::string("\x03\x05\x00\x00\x04\x03\x02\x01\xfe\xff\xff\xff\xff\xff\xff\xffxyz", 19));
 }
 
 TEST_CASE("samples are 16 bits, little-endian, both ways") {

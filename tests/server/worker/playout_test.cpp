@@ -107,7 +107,7 @@ TEST_CASE("lips open before the voice is heard and rest after it, in steps") {
     if (slot.speech_ends) ends = number;
     CHECK(slot.speaks == (starts >= 0 && ends < 0));
   }
-  CHECK(starts == 2);     // 80 ms before the voice of slot 4
+  CHECK(starts == 2);  // 80 ms before the voice of slot 4
   CHECK(lips[1] == 0);
   CHECK(lips[4] == Approx(1));
   CHECK(ends > 9);
@@ -118,7 +118,8 @@ TEST_CASE("lips open before the voice is heard and rest after it, in steps") {
 TEST_CASE("a quiet room moves no lips") {
   Played played;
   std::vector<std::int16_t> room(16000);
-  for (std::size_t i = 0; i < room.size(); ++i) room[i] = static_cast<std::int16_t>(i * 7919 % 116) - 58;
+  for (std::size_t i = 0; i < room.size(); ++i)
+    room[i] = static_cast<std::int16_t>(i * 7919 % 116) - 58;
   played.hear(room);  // -60 dBFS
   for (int slots = 0; slots < 30; ++slots) CHECK(played.next().lips == 0);
   CHECK(played.sound == room);
@@ -171,6 +172,7 @@ TEST_CASE("lips hear at most four seconds of the past, the slot's own sound, and
   played.playout.put_sound(picture);
   CHECK(picture.first == 100 * k_slot_samples);
   const auto own = sound.begin() + 119 * static_cast<std::ptrdiff_t>(k_slot_samples);
-  CHECK(std::equal(own, own + k_slot_samples, picture.sound.begin() + static_cast<std::ptrdiff_t>(picture.first)));
+  CHECK(std::equal(own, own + k_slot_samples,
+                   picture.sound.begin() + static_cast<std::ptrdiff_t>(picture.first)));
   CHECK(std::equal(own - 64000, own, picture.sound.begin()));
 }
