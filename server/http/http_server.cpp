@@ -14,7 +14,7 @@
 #include "server/http/as_tuple.h"
 #include "server/http/connections.h"
 #include "server/http/request_reader.h"
-#include "server/http/web_socket_state.h"
+#include "server/http/socket/web_socket_state.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "server/http/message.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/frame.h"
+#include "server/http/socket/frame.h"
 
 namespace navtalk::server {
 

@@ -50,9 +50,13 @@ def creating(made, called):
 
 
 def intent_is_written(made):
+    made.json("pool", "status")  # makes the store
+    made.store.hold_calls()
     gateway = made.start()
-    made.wait("an intent", lambda: creating(made, False), every_s=0.001)
+    made.wait("an intent", lambda: creating(made, False))
     made.kill(gateway)
+    assert creating(made, False), "the intent stands"
+    made.store.release_calls()
 
 
 def call_is_sent_and_nobody_reads_it(made):

@@ -50,6 +50,21 @@ class Sqlite:
             database.close()
 
 
+    def hold_calls(self):
+        """From now on no gateway can record that it calls a provider, and so none calls one. The store has to exist."""
+        self._execute(
+            "CREATE TRIGGER held BEFORE UPDATE OF intent_called ON gpus WHEN NEW.intent_called "
+            "BEGIN SELECT RAISE(ABORT, 'held by a test'); END"
+        )
+
+    def release_calls(self):
+        self._execute("DROP TRIGGER held")
+
+    def _execute(self, statement):
+        with contextlib.closing(sqlite3.connect(self.file, isolation_level=None, timeout=30)) as database:
+            database.execute(statement)
+
+
 class Postgres:
     """A fresh cluster on a Unix socket, as another user than root."""
 

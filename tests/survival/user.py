@@ -21,9 +21,9 @@ class Session:
 
     def receive(self, timeout_s):
         """The next frame as a dictionary; None when none came in time; {"type": "closed"} at the end."""
-        self.socket.settimeout(timeout_s)
+        end = time.monotonic() + timeout_s
         try:
-            text = self.socket.recv()
+            text = self._receive_text(end)
         except websocket.WebSocketTimeoutException:
             return None
         except (websocket.WebSocketException, OSError):
@@ -34,6 +34,16 @@ class Session:
         if frame["type"] == "session.ready":
             self.ready = frame
         return frame
+
+    def _receive_text(self, end):
+        """The next text; pictures and sound are passed over."""
+        while True:
+            self.socket.settimeout(max(0.001, end - time.monotonic()))
+            frame = self.socket.recv()
+            if isinstance(frame, str) or not frame:
+                return frame
+            if time.monotonic() >= end:
+                raise websocket.WebSocketTimeoutException("nothing but media")
 
     def wait_ready(self, timeout_s):
         """True with a session; False when it was refused, ended, or too late."""

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "server/http/signal.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

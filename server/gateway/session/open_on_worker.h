@@ -11,7 +11,7 @@
 #include "server/gateway/session/session_events.h"
 #include "server/gateway/session/session_options.h"
 #include "server/gateway/session/slot_claim.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

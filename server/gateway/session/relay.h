@@ -11,8 +11,8 @@
 
 #include "server/gateway/session/session_counters.h"
 #include "server/http/signal.h"
-#include "server/http/token_bucket.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/token_bucket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

@@ -6,7 +6,7 @@
 
 #include "scheduler/health/worker_tokens.h"
 
-#include "server/http/read_pace.h"
+#include "server/http/socket/read_pace.h"
 
 namespace navtalk::server {
 

@@ -10,7 +10,7 @@
 
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/session.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

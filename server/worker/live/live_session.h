@@ -19,7 +19,7 @@
 
 #include "server/http/blocking_threads.h"
 #include "server/http/signal.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 #include "server/worker/live/live_avatar.h"
 #include "server/worker/live/playout.h"
 #include "server/worker/work_loop.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 #include "server/protocol/start_frame.h"
 #include "server/worker/live/live_session.h"
 #include "server/worker/model_lifecycle.h"

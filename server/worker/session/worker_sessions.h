@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/slot_table.h"
 #include "server/worker/session/worker_session.h"

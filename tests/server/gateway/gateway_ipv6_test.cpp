@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "scheduler/health/worker_client.h"
+#include "scheduler/health/worker_tokens.h"
 #include "server/http/http_server.h"
 #include "tests/server/gateway/gateway_pool.h"
 #include "tests/server/worker/running_worker.h"
@@ -31,9 +32,11 @@ TEST_CASE("a worker at an IPv6 address is probed and holds sessions") {
   EngineScript script;
   // With the token of a pool, and without one: then it looks at the Host that it is asked by.
   const bool with_token = GENERATE(true, false);
-  Running worker(script, {.listen = "[::1]:0", .token = with_token ? "secret" : ""});
+  const std::string name = "navtalk-test-of-ipv6";
+  const std::string token = WorkerTokens("secret").of_worker(name);
+  Running worker(script, {.listen = "[::1]:0", .token = with_token ? token : ""});
   REQUIRE(worker.url().starts_with("http://[::1]:"));
-  WorkerClient client("secret");
+  WorkerClient client(token);
   REQUIRE(eventually([&] {
     const WorkerAnswer answer = client.health(worker.url());
     return std::holds_alternative<WorkerHealth>(answer);
@@ -41,7 +44,7 @@ TEST_CASE("a worker at an IPv6 address is probed and holds sessions") {
   CHECK_FALSE(client.handshake(worker.url()).has_value());
 
   GatewayPool pool;
-  const Gpu gpu = pool.add_worker_at(worker.url() + "/");
+  const Gpu gpu = pool.add_worker_at(worker.url() + "/", name);
   SocketClient user = pool.connect();
   user.send(k_start);
   CHECK(user.receive_type("session.ready").at("avatar") == "ada");

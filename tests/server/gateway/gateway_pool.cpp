@@ -47,8 +47,9 @@ Gpu GatewayPool::add_worker(int slots) {
   return add(gpu);
 }
 
-Gpu GatewayPool::add_worker_at(const std::string& url) {
+Gpu GatewayPool::add_worker_at(const std::string& url, const std::string& name) {
   Gpu gpu = row();
+  if (!name.empty()) gpu.name = name;
   gpu.url = url;
   return add(gpu);
 }

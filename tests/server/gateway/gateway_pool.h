@@ -37,7 +37,7 @@ class GatewayPool {
   Gpu add_worker(int slots = 1);
   // The fullest is claimed first; among equals the first one made.
   Gpu add_dead_worker() { return add_worker_at("http://127.0.0.1:1"); }
-  Gpu add_worker_at(const std::string& url);
+  Gpu add_worker_at(const std::string& url, const std::string& name = "");
   void kill_worker(const Gpu& gpu);
 
   SocketClient connect() { return SocketClient(url(), "/v1/realtime"); }

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/net/http_client.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::tests {
 

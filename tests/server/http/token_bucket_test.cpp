@@ -1,8 +1,8 @@
-#include "server/http/token_bucket.h"
+#include "server/http/socket/token_bucket.h"
 
 #include <catch2/catch.hpp>
 
-#include "server/http/read_pace.h"
+#include "server/http/socket/read_pace.h"
 
 using namespace navtalk::server;
 using namespace std::chrono_literals;

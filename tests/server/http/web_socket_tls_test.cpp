@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "server/http/web_socket.h"
+#include "server/http/socket/web_socket.h"
 #include "tests/fakes/fake_worker.h"
 #include "tests/fakes/loopback_server.h"
 #include "tests/fakes/tls_identity.h"

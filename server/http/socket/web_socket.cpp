@@ -11,7 +11,7 @@
 
 #include "core/base/shortage.h"
 #include "server/http/as_tuple.h"
-#include "server/http/web_socket_state.h"
+#include "server/http/socket/web_socket_state.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

@@ -1,4 +1,4 @@
-#include "server/http/maybe_tls_stream.h"
+#include "server/http/socket/maybe_tls_stream.h"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>

@@ -8,8 +8,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
-#include "server/http/maybe_tls_stream.h"
-#include "server/http/web_socket.h"
+#include "server/http/socket/maybe_tls_stream.h"
+#include "server/http/socket/web_socket.h"
 
 namespace navtalk::server {
 

@@ -1,4 +1,4 @@
-#include "server/http/read_pace.h"
+#include "server/http/socket/read_pace.h"
 
 #include <algorithm>
 

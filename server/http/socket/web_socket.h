@@ -13,9 +13,9 @@
 #include <optional>
 #include <string>
 
-#include "server/http/frame.h"
 #include "server/http/message.h"
-#include "server/http/read_pace.h"
+#include "server/http/socket/frame.h"
+#include "server/http/socket/read_pace.h"
 
 namespace navtalk::server {
 

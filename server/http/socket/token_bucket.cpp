@@ -1,4 +1,4 @@
-#include "server/http/token_bucket.h"
+#include "server/http/socket/token_bucket.h"
 
 #include <algorithm>
 

@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "server/http/read_pace.h"
+#include "server/http/socket/read_pace.h"
 
 namespace navtalk::server {
 

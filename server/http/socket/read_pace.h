@@ -6,7 +6,7 @@
 #include <chrono>
 #include <optional>
 
-#include "server/http/token_bucket.h"
+#include "server/http/socket/token_bucket.h"
 
 namespace navtalk::server {
 
