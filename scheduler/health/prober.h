@@ -20,11 +20,11 @@
 // starting worker is its row's last error.
 //
 //   step() ─► AsyncHttpClient ─► answered() ─► results ─► the recorder: rows, many in a transaction
-//             any number of        notes it                   └─► the provers: handshake, ready
-//             probes at once
+//             any number of        notes it                   │            ready, one after the other
+//             questions at once ◄── the upgrade to a WebSocket ┘
 //
-// A worker that hangs costs one of the probes at a time for the timeout, and delays no other verdict.
-// Handshakes have a few threads of their own.
+// A worker that hangs, with its health or with a WebSocket, costs one of the questions at a time for
+// the timeout, and delays no other verdict.
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.
@@ -32,6 +32,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,7 +44,6 @@
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/row_workers.h"
 
 namespace navtalk {
 
@@ -55,16 +56,13 @@ struct ProberOptions {
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
   Duration record_every = std::chrono::milliseconds(250);
   Duration grace = std::chrono::seconds(15);
-  std::chrono::milliseconds timeout{2'000};  // of a probe: to connect and to answer
-  std::size_t at_once = 2048;                // probes
-  WorkerClientOptions client{};              // of handshakes
-  int threads = 4;                           // for handshakes
+  std::chrono::milliseconds timeout{2'000};  // of a question: to connect and to answer
+  std::size_t at_once = 2048;                // questions
 };
 
 class Prober {
  public:
   Prober(PoolStore& store, ProberOptions options);
-  ~Prober();
 
   // Begins to probe every row that is due. `leading`: this process holds the scaler's lease.
   void step(bool leading);
@@ -85,7 +83,8 @@ class Prober {
   struct Result {
     Gpu gpu;  // as it was when it was asked
     Verdict verdict;
-    int in_row = 0;  // good or bad answers
+    int in_row = 0;         // good or bad answers
+    bool upgraded = false;  // a WebSocket got through as well
   };
 
   bool due(const Gpu& gpu, bool leading, Clock::time_point now) const;  // under mutex_
@@ -93,19 +92,19 @@ class Prober {
   void ask(const Gpu& gpu);
   static Verdict judged(const Gpu& gpu, const HttpResult& result);
   void answered(const Gpu& gpu, Verdict verdict);
+  void ask_for_upgrade(const Gpu& gpu);
+  void upgrade_answered(const Gpu& gpu, const std::optional<WorkerFault>& fault);
   void ended(const GpuId& id);
   // --- what answers change: verdicts.cpp
   void run_recorder(const std::stop_token& stop);
   std::vector<Result> take_results(const std::stop_token& stop);
-  void record(const std::vector<Result>& results, std::vector<GpuId>& proving);
+  void record(const std::vector<Result>& results, std::set<GpuId>& proving);
   static bool hopeless(const Gpu& gpu, const Result& result);
   void record_misses(const std::vector<Result>& results);
   void fail_lost(const std::vector<Gpu>& rows);
   Outages watch(const PoolView& view, bool may_begin);
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
-  RowWorkers::Work make_prover();
-  void prove(const Gpu& gpu, const std::stop_token& stop);
   void make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;
@@ -119,10 +118,8 @@ class Prober {
   std::vector<Result> results_;          // that are not recorded yet
   std::condition_variable_any arrived_;  // results
   std::condition_variable_any idle_;
-  std::mutex proving_;  // one at a time: two rows of one worker must see each other
-  RowWorkers provers_;  // these three use the rest, and each the one before
-  std::jthread recorder_;
-  AsyncHttpClient client_;
+  AsyncHttpClient client_;  // its thread uses the rest
+  std::jthread recorder_;   // uses all of it
 };
 
 }  // namespace navtalk

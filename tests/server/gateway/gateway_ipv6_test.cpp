@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "scheduler/health/worker_client.h"
 #include "server/http/http_server.h"
+#include "tests/scheduler/health/handshake.h"
 #include "tests/server/gateway/gateway_pool.h"
 #include "tests/server/worker/running_worker.h"
 
@@ -38,7 +39,7 @@ TEST_CASE("a worker at an IPv6 address is probed and holds sessions") {
     const WorkerAnswer answer = client.health(worker.url());
     return std::holds_alternative<WorkerHealth>(answer);
   }));
-  CHECK_FALSE(client.handshake(worker.url()).has_value());
+  CHECK_FALSE(handshake(worker.url(), "secret").has_value());
 
   GatewayPool pool;
   const Gpu gpu = pool.add_worker_at(worker.url() + "/");
