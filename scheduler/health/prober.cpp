@@ -8,7 +8,6 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_queue = 256;  // handshakes that wait; more are begun at the next probe
 // A starting worker is asked less often after every so many bad answers, down to a quarter.
 constexpr int k_quick_asks = 4;
 constexpr int k_slowest = 4;
@@ -23,14 +22,8 @@ std::string advice(const Gpu& gpu, const WorkerFault& fault) {
 Prober::Prober(PoolStore& store, ProberOptions options)
     : store_(store),
       options_(std::move(options)),
-      provers_(options_.threads, k_queue, [this] { return make_prover(); }),
-      recorder_([this](const std::stop_token& stop) { run_recorder(stop); }),
-      client_({.at_once = options_.at_once}) {}
-
-Prober::~Prober() {
-  provers_.request_stop();  // all at once, not one after the other
-  recorder_.request_stop();
-}
+      client_({.at_once = options_.at_once}),
+      recorder_([this](const std::stop_token& stop) { run_recorder(stop); }) {}
 
 // A registered GPU that failed is asked seldom, for as long as it takes. Others have little time, and
 // the second answer is asked for soon.
@@ -112,6 +105,23 @@ void Prober::answered(const Gpu& gpu, Verdict verdict) {
   arrived_.notify_one();
 }
 
+void Prober::ask_for_upgrade(const Gpu& gpu) {
+  Handshake handshake = handshake_with(gpu.url, options_.tokens.of(gpu), options_.timeout);
+  client_.send(handshake.request, [this, gpu, handshake](const HttpResult& result) {
+    upgrade_answered(gpu, handshake_fault(handshake, result));
+  });
+}
+
+void Prober::upgrade_answered(const Gpu& gpu, const std::optional<WorkerFault>& fault) {
+  if (fault && fault->kind == WorkerFault::Kind::shortage) {
+    return not_asked(gpu.id, fault->message);
+  }
+  const std::lock_guard lock(mutex_);
+  const std::string why = fault ? "no WebSocket reaches it: " + fault->message : "";
+  results_.push_back({.gpu = gpu, .verdict = {.why = why}, .in_row = 1, .upgraded = !fault});
+  arrived_.notify_one();
+}
+
 void Prober::ended(const GpuId& id) {
   const std::lock_guard lock(mutex_);
   records_.end(id);
@@ -119,13 +129,8 @@ void Prober::ended(const GpuId& id) {
 }
 
 bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {
-  const auto deadline = Clock::now() + at_most;
   std::unique_lock lock(mutex_);
-  if (!idle_.wait_for(lock, stop, at_most, [this] { return records_.under_way() == 0; })) {
-    return false;
-  }
-  lock.unlock();
-  return provers_.wait_idle(std::chrono::duration_cast<Duration>(deadline - Clock::now()), stop);
+  return idle_.wait_for(lock, stop, at_most, [this] { return records_.under_way() == 0; });
 }
 
 }  // namespace navtalk

@@ -20,11 +20,11 @@
 // starting worker is its row's last error.
 //
 //   step() ─► AsyncHttpClient ─► answered() ─► results ─► the recorder: rows, many in a transaction
-//             any number of        notes it                   └─► the provers: handshake, ready
-//             probes at once
+//             any number of        notes it                   │            ready, one after the other
+//             questions at once ◄── the upgrade to a WebSocket ┘
 //
-// A worker that hangs costs one of the probes at a time for the timeout, and delays no other verdict.
-// Handshakes have a few threads of their own.
+// A worker that hangs, with its health or with a WebSocket, costs one of the questions at a time for
+// the timeout, and delays no other verdict.
 //
 // A probe that this process could not send, for want of descriptors or ports, is no answer: it counts
 // neither for nor against a worker.
@@ -35,6 +35,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,7 +48,6 @@
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/row_workers.h"
 
 namespace navtalk {
 
@@ -59,16 +60,13 @@ struct ProberOptions {
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
   Duration record_every = std::chrono::milliseconds(250);
   Duration grace = std::chrono::seconds(15);
-  std::chrono::milliseconds timeout{2'000};  // of a probe: to connect and to answer
-  std::size_t at_once = 2048;                // probes
-  WorkerClientOptions client{};              // of handshakes
-  int threads = 4;                           // for handshakes
+  std::chrono::milliseconds timeout{2'000};  // of a question: to connect and to answer
+  std::size_t at_once = 2048;                // questions
 };
 
 class Prober {
  public:
   Prober(PoolStore& store, ProberOptions options);
-  ~Prober();
 
   // Begins to probe every row that is due. `leading`: this process holds the scaler's lease.
   void step(bool leading);
@@ -90,7 +88,8 @@ class Prober {
   struct Result {
     Gpu gpu;  // as it was when it was asked
     Verdict verdict;
-    int in_row = 0;  // good or bad answers
+    int in_row = 0;         // good or bad answers
+    bool upgraded = false;  // a WebSocket got through as well
   };
 
   bool due(const Gpu& gpu, bool leading, Clock::time_point now) const;  // under mutex_
@@ -99,19 +98,19 @@ class Prober {
   static Verdict judged(const Gpu& gpu, const HttpResult& result);
   void answered(const Gpu& gpu, Verdict verdict);
   void not_asked(const GpuId& id, const std::string& why);
+  void ask_for_upgrade(const Gpu& gpu);
+  void upgrade_answered(const Gpu& gpu, const std::optional<WorkerFault>& fault);
   void ended(const GpuId& id);
   // --- what answers change: verdicts.cpp
   void run_recorder(const std::stop_token& stop);
   std::vector<Result> take_results(const std::stop_token& stop);
-  void record(const std::vector<Result>& results, std::vector<GpuId>& proving);
+  void record(const std::vector<Result>& results, std::set<GpuId>& proving);
   static bool hopeless(const Gpu& gpu, const Result& result);
   void record_misses(const std::vector<Result>& results);
   void fail_lost(const std::vector<Gpu>& rows);
   Outages watch(const PoolView& view, bool may_begin);
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
-  RowWorkers::Work make_prover();
-  void prove(const Gpu& gpu, const std::stop_token& stop);
   void make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;
@@ -126,10 +125,8 @@ class Prober {
   ErrorThrottleLog shortages_{"probes of workers"};
   std::condition_variable_any arrived_;  // results
   std::condition_variable_any idle_;
-  std::mutex proving_;  // one at a time: two rows of one worker must see each other
-  RowWorkers provers_;  // these three use the rest, and each the one before
-  std::jthread recorder_;
-  AsyncHttpClient client_;
+  AsyncHttpClient client_;  // its thread uses the rest
+  std::jthread recorder_;   // uses all of it
 };
 
 }  // namespace navtalk

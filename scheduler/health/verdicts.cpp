@@ -52,42 +52,45 @@ void Prober::run_recorder(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const std::vector<Result> results = take_results(stop);
     if (results.empty() || stop.stop_requested()) continue;
-    std::vector<GpuId> proving;
+    std::set<GpuId> proving;
     try {
       record(results, proving);
     } catch (const std::exception& error) {
       log::warn("probes could not be recorded",
                 {{"count", std::to_string(results.size())}, {"error", error.what()}});
     }
-    const std::set<GpuId> still(proving.begin(), proving.end());
     for (const Result& result : results) {
-      if (!still.contains(result.gpu.id)) ended(result.gpu.id);
+      if (!proving.contains(result.gpu.id)) ended(result.gpu.id);
     }
   }
 }
 
-// `proving`: those that a prover goes on with.
-void Prober::record(const std::vector<Result>& results, std::vector<GpuId>& proving) {
+// `proving`: those that are asked for a WebSocket now.
+void Prober::record(const std::vector<Result>& results, std::set<GpuId>& proving) {
   std::vector<GpuId> seen;
-  std::vector<const Gpu*> proven;
+  std::vector<const Gpu*> healthy, proven;
   std::vector<Result> bad;
   for (const Result& result : results) {
     const Gpu& gpu = result.gpu;
     if (!result.verdict.why.empty()) {
       bad.push_back(result);
+    } else if (result.upgraded) {
+      proven.push_back(&gpu);
     } else if (const auto duplicate = why_duplicate(gpu)) {
       refuse_duplicate(gpu, *duplicate);
     } else {
       // The misses of one that failed say that it may return, until it has.
       if (gpu.state != State::failed) seen.push_back(gpu.id);
-      if (must_prove_itself(gpu) && result.in_row >= k_proofs) proven.push_back(&gpu);
+      if (must_prove_itself(gpu) && result.in_row >= k_proofs) healthy.push_back(&gpu);
     }
   }
   if (!seen.empty()) store_.seen(seen, store_.now());
   record_misses(bad);
-  for (const Gpu* gpu : proven) {
-    if (provers_.start(*gpu)) proving.push_back(gpu->id);
+  for (const Gpu* gpu : healthy) {
+    ask_for_upgrade(*gpu);
+    proving.insert(gpu->id);
   }
+  for (const Gpu* gpu : proven) make_ready(*gpu);
 }
 
 void Prober::record_misses(const std::vector<Result>& results) {
@@ -178,29 +181,7 @@ void Prober::fail(const Gpu& row, const std::string& why) {
                                                     : std::optional(Attempt::Result::failed)});
 }
 
-RowWorkers::Work Prober::make_prover() {
-  return [this](const Gpu& gpu, const std::stop_token& stop) {
-    try {
-      prove(gpu, stop);
-    } catch (const std::exception& error) {
-      log::warn("probes could not be recorded", {{"gpu", gpu.id.text}, {"error", error.what()}});
-    }
-    ended(gpu.id);
-  };
-}
-
-void Prober::prove(const Gpu& gpu, const std::stop_token& stop) {
-  WorkerClient client(options_.tokens.of(gpu), options_.client);
-  const auto fault = client.handshake(gpu.url, "probe", 0, stop);
-  if (stop.stop_requested()) return;
-  if (!fault) return make_ready(gpu);
-  if (fault->kind == WorkerFault::Kind::shortage)
-    return shortages_.failed("prober", fault->message);
-  record_misses({{gpu, {.why = "no WebSocket reaches it: " + fault->message}, 1}});
-}
-
 void Prober::make_ready(const Gpu& gpu) {
-  const std::lock_guard proving(proving_);
   if (gpu.state == State::failed && blamed_for_sessions(store_, gpu.id)) return;
   if (gpu.source == Source::external) {
     if (!all_serving_answered(gpu)) return;

@@ -119,6 +119,30 @@ WorkerAnswer health_answer(const std::string& url, const HttpResult& result) {
   return fault_of(answer, authority);
 }
 
+Handshake handshake_with(const std::string& url, const std::string& token,
+                         std::chrono::milliseconds timeout, const std::string& lease,
+                         std::uint64_t epoch) {
+  const std::string key = websocket_key();
+  const std::string path =
+      "/v1/session?lease=" + percent_encoded(lease) + "&epoch=" + std::to_string(epoch);
+  Handshake handshake{.request = worker_request(joined(url, path), token, timeout, timeout),
+                      .accept = websocket_accept(key)};
+  for (const auto& header :
+       std::vector<std::pair<std::string, std::string>>{{"Connection", "Upgrade"},
+                                                        {"Upgrade", "websocket"},
+                                                        {"Sec-WebSocket-Version", "13"},
+                                                        {"Sec-WebSocket-Key", key}}) {
+    handshake.request.headers.push_back(header);
+  }
+  return handshake;
+}
+
+std::optional<WorkerFault> handshake_fault(const Handshake& handshake, const HttpResult& result) {
+  if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
+  return judged(std::get<HttpAnswer>(result), parse_http_url(handshake.request.url).authority(),
+                handshake.accept);
+}
+
 WorkerClient::WorkerClient(std::string token, WorkerClientOptions options)
     : token_(std::move(token)), options_(options) {}
 
@@ -152,25 +176,6 @@ std::optional<WorkerFault> WorkerClient::pause(const std::string& url,
 
 std::optional<WorkerFault> WorkerClient::wake(const std::string& url, const std::stop_token& stop) {
   return post(url, "/v1/wake", "{}", options_.load_timeout, stop);
-}
-
-std::optional<WorkerFault> WorkerClient::handshake(const std::string& url, const std::string& lease,
-                                                   std::uint64_t epoch,
-                                                   const std::stop_token& stop) {
-  const std::string key = websocket_key();
-  HttpRequest asked = request(
-      url, "/v1/session?lease=" + percent_encoded(lease) + "&epoch=" + std::to_string(epoch));
-  for (const auto& header :
-       std::vector<std::pair<std::string, std::string>>{{"Connection", "Upgrade"},
-                                                        {"Upgrade", "websocket"},
-                                                        {"Sec-WebSocket-Version", "13"},
-                                                        {"Sec-WebSocket-Key", key}}) {
-    asked.headers.push_back(header);
-  }
-  const HttpResult result = http_.send(asked, stop);
-  if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
-  return judged(std::get<HttpAnswer>(result), parse_http_url(asked.url).authority(),
-                websocket_accept(key));
 }
 
 }  // namespace navtalk

@@ -1,6 +1,8 @@
-// Client of a worker's HTTP side (docs/protocol.md): health, pause, wake, and whether WebSockets
-// reach it. A call sends one request and never repeats it. One owner, one thread at a time; several
-// clients may be used side by side.
+// Client of a worker's HTTP side (docs/protocol.md): health, pause and wake. A call sends one request
+// and never repeats it. One owner, one thread at a time; several clients may be used side by side.
+//
+// And two questions that any HTTP client may send: for a worker's health, and whether WebSockets reach
+// it.
 #pragma once
 
 #include <chrono>
@@ -47,6 +49,19 @@ HttpRequest health_request(const std::string& url, const std::string& token,
                            std::chrono::milliseconds timeout);
 WorkerAnswer health_answer(const std::string& url, const HttpResult& result);
 
+// The same for the upgrade to a WebSocket that would open a session. Epoch 0 is stale on every worker
+// that has had a session. Error as health_request().
+struct Handshake {
+  HttpRequest request{};
+  std::string accept{};  // what only a WebSocket server that read the request answers
+};
+Handshake handshake_with(const std::string& url, const std::string& token,
+                         std::chrono::milliseconds timeout, const std::string& lease = "probe",
+                         std::uint64_t epoch = 0);
+// nullopt: the worker accepts the upgrade (the session is left at once), or refuses it in its own words
+// because of the lease or its slots.
+std::optional<WorkerFault> handshake_fault(const Handshake& handshake, const HttpResult& result);
+
 class WorkerClient {
  public:
   explicit WorkerClient(std::string token, WorkerClientOptions options = {});
@@ -57,11 +72,6 @@ class WorkerClient {
   // nullopt: done.
   std::optional<WorkerFault> pause(const std::string& url, const std::stop_token& stop = {});
   std::optional<WorkerFault> wake(const std::string& url, const std::stop_token& stop = {});
-  // Do WebSockets reach the worker? nullopt when it accepts the upgrade (the session is left at
-  // once) or refuses it in its own words because of the lease or its slots. Epoch 0 is stale on
-  // every worker that has had a session.
-  std::optional<WorkerFault> handshake(const std::string& url, const std::string& lease = "probe",
-                                       std::uint64_t epoch = 0, const std::stop_token& stop = {});
 
  private:
   HttpRequest request(const std::string& url, const std::string& path) const;

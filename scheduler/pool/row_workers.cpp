@@ -16,6 +16,7 @@ RowWorkers::~RowWorkers() { request_stop(); }
 void RowWorkers::request_stop() {
   const std::lock_guard lock(mutex_);
   for (std::jthread& thread : threads_) thread.request_stop();
+  for (Spare& spare : spares_) spare.thread.request_stop();
   queue_.close();
 }
 
@@ -28,9 +29,23 @@ bool RowWorkers::start(const Gpu& row) {
     return false;
   }
   if (threads_.size() < std::min(under_way_.size(), most_threads_)) {
-    threads_.emplace_back([this](const std::stop_token& stop) { run(make_work_(), stop); });
+    threads_.emplace_back([this](const std::stop_token& stop) { run(make_work_(), stop, false); });
   }
   return true;
+}
+
+void RowWorkers::widen(std::size_t more, std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  spares_.remove_if([](const Spare& spare) { return spare.ended; });
+  for (std::size_t left = std::min(more, queue_.size());
+       left > 0 && threads_.size() + spares_.size() < most; --left) {
+    Spare& spare = spares_.emplace_back();
+    spare.thread = std::jthread([this, &spare](const std::stop_token& stop) {
+      run(make_work_(), stop, true);
+      const std::lock_guard ending(mutex_);
+      spare.ended = true;
+    });
+  }
 }
 
 bool RowWorkers::under_way(const GpuId& id) const {
@@ -43,9 +58,11 @@ bool RowWorkers::wait_idle(Duration at_most, const std::stop_token& stop) {
   return idle_.wait_for(lock, stop, at_most, [this] { return under_way_.empty(); });
 }
 
-void RowWorkers::run(const Work& work, const std::stop_token& stop) {
+void RowWorkers::run(const Work& work, const std::stop_token& stop, bool spare) {
+  std::stop_source no_wait;
+  no_wait.request_stop();
   while (!stop.stop_requested()) {
-    const std::optional<Gpu> row = queue_.pop(stop);
+    const std::optional<Gpu> row = queue_.pop(spare ? no_wait.get_token() : stop);
     if (!row) return;
     work(*row, stop);
     const std::lock_guard lock(mutex_);

@@ -60,7 +60,7 @@ struct Gateway::Parts {
   Parts(PoolStore& store, Allocator& allocator, GatewayOptions options)
       : stop_notice(options.stop_notice),
         limits(front_limits()),
-        keeper(io.get_executor(), store, allocator, store_threads, renewal_thread, errors),
+        keeper(io.get_executor(), store, allocator, renewal_thread, errors),
         suspects(io.get_executor(), allocator, store_threads, worker_threads,
                  options.session.worker_tokens),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,

@@ -7,6 +7,7 @@
 #include "runpod/api/api.h"
 #include "scheduler/health/worker_client.h"
 #include "tests/runpod/scene.h"
+#include "tests/scheduler/health/handshake.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -29,6 +30,10 @@ struct Place {
   explicit Place(const RunpodServerOptions& options = {.workers = Workers::fake})
       : server(options) {}
 
+  // Whether a WebSocket reaches the worker of the pod "a".
+  static std::optional<WorkerFault> handshake(const Instance& pod) {
+    return tests::handshake(pod.url, tests::k_tokens.of_worker(row("a").name));
+  }
   Instance made(const std::string& name) {
     return *is<Done>(provider.create(row(name), k_never)).instance;
   }
@@ -59,13 +64,13 @@ TEST_CASE("RUNNING is not ready: a pod answers 502 until its worker listens") {
   place.server.advance(21s);
   CHECK(place.provider.list(k_never).instances.at(0).status == Instance::Status::running);
   CHECK(fault_kind(place.worker.health(pod.url)) == Kind::not_worker);
-  CHECK(place.worker.handshake(pod.url)->kind == Kind::not_worker);
+  CHECK(Place::handshake(pod)->kind == Kind::not_worker);
   place.server.advance(60s);
   const WorkerAnswer answer = place.worker.health(pod.url);
   REQUIRE(std::holds_alternative<WorkerHealth>(answer));
   CHECK_FALSE(why_unready(std::get<WorkerHealth>(answer), true));
   CHECK(std::get<WorkerHealth>(answer).slots == 2);
-  CHECK_FALSE(place.worker.handshake(pod.url));
+  CHECK_FALSE(Place::handshake(pod));
 }
 
 TEST_CASE("a pod that came without its GPU is told by its worker's own report") {
@@ -110,7 +115,7 @@ TEST_CASE("a pod may be a process, which ends with it") {
       {.workers = Workers::command, .command = {NAVTALK_FAKE_WORKER, "--listen", "127.0.0.1:0"}});
   const Instance pod = place.made("a");
   REQUIRE(answers(place.worker, pod.url));
-  CHECK_FALSE(place.worker.handshake(pod.url));
+  CHECK_FALSE(Place::handshake(pod));
   const pid_t process = place.server.process(pod.provider_id);
   REQUIRE(process > 0);
   is<Done>(place.provider.destroy(row("a", pod.provider_id), k_never));

@@ -19,7 +19,8 @@ CallLanes::CallLanes(CallLanesOptions options, RowWorkers::Work work)
   for (const Source source : options_.sources) {
     for (const Operation operation :
          {Operation::create, Operation::wake, Operation::pause, Operation::destroy}) {
-      lanes_.try_emplace({source, operation}, options_.threads, k_queue, make_work);
+      lanes_.try_emplace({source, operation}, static_cast<int>(options_.threads), k_queue,
+                         make_work);
     }
   }
 }
@@ -47,8 +48,27 @@ bool CallLanes::wait_idle(Duration at_most, const std::stop_token& stop) {
   return true;
 }
 
-void CallLanes::end_late() {
+void CallLanes::attend() {
   const Clock::time_point now = Clock::now();
+  widen_slow(now);
+  end_late(now);
+}
+
+void CallLanes::widen_slow(Clock::time_point now) {
+  std::map<std::pair<Source, Operation>, Clock::time_point> youngest;
+  calls_.with([&](const auto& calls) {
+    for (const auto& [unused, call] : calls) {
+      Clock::time_point& begun = youngest[{call.row.source, call.row.intent.operation}];
+      begun = std::max(begun, call.begun);
+    }
+  });
+  for (const auto& [lane, begun] : youngest) {
+    if (now - begun < options_.slow) continue;
+    lanes_.at(lane).widen(options_.threads, options_.most_threads);
+  }
+}
+
+void CallLanes::end_late(Clock::time_point now) {
   std::vector<Call> late;
   calls_.with([&](auto& calls) {
     for (const auto& [unused, call] : calls) {
@@ -69,7 +89,8 @@ void CallLanes::run(const Gpu& row, const std::stop_token& ending) {
   std::stop_source stop;
   const std::stop_callback forward(ending, [&stop] { stop.request_stop(); });
   const Duration deadline = options_.deadline.at(static_cast<std::size_t>(row.intent.operation));
-  calls_.with([&](auto& calls) { calls[row.id] = {row, Clock::now() + deadline, stop}; });
+  const Clock::time_point now = Clock::now();
+  calls_.with([&](auto& calls) { calls[row.id] = {row, now, now + deadline, stop}; });
   work_(row, stop.get_token());
   calls_.with([&](auto& calls) { calls.erase(row.id); });
 }

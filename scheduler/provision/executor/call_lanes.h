@@ -1,9 +1,10 @@
 // The threads that call providers: a lane for each provider and kind of call, so that a delete or a
-// wake never waits for creates, nor one provider for another. A call that takes longer than its
-// deadline is asked to stop; its outcome is not known then. Thread-safe.
+// wake never waits for creates, nor one provider for another. A lane gets more threads while all of its
+// calls are slow, so that calls which hang do not hold up the others of their kind. A call that takes
+// longer than its deadline is asked to stop; its outcome is not known then. Thread-safe.
 //
 //   start(row) ──► the lane of the row's source and of its intent's operation ──► work(row, stop)
-//   end_late() ──► a stop request to every call that is past its deadline
+//   attend()   ──► more threads for slow lanes, and a stop request to every call past its deadline
 #pragma once
 
 #include <array>
@@ -20,7 +21,10 @@ namespace navtalk {
 
 struct CallLanesOptions {
   std::vector<Source> sources;
-  int threads = 8;  // of each lane, at most; a thread starts when a call needs it
+  std::size_t threads = 8;  // of each lane; a thread starts when a call needs it
+  // So many more, as often as all calls of a lane have taken this long while others wait.
+  Duration slow = std::chrono::seconds(2);
+  std::size_t most_threads = 64;
   // By Operation, from when a thread begins the work: the whole of it, with repeats, waits and the
   // list that confirms a delete. A little more than what one hung call to Runpod takes to fail by
   // itself (runpod/api/api.h), since that says more.
@@ -44,17 +48,19 @@ class CallLanes {
   bool under_way(const GpuId& id) const;
   // True once nothing is under way; false after that time, or on a stop request.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
-  // To be called every few seconds.
-  void end_late();
+  // To be called every second.
+  void attend();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Call {
     Gpu row;
-    Clock::time_point until;
+    Clock::time_point begun, until;
     std::stop_source stop;
   };
 
+  void widen_slow(Clock::time_point now);
+  void end_late(Clock::time_point now);
   void run(const Gpu& row, const std::stop_token& ending);
 
   CallLanesOptions options_;

@@ -48,6 +48,7 @@ Executor::Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorO
       after_failure_(std::move(after_failure)),
       lanes_({.sources = sources_of(providers),
               .threads = options_.threads,
+              .slow = options_.slow,
               .deadline = options_.deadline},
              [this](const Gpu& row, const std::stop_token& stop) { work(row, stop); }) {
   for (Provider* provider : providers) providers_[provider->source()] = provider;
@@ -76,7 +77,7 @@ bool Executor::due(const Gpu& gpu, TimePoint now) const {
 }
 
 bool Executor::step() {
-  lanes_.end_late();  // also while the store is away
+  lanes_.attend();  // also while the store is away
   const PoolView view = store_.view();
   bool busy = false;
   for (const Gpu& gpu : view.gpus) {

@@ -42,7 +42,9 @@ struct ExecutorOptions {
   Duration consistency_window = std::chrono::seconds(90);
   Duration account_pause = std::chrono::minutes(10);  // of creation, after a refusal of the account
   double max_usd_per_hour = 0;                        // the cap on spending; 0: none
-  int threads = 8;                                    // of each lane
+  // Of the lanes of calls (call_lanes.h).
+  std::size_t threads = CallLanesOptions{}.threads;
+  Duration slow = CallLanesOptions{}.slow;
   std::array<Duration, 5> deadline = CallLanesOptions{}.deadline;
 };
 
@@ -51,9 +53,9 @@ class Executor {
   // `after_failure` runs on the executor's threads when a create or wake failed.
   Executor(PoolStore& store, std::vector<Provider*> providers, ExecutorOptions options,
            std::function<void()> after_failure);
-  // Hands every due intent to a thread, renews the leases of those under way, and ends calls that are
-  // past their deadline. Call it every second or when something changed. True if something was begun
-  // or is under way.
+  // Hands every due intent to a thread, renews the leases of those under way, and attends to calls that
+  // are slow or past their deadline. Call it every second or when something changed. True if something
+  // was begun or is under way.
   bool step();
   // True once nothing is under way; false after that time, or when a stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);

@@ -1,5 +1,7 @@
 #include "server/gateway/session/lease_keeper.h"
 
+#include <algorithm>
+
 #include "core/log/log.h"
 #include "server/http/as_tuple.h"
 
@@ -14,11 +16,9 @@ constexpr Duration k_renewal_retry = 1s;  // of a renewal that failed
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(const asio::any_io_executor& executor, PoolStore& store,
-                         Allocator& allocator, BlockingThreads& threads, BlockingThreads& renewals,
-                         ErrorThrottleLog& errors)
+                         Allocator& allocator, BlockingThreads& renewals, ErrorThrottleLog& errors)
     : store_(store),
       allocator_(allocator),
-      threads_(threads),
       renewals_(renewals),
       errors_(errors),
       timer_(executor) {}
@@ -61,28 +61,40 @@ asio::awaitable<void> LeaseKeeper::renew() {
 }
 
 // What could not be released when its session ended (the store was away) would be renewed for ever.
-// One that two renewals in a row find without a claim is not a claim that has just been made.
+// A claim's own lease may be in the store long before the claim knows of it, since the store's answer
+// comes late, or is lost and the question repeated. So an orphan is what no claim has although every
+// question that was unsettled when it was first found has been settled.
 asio::awaitable<void> LeaseKeeper::release_orphans(const Renewal& renewed) {
-  std::set<std::string> now;
-  for (const LeaseId& lease : renewed.leases) now.insert(lease.text);
-  for (const WaiterId& waiter : renewed.waiters) now.insert(waiter.text);
+  std::set<std::string> found;
+  for (const LeaseId& lease : renewed.leases) found.insert(lease.text);
+  for (const WaiterId& waiter : renewed.waiters) found.insert(waiter.text);
+  auto unsettled = Signal::Clock::time_point::max();
   for (const SlotClaim* claim : claims_) {
-    now.erase(claim->id().text);
-    if (claim->lease()) now.erase(claim->lease()->id.text);
+    found.erase(claim->id().text);
+    if (claim->lease()) found.erase(claim->lease()->id.text);
+    unsettled = std::min(unsettled, claim->unsettled_since().value_or(unsettled));
   }
-  const std::set<std::string> before = std::exchange(orphans_, now);
-  std::erase_if(now, [&](const std::string& orphan) { return !before.contains(orphan); });
-  if (now.empty()) co_return;
-  log::warn("leases without a session are released", {{"count", std::to_string(now.size())}});
-  const auto work = [this, now, renewed] {
+  std::erase_if(unclaimed_, [&](const auto& entry) { return !found.contains(entry.first); });
+  std::set<std::string> orphans;
+  for (const std::string& id : found) {
+    const auto [at, is_new] = unclaimed_.try_emplace(id, Signal::Clock::now());
+    if (!is_new && at->second < unsettled) orphans.insert(id);
+  }
+  if (!orphans.empty()) co_await release(orphans, renewed);
+}
+
+asio::awaitable<void> LeaseKeeper::release(const std::set<std::string>& orphans,
+                                           const Renewal& renewed) {
+  log::warn("leases without a session are released", {{"count", std::to_string(orphans.size())}});
+  const auto work = [&] {
     for (const Lease& lease : store_.leases()) {
-      if (now.contains(lease.id.text)) allocator_.release(lease);
+      if (orphans.contains(lease.id.text)) allocator_.release(lease);
     }
     for (const WaiterId& waiter : renewed.waiters) {
-      if (now.contains(waiter.text)) allocator_.leave(waiter);
+      if (orphans.contains(waiter.text)) allocator_.leave(waiter);
     }
   };
-  co_await threads_.run(work);
+  co_await renewals_.run(work);
 }
 
 void LeaseKeeper::release_all() {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <map>
 #include <set>
 #include <string>
 
@@ -18,9 +19,9 @@ namespace navtalk::server {
 
 class LeaseKeeper {
  public:
-  // Renewing has a thread of its own, `renewals`, so that no queue of other calls delays it.
+  // `renewals` has one thread and no other calls, so that no queue delays a renewal.
   LeaseKeeper(const boost::asio::any_io_executor& executor, PoolStore& store, Allocator& allocator,
-              BlockingThreads& threads, BlockingThreads& renewals, ErrorThrottleLog& errors);
+              BlockingThreads& renewals, ErrorThrottleLog& errors);
 
   void add(SlotClaim& claim) { claims_.insert(&claim); }
   void remove(SlotClaim& claim) { claims_.erase(&claim); }
@@ -35,18 +36,19 @@ class LeaseKeeper {
  private:
   boost::asio::awaitable<void> renew();
   boost::asio::awaitable<void> release_orphans(const Renewal& renewed);
+  boost::asio::awaitable<void> release(const std::set<std::string>& orphans,
+                                       const Renewal& renewed);
 
   PoolStore& store_;
   Allocator& allocator_;
-  BlockingThreads& threads_;
   BlockingThreads& renewals_;
   ErrorThrottleLog& errors_;
   boost::asio::steady_timer timer_;
   bool stopped_ = false;
   std::set<SlotClaim*> claims_{};
-  // Ids of leases and waiters that the last renewal found in the store for this gateway, but in no
-  // claim.
-  std::set<std::string> orphans_{};
+  // Ids of leases and waiters that the last renewals found in the store for this gateway, but in no
+  // claim; and when that was first so.
+  std::map<std::string, Signal::Clock::time_point> unclaimed_{};
 };
 
 }  // namespace navtalk::server

@@ -29,9 +29,11 @@ asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Cla
     if (Signal::Clock::now() < refusal.until) claimant_.refuse.push_back(gpu);
   }
   const Claimant claimant = claimant_;
+  if (!unsettled_since_) unsettled_since_ = Signal::Clock::now();
   // By reference: g++ 12 destroys a temporary lambda's copies twice.
   Allocation answer = co_await threads_.run(
       [this, question, &claimant] { return (allocator_.*question)(claimant); });
+  unsettled_since_.reset();
   if (const auto* lease = std::get_if<Lease>(&answer)) {
     lease_ = *lease;
     lease_lost_ = false;  // that was another lease

@@ -33,6 +33,11 @@ class SlotClaim {
   const std::optional<Lease>& lease() const { return lease_; }
   // The store gave the lease's slot to somebody else.
   bool lease_lost() const { return lease_lost_; }
+  // Since when the store may hold a lease of this claim that the claim does not know: a question is
+  // under way, or the last one failed. nullopt: it knows all.
+  const std::optional<Signal::Clock::time_point>& unsettled_since() const {
+    return unsettled_since_;
+  }
 
   // A slot, a place in the queue, or neither. A lease in the answer is this claim's from then on.
   Awaitable<Allocation> arrive();
@@ -67,6 +72,7 @@ class SlotClaim {
   bool arrived_ = false;  // the store may know the claimant
   std::optional<Lease> lease_{};
   bool lease_lost_ = false;
+  std::optional<Signal::Clock::time_point> unsettled_since_{};
   struct Refusal {
     Signal::Clock::time_point until{};
     Signal::Clock::duration lasts{};

@@ -1,5 +1,6 @@
 #include "scheduler/health/prober.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "scheduler/pool/session_faults.h"
@@ -7,6 +8,12 @@
 
 using namespace navtalk;
 using namespace navtalk::tests;
+
+namespace {
+
+constexpr std::chrono::milliseconds k_very_long = std::chrono::minutes(10);
+
+}  // namespace
 
 TEST_CASE("a starting GPU is ready after two answers, and its lead time is learned") {
   ProbedPool world;
@@ -284,6 +291,45 @@ TEST_CASE("starting workers that do not answer delay no probe of a serving one")
   world.prober.step(true);
   CHECK_FALSE(world.prober.wait_idle(std::chrono::seconds(1), {}));
   CHECK(world.pool.row(serving).seen_at > TimePoint{});
+}
+
+TEST_CASE("upgrades to WebSockets that hang delay no other worker's readiness") {
+  ProbedPool world({.timeout = k_very_long});
+  std::atomic<int> hanging = 0;
+  const LoopbackServer stuck([&](Connection& client, const ReceivedRequest& request) {
+    if (request.path == "/healthz") return world.worker.handle(client, request);
+    ++hanging;
+    client.hold();
+  });
+  const auto comes = [&](const auto& so) {
+    const auto until = std::chrono::steady_clock::now() + k_long;
+    while (!so() && std::chrono::steady_clock::now() < until) {
+      world.prober.step(true);
+      world.prober.wait_idle(std::chrono::milliseconds(10), {});
+    }
+    return so();
+  };
+  std::vector<Gpu> stuck_gpus;
+  for (int i = 0; i < 24; ++i) {
+    stuck_gpus.push_back(world.put(Source::cloud, State::starting, stuck.url()));
+  }
+  CHECK(comes([&] { return hanging == 24; }));
+  const Gpu good = world.put(Source::cloud, State::starting);
+  CHECK(comes([&] { return world.pool.row(good).state == State::idle; }));
+  for (const Gpu& gpu : stuck_gpus) CHECK(world.pool.row(gpu).state == State::starting);
+}
+
+TEST_CASE("an upgrade to a WebSocket that hangs ends as a probe does, and is the row's error") {
+  ProbedPool world({.timeout = std::chrono::milliseconds(100)});
+  const LoopbackServer stuck([&](Connection& client, const ReceivedRequest& request) {
+    if (request.path == "/healthz") return world.worker.handle(client, request);
+    client.hold();
+  });
+  const Gpu gpu = world.put(Source::cloud, State::starting, stuck.url());
+  world.look(2);
+  CHECK(world.pool.row(gpu).state == State::starting);
+  CHECK_THAT(world.pool.row(gpu).last_error, Catch::StartsWith("no WebSocket reaches it: "));
+  CHECK_THAT(world.pool.row(gpu).last_error, Catch::Contains("imeout"));
 }
 
 TEST_CASE("each worker is shown the token of its own row, and none the pool's secret") {

@@ -7,6 +7,7 @@
 #include "scheduler/health/worker_health.h"
 #include "tests/core/expect_error.h"
 #include "tests/fakes/fake_worker.h"
+#include "tests/scheduler/health/handshake.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -162,7 +163,7 @@ TEST_CASE("a WebSocket handshake proves that sessions reach the worker") {
       {Script{.broken_upgrade = true}, false},
   }));
   Scene scene(script);
-  const auto fault = scene.client.handshake(scene.server.url(), "a b/c", 1);
+  const auto fault = tests::handshake(scene.server.url(), "token", "a b/c", 1);
   CHECK(fault.has_value() != reached);
   const ReceivedRequest asked = scene.worker.requests().back();
   CHECK(asked.query.at("lease") == "a b/c");
@@ -170,7 +171,6 @@ TEST_CASE("a WebSocket handshake proves that sessions reach the worker") {
 }
 
 TEST_CASE("a proxy that swallows the upgrade does not reach a worker") {
-  WorkerClient client("token");
   const auto [status, body] = GENERATE(table<int, std::string>({
       {200, "{}"},
       {426, R"({"error":{"message":"this is a WebSocket"}})"},
@@ -179,7 +179,7 @@ TEST_CASE("a proxy that swallows the upgrade does not reach a worker") {
       {101, ""},
   }));
   const LoopbackServer server = saying(status, body);
-  CHECK(client.handshake(server.url()));
+  CHECK(tests::handshake(server.url(), "token"));
 }
 
 TEST_CASE("a healthy worker is ready only idle or running, with slots, and with its GPU") {

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 #include <future>
+#include <memory>
+#include <thread>
 
 using namespace navtalk;
 
@@ -61,6 +63,37 @@ TEST_CASE("a thread starts when a row needs it, and serves the next ones") {
   release.set_value();
   REQUIRE(workers.wait_idle(k_long, {}));
   CHECK(threads == 2);
+}
+
+TEST_CASE("more threads come for rows that wait, and end when none waits") {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> begun{0};
+  const auto threads = std::make_shared<bool>();  // each holds it
+  RowWorkers workers(1, 8, [&] {
+    return [&begun, &released, threads](const Gpu&, const std::stop_token&) {
+      ++begun;
+      released.wait();
+    };
+  });
+  const long own = threads.use_count();
+  const auto comes = [](const auto& so) {
+    const auto until = std::chrono::steady_clock::now() + k_long;
+    while (!so() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return so();
+  };
+  for (const char* id : {"a", "b", "c", "d", "e"}) REQUIRE(workers.start(row(id)));
+  REQUIRE(comes([&] { return begun == 1; }));
+  workers.widen(2, 8);
+  CHECK(comes([&] { return begun == 3; }));
+  workers.widen(8, 4);
+  CHECK(comes([&] { return begun == 4; }));
+  release.set_value();
+  REQUIRE(workers.wait_idle(k_long, {}));
+  CHECK(begun == 5);
+  CHECK(comes([&] { return threads.use_count() == own + 1; }));
+  CHECK(workers.start(row("f")));
+  CHECK(workers.wait_idle(k_long, {}));
 }
 
 TEST_CASE("a full queue takes no row, and forgets none") {

@@ -29,9 +29,9 @@ class HangingProvider : public ScriptedProvider {
     hangs_.clear();
     changed_.notify_all();
   }
-  bool wait_until_hanging(int calls) {
+  bool wait_until_hanging(int calls, Duration at_most = k_long) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, k_long, [&] { return hanging_ == calls; });
+    return changed_.wait_for(lock, at_most, [&] { return hanging_ == calls; });
   }
 
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override {
@@ -135,6 +135,25 @@ TEST_CASE("deletes that hang delay no create") {
   world.begin();
   CHECK(World::comes([&] { return world.settled(wanted); }));
   REQUIRE(world.cloud.wait_until_hanging(2));
+}
+
+TEST_CASE("calls that hang delay no other call of their kind") {
+  World world;
+  world.options.slow = {};  // so a call is slow from its beginning
+  const Operation operation = GENERATE(Operation::create, Operation::wake, Operation::destroy);
+  world.cloud.hang(operation);
+  std::vector<Gpu> rows;
+  for (int i = 0; i < 5; ++i) {  // more than the lane has threads
+    rows.push_back(operation == Operation::create ? world.pool.wanting(Source::cloud, operation)
+                                                  : world.there(world.cloud, operation));
+  }
+  CHECK(World::comes([&] {
+    world.begin();
+    return world.cloud.wait_until_hanging(5, {});
+  }));
+  world.cloud.open();
+  REQUIRE(world.executor->wait_idle(k_long, {}));
+  for (const Gpu& gpu : rows) CHECK(world.settled(gpu));
 }
 
 TEST_CASE("a row is in one call at a time, whatever it asks for next") {

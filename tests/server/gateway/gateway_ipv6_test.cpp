@@ -5,6 +5,7 @@
 #include "scheduler/health/worker_client.h"
 #include "scheduler/health/worker_tokens.h"
 #include "server/http/http_server.h"
+#include "tests/scheduler/health/handshake.h"
 #include "tests/server/gateway/gateway_pool.h"
 #include "tests/server/worker/running_worker.h"
 
@@ -41,7 +42,7 @@ TEST_CASE("a worker at an IPv6 address is probed and holds sessions") {
     const WorkerAnswer answer = client.health(worker.url());
     return std::holds_alternative<WorkerHealth>(answer);
   }));
-  CHECK_FALSE(client.handshake(worker.url()).has_value());
+  CHECK_FALSE(handshake(worker.url(), token).has_value());
 
   GatewayPool pool;
   const Gpu gpu = pool.add_worker_at(worker.url() + "/", name);

@@ -30,6 +30,7 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
 }
 
 GatewayPool::~GatewayPool() {
+  set_claims(AwayStore::Answers::come);
   stop();
   running_.wait();
   gateway_.reset();

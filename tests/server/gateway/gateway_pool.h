@@ -55,6 +55,9 @@ class GatewayPool {
   // The gateway's calls of the store fail from now on, or no longer.
   void set_away(bool away) { gateways_store_->set_away(away); }
   int failed_calls() const { return gateways_store_->failed(); }
+  // Whether the gateway learns what it claims.
+  void set_claims(AwayStore::Answers answers) { gateways_store_->set_claims(answers); }
+  int renewals() const { return gateways_store_->renewals(); }
   // Another program's hold on the database: whatever writes to the store fails after its patience.
   std::unique_ptr<SqliteConnection> locked();
   void stop() { stop_.request_stop(); }

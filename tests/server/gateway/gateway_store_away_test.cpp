@@ -99,3 +99,23 @@ TEST_CASE(
   CHECK(error.at("retry_after") == 10);
   CHECK(client.close_code() == 1013);
 }
+
+TEST_CASE("a lease is its claimant's own before the claimant knows of it") {
+  GatewayPool pool({.lease = 300ms});
+  pool.add_worker();
+  pool.set_claims(GENERATE(AwayStore::Answers::are_held, AwayStore::Answers::are_lost));
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(eventually([&] { return pool.store().leases().size() == 1; }));
+  const Lease lease = pool.store().leases().at(0);
+  const auto still_held = [&] {
+    const int renewals = pool.renewals();
+    REQUIRE(eventually([&] { return pool.renewals() > renewals + 4; }));
+    const std::vector<Lease> leases = pool.store().leases();
+    return leases.size() == 1 && leases[0].id == lease.id;
+  };
+  CHECK(still_held());
+  pool.set_claims(AwayStore::Answers::come);
+  CHECK(client.receive_type("session.ready").at("type") == "session.ready");
+  CHECK(still_held());
+}
