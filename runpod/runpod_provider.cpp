@@ -45,10 +45,10 @@ void check(const ProviderOptions& options) {
 // What one create has found so far.
 struct RunpodProvider::CreateAttempt {
   int asked = 0, cooling_down = 0, too_expensive = 0, forbidden = 0;
-  int unexplained = 0;      // 400 without the words for "nothing free"
-  std::string last{};       // the last refusal
-  std::string unpriced{};   // the GPU type that was not asked because its price is not known
-  double usd_per_hour = 0;  // what the candidate that is asked now should cost
+  int unexplained = 0;                // 400 without the words for "nothing free"
+  std::string last{};                 // the last refusal
+  std::vector<Candidate> unpriced{};  // not asked because their prices are not known
+  double usd_per_hour = 0;            // what the candidate that is asked now should cost
 };
 
 RunpodProvider::RunpodProvider(ProviderOptions options, ApiKey key)
@@ -114,18 +114,21 @@ void RunpodProvider::learn_prices(const std::stop_token& stop) {
   });
   if (fresh) return;
   Catalog catalog;
+  std::map<std::string, ApiFault> faults;
   for (const std::string& cloud : options_.preferences.clouds) {
     auto offers = api_.gpu_offers(cloud, stop);
     if (auto* known = std::get_if<std::vector<GpuOffer>>(&offers)) {
       catalog[cloud] = std::move(*known);
     } else {
-      log::warn("no catalog from Runpod", {{"why", std::get<ApiFault>(offers).message}});
+      faults[cloud] = std::get<ApiFault>(offers);
+      log::warn("no catalog from Runpod", {{"why", faults[cloud].message}});
     }
   }
   learned_.with([&](Learned& learned) {
     learned.catalog_at = Clock::now();
     if (catalog.empty()) *learned.catalog_at -= options_.catalog_age - k_catalog_again;
     for (auto& [cloud, offers] : catalog) learned.catalog[cloud] = std::move(offers);
+    learned.no_catalog = std::move(faults);
   });
 }
 
@@ -182,7 +185,7 @@ bool RunpodProvider::may_ask(const Gpu& gpu, const Candidate& candidate,
   }
   const std::optional<double> usd = price_for(candidate);
   if (!usd) {
-    attempt.unpriced = candidate.gpu_type;
+    attempt.unpriced.push_back(candidate);
     return false;
   }
   if (options_.cap && !options_.cap->reserve(gpu, *usd)) {
@@ -203,7 +206,10 @@ std::optional<Outcome> RunpodProvider::try_candidate(const Gpu& gpu, const Candi
     learned_.with([&](Learned& learned) { learned.cooldowns.accepted(candidate); });
     Instance made = instance(*pod);
     if (made.device.empty()) made.device = candidate.gpu_type;
-    if (made.usd_per_hour == 0) made.usd_per_hour = attempt.usd_per_hour;
+    if (made.usd_per_hour <= 0) {
+      made.usd_per_hour = attempt.usd_per_hour;
+      made.price_expected = true;
+    }
     const bool known = learned_.with(
         [&](const Learned& learned) { return price(candidate, learned.catalog).has_value(); });
     if (!known) {
@@ -247,27 +253,46 @@ Outcome RunpodProvider::no_candidate_left(const CreateAttempt& attempt) {
       wait};
 }
 
-Outcome RunpodProvider::none_asked(const CreateAttempt& attempt, milliseconds wait) const {
-  const std::string& unpriced = attempt.unpriced;
-  const bool no_catalog =
-      learned_.with([](const Learned& learned) { return learned.catalog.empty(); });
-  if (!unpriced.empty() && no_catalog) {
-    return NoCapacity{
-        "the catalog of Runpod did not come, and pool.max_usd_per_hour allows no GPU "
-        "without a known price",
-        k_catalog_again};
+// The catalog of a cloud where it would have been asked has never come: the reason decides, as if a
+// create had told it. nullopt: they have all come.
+std::optional<Outcome> RunpodProvider::no_prices(const CreateAttempt& attempt) {
+  const auto fault = learned_.with([&](const Learned& learned) -> std::optional<ApiFault> {
+    for (const Candidate& candidate : attempt.unpriced) {
+      const auto found = learned.no_catalog.find(candidate.cloud);
+      const bool never = !learned.catalog.contains(candidate.cloud);
+      if (never && found != learned.no_catalog.end()) return found->second;
+    }
+    return std::nullopt;
+  });
+  if (!fault) return std::nullopt;
+  Outcome outcome = outcome_of(*fault, "reading the prices for pool.max_usd_per_hour");
+  if (auto* none = std::get_if<NoCapacity>(&outcome)) {
+    none->retry_after = std::max(none->retry_after, Duration(k_catalog_again));
+  } else if (const auto* unclear = std::get_if<UnknownOutcome>(&outcome)) {
+    // No create was sent.
+    if (fault->kind == Kind::stopped) return NoCapacity{unclear->message, k_catalog_again};
+    return Failure{.message = unclear->message, .nothing_made = true};
   }
-  const std::string advice = "the catalog of Runpod has no price for '" + unpriced +
+  return outcome;
+}
+
+Outcome RunpodProvider::none_asked(const CreateAttempt& attempt, milliseconds wait) {
+  const bool unpriced = !attempt.unpriced.empty();
+  if (unpriced) {
+    if (auto outcome = no_prices(attempt)) return *outcome;
+  }
+  const std::string advice = "the catalog of Runpod has no price for '" +
+                             (unpriced ? attempt.unpriced.back().gpu_type : "") +
                              "', and pool.max_usd_per_hour allows no GPU without a known price: "
                              "to create it all the same, name it in runpod.allow_unknown_price";
-  if (!unpriced.empty() && attempt.cooling_down == 0 && attempt.too_expensive == 0) {
+  if (unpriced && attempt.cooling_down == 0 && attempt.too_expensive == 0) {
     return Refused{advice, false};
   }
   std::string why = "every candidate at Runpod ";
   if (attempt.cooling_down > 0) why += "is in its cooldown after a refusal";
   if (attempt.cooling_down > 0 && attempt.too_expensive > 0) why += ", or ";
   if (attempt.too_expensive > 0) why += "costs more than the cap on spending leaves";
-  if (!unpriced.empty()) why += "; " + advice;
+  if (unpriced) why += "; " + advice;
   return NoCapacity{why, wait};
 }
 

@@ -82,6 +82,7 @@ class RunpodProvider : public Provider {
   struct Learned {
     Cooldowns cooldowns;
     Catalog catalog{};
+    std::map<std::string, ApiFault> no_catalog{};  // by cloud: why the last request brought none
     std::optional<Clock::time_point> catalog_at{};
     Clock::time_point account_pause_until{};
   };
@@ -96,7 +97,8 @@ class RunpodProvider : public Provider {
   std::optional<Outcome> try_candidate(const Gpu& gpu, const Candidate& candidate,
                                        CreateAttempt& attempt, const std::stop_token& stop);
   Outcome no_candidate_left(const CreateAttempt& attempt);
-  Outcome none_asked(const CreateAttempt& attempt, std::chrono::milliseconds wait) const;
+  Outcome none_asked(const CreateAttempt& attempt, std::chrono::milliseconds wait);
+  std::optional<Outcome> no_prices(const CreateAttempt& attempt);
   Outcome outcome_of(const ApiFault& fault, const std::string& what);
   Outcome after_conflict(const Gpu& gpu, bool want_running, const std::string& why,
                          const std::stop_token& stop);

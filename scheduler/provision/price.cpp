@@ -5,7 +5,8 @@
 namespace navtalk {
 
 std::optional<double> known_price(const Instance& instance) {
-  return instance.usd_per_hour > 0 ? std::optional(instance.usd_per_hour) : std::nullopt;
+  const bool told = instance.usd_per_hour > 0 && !instance.price_expected;
+  return told ? std::optional(instance.usd_per_hour) : std::nullopt;
 }
 
 TimePoint paid_from(const Instance& found, const Gpu& row, TimePoint asked_at) {

@@ -23,7 +23,8 @@ struct Instance {
   std::string url{};  // worker's base URL; empty: not known (yet)
   std::string device{};
   double usd_per_hour = 0;
-  std::string detail{};  // the provider's own word, for people
+  bool price_expected = false;  // the provider has not told it: that is what it should cost
+  std::string detail{};         // the provider's own word, for people
   // Not empty: it was started in another way than it would be now, and how.
   std::string outdated{};
   // Since it was created, at most, where the provider says so; only for the ledger.
@@ -50,6 +51,7 @@ struct Refused {
 // Tried and did not work; the instance may exist and be broken.
 struct Failure {
   std::string message;
+  bool nothing_made = false;  // create: it was not asked for, so no instance exists
 };
 // The call may or may not have had its effect: list before asking again.
 struct UnknownOutcome {

@@ -9,6 +9,7 @@
 #include "scheduler/pool/scaling_limits.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/pool/update_row.h"
+#include "scheduler/provision/price.h"
 
 namespace navtalk {
 namespace {
@@ -84,6 +85,22 @@ bool hold_to_cap(PoolStore& store, const Gpu& row, double max_usd_per_hour, GpuC
   change.last_error = fmt::format(
       "costs {:.2f} USD per hour, but pool.max_usd_per_hour leaves {:.2f}: destroyed again", usd,
       std::max(budget, 0.0));
+  return true;
+}
+
+bool record_price(PoolStore& store, const GpuId& id, const Instance& instance, const Cause& cause) {
+  const std::optional<double> usd = known_price(instance);
+  if (!usd) return false;
+  double before = 0;
+  const auto after = update_row(store, id, cause, [&](const Gpu& row) -> std::optional<GpuChange> {
+    const bool same = !(row.usd_per_hour < *usd) && !(row.usd_per_hour > *usd);
+    if (row.provider_id != instance.provider_id || same) return std::nullopt;
+    before = row.usd_per_hour;
+    return GpuChange{.usd_per_hour = usd, .paid_since = unpaid_since(store, row)};
+  });
+  if (!after) return false;
+  const std::string& type = after->device.empty() ? instance.device : after->device;
+  if (before > 0 && *usd > before && !type.empty()) remember_price(store, type, *usd);
   return true;
 }
 

@@ -13,6 +13,7 @@ void plan_for(const Snapshot& snapshot, const ScalingLimits& limits, const Targe
   plan.shadow.reset();
   plan.blocked_by = BlockedBy::none;
   plan.missing = 0;
+  plan.kept = 0;
   plan.memory = updated_memory(snapshot, limits, plan.capacity, target, now);
   plan.cloud = plan.memory.cloud_on;
   Rules(snapshot, limits, now, plan).run();

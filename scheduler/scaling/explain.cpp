@@ -62,6 +62,10 @@ std::vector<std::string> explain(const Plan& plan, const ScalingLimits& limits,
   std::vector<std::string> lines = {target_line(plan.target, demand, limits, limits.policy),
                                     capacity_line(plan)};
   if (const auto kept = why_kept(plan, demand); !kept.empty()) lines.emplace_back(kept);
+  if (plan.kept > 0) {
+    lines.push_back(fmt::format("{} more than needed: used, or ready, for less than {:.0f} s",
+                                slots(plan.kept), in_seconds(limits.hold_down)));
+  }
   if (limits.cloud == CloudSwitch::automatic) {
     lines.push_back(fmt::format("the cloud is switched {}", plan.cloud ? "on" : "off"));
   }

@@ -39,6 +39,7 @@ struct Plan {
   bool cloud = false;              // the cloud switch
   BlockedBy blocked_by = BlockedBy::none;
   int missing = 0;  // slots that could not be started, for that reason
+  int kept = 0;     // slots of surplus GPUs in their hold (in_idle_hold)
   ScalerMemory memory{};
 
   friend bool operator==(const Plan&, const Plan&) = default;

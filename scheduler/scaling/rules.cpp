@@ -64,13 +64,18 @@ bool Rules::worth_pausing(const Gpu& gpu, std::size_t paused_pods) const {
          static_cast<int>(paused_pods) < limits_.max_paused_cloud;
 }
 
-// Cloud first, the most expensive first, then those with an error, then the newest.
+bool Rules::stays_for_now(const Gpu& gpu) const {
+  return plan_.target.idle_hold && in_idle_hold(gpu, limits_, now_);
+}
+
+// Cloud first, the most expensive first, then those with an error, then the newest. Those in their
+// hold last: they stay, and others must not go for them at a source that costs less.
 void Rules::sort_for_removal(std::vector<std::size_t>& indices) const {
   std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
     const Gpu &left = snapshot_.gpus[a], &right = snapshot_.gpus[b];
-    const auto key = [](const Gpu& gpu, std::size_t index) {
-      return std::tuple(gpu.source == Source::cloud, gpu.usd_per_hour, !gpu.last_error.empty(),
-                        index);
+    const auto key = [&](const Gpu& gpu, std::size_t index) {
+      return std::tuple(gpu.source == Source::cloud, !stays_for_now(gpu), gpu.usd_per_hour,
+                        !gpu.last_error.empty(), index);
     };
     return key(left, a) > key(right, b);
   });
@@ -115,6 +120,10 @@ void Rules::shrink() {
     const Gpu& gpu = snapshot_.gpus[i];
     if (gpu.slots > surplus) continue;
     surplus -= gpu.slots;
+    if (stays_for_now(gpu)) {
+      plan_.kept += gpu.slots;
+      continue;
+    }
     const bool pause = worth_pausing(gpu, paused);
     if (pause && gpu.source == Source::cloud) ++paused;
     act(pause ? Kind::pause : Kind::destroy, i, "more slots are free than are needed");

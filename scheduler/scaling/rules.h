@@ -28,6 +28,7 @@ class Rules {
   void act(Action::Kind kind, std::size_t index, std::string_view why);
   bool starts_late(const Gpu& gpu) const;
   bool removable(const Gpu& gpu) const;
+  bool stays_for_now(const Gpu& gpu) const;
   bool kept_by_operator(const Gpu& gpu) const;
   bool worth_pausing(const Gpu& gpu, std::size_t paused_pods) const;
   void sort_for_removal(std::vector<std::size_t>& indices) const;

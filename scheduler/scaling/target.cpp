@@ -160,7 +160,19 @@ int highest_target(const Snapshot& snapshot, TimePoint since) {
   return highest;
 }
 
+// GPUs whose last session has ended within the hold: each served a user, whether or not a tick saw it.
+int lately_used(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
+  const auto used = [&](const Gpu& gpu) {
+    return gpu.epoch > 0 && shared(gpu) && in_idle_hold(gpu, limits, now);
+  };
+  return static_cast<int>(std::count_if(snapshot.gpus.begin(), snapshot.gpus.end(), used));
+}
+
 }  // namespace
+
+bool in_idle_hold(const Gpu& gpu, const ScalingLimits& limits, TimePoint now) {
+  return gpu.state == State::idle && now - gpu.since < limits.hold_down;
+}
 
 Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity,
                   TimePoint now) {
@@ -183,8 +195,10 @@ Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const C
     target.most = target.surge ? ceiling : std::min(ceiling, std::max(target.least, held));
   } else if (limits.max_free) {
     // What FREE allowed at the time: a static target is MIN above the users, its ceiling FREE.
-    const int allowed = held - limits.min_free + (ceiling - busy);
+    const int users = std::max(held - limits.min_free, busy + lately_used(snapshot, limits, now));
+    const int allowed = users + (ceiling - busy);
     target.held = allowed > ceiling;
+    target.idle_hold = true;
     target.most = std::max(ceiling, allowed);
   }
   if (!snapshot.demand.history_ready) target.most = k_no_limit;

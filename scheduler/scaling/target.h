@@ -16,9 +16,14 @@ struct Target {
   Outlook slowest{};                              // adaptive: for the slowest way to more slots
   Headroom::Learned learned{};                    // adaptive: the headroom used for it
   bool surge = false, held = false;               // why nothing is removed
+  bool idle_hold = false;                         // static: see in_idle_hold()
 
   friend bool operator==(const Target&, const Target&) = default;
 };
+
+// Has it been ready, or without a session, for less than the hold? Under the static policy it is not
+// removed as surplus then. Ticks alone would not see users who come and go between two of them.
+bool in_idle_hold(const Gpu& gpu, const ScalingLimits& limits, TimePoint now);
 
 Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const Capacity& capacity,
                   TimePoint now);

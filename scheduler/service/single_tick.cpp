@@ -17,6 +17,8 @@ constexpr auto k_longest = std::chrono::minutes(3);
 // Proven ready is what answers twice; a registered worker also waits for those who serve, who may
 // have answered a moment before it.
 constexpr int k_rounds = 3;
+// Longer than any failed GPU is held, unless an outage lasts.
+constexpr Duration k_failures_remembered = std::chrono::hours(1);
 
 }  // namespace
 
@@ -45,6 +47,8 @@ std::vector<TickProblem> SingleTick::problems(const Plan& plan) {
     if (!reconciler.failed_list().empty()) said.failed_lists[source] = reconciler.failed_list();
   }
   if (const auto pause = creation_pause(store_)) said.creation_paused = pause->why;
+  const PoolView view = store_.view();
+  said.failed_starts = failed_starts(view, store_.attempts(view.now - k_failures_remembered));
   return tick_problems(said, plan);
 }
 

@@ -17,10 +17,13 @@ std::optional<TickProblem> not_done(Source source, const AnswerCounts& answers) 
                                                name(source), answers.last_failure)};
 }
 
+std::string missing_slots(int count, std::string_view reason) {
+  return fmt::format("{} slot{} missing: {}", count, count == 1 ? " is" : "s are", reason);
+}
+
 std::optional<TickProblem> not_asked(const Plan& plan, const std::string& creation_paused) {
   const auto problem = [&](Code code, std::string_view reason) {
-    return TickProblem{code, fmt::format("{} slot{} missing: {}", plan.missing,
-                                         plan.missing == 1 ? " is" : "s are", reason)};
+    return TickProblem{code, missing_slots(plan.missing, reason)};
   };
   if (plan.missing == 0) return std::nullopt;
   const std::string_view reason = name(plan.blocked_by);
@@ -34,6 +37,26 @@ std::optional<TickProblem> not_asked(const Plan& plan, const std::string& creati
     default:
       return std::nullopt;
   }
+}
+
+// Of one source that has done nothing in this tick.
+std::optional<TickProblem> held_back(Source source, const ProvidersSaid& said, const Plan& plan) {
+  const auto answers = said.answers.find(source);
+  if (answers != said.answers.end() && answers->second.growth.done > 0) return std::nullopt;
+  int missing = plan.target.least - plan.capacity.supply(), slots = 0;
+  const FailedStart* worst = nullptr;
+  for (const FailedStart& start : said.failed_starts) {
+    if (start.starting) missing += start.slots;
+    if (start.source != source) continue;
+    slots += start.slots;
+    if (worst == nullptr || start.code == Code::failed) worst = &start;
+  }
+  if (worst == nullptr || missing <= 0) return std::nullopt;
+  return TickProblem{worst->code,
+                     missing_slots(std::min(missing, slots),
+                                   fmt::format("{} failed to start GPUs a moment ago, and is asked "
+                                               "again later: {}",
+                                               name(source), worst->why))};
 }
 
 }  // namespace
@@ -52,6 +75,10 @@ std::vector<TickProblem> tick_problems(const ProvidersSaid& said, const Plan& pl
   }
   if (!problems.empty()) return problems;
   if (auto problem = not_asked(plan, said.creation_paused)) problems.push_back(std::move(*problem));
+  for (const Source source : {Source::local, Source::cloud}) {
+    if (!problems.empty()) break;
+    if (auto problem = held_back(source, said, plan)) problems.push_back(std::move(*problem));
+  }
   return problems;
 }
 

@@ -6,6 +6,8 @@
 //   slots are missing, and nobody was asked for them because
 //     creation is paused, or a source fails again and again      failed
 //     a source said a moment ago that it has no capacity         no_capacity
+//     GPUs that were not created or woken hold their place
+//       for a while (failed_starts.h)                            as when that was tried
 //
 // A provider that did a part of what it was asked for is no problem: the next tick asks for the rest.
 // Neither are slots that the operator's own limits forbid.
@@ -18,6 +20,7 @@
 #include "core/base/error.h"
 #include "scheduler/provision/executor/provider_answers.h"
 #include "scheduler/scaling/plan.h"
+#include "scheduler/service/failed_starts.h"
 
 namespace navtalk {
 
@@ -32,6 +35,7 @@ struct ProvidersSaid {
   std::map<Source, std::string> failed_lists{};  // why
   AnswersBySource answers{};
   std::string creation_paused{};  // why; empty: it is not
+  std::vector<FailedStart> failed_starts{};
 };
 
 std::vector<TickProblem> tick_problems(const ProvidersSaid& said, const Plan& plan);

@@ -51,6 +51,7 @@ bool World::claim(std::uint32_t session) {
   gpu.reserved_for.text.clear();
   if (gpu.state == State::idle) gpu.since = now_;
   gpu.state = State::running;
+  ++gpu.epoch;
   machines_[best].sessions.push_back(session);
   Visit& visit = visits_[session];
   visit.served = now_;

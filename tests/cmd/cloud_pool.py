@@ -37,7 +37,7 @@ class Pool:
             "NAVTALK_WORKER_TOKEN": "a-token-of-this-test",
         }
 
-    def configure(self, cloud="on", image="registry.invalid/navtalk@sha256:0", pods=1, name="default", prefix="navtalk", paused=0, most=16):
+    def configure(self, cloud="on", image="registry.invalid/navtalk@sha256:0", pods=1, name="default", prefix="navtalk", paused=0, most=16, hold=0):
         place = self.place
         (self.folder / "navtalk.toml").write_text(
             f"""
@@ -51,7 +51,7 @@ cloud = "{cloud}"
 max_gpus = {most}
 tick_s = 1
 hold_down_s = 0
-failed_hold_s = 0
+failed_hold_s = {hold}
 [runpod]
 api_url = "{place["api_url"]}"
 proxy_url = "{place["proxy_url"]}"

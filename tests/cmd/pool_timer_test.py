@@ -228,6 +228,46 @@ class Ticks(unittest.TestCase):
         self.assertIn("1 slot is missing: creation is paused", said)
         self.assertEqual(len(self.calls("create")), before)
 
+    def test_every_tick_is_red_while_no_create_succeeds(self):
+        self.pool.configure(hold=3)
+        self.pool.script("/faults", {"call": "create", "name": "server-error", "times": -1})
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self.calls("create")) < 3 and time.monotonic() < deadline:
+            said = " ".join(self.errors(status=1))
+            self.assertIn("runpod", said)
+            self.assertIn("500", said)
+        self.assertGreaterEqual(len(self.calls("create")), 3)
+
+    def test_a_lack_of_capacity_stays_visible_while_it_is_not_asked_again(self):
+        self.pool.configure(hold=60)
+        self.pool.script("/faults", {"call": "create", "name": "no-capacity", "times": -1})
+        for _ in range(3):
+            self.errors(status=5)
+
+    def catalog_refused(self, fault, status):
+        """The prices that the cap on spending (10 USD by default) needs."""
+        self.pool.script("/faults", {"call": "catalog", "name": fault, "times": -1})
+        (said,) = self.errors(status=1)
+        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        self.assertIn(status, said)
+        (said,) = self.errors(status=1)
+        self.assertIn("creation is paused", said)
+
+    def test_a_wrong_key_is_told_when_only_prices_were_asked_for(self):
+        self.catalog_refused("bad-key", "401")
+
+    def test_an_empty_account_is_told_when_only_prices_were_asked_for(self):
+        self.catalog_refused("no-money", "402")
+
+    def test_a_broken_catalog_is_the_providers_failure(self):
+        self.pool.configure(hold=60)
+        self.pool.script("/faults", {"call": "catalog", "name": "server-error", "times": -1})
+        for _ in range(2):
+            said = " ".join(self.errors(status=1))
+            self.assertIn("reading the prices", said)
+            self.assertIn("500", said)
+        self.assertEqual(self.pool.json("pool", "status")["totals"]["usd_per_hour"], 0)
+
     def test_a_lack_of_capacity_has_a_status_of_its_own(self):
         self.pool.script("/faults", {"call": "create", "name": "no-capacity", "times": -1})
         (said,) = self.errors(status=5)

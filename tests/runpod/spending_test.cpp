@@ -6,6 +6,7 @@
 
 #include "core/process/identity.h"
 #include "scheduler/provision/executor/executor.h"
+#include "scheduler/provision/reconciler/reconciler.h"
 #include "scheduler/provision/supply.h"
 #include "tests/runpod/scene.h"
 #include "tests/temporary_directory.h"
@@ -31,6 +32,8 @@ struct Pool {
   PoolIdentity identity = pool_identity(*store, "navtalk", "test");
   runpod::RunpodProvider provider{options(), runpod::ApiKey("not-a-key")};
   Executor executor{*store, {&provider}, {.owner = this_process(), .max_usd_per_hour = cap}, {}};
+  Reconciler reconciler{
+      *store, provider, {.identity = identity, .who = "test", .max_usd_per_hour = cap}};
   Supply supply{*store,
                 {.identity = identity,
                  .who = "test",
@@ -54,8 +57,11 @@ struct Pool {
            supply.create(store->view(), Source::cloud, "test").operation != Operation::none) {
       ++asked;
     }
-    while (executor.step()) executor.wait_idle(std::chrono::seconds(30), k_never);
+    work();
     return asked;
+  }
+  void work() {
+    while (executor.step()) executor.wait_idle(std::chrono::seconds(30), k_never);
   }
   double paid() const {
     double usd = 0;
@@ -96,6 +102,24 @@ TEST_CASE("the answers' prices together stay within the cap, however many are cr
   for (const Gpu& gpu : pool.store->view().gpus) {
     if (gpu.state == State::starting) CHECK(gpu.usd_per_hour == 0.7);
   }
+}
+
+TEST_CASE(
+    "a price that the create's answer and the look-up lack is held to the cap when a list has it") {
+  Pool pool(5, 2);
+  pool.server.life({.unpriced = std::chrono::minutes(1)});
+  CHECK(pool.ask_for(10) == 4);  // at 0.44
+  CHECK(pool.server.count("get") == 4);
+  CHECK(pool.server.live_pods().size() == 4);
+  for (const Gpu& gpu : pool.store->view().gpus) CHECK(gpu.usd_per_hour == 0.44);
+  pool.server.advance(std::chrono::minutes(2));
+  REQUIRE(pool.reconciler.pass(k_never));
+  pool.work();
+  CHECK(pool.paid() == 0);
+  for (const PaidSpan& span : pool.store->ledger({})) CHECK(span.to.has_value());
+  // Now it is known what the type costs.
+  CHECK(pool.ask_for(1) == 0);
+  CHECK(pool.server.count("create") == 4);
 }
 
 TEST_CASE("creates that fall back to a dearer type do not spend the same money twice") {
@@ -158,15 +182,45 @@ TEST_CASE("under a cap on spending, a type without a known price is created only
 
 TEST_CASE("under a cap on spending, nothing is created before the catalog has come once") {
   RunpodServer server;
-  server.fault("catalog", "server-error", 1);
+  const std::string fault =
+      GENERATE("bad-key", "no-money", "forbidden", "server-error", "rate-limited");
+  server.fault("catalog", fault, 1);
   runpod::ProviderOptions options = tests::quick_options(server);
   const double budget = 2;
   options.cap = cap_of(budget);
   runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
-  CHECK_THAT(tests::is<NoCapacity>(provider.create(tests::row("a"), k_never)).message,
-             Catch::Contains("catalog of Runpod did not come"));
+  const Outcome outcome = provider.create(tests::row("a"), k_never);
   CHECK(server.count("create") == 0);
   CHECK(server.count("catalog") == 1);
+  INFO(fault);
+  // The reason is that of the catalog, as a create would have told it.
+  if (fault == "server-error") {
+    const auto failure = tests::is<Failure>(outcome);
+    CHECK(failure.nothing_made);
+    CHECK_THAT(failure.message, Catch::Contains("reading the prices") && Catch::Contains("500"));
+  } else if (fault == "rate-limited") {
+    CHECK(tests::is<NoCapacity>(outcome).retry_after > Duration{});
+  } else {
+    const auto refused = tests::is<Refused>(outcome);
+    CHECK(refused.account);
+    const std::string status = fault == "bad-key" ? "401" : fault == "no-money" ? "402" : "403";
+    CHECK_THAT(refused.message, Catch::Contains(status));
+    CHECK(provider.creatable({}) == 0);
+    tests::is<NoCapacity>(provider.create(tests::row("a"), k_never));  // paused
+  }
+}
+
+TEST_CASE("a cloud whose catalog did not come does not blame the type") {
+  RunpodServer server;
+  server.fault({.call = "catalog", .skip = 1, .times = -1, .status = 401});
+  runpod::ProviderOptions options = tests::quick_options(server);
+  options.preferences.clouds = {"SECURE", "COMMUNITY"};
+  options.preferences.gpu_types = {"RTX 9999"};
+  const double budget = 2;
+  options.cap = cap_of(budget);
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+  // SECURE has no such type; COMMUNITY may have it, but refuses the account.
+  CHECK(tests::is<Refused>(provider.create(tests::row("a"), k_never)).account);
 }
 
 TEST_CASE("what a type was seen to cost is expected of its next pod") {

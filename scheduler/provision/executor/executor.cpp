@@ -9,6 +9,7 @@
 #include "core/process/identity.h"
 #include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/update_row.h"
+#include "scheduler/provision/over_cap.h"
 #include "scheduler/provision/price.h"
 #include "scheduler/provision/spending.h"
 #include "scheduler/provision/supply.h"
@@ -156,8 +157,13 @@ void Executor::carry_out(const Gpu& found, const std::stop_token& stop) {
   if (!taken) return;  // another executor was quicker
   const TimePoint asked = store_.now();
   switch (taken->intent.operation) {
-    case Operation::create:
-      return record(*taken, provider.create(*taken, stop), asked);
+    case Operation::create: {
+      const Outcome outcome = provider.create(*taken, stop);
+      record(*taken, outcome, asked);
+      const auto* done = std::get_if<Done>(&outcome);
+      if (done && done->instance->price_expected) learn_price(*taken, provider, stop);
+      return;
+    }
     case Operation::wake:
       return record(*taken, provider.wake(*taken, stop), asked);
     case Operation::pause:
@@ -192,7 +198,7 @@ void Executor::record(const Gpu& taken, const Outcome& outcome, TimePoint asked)
     if (refused->account) pause_creation(store_, options_.account_pause, refused->message);
     fail(taken, Attempt::Result::refused, refused->message);
   } else if (const auto* failure = std::get_if<Failure>(&outcome)) {
-    fail(taken, Attempt::Result::failed, failure->message);
+    fail(taken, Attempt::Result::failed, failure->message, failure->nothing_made);
   } else {
     release_intent(taken, std::get<UnknownOutcome>(outcome).message);
   }
@@ -226,6 +232,21 @@ void Executor::record_created(const Gpu& taken, const Instance& instance, TimePo
   }
 }
 
+// The answer lacked it. If nobody tells it yet, the reconciler learns it from a list.
+void Executor::learn_price(const Gpu& created, Provider& provider, const std::stop_token& stop) {
+  const std::optional<Gpu> row = store_.find(created.id);
+  if (options_.max_usd_per_hour <= 0 || !row || row->provider_id.empty()) return;
+  const Lookup found = provider.find(*row, stop);
+  const auto* instance = std::get_if<Instance>(&found);
+  if (instance == nullptr) return;
+  std::unique_lock judging(judging_prices_);
+  const bool told =
+      record_price(store_, row->id, *instance, {options_.owner, "its price is known"});
+  const bool over = told && give_up_over_cap(store_, options_.max_usd_per_hour, options_.owner);
+  judging.unlock();
+  if (over && after_failure_) after_failure_();
+}
+
 // Applies a change that may tell the true price. A GPU beyond the cap on spending is to be destroyed
 // again, in the same transaction that records it. False as amend().
 bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why) {
@@ -257,14 +278,15 @@ bool Executor::amend_within_cap(const Gpu& taken, const GpuChange& change, const
   return true;
 }
 
-void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message) {
+void Executor::fail(const Gpu& taken, Attempt::Result result, const std::string& message,
+                    bool nothing_made) {
   const Operation operation = taken.intent.operation;
   const bool refused = result == Attempt::Result::no_capacity || result == Attempt::Result::refused;
   fail_row(store_, taken.id,
            {.cause = {options_.owner, std::string(name(operation)) + " failed: " + message},
             .last_error = message,
             .clear_intent = true,
-            .costs_nothing = operation == Operation::create && refused},
+            .costs_nothing = operation == Operation::create && (refused || nothing_made)},
            [&](const Gpu& row) { return holds(row, taken); });
   record_attempt(taken, result, message);
   const bool supply = operation == Operation::create || operation == Operation::wake;

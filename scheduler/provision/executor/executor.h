@@ -10,7 +10,8 @@
 //            without an id: done when a complete list lacks its name
 //
 // Each provider has its own threads for each kind of call (call_lanes.h), and each call a deadline. A
-// GPU whose true price breaks the cap on spending is recorded and destroyed again (../spending.h).
+// GPU whose true price breaks the cap on spending is recorded and destroyed again (../spending.h). An
+// answer to a create that lacks the price is followed by a look-up.
 //
 // A crash leaves the row with its intent. The next executor takes it over when the lease is over, or
 // at once when the owner is a dead process of this host. wake, pause and destroy are then called
@@ -74,9 +75,11 @@ class Executor {
   void record(const Gpu& taken, const Outcome& outcome, TimePoint asked);
   void record_done(const Gpu& taken, const std::optional<Instance>& instance);
   void record_created(const Gpu& taken, const Instance& instance, TimePoint asked);
+  void learn_price(const Gpu& created, Provider& provider, const std::stop_token& stop);
   bool amend_within_cap(const Gpu& taken, const GpuChange& change, const std::string& why);
   void report_unserved(const Gpu& gpu);
-  void fail(const Gpu& taken, Attempt::Result result, const std::string& message);
+  void fail(const Gpu& taken, Attempt::Result result, const std::string& message,
+            bool nothing_made = false);
   void record_attempt(const Gpu& taken, Attempt::Result result, const std::string& message);
   void release_intent(const Gpu& taken, const std::string& message);
   void destroy(const Gpu& taken, Provider& provider, const std::stop_token& stop);

@@ -8,6 +8,7 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/pool/fail_row.h"
+#include "scheduler/provision/over_cap.h"
 #include "scheduler/provision/price.h"
 #include "scheduler/provision/spending.h"
 
@@ -101,6 +102,9 @@ bool Reconciler::pass(const std::stop_token& stop) {
     if (!listed.contains(gpu->id)) missing.push_back(gpu);
   }
   const bool whole = match_missing(missing, stop);
+  const bool over = provider_.source() == Source::cloud &&
+                    give_up_over_cap(store_, options_.max_usd_per_hour, options_.who);
+  check_soon_ = check_soon_ || over;
   remember();
   return whole;
 }
@@ -130,7 +134,10 @@ void Reconciler::adopt(const Gpu& gpu, const Instance& instance) {
       return;
     }
   }
-  store_.change(change, {options_.who, why});
+  if (!store_.change(change, {options_.who, why})) return;
+  const bool dearer = gpu.usd_per_hour > 0 && instance.usd_per_hour > gpu.usd_per_hour;
+  if (options_.max_usd_per_hour > 0 && change.device && dearer)
+    remember_price(store_, *change.device, instance.usd_per_hour);
 }
 
 void Reconciler::match(const Gpu& gpu, const Instance& instance) {
@@ -144,6 +151,9 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   }
   // It does not listen yet: the next list will know its address.
   if (instance.status == Status::starting && instance.url.empty()) check_soon_ = true;
+  // Until it is told, what it costs is only expected.
+  const bool capped = provider_.source() == Source::cloud && options_.max_usd_per_hour > 0;
+  if (capped && gpu.state == State::starting && !known_price(instance)) check_soon_ = true;
   if (gpu.provider_id.empty()) return adopt(gpu, instance);
   if (gpu.intent.operation != Operation::none) return;  // an executor does it
   if (gpu.state == State::paused && instance.status == Status::running) {
@@ -157,12 +167,8 @@ void Reconciler::match(const Gpu& gpu, const Instance& instance) {
   } else if (in_use(gpu) && instance.status == Status::failed) {
     fail(gpu, "the provider says: " + instance.detail);
   } else if (gpu.state != State::paused && gpu.usd_per_hour != instance.usd_per_hour &&
-             instance.usd_per_hour > 0) {
-    store_.change({.id = gpu.id,
-                   .version = gpu.version,
-                   .usd_per_hour = instance.usd_per_hour,
-                   .paid_since = unpaid_since(store_, gpu)},
-                  {options_.who, "its price changed"});
+             known_price(instance)) {
+    record_price(store_, gpu.id, instance, {options_.who, "its price changed"});
   } else if (gpu.url.empty() && !instance.url.empty()) {
     GpuChange change{.id = gpu.id, .version = gpu.version, .url = instance.url};
     if (!instance.device.empty()) change.device = instance.device;

@@ -10,6 +10,8 @@
 //     the row has no address, the instance has       stored; looked for soon while it starts
 //     the row is paused, the instance runs           the row starts again
 //     the row is in use, its instance stopped        failed
+//     its price is another one                       stored: it counts at once, and GPUs that the cap
+//                                                    leaves no room for are given up (../over_cap.h)
 //     it was started with other settings             destroyed, or drained first when it has
 //                                                    sessions; one at a time, and none while
 //                                                    another starts or ends

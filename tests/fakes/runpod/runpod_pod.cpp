@@ -64,6 +64,7 @@ PodLife life_from_json(const json& value, PodLife base) {
   base.hidden = time_in(value, "hidden_ms", base.hidden);
   base.unlisted = value.value("unlisted", base.unlisted);
   base.unknown_id = time_in(value, "unknown_id_ms", base.unknown_id);
+  base.unpriced = time_in(value, "unpriced_ms", base.unpriced);
   base.stale_ports = time_in(value, "stale_ports_ms", base.stale_ports);
   base.resume_refused = value.value("resume_refused", base.resume_refused);
   base.twice = value.value("twice", base.twice);
@@ -95,7 +96,8 @@ FakeTime FakePod::paid(FakeTime now) const {
 
 json FakePod::shown(FakeTime now) const {
   const std::string status_now = status(now);
-  const bool paid = status_now != "EXITED" && status_now != "TERMINATED";
+  const bool paid =
+      status_now != "EXITED" && status_now != "TERMINATED" && now - created >= life.unpriced;
   json pod = {{"id", id},
               {"name", name()},
               {"status", status_now},

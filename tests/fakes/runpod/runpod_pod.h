@@ -26,7 +26,8 @@ struct PodLife {
   FakeTime hidden{0};                            // 404 and not listed so long after its creation
   bool unlisted = false;                         // lists lack it; by its id it is found
   FakeTime unknown_id{0};                        // listed, but 404 by its id so long
-  FakeTime stale_ports{0};                       // the old ports are shown so long after a start
+  FakeTime unpriced{0};     // shown with a cost of 0 so long after its creation
+  FakeTime stale_ports{0};  // the old ports are shown so long after a start
   bool resume_refused = false;
   bool twice = false;     // every create makes two of the same name
   std::string status{};   // shown instead of the true one

@@ -27,6 +27,7 @@ struct Pool {
     limits.cloud = CloudSwitch::on;
     limits.min_free = 0;
     limits.max_free = 100;
+    limits.hold_down = {};
   }
   SourceState& source(Source source) { return snapshot.sources[static_cast<std::size_t>(source)]; }
 
@@ -49,6 +50,7 @@ inline Pool busy_pool(int busy, double users_per_min) {
   Pool pool;
   pool.limits.policy = ScalingPolicy::adaptive;
   pool.limits.max_free = std::nullopt;
+  pool.limits.hold_down = ScalingLimits{}.hold_down;
   pool.limits.max_creates_per_tick = 0;
   pool.snapshot.demand.fast_per_s = pool.snapshot.demand.slow_per_s =
       pool.snapshot.demand.rate_per_s = users_per_min / 60;

@@ -30,6 +30,68 @@ TEST_CASE("of equals, one that was in trouble goes first") {
   CHECK(pool.did() == "destroy g0");
 }
 
+TEST_CASE("static: a GPU that was used or became ready less than the hold ago stays") {
+  struct Row {
+    Duration idle_for;
+    std::uint64_t epoch;
+    std::string did;
+  };
+  for (const Row& row : std::vector<Row>{{1s, 1, ""},
+                                         {1s, 0, ""},
+                                         {29s, 1, ""},
+                                         {30s, 1, "destroy g0"},
+                                         {30s, 0, "destroy g0"}}) {
+    Pool pool;
+    pool.limits.max_free = 0;
+    pool.limits.hold_down = 30s;
+    Gpu& gpu = pool.add(Source::cloud, State::idle);
+    gpu.since = k_now - row.idle_for;
+    gpu.epoch = row.epoch;
+    INFO(in_seconds(row.idle_for) << " s");
+    CHECK(pool.did() == row.did);
+    CHECK(pool.plan().kept == (row.did.empty() && row.epoch == 0 ? 1 : 0));
+    // Nothing holds it against the operator.
+    pool.limits.cloud = CloudSwitch::off;
+    CHECK(pool.did() == "destroy g0");
+    pool.limits.cloud = CloudSwitch::on;
+    gpu.draining = true;
+    CHECK(pool.did() == "destroy g0");
+  }
+}
+
+TEST_CASE("static: users whom no tick saw hold what FREE allowed beside them") {
+  Pool pool;
+  pool.limits.max_free = 1;
+  pool.limits.hold_down = 30s;
+  Gpu& used = pool.add(Source::cloud, State::idle);
+  used.epoch = 1;
+  used.since = k_now - 2s;
+  Gpu& prepared = pool.add(Source::cloud, State::idle);
+  prepared.since = k_now - 10min;
+  CHECK(pool.did() == "");
+  CHECK(pool.plan().target.held);
+  pool.add(Source::cloud, State::idle).since = k_now - 10min;
+  CHECK(pool.did() == "destroy g2");
+  pool.snapshot.gpus[0].since = k_now - 30s;
+  CHECK(pool.did() == "destroy g2; destroy g1");
+}
+
+TEST_CASE("static: in their hold pods stay before idle ones, and nothing goes for them elsewhere") {
+  Pool pool;
+  pool.limits.max_free = 1;
+  pool.limits.hold_down = 30s;
+  Gpu& ready = pool.add(Source::cloud, State::idle);
+  ready.usd_per_hour = 0.9;
+  ready.since = k_now - 2s;
+  pool.add(Source::cloud, State::idle).since = k_now - 10min;
+  CHECK(pool.did() == "destroy g1");
+  pool.snapshot.gpus[1].source = Source::local;
+  pool.snapshot.gpus[1].usd_per_hour = 0;
+  CHECK(pool.did() == "");
+  pool.snapshot.gpus[0].since = k_now - 30s;
+  CHECK(pool.did() == "destroy g0");
+}
+
 TEST_CASE("what must not be touched is not touched, whatever there is too much of") {
   Pool pool;
   pool.limits.max_free = 0;

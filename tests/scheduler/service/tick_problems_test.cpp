@@ -92,3 +92,70 @@ TEST_CASE(
   CHECK_THAT(said(paused), Catch::Contains("1 slot is missing: creation is paused") &&
                                Catch::Contains("no balance"));
 }
+
+TEST_CASE("slots that failed starts keep missing are a problem until somebody can be asked again") {
+  const auto held = [](const Plan& plan, std::vector<FailedStart> starts,
+                       AnswersBySource said = {}) {
+    return tick_problems({.answers = std::move(said), .failed_starts = std::move(starts)}, plan);
+  };
+  const FailedStart broken{.source = Source::cloud, .slots = 1, .why = "HTTP 500"},
+      full{.source = Source::cloud, .slots = 1, .code = Code::no_capacity, .why = "no A40"},
+      unclear{.source = Source::cloud, .slots = 1, .starting = true, .why = "HTTP 500"};
+  const Plan one_missing{.capacity = {.holding = 1}, .target = {.least = 1}};
+  const Plan starting{.capacity = {.starting = 1}, .target = {.least = 1}};
+  CHECK(held(one_missing, {}).empty());
+  const auto problems = held(one_missing, {broken});
+  CHECK(worst(problems) == Code::failed);
+  CHECK_THAT(said(problems), Catch::Contains("1 slot is missing: runpod failed to start GPUs") &&
+                                 Catch::Contains("HTTP 500"));
+  CHECK(worst(held(one_missing, {full})) == Code::no_capacity);
+  CHECK(worst(held(one_missing, {full, broken})) == Code::failed);
+  // Its outcome is not known: it counts as supply, and yet nothing may come.
+  CHECK(worst(held(starting, {unclear})) == Code::failed);
+  CHECK(held(starting, {}).empty());
+  // Nothing is wanted any more; others are being made.
+  CHECK(held(Plan{.capacity = {.holding = 1}}, {broken}).empty());
+  CHECK(held(one_missing, {broken}, {{Source::cloud, answers({Done{}})}}).empty());
+}
+
+TEST_CASE("a GPU whose start failed is one that was never ready, or whose last start failed") {
+  using Result = Attempt::Result;
+  const TimePoint now{std::chrono::hours(1)};
+  struct Row {
+    State state;
+    bool seen;
+    std::vector<Result> attempts;
+    std::optional<Code> code;
+  };
+  for (const Row& row :
+       std::vector<Row>{{State::failed, false, {}, Code::failed},
+                        {State::failed, false, {Result::failed}, Code::failed},
+                        {State::failed, false, {Result::refused}, Code::failed},
+                        {State::failed, false, {Result::no_capacity}, Code::no_capacity},
+                        {State::failed, true, {}, {}},
+                        {State::failed, true, {Result::ok}, {}},
+                        {State::failed, true, {Result::ok, Result::timed_out}, Code::failed},
+                        {State::idle, true, {Result::ok}, {}},
+                        {State::starting, false, {}, {}}}) {
+    Gpu gpu{.id = {"g"}, .source = Source::cloud, .state = row.state, .last_error = "broken"};
+    if (row.seen) gpu.seen_at = now;
+    std::vector<Attempt> attempts;
+    for (const Result result : row.attempts)
+      attempts.push_back({.gpu = gpu.id, .source = gpu.source, .result = result, .detail = "why"});
+    const auto starts = failed_starts({.now = now, .gpus = {gpu}}, attempts);
+    INFO(name(row.state) << " " << row.seen << " " << row.attempts.size());
+    REQUIRE(starts.size() == (row.code ? 1 : 0));
+    if (!row.code) continue;
+    CHECK(starts[0].code == *row.code);
+    CHECK(starts[0].why == (attempts.empty() ? "broken" : "why"));
+  }
+  // Nobody knows whether the create had an effect.
+  Gpu gpu{.id = {"g"}, .source = Source::cloud, .state = State::starting, .last_error = "HTTP 500"};
+  gpu.intent = {.operation = Operation::create, .called = true};
+  CHECK(failed_starts({.now = now, .gpus = {gpu}}, {}).size() == 1);
+  gpu.intent.until = now + std::chrono::seconds(1);  // it is under way again
+  CHECK(failed_starts({.now = now, .gpus = {gpu}}, {}).empty());
+  gpu.intent.until = {};
+  gpu.dedicated_to = {"acme"};
+  CHECK(failed_starts({.now = now, .gpus = {gpu}}, {}).empty());
+}
