@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 
 #include "core/base/check.h"
@@ -133,7 +134,7 @@ HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
     case CURLE_OPERATION_TIMEDOUT:
       return timeout;
     case CURLE_COULDNT_CONNECT:
-      return connect;
+      return refused() ? connect : broken;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -141,8 +142,15 @@ HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
     case CURLE_SSL_CIPHER:
       return tls;
     default:
-      return sent_ ? broken : connect;
+      return broken;
   }
+}
+
+// No route, or no descriptor left for a socket, says nothing about the other end.
+bool HttpExchange::refused() const {
+  long error = 0;
+  curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &error);
+  return error == ECONNREFUSED;
 }
 
 std::string HttpExchange::reason(CURLcode code) const {
@@ -158,6 +166,7 @@ void HttpExchange::prepare(CURL* curl) {
     const CURLcode code = curl_easy_setopt(curl, option, value);
     NAVTALK_CHECK(code == CURLE_OK);
   };
+  curl_ = curl;
   curl_easy_reset(curl);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a hanging name server when stopped

@@ -34,8 +34,10 @@ class HttpExchange {
   static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
   static int on_connected(void* self, char*, char*, int, int);
   HttpFault::Kind kind_of(CURLcode code) const;
+  bool refused() const;
   std::string reason(CURLcode code) const;
 
+  CURL* curl_ = nullptr;  // of the caller
   HttpRequest request_;
   std::string authority_;
   CPtr<curl_slist, curl_slist_free_all> headers_{};

@@ -48,9 +48,14 @@ std::string joined(const std::string& url, const std::string& path) {
 }
 
 WorkerFault fault_of(const HttpFault& fault) {
-  return {fault.kind == HttpFault::Kind::stopped ? WorkerFault::Kind::stopped
-                                                 : WorkerFault::Kind::unreachable,
-          fault.message};
+  switch (fault.kind) {
+    case HttpFault::Kind::stopped:
+      return {WorkerFault::Kind::stopped, fault.message};
+    case HttpFault::Kind::connect:
+      return {WorkerFault::Kind::refused, fault.message};
+    default:
+      return {WorkerFault::Kind::unreachable, fault.message};
+  }
 }
 
 WorkerFault fault_of(const HttpAnswer& answer, const std::string& authority) {
