@@ -8,6 +8,19 @@
 using namespace navtalk;
 using namespace navtalk::tests;
 
+namespace {
+
+// Beside it a pod that is silent is no outage.
+struct AnsweringPod {
+  FakeWorker worker{};
+  LoopbackServer server{[this](Connection& client, const ReceivedRequest& request) {
+    worker.handle(client, request);
+  }};
+  explicit AnsweringPod(ProbedPool& world) { world.put(Source::cloud, State::idle, server.url()); }
+};
+
+}  // namespace
+
 TEST_CASE("a starting GPU is ready after two answers, and its lead time is learned") {
   ProbedPool world;
   world.worker.set({.slots = 2});
@@ -74,6 +87,7 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
   ProbedPool world;
   const Source source = GENERATE(Source::local, Source::cloud);
   const Gpu gpu = world.put(source, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   const Lease before = world.pool.claim("before").value();
   world.worker.set({.alive = false});
@@ -99,6 +113,7 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
 TEST_CASE("a GPU that failed for its silence, and is to be destroyed, does not come back") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::cloud, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   world.worker.set({.alive = false});
   world.look(3);
@@ -130,6 +145,7 @@ TEST_CASE("no registered row takes the worker of a pod that failed and may come 
   ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu pod = world.put(Source::cloud, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   world.worker.set({.alive = false});
   world.look(3);
