@@ -103,6 +103,13 @@ void print(const PoolReport& report, Context& context) {
         "none of them is failed or destroyed\n",
         name(source), age(report.view.now - outage.since));
   }
+  for (const Source source : {Source::local, Source::external, Source::cloud}) {
+    if (!totals.sessions_break.at(static_cast<std::size_t>(source))) continue;
+    context.out.print(
+        "warning: sessions break on most GPUs of {}, and their workers answer well: taken for a "
+        "fault of the network or the gateway, so none of them is failed for it\n",
+        name(source));
+  }
   if (!totals.creation_paused.empty()) {
     context.out.print("creation in the cloud is paused: {}\n", printable(totals.creation_paused));
   }

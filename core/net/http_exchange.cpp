@@ -160,7 +160,7 @@ HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
     case CURLE_OPERATION_TIMEDOUT:
       return timeout;
     case CURLE_COULDNT_CONNECT:
-      return connect;
+      return refused() ? connect : broken;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -168,8 +168,15 @@ HttpFault::Kind HttpExchange::kind_of(CURLcode code) const {
     case CURLE_SSL_CIPHER:
       return tls;
     default:
-      return sent_ ? broken : connect;
+      return broken;
   }
+}
+
+// No route, or no descriptor left for a socket, says nothing about the other end.
+bool HttpExchange::refused() const {
+  long error = 0;
+  curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &error);
+  return error == ECONNREFUSED;
 }
 
 std::string HttpExchange::reason(CURLcode code) const {

@@ -38,8 +38,10 @@ class HttpExchange {
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
   bool is_own_shortage(CURLcode code) const;
   HttpFault::Kind kind_of(CURLcode code) const;
+  bool refused() const;
   std::string reason(CURLcode code) const;
 
+  CURL* curl_ = nullptr;  // of the caller
   HttpRequest request_;
   std::string authority_;
   CURL* curl_ = nullptr;  // since prepare()

@@ -6,6 +6,7 @@ namespace navtalk {
 namespace {
 
 constexpr int k_least = 3;  // GPUs: fewer can all be at fault by accident
+constexpr Duration k_few_at_most = std::chrono::minutes(10);
 constexpr int k_begins = 2;
 
 }  // namespace
@@ -20,13 +21,17 @@ SourceAnswers count_answers(std::span<const Gpu> gpus, Source source, const Outa
         gpu.state == State::failed && gpu.misses >= k_silent_misses && gpu.since >= recent;
     if (!gpu.serving() && !lost) continue;
     ++answers.gpus;
-    if (lost || gpu.misses >= (outage.on ? 1 : k_begins)) ++answers.missing;
+    if (!lost && gpu.misses < (outage.on ? 1 : k_begins)) continue;
+    ++answers.missing;
+    if (source == Source::cloud && now - gpu.missed_since < k_few_at_most) ++answers.lately;
   }
   return answers;
 }
 
 Outage judge(const Outage& before, const SourceAnswers& answers, TimePoint now) {
-  const bool on = answers.missing >= k_least && 2 * answers.missing > answers.gpus;
+  const bool most = answers.missing >= k_least && 2 * answers.missing > answers.gpus;
+  const bool few = answers.gpus > 0 && answers.gpus < k_least && answers.lately == answers.gpus;
+  const bool on = most || few;
   return on == before.on ? before : Outage{.on = on, .since = now};
 }
 

@@ -3,7 +3,12 @@
 //
 //   a GPU is lost: three misses in a row, and the grace time since the first of them
 //   at least three GPUs of the source and more than half of them miss:   an outage begins
-//   no longer so many miss:                                              it ends
+//   all of one or two cloud GPUs miss, for less than ten minutes:        an outage begins
+//   no longer so many miss, or those few for so long:                    it ends
+//
+// One or two can all be at fault by accident, so that they are given a bounded time: as long as their
+// provider says that they run, they are destroyed only after it. One dead GPU beside one that answers
+// is lost as any other.
 //
 // During an outage no GPU of the source is lost, and none that failed for its silence is destroyed;
 // afterwards the grace time begins again. A GPU misses from its second miss in a row on (one alone is
@@ -20,6 +25,7 @@ namespace navtalk {
 struct SourceAnswers {
   int gpus = 0;     // that serve, or failed for their silence
   int missing = 0;  // of them
+  int lately = 0;   // of the missing, cloud GPUs that have been silent for less than ten minutes
 
   friend bool operator==(const SourceAnswers&, const SourceAnswers&) = default;
 };

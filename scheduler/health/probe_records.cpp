@@ -13,6 +13,7 @@ const ProbeRecords::Record* ProbeRecords::find(const GpuId& id) const {
 void ProbeRecords::begin(const GpuId& id, Clock::time_point now, Duration spread) {
   const auto [at, is_new] = records_.try_emplace(id);
   Record& record = at->second;
+  record.asks = now - record.asked > k_row_ends ? 1 : record.asks + 1;
   record.asked = record.counted_from = now;
   // As if it had been asked earlier, so that it is due again earlier.
   if (is_new && spread > Duration{}) {

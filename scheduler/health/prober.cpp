@@ -128,6 +128,14 @@ void Prober::ended(const GpuId& id) {
   if (records_.under_way() == 0) idle_.notify_all();
 }
 
+bool Prober::has_asked(const Gpu& gpu) const {
+  if (gpu.url.empty() || (gpu.source == Source::local && gpu.host != options_.host)) return true;
+  const std::lock_guard lock(mutex_);
+  const ProbeRecords::Record* const record = records_.find(gpu.id);
+  return record != nullptr && !record->under_way && record->asks >= k_silent_misses &&
+         Clock::now() - record->asked <= ProbeRecords::k_row_ends;
+}
+
 bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   return idle_.wait_for(lock, stop, at_most, [this] { return records_.under_way() == 0; });

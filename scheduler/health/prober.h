@@ -6,7 +6,7 @@
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
 //   failed             it may return (pool/outage.h), and proves itself as a starting one: ready,
-//                      unless it is blamed for its sessions (scheduler/pool/session_faults.h)
+//                      unless it is blamed for its sessions (scheduler/pool/session_verdict.h)
 //
 // When most GPUs of a source miss their probes at once, none of them fails (outage_rule.h).
 //
@@ -73,6 +73,9 @@ class Prober {
   // True once no probe is under way and all answers are recorded; false after that time, or when a
   // stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
+  // Has this process asked the failed GPU, lately and so often that it would have returned? True for
+  // one that others ask.
+  bool has_asked(const Gpu& gpu) const;
 
  private:
   using Clock = ProbeRecords::Clock;

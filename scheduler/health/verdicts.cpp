@@ -8,7 +8,7 @@
 #include "scheduler/health/outage_rule.h"
 #include "scheduler/health/prober.h"
 #include "scheduler/pool/fail_row.h"
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/session_verdict.h"
 
 namespace navtalk {
 namespace {
@@ -158,11 +158,15 @@ void Prober::tell(const Outages& before, const Outages& after, const PoolView& v
     const std::string missing = std::to_string(answers.missing);
     const std::string gpus = std::to_string(answers.gpus);
     const std::string provider(name(source));
+    const bool given_up = !outage.on && answers.gpus > 0 && answers.missing == answers.gpus;
     if (outage.on) {
       log::error(
           "most GPUs of one provider do not answer: taken for a fault of the network, so none of "
           "them is failed or destroyed",
           {{"provider", provider}, {"missing", missing}, {"gpus", gpus}});
+    } else if (given_up) {
+      log::error("the few GPUs of one provider have not answered for so long that they are failed",
+                 {{"provider", provider}, {"gpus", gpus}});
     } else {
       log::warn("the GPUs of that provider answer again, or most of them",
                 {{"provider", provider}, {"missing", missing}, {"gpus", gpus}});
@@ -182,7 +186,7 @@ void Prober::fail(const Gpu& row, const std::string& why) {
 }
 
 void Prober::make_ready(const Gpu& gpu) {
-  if (gpu.state == State::failed && blamed_for_sessions(store_, gpu.id)) return;
+  if (gpu.state == State::failed && blamed_for_sessions(store_, gpu)) return;
   if (gpu.source == Source::external) {
     if (!all_serving_answered(gpu)) return;
     if (const auto duplicate = why_duplicate(gpu)) return refuse_duplicate(gpu, *duplicate);

@@ -48,10 +48,16 @@ std::string joined(const std::string& url, const std::string& path) {
 }
 
 WorkerFault fault_of(const HttpFault& fault) {
-  const auto kind = fault.kind == HttpFault::Kind::stopped    ? WorkerFault::Kind::stopped
-                    : fault.kind == HttpFault::Kind::shortage ? WorkerFault::Kind::shortage
-                                                              : WorkerFault::Kind::unreachable;
-  return {kind, fault.message};
+  switch (fault.kind) {
+    case HttpFault::Kind::stopped:
+      return {WorkerFault::Kind::stopped, fault.message};
+    case HttpFault::Kind::shortage:
+      return {WorkerFault::Kind::shortage, fault.message};
+    case HttpFault::Kind::connect:
+      return {WorkerFault::Kind::refused, fault.message};
+    default:
+      return {WorkerFault::Kind::unreachable, fault.message};
+  }
 }
 
 WorkerFault fault_of(const HttpAnswer& answer, const std::string& authority) {

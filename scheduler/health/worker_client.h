@@ -21,7 +21,8 @@ namespace navtalk {
 // Why a worker did not do what it was asked.
 struct WorkerFault {
   enum class Kind : std::uint8_t {
-    unreachable,  // no answer: connection refused, broken, too late
+    unreachable,  // no answer: broken, too late
+    refused,      // the connection was refused: nobody listens there
     not_worker,   // somebody answered, but no worker: a proxy's 502, HTML
     sick,         // the worker answers that it is not well (503)
     denied,       // 401 or 403: another token

@@ -48,6 +48,10 @@ bool replace_outages(PoolStore& store, const Outages& before, const Outages& aft
   return known.value.value_or(Outages{}) == before && k_outages.replace(store, known, after);
 }
 
+bool starts_at(const Gpu& gpu, Source source) {
+  return gpu.source == source && gpu.state == State::starting;
+}
+
 bool may_return(const Gpu& gpu) {
   if (gpu.state != State::failed) return false;
   if (gpu.source == Source::external) return true;

@@ -34,6 +34,9 @@ Outages read_outages(PoolStore& store);
 // False when the store does not hold `before` any more: another process was quicker.
 bool replace_outages(PoolStore& store, const Outages& before, const Outages& after);
 
+// Is it being created or woken at that source? In an outage one at a time is.
+bool starts_at(const Gpu& gpu, Source source);
+
 // Did it fail because its worker did not answer, and may the worker still be well? Registered workers
 // may always. Others only while nothing else was asked of them, once they had been ready, and a pod
 // while its price is known: what was found gone at its provider has none.

@@ -1,20 +1,6 @@
-// Who is to blame for sessions that fail at workers whose /healthz is good? A session that is cut, or
-// does not start, is the fault of a network, a client or a worker, and one alone does not tell which.
-// So the gateways of a pool collect such faults in one place, a setting of the store, and a GPU is
-// blamed only for a series. A worker that does not answer well is not judged here: its row counts a
-// miss, and the prober decides.
-//
-//   counted      the GPU's faults of the last `window` since a session last lasted on it.
-//                Faults within `same_occasion` are one occasion: a proxy that restarts cuts many
-//                sessions at once.
-//   not counted  faults of a client that failed on `spread` GPUs and has had no session that lasted
-//                since: its network or its request is what fails.
-//   blamed       for `occasions` with its own refusals of a session; or for `occasions` with
-//                `clients` different clients; or, with fewer clients, for `alone_occasions` over
-//                `alone_span`.
-//
-// Whether a blamed GPU fails is the allocator's decision: not while a session lives on there. Pure,
-// except for the setting.
+// What the pool remembers of sessions that fail at workers whose /healthz is good: their faults, and
+// the sessions that last beside them. The gateways of a pool collect both in one place, a setting of
+// the store; session_verdict.h says what they mean. Not thread-safe; a value.
 #pragma once
 
 #include <string>
@@ -33,6 +19,7 @@ struct SessionFault {
     declined,     // the worker said no in its own words, before it knew what the client wants
   };
   GpuId gpu{};
+  Source source = Source::local;
   std::string client{};  // whoever had the session, as far as the gateway can tell users apart
   Kind kind = Kind::cut;
   TimePoint at{};
@@ -41,36 +28,40 @@ struct SessionFault {
   friend bool operator==(const SessionFault&, const SessionFault&) = default;
 };
 
-struct FaultRules {
-  Duration window = std::chrono::minutes(5);
-  Duration lasting =
-      std::chrono::seconds(30);  // from ready on; a session that is cut later is none
-  Duration same_occasion = std::chrono::seconds(3);
-  int occasions = 3, clients = 3, spread = 3;
-  int alone_occasions = 8;
-  Duration alone_span = std::chrono::minutes(2);
+// A session that lasted, and was not cut in the end, or goes on.
+struct LastedSession {
+  GpuId gpu{};
+  Source source = Source::local;
+  TimePoint began{}, until{};  // until: its end, or now
+
+  friend bool operator==(const LastedSession&, const LastedSession&) = default;
 };
 
 class SessionFaults {
  public:
   SessionFaults() = default;
-  explicit SessionFaults(std::vector<SessionFault> oldest_first)
-      : faults_(std::move(oldest_first)) {}
+  explicit SessionFaults(std::vector<SessionFault> oldest_first,
+                         std::vector<LastedSession> lasted = {})
+      : faults_(std::move(oldest_first)), lasted_(std::move(lasted)) {}
 
   const std::vector<SessionFault>& all() const { return faults_; }
-  // Keeps the latest few hundred.
+  // The latest of each GPU.
+  const std::vector<LastedSession>& lasted() const { return lasted_; }
+  // Keeps a few dozen of each GPU, with their times as wide apart as they came, and the latest few
+  // hundred in all.
   void add(SessionFault fault);
-  // A session of that client lasted on that GPU.
-  void lasted(const GpuId& gpu, const std::string& client);
+  // A session of that client lasted: the GPU has no faults from before, and the client's network is
+  // well. `cut`: it was cut in the end, so that it proves nothing about the network of now.
+  void note_lasted(const LastedSession& session, const std::string& client, bool cut);
   void forget(TimePoint before);
-  bool concerns(const GpuId& gpu, const std::string& client) const;
-  bool blame(const GpuId& gpu, TimePoint now, const FaultRules& rules) const;
+  // Would note_lasted() change something that matters?
+  bool concerns(const LastedSession& session, const std::string& client) const;
 
  private:
-  bool counts(const SessionFault& fault, const GpuId& gpu, TimePoint now,
-              const FaultRules& rules) const;
+  void drop_the_densest(const GpuId& gpu);
 
   std::vector<SessionFault> faults_{};
+  std::vector<LastedSession> lasted_{};
 };
 
 std::string as_text(const SessionFaults& faults);
@@ -78,8 +69,5 @@ std::optional<SessionFaults> parse_session_faults(std::string_view text);
 
 inline constexpr Setting<SessionFaults> k_session_faults{setting_name::k_session_faults, as_text,
                                                          parse_session_faults};
-
-// Is the GPU blamed now? One that failed for it does not return because its /healthz is good.
-bool blamed_for_sessions(PoolStore& store, const GpuId& gpu, const FaultRules& rules = {});
 
 }  // namespace navtalk

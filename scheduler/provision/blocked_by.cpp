@@ -5,7 +5,7 @@
 namespace navtalk {
 namespace {
 
-constexpr std::array<std::string_view, 9> k_phrases = {
+constexpr std::array<std::string_view, 10> k_phrases = {
     "none",
     "the cap on GPUs is reached",
     "the cap on dollars per hour is reached",
@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 9> k_phrases = {
     "GPUs there fail as fast as they are created: a crash loop, not a lack of capacity",
     "no source can create another GPU",
     "failed GPUs are not replaced for a while",
+    "most GPUs there do not answer, so that new ones are tried one at a time",
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ enum class BlockedBy : std::uint8_t {
   crash_loop,
   nothing_creatable,
   failed_hold,
+  outage,
 };
 // A phrase for people.
 std::string_view name(BlockedBy reason);

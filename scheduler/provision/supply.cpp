@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
+#include "scheduler/pool/outage.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/backoff.h"
+#include "scheduler/provision/blocked_by.h"
 
 namespace navtalk {
 namespace {
@@ -41,6 +43,11 @@ std::optional<CreationPause> parse_creation_pause(std::string_view text) {
 
 constexpr Setting<CreationPause> k_creation_pause{setting_name::k_creation_pause, as_text,
                                                   parse_creation_pause};
+
+bool starts_in_cloud(const PoolView& view) {
+  return std::any_of(view.gpus.begin(), view.gpus.end(),
+                     [](const Gpu& gpu) { return starts_at(gpu, Source::cloud); });
+}
 
 // What prevented a new row, as far as one can say afterwards.
 std::string refusal(PoolStore& store, const std::optional<ForUsers>& need) {
@@ -97,25 +104,42 @@ void Supply::ensure_for_refused() {
   if (!enough(view, need)) provision(view, "a user was refused", need);
 }
 
+std::optional<Gpu> Supply::wake_one(const PoolView& view, const std::string& why,
+                                    const std::optional<ForUsers>& need, const Demand& learned,
+                                    bool cloud) {
+  for (const Gpu& gpu : wakeable(view)) {
+    if ((gpu.source == Source::cloud) != cloud) continue;
+    if (!may_retry(learned, gpu.source, Operation::wake, view.gpus, view.now)) continue;
+    if (wake(gpu, why, need)) return gpu;
+  }
+  return std::nullopt;
+}
+
 Provisioning Supply::provision(const PoolView& view, const std::string& why,
                                const std::optional<ForUsers>& need) {
   const Demand learned = options_.demand ? options_.demand() : Demand{};
-  const auto may = [&](Source source, Operation operation) {
-    return may_retry(learned, source, operation, view.gpus, view.now);
+  const bool outage = outage_of(read_outages(store_), Source::cloud).on;
+  const bool tries_one = outage && starts_in_cloud(view);
+  const auto woken = [&](bool cloud) -> std::optional<Provisioning> {
+    if (cloud && (options_.cloud == CloudSwitch::off || tries_one)) return std::nullopt;
+    const auto gpu = wake_one(view, why, need, learned, cloud);
+    if (!gpu) return std::nullopt;
+    return Provisioning{Operation::wake, gpu->id, gpu->source, why};
   };
-  for (const Gpu& gpu : wakeable(view)) {
-    if (gpu.source == Source::cloud && options_.cloud == CloudSwitch::off) continue;
-    if (!may(gpu.source, Operation::wake)) continue;
-    if (wake(gpu, why, need)) return {Operation::wake, gpu.id, gpu.source, why};
-  }
+  if (auto begun = woken(false)) return *begun;
+  if (auto begun = outage ? std::nullopt : woken(true)) return *begun;
   Provisioning provisioned = {.why = "local workers failed; backing off"};
-  if (may(Source::local, Operation::create)) provisioned = create(view, Source::local, why, need);
+  if (may_retry(learned, Source::local, Operation::create, view.gpus, view.now)) {
+    provisioned = create(view, Source::local, why, need);
+  }
   if (provisioned.operation != Operation::none) return provisioned;
+  if (auto begun = outage ? woken(true) : std::nullopt) return *begun;
   if (options_.cloud == CloudSwitch::off) return provisioned;
   if (options_.cloud == CloudSwitch::automatic && !cloud_switched_on(store_)) {
     return {.why = provisioned.why + "; the cloud is switched off"};
   }
-  if (!may(Source::cloud, Operation::create)) {
+  if (tries_one) return {.why = provisioned.why + "; " + std::string(name(BlockedBy::outage))};
+  if (!may_retry(learned, Source::cloud, Operation::create, view.gpus, view.now)) {
     return {.why = provisioned.why + "; the cloud refused or failed; backing off"};
   }
   return create(view, Source::cloud, why, need);

@@ -1,5 +1,7 @@
 // Provisions GPUs: wakes a paused one, else creates one, local while local capacity is left, else in
-// the cloud. It only writes the intent; executors (executor/) carry it out. Quick, thread-safe.
+// the cloud. In an outage of the cloud the other sources come first, and one new cloud GPU at a time
+// shows whether others would answer. It only writes the intent; executors (executor/) carry it out.
+// Quick, thread-safe.
 #pragma once
 
 #include <functional>
@@ -60,6 +62,10 @@ class Supply {
             std::uint64_t fence = 0);
 
  private:
+  // The GPU that it woke; none: there is none that may be woken, of those sources.
+  std::optional<Gpu> wake_one(const PoolView& view, const std::string& why,
+                              const std::optional<ForUsers>& need, const Demand& learned,
+                              bool cloud);
   Provisioning create_local(const PoolView& view, const std::string& why,
                             const std::optional<ForUsers>& need, std::uint64_t fence);
   std::optional<Gpu> add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,

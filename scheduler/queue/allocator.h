@@ -11,13 +11,14 @@
 // A session that fails says little about its worker. The gateway asks the worker, and judge() decides
 // about the GPU:
 //
-//   the worker answers well       the fault counts as evidence (scheduler/pool/session_faults.h); a GPU
-//                                 that is blamed fails, unless a session lives on there
-//   it does not answer at all     local or external: the GPU fails, since its process is gone, and an
-//                                 external one returns by itself
-//   anything else                 one more miss of its row; the prober fails it after its grace time
+//   the worker answers well       the fault counts as evidence (scheduler/pool/session_verdict.h); a
+//                                 GPU that is to blame fails, unless a session lives on there
+//   its process is gone           on loopback, where nothing refuses a connection but the system when
+//                                 nobody listens: the GPU fails; an external one returns by itself
+//   anything else, silence too    one more miss of its row; the prober fails it after its grace time
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,7 +28,7 @@
 #include "core/base/guarded.h"
 #include "scheduler/forecast/demand_tracker.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/session_verdict.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -45,11 +46,11 @@ using Allocation = std::variant<Lease, Waiting, NoGpu>;
 
 // Sessions that failed on one GPU, and what its worker said when it was asked after that.
 struct WorkerReport {
-  enum class Answer : std::uint8_t { well, unwell, none };
+  enum class Answer : std::uint8_t { well, unwell, gone };
   GpuId gpu{};
   Answer answer = Answer::well;
   std::string why_unwell{};
-  std::vector<SessionFault> faults{};  // their time is filled in
+  std::vector<SessionFault> faults{};  // their source and time are filled in
   std::string last_fault{};            // in words
 };
 
@@ -81,8 +82,8 @@ class Allocator {
   void release(const Lease& lease);
   // Call it once the slots of the sessions are free.
   void judge(const WorkerReport& report);
-  // A session of that client has lasted (FaultRules::lasting) on that GPU.
-  void session_lasted(const GpuId& gpu, const std::string& client);
+  // A session of that client is over that lasted (FaultRules::lasting); `cut`: it was cut in the end.
+  void session_lasted(const Lease& lease, const std::string& client, bool cut);
   // Something changed in the pool: the view that serves the waiters is out of date.
   void invalidate_view();
   // Renews all of this gateway's leases and waiters. Call it every third of the lease time.
@@ -104,7 +105,8 @@ class Allocator {
   NoGpu full() const;
   // --- judge_worker.cpp
   void judge_unwell(const Gpu& row, const WorkerReport& report);
-  bool has_lasting_session(const GpuId& gpu);
+  void update_faults(Source source, const std::vector<LastedSession>& living,
+                     const std::function<void(SessionFaults&)>& change);
   void fail_gpu(const GpuId& gpu, const std::string& why);
 
   PoolStore& store_;

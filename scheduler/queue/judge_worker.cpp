@@ -15,17 +15,20 @@ void Allocator::judge(const WorkerReport& report) {
   log::warn("a session failed at a worker that answers well",
             {{"gpu", row->id.text}, {"error", report.last_fault}});
   if (report.faults.empty()) return;
+  const std::vector<LastedSession> living = living_sessions(store_, options_.faults);
   const TimePoint now = store_.now();
-  bool blamed = false;
-  k_session_faults.update(store_, [&](SessionFaults& known) {
-    known.forget(now - options_.faults.window);
+  SessionVerdict verdict = SessionVerdict::none;
+  update_faults(row->source, living, [&](SessionFaults& known) {
     for (SessionFault fault : report.faults) {
+      fault.source = row->source;
       fault.at = now;
       known.add(std::move(fault));
     }
-    blamed = known.blame(row->id, now, options_.faults);
+    verdict = judge_sessions(known, row->id, row->source, living, now, options_.faults);
   });
-  if (!blamed || has_lasting_session(row->id)) return;
+  const bool lives_on = std::any_of(living.begin(), living.end(),
+                                    [&](const auto& session) { return session.gpu == row->id; });
+  if (verdict != SessionVerdict::worker || lives_on) return;
   fail_gpu(row->id, "session after session fails on it: " + report.last_fault);
 }
 
@@ -33,23 +36,43 @@ void Allocator::judge_unwell(const Gpu& row, const WorkerReport& report) {
   log::warn("a session failed, and its worker does not answer well",
             {{"gpu", row.id.text}, {"error", report.why_unwell}});
   store_.missed({{row.id, report.why_unwell}}, store_.now());
-  // The proxy of a cloud that does not answer says nothing about the pod behind it.
-  if (report.answer != WorkerReport::Answer::none || row.source == Source::cloud) return;
-  fail_gpu(row.id, "a session failed, and its worker does not answer: " + report.why_unwell);
+  if (report.answer != WorkerReport::Answer::gone) return;
+  fail_gpu(row.id, "a session failed, and its worker is gone: " + report.why_unwell);
 }
 
-bool Allocator::has_lasting_session(const GpuId& gpu) {
-  const std::vector<Lease> leases = store_.leases();
-  const TimePoint began_by = store_.now() - options_.faults.lasting;
-  return std::any_of(leases.begin(), leases.end(), [&](const Lease& lease) {
-    return lease.gpu == gpu && lease.claimed_at <= began_by;
-  });
-}
-
-void Allocator::session_lasted(const GpuId& gpu, const std::string& client) {
+void Allocator::session_lasted(const Lease& lease, const std::string& client, bool cut) {
+  const LastedSession session{lease.gpu, lease.source, lease.claimed_at, store_.now()};
   const auto known = k_session_faults.read(store_);
-  if (!known || !known->concerns(gpu, client)) return;
-  k_session_faults.update(store_, [&](SessionFaults& faults) { faults.lasted(gpu, client); });
+  if (!known || !known->concerns(session, client)) return;
+  update_faults(lease.source, living_sessions(store_, options_.faults),
+                [&](SessionFaults& faults) { faults.note_lasted(session, client, cut); });
+}
+
+// Says once when sessions begin to break on most GPUs of the source, and when that is over: whoever
+// writes the change.
+void Allocator::update_faults(Source source, const std::vector<LastedSession>& living,
+                              const std::function<void(SessionFaults&)>& change) {
+  const TimePoint now = store_.now();
+  bool before = false, after = false;
+  k_session_faults.update(store_, [&](SessionFaults& known) {
+    known.forget(now - options_.faults.window);
+    before = sessions_break(known, source, living, now, options_.faults);
+    change(known);
+    after = sessions_break(known, source, living, now, options_.faults);
+  });
+  if (before == after) return;
+  const std::string provider(name(source));
+  if (after) {
+    log::error(
+        "sessions break on most GPUs of one provider, and their workers answer well: taken for a "
+        "fault of the network or the gateway, so none of them is failed for it",
+        {{"provider", provider}});
+  } else {
+    log::warn("sessions last again on the GPUs of that provider", {{"provider", provider}});
+  }
+  store_.record(Cause{options_.gateway, provider + (after ? ": sessions break on most GPUs, whose "
+                                                            "workers answer well: none is failed"
+                                                          : ": sessions last again")});
 }
 
 void Allocator::fail_gpu(const GpuId& gpu, const std::string& why) {

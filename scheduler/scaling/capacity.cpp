@@ -1,5 +1,7 @@
 #include "scheduler/scaling/capacity.h"
 
+#include <algorithm>
+
 namespace navtalk {
 namespace {
 
@@ -7,6 +9,7 @@ bool capped(const Gpu& gpu) {
   return gpu.dedicated_to.empty() && gpu.source != Source::external && !nothing_was_made(gpu);
 }
 
+// `held`: a failed or silent one is not replaced yet.
 void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
   capacity.busy += gpu.sessions;
   const bool usable = gpu.source != Source::cloud || cloud_usable;
@@ -14,7 +17,8 @@ void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
   switch (gpu.state) {
     case State::idle:
     case State::running:
-      if (usable) (silent(gpu) ? capacity.holding : capacity.free) += gpu.free_slots();
+      if (usable && !silent(gpu)) capacity.free += gpu.free_slots();
+      if (usable && silent(gpu) && held) capacity.holding += gpu.free_slots();
       capacity.local += local;
       break;
     case State::starting:
@@ -37,9 +41,19 @@ void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
 }  // namespace
 
 bool in_hold(const Gpu& gpu, const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
-  if (now - gpu.since < limits.failed_hold) return true;
+  if (now - gpu.since < limits.failed_hold || snapshot.unasked.contains(gpu.id)) return true;
   const Outage& outage = outage_of(snapshot.outages, gpu.source);
   return may_return(gpu) && (outage.on || now - outage.since < limits.failed_hold);
+}
+
+bool is_replaced(const Gpu& gpu, const Snapshot& snapshot, const ScalingLimits& limits,
+                 TimePoint now) {
+  const bool lasts = gpu.source == Source::cloud && silent(gpu) &&
+                     outage_of(snapshot.outages, gpu.source).on &&
+                     now - gpu.missed_since >= limits.failed_hold;
+  return lasts && std::none_of(snapshot.gpus.begin(), snapshot.gpus.end(), [&](const Gpu& other) {
+           return other.source == gpu.source && other.serving() && other.id != gpu.id;
+         });
 }
 
 Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
@@ -50,7 +64,9 @@ Capacity capacity_of(const Snapshot& snapshot, const ScalingLimits& limits, Time
     if (capped(gpu)) ++capacity.gpus;
     if (gpu.state != State::paused) capacity.usd_per_hour += gpu.usd_per_hour;
     if (shared(gpu)) {
-      count(gpu, cloud_usable, in_hold(gpu, snapshot, limits, now), capacity);
+      const bool held = gpu.state == State::failed ? in_hold(gpu, snapshot, limits, now)
+                                                   : !is_replaced(gpu, snapshot, limits, now);
+      count(gpu, cloud_usable, held, capacity);
     }
   }
   const SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];

@@ -33,6 +33,7 @@ class Growth {
   BlockedBy cap(bool creates, double usd_per_hour) const;
   BlockedBy blocks_create(const SourceState& from, int made, BlockedBy source_backoff) const;
   std::array<Way, 2> ways(Source source) const;
+  bool tries_one(Source source) const;
   int wake_some(const Way& way, int missing);
   int create_some(const Way& way, int missing);
 
@@ -40,6 +41,7 @@ class Growth {
   const ScalingLimits& limits_;
   TimePoint now_;
   Plan& plan_;
+  std::array<int, k_sources> begun_at_{};
   int begun_ = 0;    // wakes and creations of this tick
   int created_ = 0;  // of them, creations
   double begun_usd_per_hour_ = 0;
@@ -59,6 +61,14 @@ BlockedBy Growth::cap(bool creates, double usd_per_hour) const {
   return BlockedBy::none;
 }
 
+// In an outage of its source one new GPU at a time shows whether others would answer.
+bool Growth::tries_one(Source source) const {
+  if (!outage_of(snapshot_.outages, source).on) return false;
+  return begun_at_.at(static_cast<std::size_t>(source)) > 0 ||
+         std::any_of(snapshot_.gpus.begin(), snapshot_.gpus.end(),
+                     [&](const Gpu& gpu) { return starts_at(gpu, source); });
+}
+
 int Growth::wake_some(const Way& way, int missing) {
   const BlockedBy source_backoff = backoff(snapshot_.demand.wake_at(way.source), limits_, now_);
   for (std::size_t i = 0; i < snapshot_.gpus.size() && missing > 0; ++i) {
@@ -66,8 +76,9 @@ int Growth::wake_some(const Way& way, int missing) {
     const bool wakeable = gpu.state == State::paused && gpu.source == way.source && shared(gpu) &&
                           gpu.intent.operation == Operation::none;
     if (!wakeable) continue;
-    const BlockedBy blocked_by =
-        source_backoff == BlockedBy::none ? cap(false, gpu.usd_per_hour) : source_backoff;
+    const BlockedBy blocked_by = tries_one(way.source)               ? BlockedBy::outage
+                                 : source_backoff == BlockedBy::none ? cap(false, gpu.usd_per_hour)
+                                                                     : source_backoff;
     if (blocked_by != BlockedBy::none) {
       block(blocked_by);
       break;
@@ -78,6 +89,7 @@ int Growth::wake_some(const Way& way, int missing) {
                              .source = gpu.source,
                              .why = "more slots are needed, and it is paused"});
     ++begun_;
+    ++begun_at_.at(static_cast<std::size_t>(way.source));
     begun_usd_per_hour_ += gpu.usd_per_hour;
     missing -= gpu.slots;
   }
@@ -97,7 +109,8 @@ int Growth::create_some(const Way& way, int missing) {
   const SourceState& from = snapshot_.sources[static_cast<std::size_t>(way.source)];
   const BlockedBy source_backoff = backoff(snapshot_.demand.create_at(way.source), limits_, now_);
   for (int made = 0; missing > 0; ++made) {
-    const BlockedBy blocked_by = blocks_create(from, made, source_backoff);
+    const BlockedBy blocked_by =
+        tries_one(way.source) ? BlockedBy::outage : blocks_create(from, made, source_backoff);
     if (blocked_by != BlockedBy::none) {
       block(blocked_by);
       break;
@@ -106,6 +119,7 @@ int Growth::create_some(const Way& way, int missing) {
                              .source = way.source,
                              .why = "more slots are needed, and no paused GPU is faster"});
     ++begun_;
+    ++begun_at_.at(static_cast<std::size_t>(way.source));
     ++created_;
     begun_usd_per_hour_ += from.usd_per_hour;
     missing -= from.slots_at(made);

@@ -65,14 +65,19 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   return snapshot;
 }
 
-Tick Scaler::decide_on(const PoolView& view) {
-  const Snapshot now = snapshot(view, store_.decisions(view.now - options_.limits.hold_down));
+Tick Scaler::decide_on(const PoolView& view, bool only_asked) {
+  Snapshot now = snapshot(view, store_.decisions(view.now - options_.limits.hold_down));
+  if (only_asked && options_.has_asked) {
+    for (const Gpu& gpu : view.gpus) {
+      if (may_return(gpu) && !options_.has_asked(gpu)) now.unasked.insert(gpu.id);
+    }
+  }
   Tick tick{.held = true, .plan = decide(now, options_.limits, view.now)};
   tick.explanation = explain(tick.plan, options_.limits, now.demand);
   return tick;
 }
 
-Tick Scaler::dry_run() { return decide_on(store_.view()); }
+Tick Scaler::dry_run() { return decide_on(store_.view(), false); }
 
 bool Scaler::hold() { return store_.hold_scaler(options_.owner, options_.lease).has_value(); }
 
@@ -80,7 +85,7 @@ Tick Scaler::tick() {
   const auto fence = store_.hold_scaler(options_.owner, options_.lease);
   if (!fence) return {};
   const PoolView view = store_.view();
-  Tick tick = decide_on(view);
+  Tick tick = decide_on(view, true);
   if (tick.plan.cloud != cloud_switched_on(store_)) switch_cloud(store_, tick.plan.cloud);
   for (const Action& action : tick.plan.actions) {
     if (act(action, view, *fence)) ++tick.acted;

@@ -2,6 +2,7 @@
 // decision. Executors carry the intents out. Used by the loop of `navtalk serve` and by `navtalk pool scale`.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@ struct ScalerOptions {
   ScalingLimits limits;
   std::string owner;  // this_process()
   int cloud_slots = 1;
-  Duration lease = std::chrono::seconds(20);  // of the one scaler
+  // Has this process asked a failed GPU that may return for long enough to know that it does not?
+  std::function<bool(const Gpu&)> has_asked{};  // none: all
+  Duration lease = std::chrono::seconds(20);    // of the one scaler
   Duration keep_events = std::chrono::days(30);
 };
 
@@ -49,7 +52,8 @@ class Scaler {
   Snapshot snapshot(const PoolView& view, const std::vector<Decision>& decisions);
   bool act(const Action& action, const PoolView& view, std::uint64_t fence);
   void remember(const Plan& plan, const PoolView& view);
-  Tick decide_on(const PoolView& view);
+  // `only_asked`: what was not asked yet is kept. A dry run asks nobody.
+  Tick decide_on(const PoolView& view, bool only_asked);
 
   PoolStore& store_;
   Supply& supply_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,8 @@ struct Snapshot {
   std::span<const TimedTarget> recent{};
   ScalerMemory memory{};
   Outages outages{};
+  // Failed GPUs that may return, and that nobody has asked for long enough to know.
+  std::set<GpuId> unasked{};
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
 };
 

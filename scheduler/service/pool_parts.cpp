@@ -42,9 +42,12 @@ PoolParts::PoolParts(const Uses& uses, const PoolOptions& options, Mode mode)
     : executor(uses.store, uses.providers, executor_options(options),
                std::move(mode.after_failure)),
       prober(uses.store, prober_options(options, mode.probe_at_once)),
-      scaler(
-          uses.store, uses.supply, uses.demand_tracker, provider_of(uses.providers, Source::cloud),
-          {.limits = options.limits, .owner = options.owner, .cloud_slots = options.cloud_slots}) {
+      scaler(uses.store, uses.supply, uses.demand_tracker,
+             provider_of(uses.providers, Source::cloud),
+             {.limits = options.limits,
+              .owner = options.owner,
+              .cloud_slots = options.cloud_slots,
+              .has_asked = [this](const Gpu& gpu) { return prober.has_asked(gpu); }}) {
   for (Provider* provider : uses.providers) {
     const Source source = provider->source();
     if (source == Source::external) continue;

@@ -40,6 +40,8 @@ struct PoolParts {
     bool probe_at_once = false;           // every worker is due at every step of the prober
   };
   PoolParts(const Uses& uses, const PoolOptions& options, Mode mode);
+  PoolParts(const PoolParts&) = delete;  // the scaler asks the prober
+  PoolParts& operator=(const PoolParts&) = delete;
 
   Executor executor;
   Prober prober;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/rfc3339.h"
+#include "scheduler/pool/session_verdict.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/hosts.h"
 #include "scheduler/provision/supply.h"
@@ -35,6 +36,17 @@ std::optional<Headroom> recent_headroom(PoolStore& store, TimePoint now) {
   return known && now - known->at < k_recent_ticks ? known : std::nullopt;
 }
 
+std::array<bool, k_sources> broken_sources(PoolStore& store, TimePoint now) {
+  std::array<bool, k_sources> broken{};
+  const auto faults = k_session_faults.read(store);
+  if (!faults || faults->all().empty()) return broken;
+  const std::vector<LastedSession> living = living_sessions(store);
+  for (std::size_t source = 0; source < k_sources; ++source) {
+    broken.at(source) = sessions_break(*faults, static_cast<Source>(source), living, now, {});
+  }
+  return broken;
+}
+
 PoolTotals count(PoolStore& store, const PoolReport& report) {
   const PoolView& view = report.view;
   PoolTotals totals{.gpus = static_cast<int>(view.gpus.size()),
@@ -59,6 +71,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
   totals.headroom = recent_headroom(store, view.now);
   totals.cloud = cloud_switched_on(store);
   totals.outages = read_outages(store);
+  totals.sessions_break = broken_sources(store, view.now);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
   return totals;
 }
@@ -111,6 +124,12 @@ ordered_json as_json(const PoolTotals& totals, Duration wall) {
       object["outages"].push_back(name(static_cast<Source>(source)));
   }
   object["silent"] = silent;
+  object["sessions_break"] = ordered_json::array();
+  for (std::size_t source = 0; source < k_sources; ++source) {
+    if (totals.sessions_break.at(source)) {
+      object["sessions_break"].push_back(name(static_cast<Source>(source)));
+    }
+  }
   return object;
 }
 

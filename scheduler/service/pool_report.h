@@ -27,7 +27,8 @@ struct PoolTotals {
   bool cloud = false;
   std::string creation_paused{};  // why, while creation in the cloud is paused
   Outages outages{};
-  std::array<int, k_sources> silent{};  // GPUs that serve but do not answer, by Source
+  std::array<bool, k_sources> sessions_break{};  // of most GPUs that answer well, by Source
+  std::array<int, k_sources> silent{};           // GPUs that serve but do not answer, by Source
 };
 
 struct PoolReport {

@@ -39,6 +39,9 @@ void add_pool(MetricsPage& page, const PoolReport& report) {
     page.gauge("navtalk_pool_silent_gpus",
                "GPUs in use that have missed three probes or more, by source",
                totals.silent.at(static_cast<std::size_t>(source)), labels);
+    page.gauge("navtalk_pool_sessions_break",
+               "1 while sessions break on most GPUs of the source, whose workers answer well",
+               totals.sessions_break.at(static_cast<std::size_t>(source)) ? 1 : 0, labels);
     if (source == Source::local) continue;
     page.gauge("navtalk_pool_outage",
                "1 while most GPUs of the source do not answer, so that none is failed or destroyed",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/log/log.h"
+#include "core/net/url.h"
 #include "scheduler/health/worker_client.h"
 #include "server/http/as_tuple.h"
 
@@ -17,8 +18,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto k_avoid = 30s;
-constexpr auto k_pause = 1s;     // before a worker is asked again, or the store
-constexpr auto k_patience = 2s;  // with a worker's answer
+constexpr std::size_t k_avoided_by_all = 2;  // clients whose sessions failed on a GPU
+constexpr auto k_pause = 1s;                 // before a worker is asked again, or the store
+constexpr auto k_patience = 2s;              // with a worker's answer
 constexpr int k_asks = 2;
 
 }  // namespace
@@ -39,9 +41,9 @@ void Suspects::session_failed(const Lease& lease, SessionFault::Kind kind,
 }
 
 void Suspects::session_lasted(const Lease& lease, const std::string& client, bool cut) {
-  store_calls_.post([&allocator = allocator_, gpu = lease.gpu, client] {
+  store_calls_.post([&allocator = allocator_, lease, client, cut] {
     try {
-      allocator.session_lasted(gpu, client);
+      allocator.session_lasted(lease, client, cut);
     } catch (const std::exception& error) {
       log::warn("a session that lasted could not be recorded", {{"error", error.what()}});
     }
@@ -52,11 +54,13 @@ void Suspects::session_lasted(const Lease& lease, const std::string& client, boo
 std::vector<GpuId> Suspects::avoided_by(const std::string& client) {
   const auto since = Clock::now() - k_avoid;
   std::erase_if(failures_, [&](const Failure& failure) { return failure.at < since; });
-  std::set<GpuId> gpus;
-  for (const Failure& failure : failures_) {
-    if (failure.client == client) gpus.insert(failure.gpu);
+  std::map<GpuId, std::set<std::string>> clients;
+  for (const Failure& failure : failures_) clients[failure.gpu].insert(failure.client);
+  std::vector<GpuId> gpus;
+  for (const auto& [gpu, failed] : clients) {
+    if (failed.contains(client) || failed.size() >= k_avoided_by_all) gpus.push_back(gpu);
   }
-  return {gpus.begin(), gpus.end()};
+  return gpus;
 }
 
 void Suspects::open(const Lease& lease, const std::string& why, std::vector<SessionFault> faults) {
@@ -114,14 +118,15 @@ Suspects::Answer Suspects::ask_once(const Lease& lease) const {
                         {.connect_timeout = k_patience, .timeout = k_patience});
     const WorkerAnswer answer = client.health(lease.url);
     if (const auto* fault = std::get_if<WorkerFault>(&answer)) {
-      return {.answer = fault->kind == WorkerFault::Kind::unreachable ? none : unwell,
+      const bool nobody_listens = fault->kind == WorkerFault::Kind::refused;
+      return {.answer = nobody_listens && parse_http_url(lease.url).loopback() ? gone : unwell,
               .asked = fault->kind != WorkerFault::Kind::shortage,
               .why = fault->message};
     }
     const std::optional<std::string> why = why_unready(std::get<WorkerHealth>(answer), false);
     return {.answer = why ? unwell : well, .why = why.value_or("")};
   } catch (const Error& error) {
-    return {.answer = none, .why = error.message()};  // its URL is not valid
+    return {.answer = unwell, .why = error.message()};  // its URL is not valid
   }
 }
 

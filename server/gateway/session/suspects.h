@@ -1,8 +1,10 @@
 // The workers on which sessions have failed: asks each for its health, and reports both to the
 // allocator, which decides about the GPU. Faults that come while a worker is asked join its report,
 // so that a worker that loses all its sessions at once is asked once. Remembers for a while where a
-// client's sessions failed, so that it is sent elsewhere. Of the I/O thread; workers and store are
-// asked on other threads.
+// client's sessions failed, so that it is sent elsewhere, and sends everybody elsewhere where the
+// sessions of several clients failed: nobody is in harm's way then, and what happens to their sessions
+// on other GPUs tells whose fault it is. Of the I/O thread; workers and store are asked on other
+// threads.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -31,7 +33,7 @@ class Suspects {
                       const std::string& why);
   // A session is over that lasted; `cut`: its connection broke in the end.
   void session_lasted(const Lease& lease, const std::string& client, bool cut);
-  // Where this client's sessions failed not long ago.
+  // Where this client's sessions failed not long ago, or those of two others.
   std::vector<GpuId> avoided_by(const std::string& client);
 
  private:
@@ -45,7 +47,7 @@ class Suspects {
     std::string last_fault{};
   };
   struct Answer {
-    WorkerReport::Answer answer = WorkerReport::Answer::none;
+    WorkerReport::Answer answer = WorkerReport::Answer::unwell;
     bool asked = true;  // false: this gateway had no descriptor for the question
     std::string why{};
   };

@@ -54,11 +54,29 @@ TEST_CASE("an outage is at least three GPUs and more than half of a source, as l
   CHECK(after.since == (on == before ? known.since : k_now));
 }
 
+TEST_CASE("one or two cloud GPUs that all miss for less than ten minutes are an outage") {
+  const auto [gpus, lately, on] = GENERATE(table<int, int, bool>(
+      {{0, 0, false}, {1, 0, false}, {1, 1, true}, {2, 1, false}, {2, 2, true}, {3, 2, false}}));
+  const bool before = GENERATE(false, true);
+  CAPTURE(gpus, lately, before);
+  const Outage known{.on = before, .since = k_now - 1h};
+  CHECK(judge(known, {.gpus = gpus, .missing = lately, .lately = lately}, k_now).on == on);
+
+  CHECK(count({pod(3, 9min), pod(2, 1s)}).lately == 2);
+  CHECK(count({pod(3, 10min), pod(2, 1s)}).lately == 1);
+  Gpu external = pod(3, 1min);
+  external.source = Source::external;
+  CHECK(count_answers(std::vector{external}, Source::external, {}, k_grace, k_now) ==
+        SourceAnswers{.gpus = 1, .missing = 1, .lately = 0});
+}
+
 TEST_CASE(
     "what serves is counted, and misses from its second miss on, in an outage from its first") {
   const Outage outage{.on = true, .since = k_now - 1min};
-  CHECK(count({pod(0), pod(1), pod(2), pod(3)}) == SourceAnswers{.gpus = 4, .missing = 2});
-  CHECK(count({pod(0), pod(1), pod(2), pod(3)}, outage) == SourceAnswers{.gpus = 4, .missing = 3});
+  CHECK(count({pod(0), pod(1), pod(2), pod(3)}) ==
+        SourceAnswers{.gpus = 4, .missing = 2, .lately = 2});
+  CHECK(count({pod(0), pod(1), pod(2), pod(3)}, outage) ==
+        SourceAnswers{.gpus = 4, .missing = 3, .lately = 3});
   Gpu starting = pod(3), external = pod(3), unborn = pod(3);
   starting.state = State::starting;
   external.source = Source::external;
@@ -68,7 +86,7 @@ TEST_CASE(
 
 TEST_CASE(
     "what failed for its silence within the grace time counts, and nothing else that failed") {
-  const SourceAnswers none{}, one{.gpus = 1, .missing = 1};
+  const SourceAnswers none{}, one{.gpus = 1, .missing = 1, .lately = 1};
   CHECK(count({failed(3, 10s)}) == one);
   CHECK(count({failed(3, 16s)}) == none);
   CHECK(count({failed(0, 10s)}) == none);

@@ -12,6 +12,14 @@ using namespace navtalk::tests;
 namespace {
 
 constexpr std::chrono::milliseconds k_very_long = std::chrono::minutes(10);
+// Beside it a pod that is silent is no outage.
+struct AnsweringPod {
+  FakeWorker worker{};
+  LoopbackServer server{[this](Connection& client, const ReceivedRequest& request) {
+    worker.handle(client, request);
+  }};
+  explicit AnsweringPod(ProbedPool& world) { world.put(Source::cloud, State::idle, server.url()); }
+};
 
 }  // namespace
 
@@ -81,6 +89,7 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
   ProbedPool world;
   const Source source = GENERATE(Source::local, Source::cloud);
   const Gpu gpu = world.put(source, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   const Lease before = world.pool.claim("before").value();
   world.worker.set({.alive = false});
@@ -106,6 +115,7 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
 TEST_CASE("a GPU that failed for its silence, and is to be destroyed, does not come back") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::cloud, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   world.worker.set({.alive = false});
   world.look(3);
@@ -137,6 +147,7 @@ TEST_CASE("no registered row takes the worker of a pod that failed and may come 
   ProbedPool world;
   world.worker.set({.instance = "one"});
   const Gpu pod = world.put(Source::cloud, State::idle);
+  const AnsweringPod beside(world);
   world.look();
   world.worker.set({.alive = false});
   world.look(3);

@@ -94,10 +94,10 @@ TEST_CASE("a worker's health is taken only from a worker") {
   CHECK_THAT(fault.message, Catch::StartsWith("127.0.0.1:"));
 }
 
-TEST_CASE("a URL without a server is unreachable") {
+TEST_CASE("a URL without a server refuses, and a silent server is unreachable") {
   const std::string url = saying(200, "").url();
   WorkerClient client("token", {.timeout = 200ms});
-  CHECK(fault_in(client.health(url)).kind == Kind::unreachable);
+  CHECK(fault_in(client.health(url)).kind == Kind::refused);
 
   const LoopbackServer silent([](Connection& c, const ReceivedRequest&) { c.hold(); });
   CHECK(fault_in(client.health(silent.url())).kind == Kind::unreachable);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "scheduler/pool/outage.h"
 #include "tests/scheduler/small_pool.h"
 
 using namespace navtalk;
@@ -273,4 +274,26 @@ TEST_CASE("what was refused before it was made takes nobody's place under the ca
   Supply supply = world.supply({.cloud = CloudSwitch::on, .max_gpus = 1});
   CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::create);
   CHECK(supply.provision(world.pool.store->view(), "test").operation == Operation::none);
+}
+
+TEST_CASE("in an outage of the cloud other sources come first, then one pod at a time") {
+  World world;
+  world.host({"cpu"});
+  const Gpu paused = world.put(Source::cloud, State::paused, 1);
+  Outages outages;
+  outages[static_cast<std::size_t>(Source::cloud)] = {.on = true, .since = world.pool.store->now()};
+  REQUIRE(replace_outages(*world.pool.store, {}, outages));
+  Supply supply = world.supply({.cloud = CloudSwitch::on});
+  const auto next = [&] { return supply.provision(world.pool.store->view(), "test"); };
+  CHECK(next().source == Source::local);
+  CHECK(next().gpu == paused.id);
+  CHECK_THAT(next().why, Catch::Contains("one at a time"));
+  const Gpu woken = world.pool.row(paused);
+  REQUIRE(world.pool.store->change({.id = woken.id, .version = woken.version, .event = Event::fail},
+                                   {"test", "it did not answer"}));
+  CHECK(next().operation == Operation::create);
+  CHECK(next().operation == Operation::none);
+
+  REQUIRE(replace_outages(*world.pool.store, outages, {}));
+  CHECK(next().operation == Operation::create);
 }

@@ -12,18 +12,22 @@ using Answer = WorkerReport::Answer;
 
 namespace {
 
+// Every fault is an occasion of its own, since no time passes here.
+FaultRules quick() { return {.same_occasion = 0s}; }
+// And a GPU that is compared with nothing is to blame for any series.
+FaultRules quick_alone() {
+  return {.same_occasion = 0s, .lone_occasions = 3, .lone_clients = 3, .lone_span = 0s};
+}
+
 struct World {
   SmallPool pool;
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test"}};
   DemandTracker demand_tracker{*pool.store};
   Allocator allocator;
 
-  // Every fault is an occasion of its own, since no time passes here.
-  explicit World(Duration lasting = 30s)
+  explicit World(const FaultRules& rules = quick_alone())
       : allocator(*pool.store, supply, demand_tracker,
-                  {.gateway = "gateway",
-                   .host = "here",
-                   .faults = {.lasting = lasting, .same_occasion = 0s}}) {}
+                  {.gateway = "gateway", .host = "here", .faults = rules}) {}
   Gpu idle(Source source = Source::external, int slots = 4) {
     Gpu gpu = new_gpu(pool.identity, source);
     gpu.state = State::idle;
@@ -41,6 +45,13 @@ struct World {
       report.faults.push_back({.gpu = gpu.id, .client = client, .kind = kind});
     }
     allocator.judge(report);
+  }
+  std::vector<std::string> sayings() {
+    std::vector<std::string> why;
+    for (const PoolEvent& event : pool.store->events({})) {
+      if (event.gpu.empty()) why.push_back(event.why);
+    }
+    return why;
   }
 };
 
@@ -70,7 +81,9 @@ TEST_CASE("a worker that answers well and breaks the sessions of three clients f
 }
 
 TEST_CASE("a GPU is not failed for its sessions while one lives on there") {
-  World world(0s);  // every session has lasted
+  FaultRules rules = quick_alone();
+  rules.lasting = 0s;
+  World world(rules);
   const Gpu gpu = world.idle();
   const auto lives = std::get<Lease>(world.allocator.arrive({.id = {"other"}}));
   for (const char* const client : {"a", "b", "c"}) world.report(gpu, Answer::well, {client});
@@ -85,7 +98,7 @@ TEST_CASE("a session that lasts clears what was known against its GPU") {
   const Gpu gpu = world.idle();
   world.report(gpu, Answer::well, {"a"});
   world.report(gpu, Answer::well, {"b"});
-  world.allocator.session_lasted(gpu.id, "z");
+  world.allocator.session_lasted({.gpu = gpu.id, .source = gpu.source}, "z", false);
   world.report(gpu, Answer::well, {"c"});
   CHECK(world.pool.row(gpu).state == State::idle);
 }
@@ -94,24 +107,61 @@ TEST_CASE("two gateways add up what they see of a worker") {
   World world;
   const Gpu gpu = world.idle();
   Allocator other(*world.pool.store, world.supply, world.demand_tracker,
-                  {.gateway = "other", .host = "here", .faults = {.same_occasion = 0s}});
+                  {.gateway = "other", .host = "here", .faults = quick_alone()});
   world.report(gpu, Answer::well, {"a"});
   other.judge({.gpu = gpu.id, .faults = {{.gpu = gpu.id, .client = "b"}}});
   world.report(gpu, Answer::well, {"c"});
   CHECK(world.pool.row(gpu).state == State::failed);
 }
 
-TEST_CASE("a worker that is gone fails at once, a pod behind a proxy after the prober's grace") {
+TEST_CASE("sessions that break on every GPU fail none of them, and that is said once") {
+  World world(quick());
+  const std::vector<Gpu> gpus = {world.idle(), world.idle(), world.idle()};
+  for (int round = 0; round < 5; ++round) {
+    for (const Gpu& gpu : gpus) {
+      // Visitors who come once.
+      world.report(gpu, Answer::well, {gpu.id.text + std::to_string(round)});
+    }
+  }
+  for (const Gpu& gpu : gpus) CHECK(world.pool.row(gpu).state == State::idle);
+  CHECK(world.sayings() ==
+        std::vector<std::string>{"external: sessions break on most GPUs, whose workers answer "
+                                 "well: none is failed"});
+
+  for (const Gpu& gpu : gpus) {
+    world.allocator.session_lasted({.gpu = gpu.id, .source = gpu.source}, "z", false);
+  }
+  CHECK(world.sayings().size() == 2);
+  CHECK(world.sayings().back() == "external: sessions last again");
+}
+
+TEST_CASE("of two GPUs the one fails whose sessions break while one lasts on the other") {
+  World world(quick());
+  const Gpu bad = world.idle(), good = world.idle();
+  for (const char* const client : {"a", "b", "c"}) world.report(bad, Answer::well, {client});
+  CHECK(world.pool.row(bad).state == State::idle);  // nobody has tried the other one
+  world.allocator.session_lasted(
+      {.gpu = good.id, .source = good.source, .claimed_at = world.pool.store->now()}, "d", false);
+  world.report(bad, Answer::well, {"e"});
+  CHECK(world.pool.row(bad).state == State::failed);
+  CHECK(world.pool.row(good).state == State::idle);
+}
+
+TEST_CASE("a worker whose process is gone fails at once, and one that is silent misses a probe") {
   World world;
   const Gpu local = world.idle(Source::local), external = world.idle(Source::external),
             pod = world.idle(Source::cloud);
-  for (const Gpu& gpu : {local, external, pod}) world.report(gpu, Answer::none, {"a"});
-  CHECK(world.pool.row(local).state == State::failed);
-  CHECK(world.pool.row(external).state == State::failed);
-  CHECK(world.pool.row(external).last_error ==
-        "a session failed, and its worker does not answer: connection refused");
-  CHECK(world.pool.row(pod).state == State::idle);
-  CHECK(world.pool.row(pod).misses == 1);
+  for (const Gpu& gpu : {local, external, pod}) {
+    world.report(gpu, Answer::unwell, {"a"});
+    CHECK(world.pool.row(gpu).state == State::idle);
+    CHECK(world.pool.row(gpu).misses == 1);
+  }
+  for (const Gpu& gpu : {local, external}) {
+    world.report(gpu, Answer::gone, {"a"});
+    CHECK(world.pool.row(gpu).state == State::failed);
+    CHECK(world.pool.row(gpu).last_error ==
+          "a session failed, and its worker is gone: connection refused");
+  }
 }
 
 TEST_CASE("a worker that does not answer well counts a miss, and a good answer clears it") {
@@ -129,10 +179,10 @@ TEST_CASE("a GPU that is paused or gone is not failed by a late report") {
   Gpu paused = new_gpu(world.pool.identity, Source::external);
   paused.state = State::paused;
   paused = world.pool.add(paused);
-  world.report(paused, Answer::none, {"a"});
+  world.report(paused, Answer::gone, {"a"});
   CHECK(world.pool.row(paused).state == State::paused);
   CHECK(world.pool.row(paused).last_error.empty());
-  world.report({.id = {"gone"}}, Answer::none, {"a"});
+  world.report({.id = {"gone"}}, Answer::gone, {"a"});
   CHECK(world.pool.store->view().gpus.size() == 1);
 }
 
@@ -140,7 +190,9 @@ TEST_CASE("a GPU that is blamed for its sessions is known as such until the faul
   World world;
   const Gpu gpu = world.idle();
   for (const char* const client : {"a", "b", "c"}) world.report(gpu, Answer::well, {client});
-  CHECK(blamed_for_sessions(*world.pool.store, gpu.id, {.same_occasion = 0s}));
-  CHECK_FALSE(blamed_for_sessions(*world.pool.store, gpu.id, {.window = -1s, .same_occasion = 0s}));
-  CHECK_FALSE(blamed_for_sessions(*world.pool.store, {"other"}, {.same_occasion = 0s}));
+  CHECK(blamed_for_sessions(*world.pool.store, gpu, quick_alone()));
+  FaultRules later = quick_alone();
+  later.window = -1s;
+  CHECK_FALSE(blamed_for_sessions(*world.pool.store, gpu, later));
+  CHECK_FALSE(blamed_for_sessions(*world.pool.store, {.id = {"other"}}, quick_alone()));
 }

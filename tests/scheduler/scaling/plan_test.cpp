@@ -181,6 +181,54 @@ TEST_CASE("in an outage a GPU that failed for its silence still counts, and no o
   CHECK(pool.did() == "clear-failed g0; clear-failed g1; create runpod; create runpod");
 }
 
+TEST_CASE("a failed GPU that nobody has asked is neither destroyed nor replaced") {
+  Pool pool;
+  pool.limits.min_free = 1;
+  auto& gpu = pool.add(Source::cloud, State::failed);
+  gpu.since = k_now - 1h;
+  pool.snapshot.unasked = {gpu.id};
+  CHECK(pool.did() == "");
+  pool.snapshot.unasked.clear();
+  CHECK(pool.did() == "clear-failed g0; create runpod");
+}
+
+TEST_CASE("the only pod that serves is replaced in an outage after the hold, one of two is not") {
+  Pool pool;
+  pool.limits.min_free = 2;
+  pool.snapshot.outages[2] = {.on = true, .since = k_now - 10min};
+  const auto add_silent = [&] {
+    Gpu& gpu = pool.add(Source::cloud, State::idle);
+    gpu.misses = k_silent_misses;
+    gpu.missed_since = k_now - pool.limits.failed_hold;
+  };
+  add_silent();
+  CHECK(pool.did() == "create runpod");
+  pool.snapshot.gpus[0].missed_since += 1s;
+  pool.limits.min_free = 1;
+  CHECK(pool.did() == "");
+  pool.snapshot.gpus[0].missed_since -= 1s;
+  CHECK(pool.did() == "create runpod");
+  add_silent();
+  CHECK(pool.did() == "");
+}
+
+TEST_CASE("in an outage new GPUs of its source are tried one at a time, others as always") {
+  Pool pool;
+  pool.limits.min_free = 5;
+  pool.limits.max_paused_cloud = 1;
+  pool.source(Source::local).creatable = 2;
+  pool.snapshot.outages[2] = {.on = true, .since = k_now - 10min};
+  CHECK(pool.did() == "create local; create local; create runpod");
+  CHECK(pool.plan().missing == 2);
+  CHECK(pool.plan().blocked_by == BlockedBy::outage);
+  pool.add(Source::cloud, State::paused);
+  CHECK(pool.did() == "create local; create local; wake g0");
+  pool.add(Source::cloud, State::starting);
+  CHECK(pool.did() == "create local; create local");
+  pool.snapshot.gpus[1].state = State::failed;  // the next one
+  CHECK(pool.did() == "create local; create local; wake g0");
+}
+
 TEST_CASE("an external GPU that failed is left to the prober, never destroyed") {
   Pool pool;
   auto& gpu = pool.add(Source::external, State::failed);

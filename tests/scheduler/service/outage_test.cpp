@@ -11,9 +11,9 @@ using namespace navtalk::tests;
 
 namespace {
 
-ScalingLimits four_free() {
+ScalingLimits pods_free(int pods) {
   ScalingLimits limits;
-  limits.min_free = limits.max_free.emplace(16);  // four pods of four slots
+  limits.min_free = limits.max_free.emplace(4 * pods);  // of four slots each
   limits.cloud = CloudSwitch::on;
   limits.failed_hold = {};
   return limits;
@@ -25,10 +25,14 @@ struct World {
   ScriptedProvider cloud{Source::cloud};
   Supply supply{store, {.identity = probed.pool.identity, .who = "test", .cloud = CloudSwitch::on}};
   DemandTracker demand_tracker{store};
-  Scaler scaler{store, supply, demand_tracker, &cloud, {.limits = four_free(), .owner = "test"}};
+  Scaler scaler;
   std::vector<Gpu> pods{};
 
-  explicit World(int count) {
+  explicit World(int count)
+      : scaler(store, supply, demand_tracker, &cloud,
+               {.limits = pods_free(count), .owner = "test", .has_asked = [this](const Gpu& gpu) {
+                  return probed.prober.has_asked(gpu);
+                }}) {
     for (int i = 0; i < count; ++i) pods.push_back(probed.put(Source::cloud, State::idle));
   }
   void look(int times) {
@@ -125,10 +129,76 @@ TEST_CASE("one silent pod of four fails, and so does what is still silent after 
   CHECK_FALSE(read_outages(world.store)[2].on);
 }
 
-TEST_CASE("two silent pods fail, though they are all there are") {
+TEST_CASE("one or two pods that are silent are not destroyed, and users who wait get one pod") {
+  World world(GENERATE(1, 2));
+  const int pods = static_cast<int>(world.pods.size());
+  CAPTURE(pods);
+  world.look(1);
+  world.probed.worker.set({.alive = false});
+  world.look(6);
+  CHECK(read_outages(world.store)[2].on);
+  CHECK(world.outage_events().size() == 1);
+  CHECK(world.in_state(State::idle) == pods);
+  CHECK(world.in_state(State::stopping) == 0);
+  for (const char* const who : {"a", "b", "c", "d", "e", "f"}) {
+    REQUIRE(world.probed.pool.enqueue(who));
+  }
+  world.supply.ensure_for_waiters();
+  world.supply.ensure_for_waiters();
+  CHECK(world.in_state(State::starting) == 1);
+
+  world.probed.worker.set({.slots = 4});
+  world.look(2);
+  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK(world.in_state(State::idle) >= pods);
+}
+
+TEST_CASE("two pods that stay silent for longer than ten minutes are failed, and that is said") {
   World world(2);
   world.look(1);
   world.probed.worker.set({.alive = false});
+  world.probed.look(4);
+  REQUIRE(read_outages(world.store)[2].on);
+  // As if they had been silent since eleven minutes ago.
+  std::vector<Miss> misses;
+  std::vector<GpuId> ids;
+  for (const Gpu& gpu : world.pods) {
+    ids.push_back(gpu.id);
+    misses.push_back({gpu.id, "silent"});
+  }
+  const TimePoint then = world.store.now() - std::chrono::minutes(11);
+  world.store.seen(ids, world.store.now());
+  world.store.missed(misses, then);
+  world.probed.look(4);
+  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK(world.in_state(State::failed) == 2);
+}
+
+TEST_CASE("two silent registered workers fail, though they are all there are") {
+  World world(0);
+  world.probed.put(Source::external, State::idle);
+  world.probed.put(Source::external, State::idle, world.probed.alias());
+  world.probed.worker.set({.alive = false});
   world.probed.look(3);
   CHECK(world.in_state(State::failed) == 2);
+}
+
+TEST_CASE("a pod that failed before this process began is destroyed only after it was asked") {
+  World world(1);
+  const bool well = GENERATE(true, false);
+  CAPTURE(well);
+  const Gpu pod = world.pods[0];
+  world.store.seen({pod.id}, world.store.now());
+  for (int i = 0; i < 3; ++i) world.store.missed({{pod.id, "silent"}}, world.store.now());
+  const Gpu row = world.probed.pool.row(pod);
+  REQUIRE(world.store.change({.id = row.id, .version = row.version, .event = Event::fail},
+                             {"test", "silent"}));
+  world.probed.worker.set({.alive = well});
+  world.scaler.tick();
+  CHECK(world.probed.pool.row(pod).state == State::failed);
+  world.probed.look(1);
+  world.scaler.tick();
+  CHECK(world.probed.pool.row(pod).state == State::failed);
+  world.look(3);
+  CHECK(world.probed.pool.row(pod).state == (well ? State::idle : State::stopping));
 }

@@ -3,15 +3,13 @@
 #include <catch2/catch.hpp>
 #include <condition_variable>
 
+#include "tests/scheduler/health/probed_pool.h"
 #include "tests/scheduler/provision/scripted_provider.h"
-#include "tests/scheduler/small_pool.h"
 
 using namespace navtalk;
 using namespace navtalk::tests;
 
 namespace {
-
-constexpr std::chrono::seconds k_long{20};
 
 // Its list may hang until it is asked to stop; the test sees when it is asked for.
 class ListedProvider : public ScriptedProvider {
@@ -49,4 +47,29 @@ TEST_CASE("a provider whose list hangs delays no other provider's") {
   const PoolService service({*pool.store, supply, demand_tracker, {&local, &cloud}}, options);
   CHECK(local.wait_until_listed());
   CHECK(cloud.wait_until_listed());
+}
+
+TEST_CASE("pods that failed before a gateway started return, whatever their hold was") {
+  ProbedPool probed;  // its worker; the service has a prober of its own
+  PoolStore& store = *probed.pool.store;
+  ListedProvider cloud(Source::cloud, true);
+  const Gpu pod = probed.put(Source::cloud, State::idle);
+  store.seen({pod.id}, store.now());
+  for (int i = 0; i < 3; ++i) store.missed({{pod.id, "silent"}}, store.now());
+  const Gpu row = probed.pool.row(pod);
+  REQUIRE(store.change({.id = row.id, .version = row.version, .event = Event::fail},
+                       {"test", "silent"}));
+  Supply supply(store, {.identity = probed.pool.identity, .who = "test"});
+  DemandTracker demand_tracker(store);
+  PoolOptions options{.owner = this_process(), .identity = probed.pool.identity};
+  options.limits.tick = std::chrono::milliseconds(10);
+  options.limits.failed_hold = {};
+  options.limits.max_free = std::nullopt;
+  const PoolService service({store, supply, demand_tracker, {&cloud}}, options);
+  const auto changed = [&] { return store.find(pod.id)->state != State::failed; };
+  std::uint64_t seen = 0;
+  for (const auto end = store.now() + k_long; !changed() && store.now() < end;) {
+    seen = store.wait_for_change(seen, std::chrono::milliseconds(100), {});
+  }
+  CHECK(store.find(pod.id)->state == State::idle);
 }

@@ -4,6 +4,7 @@
 
 #include "scheduler/forecast/headroom.h"
 #include "scheduler/pool/outage.h"
+#include "scheduler/pool/session_faults.h"
 #include "scheduler/pool/settings.h"
 #include "tests/server/gateway/gateway_pool.h"
 
@@ -128,6 +129,29 @@ TEST_CASE("readiness reports the problems of the pool's loops, and metrics the p
   CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
+}
+
+TEST_CASE("sessions that break on most GPUs of a source are shown and scraped") {
+  GatewayPool pool;
+  PoolStore& store = pool.store();
+  const auto broken = [&] {
+    return pool.operate("GET", "/v1/pool").body["totals"]["sessions_break"];
+  };
+  CHECK(broken().empty());
+  SessionFaults faults;
+  for (const int ago_s : {20, 10}) {
+    for (const char* const gpu : {"x", "y"}) {
+      faults.add({.gpu = {gpu},
+                  .source = Source::cloud,
+                  .client = gpu + std::to_string(ago_s),
+                  .at = store.now() - std::chrono::seconds(ago_s)});
+    }
+  }
+  k_session_faults.write(store, faults);
+  CHECK(broken() == nlohmann::json::parse(R"(["runpod"])"));
+  const std::string metrics = ask("GET", pool.url() + "/metrics").text;
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{source="runpod"} 1)"));
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{source="local"} 0)"));
 }
 
 TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {

@@ -1,0 +1,161 @@
+#include "scheduler/pool/session_verdict.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace navtalk {
+namespace {
+
+using Kind = SessionFault::Kind;
+
+// The times of one GPU's faults, as occasions.
+class Occasions {
+ public:
+  explicit Occasions(Duration same) : same_(same) {}
+  void note(TimePoint at) {
+    if (count_ == 0) first_ = at;
+    last_ = at;
+    if (count_ > 0 && at - began_ < same_) return;
+    last_but_one_ = began_;
+    began_ = at;
+    ++count_;
+  }
+  int count() const { return count_; }
+  TimePoint first() const { return first_; }
+  TimePoint last_but_one() const { return last_but_one_; }
+  Duration span() const { return last_ - first_; }
+
+ private:
+  Duration same_;
+  int count_ = 0;
+  TimePoint first_{}, last_{}, began_{}, last_but_one_{};  // began_: of the last occasion
+};
+
+std::size_t gpus_of(const SessionFaults& faults, const std::string& client, TimePoint since) {
+  std::set<GpuId> gpus;
+  for (const SessionFault& fault : faults.all()) {
+    if (fault.client == client && !fault.client_well && fault.at >= since) gpus.insert(fault.gpu);
+  }
+  return gpus.size();
+}
+
+bool reached(std::size_t count, int needed) { return count >= static_cast<std::size_t>(needed); }
+
+// What one GPU's faults add up to.
+class Series {
+ public:
+  Series(const SessionFaults& faults, const GpuId& gpu, TimePoint now, const FaultRules& rules)
+      : rules_(rules) {
+    for (const SessionFault& fault : faults.all()) {
+      if (fault.gpu != gpu || now - fault.at > rules.window) continue;
+      const bool own = fault.kind == Kind::declined;
+      if (!own && !fault.client_well &&
+          reached(gpus_of(faults, fault.client, now - rules.window), rules.spread)) {
+        continue;
+      }
+      all_.note(fault.at);
+      if (own) declined_.note(fault.at);
+      clients_.insert(fault.client);
+    }
+  }
+  bool refusals() const { return declined_.count() >= rules_.occasions; }
+  bool complete() const {
+    return refusals() ||
+           (all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients)) ||
+           (all_.count() >= rules_.few_occasions && all_.span() >= rules_.few_span);
+  }
+  bool enough_alone() const {
+    return refusals() ||
+           (all_.count() >= rules_.lone_occasions && all_.span() >= rules_.lone_span &&
+            reached(clients_.size(), rules_.lone_clients));
+  }
+
+ private:
+  const FaultRules& rules_;
+  Occasions all_{rules_.same_occasion}, declined_{rules_.same_occasion};
+  std::set<std::string> clients_{};
+};
+
+struct Comparison {
+  std::size_t breaking = 0, working = 0;
+  std::size_t clients = 0;  // of the breaking GPUs
+
+  bool most_break() const { return breaking >= 2 && breaking > working; }
+  bool network(const FaultRules& rules) const {
+    return most_break() && reached(clients, rules.clients);
+  }
+};
+
+Comparison compare(const SessionFaults& faults, Source source,
+                   const std::vector<LastedSession>& living, TimePoint now,
+                   const FaultRules& rules) {
+  std::map<GpuId, Occasions> occasions;
+  for (const SessionFault& fault : faults.all()) {
+    if (fault.source != source || now - fault.at > rules.window) continue;
+    occasions.try_emplace(fault.gpu, rules.same_occasion).first->second.note(fault.at);
+  }
+  std::erase_if(occasions,
+                [&](const auto& of) { return of.second.count() < rules.alike_occasions; });
+  Comparison found{.breaking = occasions.size()};
+  if (occasions.empty()) return found;
+  std::set<std::string> clients;
+  for (const SessionFault& fault : faults.all()) {
+    if (occasions.contains(fault.gpu)) clients.insert(fault.client);
+  }
+  found.clients = clients.size();
+  TimePoint first = TimePoint::max(), last_but_one{};
+  for (const auto& [gpu, of] : occasions) {
+    first = std::min(first, of.first());
+    last_but_one = std::max(last_but_one, of.last_but_one());
+  }
+  std::set<GpuId> working;
+  const auto look = [&](const LastedSession& session) {
+    if (session.source == source && !occasions.contains(session.gpu) && session.began >= first &&
+        session.until >= last_but_one) {
+      working.insert(session.gpu);
+    }
+  };
+  std::for_each(faults.lasted().begin(), faults.lasted().end(), look);
+  std::for_each(living.begin(), living.end(), look);
+  found.working = working.size();
+  return found;
+}
+
+}  // namespace
+
+SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
+                              const std::vector<LastedSession>& living, TimePoint now,
+                              const FaultRules& rules) {
+  const Series series(faults, gpu, now, rules);
+  if (!series.complete()) return SessionVerdict::none;
+  const Comparison compared = compare(faults, source, living, now, rules);
+  if (compared.network(rules)) return SessionVerdict::network;
+  if (compared.most_break()) return SessionVerdict::none;
+  return compared.working > 0 || series.enough_alone() ? SessionVerdict::worker
+                                                       : SessionVerdict::none;
+}
+
+bool sessions_break(const SessionFaults& faults, Source source,
+                    const std::vector<LastedSession>& living, TimePoint now,
+                    const FaultRules& rules) {
+  return compare(faults, source, living, now, rules).network(rules);
+}
+
+std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& rules) {
+  const TimePoint now = store.now();
+  std::vector<LastedSession> living;
+  for (const Lease& lease : store.leases()) {
+    if (now - lease.claimed_at < rules.lasting) continue;
+    living.push_back({lease.gpu, lease.source, lease.claimed_at, now});
+  }
+  return living;
+}
+
+bool blamed_for_sessions(PoolStore& store, const Gpu& gpu, const FaultRules& rules) {
+  const auto faults = k_session_faults.read(store);
+  return faults && judge_sessions(*faults, gpu.id, gpu.source, living_sessions(store, rules),
+                                  store.now(), rules) == SessionVerdict::worker;
+}
+
+}  // namespace navtalk

@@ -1,0 +1,69 @@
+// Who is to blame for sessions that fail at workers whose /healthz is good? A session that is cut, or
+// does not start, is the fault of a network, a client, a gateway or a worker, and one alone does not
+// tell which. So a GPU is blamed only for a series, and only in comparison with the other GPUs of its
+// source. A worker that does not answer well is not judged here: its row counts a miss, and the
+// prober decides.
+//
+//   a series     of the GPU's faults of the last `window` since a session last lasted on it:
+//                `occasions` with its own refusals of a session; or `occasions` with `clients`
+//                different clients; or, with fewer clients, `few_occasions` over `few_span`.
+//                Faults within `same_occasion` are one occasion: a proxy that restarts cuts many
+//                sessions at once.
+//   no part      are faults of a client that failed on `spread` GPUs and has had no session that
+//                lasted since: its network or its request is what fails.
+//   breaking     a GPU with `alike_occasions` or more since a session last lasted on it.
+//   working      any other GPU on which a session lasts that began after the first fault of the
+//                breaking ones: it goes on, or ended well after their last occasion but one.
+//
+//   breaking GPUs of the source        working     a GPU with a series, which is one of them
+//   two or more, of `clients` clients  fewer       is well: the network or the gateway is at fault
+//   two or more, of fewer clients      fewer       may be well
+//   one or more                        as many     is to blame
+//   only this one                      none        is to blame for its own refusals, or for
+//                                                  `lone_occasions` of `lone_clients` clients over
+//                                                  `lone_span`; else it may be well
+//
+// Whether a GPU that is to blame fails is the allocator's decision: not while a session lives on
+// there. Pure, except for the functions that read the store.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/pool/session_faults.h"
+
+namespace navtalk {
+
+struct FaultRules {
+  Duration window = std::chrono::minutes(10);
+  Duration lasting =
+      std::chrono::seconds(30);  // from ready on; a session that is cut later is none
+  Duration same_occasion = std::chrono::seconds(3);
+  int occasions = 3, clients = 3, spread = 3;
+  int few_occasions = 8;
+  Duration few_span = std::chrono::minutes(2);
+  int alike_occasions = 2;
+  int lone_occasions = 8, lone_clients = 6;
+  Duration lone_span = std::chrono::minutes(4);
+};
+
+enum class SessionVerdict : std::uint8_t {
+  none,     // too little is known, or its clients fail
+  network,  // of the network or the gateway: the sessions of other GPUs break too
+  worker,
+};
+
+// `living`: the sessions that go on and have lasted, of any GPU.
+SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
+                              const std::vector<LastedSession>& living, TimePoint now,
+                              const FaultRules& rules);
+// Do sessions break on most GPUs of the source that have any?
+bool sessions_break(const SessionFaults& faults, Source source,
+                    const std::vector<LastedSession>& living, TimePoint now,
+                    const FaultRules& rules);
+
+std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& rules = {});
+// Is the GPU to blame now? One that failed for it does not return because its /healthz is good.
+bool blamed_for_sessions(PoolStore& store, const Gpu& gpu, const FaultRules& rules = {});
+
+}  // namespace navtalk

@@ -1,0 +1,175 @@
+#include "scheduler/pool/session_verdict.h"
+
+#include <catch2/catch.hpp>
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+using Kind = SessionFault::Kind;
+using Verdict = SessionVerdict;
+
+namespace {
+
+constexpr TimePoint k_start{1h};
+using Faults = std::vector<SessionFault>;
+
+SessionFault fault(Duration at, const std::string& client, const std::string& gpu = "x",
+                   Kind kind = Kind::cut) {
+  return {
+      .gpu = {gpu}, .source = Source::cloud, .client = client, .kind = kind, .at = k_start + at};
+}
+
+// A session that has lasted on that GPU, and began so long after the first fault.
+LastedSession living(const std::string& gpu, Duration began = 0s, Source source = Source::cloud) {
+  return {{gpu}, source, k_start + began, TimePoint::max()};
+}
+
+// Of GPU x, a second after the last fault.
+Verdict verdict(const Faults& faults, const std::vector<LastedSession>& lasting) {
+  return judge_sessions(SessionFaults(faults), {"x"}, Source::cloud, lasting, faults.back().at + 1s,
+                        {});
+}
+
+// `clients` take turns to fail on that GPU, one every `every`.
+Faults series(int count, Duration every, int clients = 1, const std::string& gpu = "x",
+              Kind kind = Kind::cut) {
+  Faults faults;
+  for (int i = 0; i < count; ++i) {
+    faults.push_back(fault(i * every, gpu + std::to_string(i % clients), gpu, kind));
+  }
+  return faults;
+}
+
+Faults operator+(Faults left, const Faults& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+}  // namespace
+
+TEST_CASE("beside a GPU that works, one is to blame for a series, not for one client or moment") {
+  struct Row {
+    const char* what;
+    Faults faults;
+    bool blamed;
+  };
+  const Kind no = Kind::declined, late = Kind::not_started;
+  const std::vector<Row> table = {
+      {"one cut", {fault(0s, "a")}, false},
+      {"three clients, one after the other",
+       {fault(0s, "a"), fault(4s, "b"), fault(8s, "c")},
+       true},
+      {"three clients at one moment", {fault(0s, "a"), fault(0s, "b"), fault(1s, "c")}, false},
+      {"many clients within a few seconds",
+       {fault(0s, "a"), fault(2s, "b"), fault(4s, "c"), fault(6s, "d")},
+       false},
+      {"two clients in turn", series(4, 4s, 2), false},
+      {"one client, sixteen times in half a minute", series(16, 1900ms), false},
+      {"one client for two minutes", series(8, 18s), true},
+      {"one client that seldom fails", series(5, 60s), false},
+      {"faults on another GPU",
+       {fault(0s, "a", "y"), fault(4s, "b", "y"), fault(8s, "c", "x")},
+       false},
+      {"faults that are old", {fault(0s, "a"), fault(4s, "b"), fault(20min, "c")}, false},
+      {"sessions that did not start, of three clients", series(3, 4s, 3, "x", late), true},
+      {"sessions that did not start, of one client", series(3, 5s, 1, "x", late), false},
+      {"refusals of the worker, of one client", series(3, 5s, 1, "x", no), true},
+      {"two refusals", series(2, 5s, 1, "x", no), false},
+      {"refusals at one moment", series(9, 100ms, 1, "x", no), false},
+  };
+  for (const Row& row : table) {
+    INFO(row.what);
+    CHECK((verdict(row.faults, {living("works")}) == Verdict::worker) == row.blamed);
+  }
+}
+
+TEST_CASE("a GPU whose sessions break as those of the others do is not to blame") {
+  struct Row {
+    const char* what;
+    Faults others;
+    std::vector<LastedSession> lasting;
+    Verdict verdict;
+  };
+  const Faults y = series(2, 4s, 2, "y"), z = series(2, 4s, 2, "z");
+  LastedSession external = living("e", 0s, Source::external);
+  const std::vector<Row> table = {
+      {"another one breaks too", y, {}, Verdict::network},
+      {"one breaks too, and one works", y, {living("a")}, Verdict::network},
+      {"one breaks too, and two work", y, {living("a"), living("b")}, Verdict::worker},
+      {"two break too, and two work", y + z, {living("a"), living("b")}, Verdict::network},
+      {"another one had a single fault", {fault(0s, "d", "y")}, {living("a")}, Verdict::worker},
+      {"another one breaks, though an old session lives on there",
+       y,
+       {living("y", -1min)},
+       Verdict::network},
+      {"the only other one has had nobody", {}, {}, Verdict::none},
+      {"elsewhere only sessions live on that are older", {}, {living("a", -1s)}, Verdict::none},
+      {"sessions last at another source", {}, {external}, Verdict::none},
+  };
+  for (const Row& row : table) {
+    INFO(row.what);
+    CHECK(verdict(row.others + series(3, 4s, 3), row.lasting) == row.verdict);
+    const bool breaks = row.verdict == Verdict::network;
+    CHECK(sessions_break(SessionFaults(row.others + series(3, 4s, 3)), Source::cloud, row.lasting,
+                         k_start + 10s, {}) == breaks);
+  }
+}
+
+TEST_CASE("three resets of all connections are the network's, from the second GPU's second on") {
+  Faults faults;
+  for (int reset = 0; reset < 3; ++reset) {
+    for (const char* const gpu : {"y", "x"}) {
+      if (reset == 2 && faults.back().at == k_start + 15s * reset) continue;
+      for (const char* const user : {"1", "2", "3", "4"}) {
+        faults.push_back(fault(15s * reset, std::string(gpu) + user, gpu));
+      }
+    }
+  }
+  CHECK(verdict(faults, {}) == Verdict::none);  // x was not judged at the third yet
+  faults.push_back(fault(30s, "x1"));
+  CHECK(verdict(faults, {}) == Verdict::network);
+}
+
+TEST_CASE("a GPU with nothing to compare with is to blame for many clients over minutes") {
+  CHECK(verdict(series(3, 4s, 3), {}) == Verdict::none);
+  CHECK(verdict(series(40, 4s, 40), {}) == Verdict::none);  // a burst of less than three minutes
+  CHECK(verdict(series(8, 40s, 8), {}) == Verdict::worker);
+  CHECK(verdict(series(8, 40s, 5), {}) == Verdict::none);
+  CHECK(verdict(series(3, 5s, 1, "x", Kind::declined), {}) == Verdict::worker);
+  // Its successor breaks as it did: it was not to blame.
+  CHECK(verdict(series(8, 40s, 8, "gone") + series(8, 40s, 8), {}) == Verdict::network);
+}
+
+TEST_CASE("a session that ended proves that its GPU works if it saw the others break") {
+  const Faults faults = series(3, 40s, 3);
+  const auto judged = [&](Duration began, Duration until) {
+    const LastedSession ended{{"a"}, Source::cloud, k_start + began, k_start + until};
+    return judge_sessions(SessionFaults(faults, {ended}), {"x"}, Source::cloud, {}, k_start + 81s,
+                          {});
+  };
+  CHECK(judged(5s, 50s) == Verdict::worker);
+  CHECK(judged(5s, 39s) == Verdict::none);   // the last two may have a new reason
+  CHECK(judged(-5s, 50s) == Verdict::none);  // new sessions may break where old ones live on
+}
+
+TEST_CASE("clients that fail on three GPUs prove nothing until their sessions last elsewhere") {
+  Faults everywhere;
+  for (const char* const client : {"a", "b", "c"}) {
+    for (const char* const gpu : {"x", "y", "z"}) {
+      everywhere.push_back(fault(everywhere.size() * 2s, client, gpu));
+    }
+  }
+  // So that x is compared with GPUs that work.
+  const std::vector<LastedSession> lasting = {living("1"), living("2"), living("3"), living("4")};
+  const TimePoint now = everywhere.back().at;
+  SessionFaults faults(everywhere);
+  const auto of_x = [&] { return judge_sessions(faults, {"x"}, Source::cloud, lasting, now, {}); };
+  CHECK(of_x() == Verdict::none);
+  for (const char* const client : {"a", "b", "c"}) faults.note_lasted(living("1"), client, false);
+  CHECK(of_x() == Verdict::worker);
+}
+
+TEST_CASE("one client whose sessions break everywhere is not taken for a fault of the network") {
+  const Faults faults = {fault(0s, "a", "x"), fault(0s, "a", "y"), fault(5s, "a", "x"),
+                         fault(5s, "a", "y")};
+  CHECK_FALSE(sessions_break(SessionFaults(faults), Source::cloud, {}, k_start + 6s, {}));
+}
