@@ -41,7 +41,6 @@ class HttpExchange {
   bool refused() const;
   std::string reason(CURLcode code) const;
 
-  CURL* curl_ = nullptr;  // of the caller
   HttpRequest request_;
   std::string authority_;
   CURL* curl_ = nullptr;  // since prepare()

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "scheduler/pool/session_faults.h"
+#include "tests/fakes/loopback_server.h"
 #include "tests/server/gateway/gateway_pool.h"
 
 using namespace navtalk;
