@@ -1,5 +1,4 @@
-// GPUs that hold their place in the pool although they were not created or woken: their failure is
-// recent, so nothing replaces them yet. Pure.
+// GPUs that were not created or woken, and are not replaced yet because that was a moment ago. Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@ namespace navtalk {
 
 struct FailedStart {
   Source source = Source::local;
-  int slots = 0;
+  int slots = 0;             // that it holds; 0: its row is gone, and its source is in a backoff
   bool starting = false;     // still counted as supply: whether something was made is not known
   Code code = Code::failed;  // or no_capacity
   std::string why{};
@@ -20,7 +19,8 @@ struct FailedStart {
   friend bool operator==(const FailedStart&, const FailedStart&) = default;
 };
 
-// `attempts`: those since the oldest of these rows failed, in the order in which they were made.
+// `attempts`: recent ones, in the order in which they were made. Of a source without such a row, its
+// last start counts if it failed.
 std::vector<FailedStart> failed_starts(const PoolView& view, const std::vector<Attempt>& attempts);
 
 }  // namespace navtalk

@@ -17,7 +17,7 @@ constexpr auto k_longest = std::chrono::minutes(3);
 // Proven ready is what answers twice; a registered worker also waits for those who serve, who may
 // have answered a moment before it.
 constexpr int k_rounds = 3;
-// Longer than any failed GPU is held, unless an outage lasts.
+// Longer than any failed GPU is held, unless an outage lasts, and than any backoff.
 constexpr Duration k_failures_remembered = std::chrono::hours(1);
 
 }  // namespace

@@ -47,8 +47,9 @@ std::optional<TickProblem> held_back(Source source, const ProvidersSaid& said, c
   const FailedStart* worst = nullptr;
   for (const FailedStart& start : said.failed_starts) {
     if (start.starting) missing += start.slots;
-    if (start.source != source) continue;
-    slots += start.slots;
+    const bool in_backoff = start.slots == 0 && plan.blocked_by == BlockedBy::failed_hold;
+    if (start.source != source || (start.slots == 0 && !in_backoff)) continue;
+    slots += in_backoff ? plan.missing : start.slots;
     if (worst == nullptr || start.code == Code::failed) worst = &start;
   }
   if (worst == nullptr || missing <= 0) return std::nullopt;

@@ -113,11 +113,12 @@ void Reconciler::match_unsettled(const Gpu& gpu, bool whole) {
     store_.change({.id = gpu.id, .version = gpu.version, .intent = intent},
                   {options_.who, "its creator is dead: looking for what it created"});
   } else if (whole && now_ >= gpu.intent.until + options_.consistency_window) {
+    const std::string no_effect = "the create call had no effect";
     store_.change(
         {.id = gpu.id,
          .version = gpu.version,
          .event = next(gpu.state, Event::fail) ? std::optional(Event::fail) : std::nullopt,
-         .last_error = "the create call had no effect",
+         .last_error = gpu.last_error.empty() ? no_effect : no_effect + ": " + gpu.last_error,
          .intent = cleared_intent(gpu)},
         {options_.who, "never appeared at the provider"});
   }

@@ -50,7 +50,7 @@ TEST_CASE("static gives back what FREE did not allow for the whole hold") {
     pool.limits.min_free = row.min_free;
     pool.limits.max_free = 2;
     pool.limits.hold_down = row.hold;
-    for (int i = 0; i < 4; ++i) pool.add(Source::cloud, State::idle);
+    for (int i = 0; i < 4; ++i) pool.add(Source::cloud, State::idle).since = k_now - 1h;
     const std::vector<TimedTarget> recent = {{k_now - row.ago, row.target}};
     pool.snapshot.recent = recent;
     INFO("MIN " << row.min_free << ": " << row.target << " slots, " << in_seconds(row.ago)
@@ -64,8 +64,10 @@ TEST_CASE("static: users who come one after the other within the hold share thei
   const int max_free = GENERATE(0, 1);
   Pool pool;
   pool.limits.max_free = max_free;
+  pool.limits.hold_down = 60s;
   pool.add(Source::cloud, State::running, 1);
   for (int i = 0; i < max_free; ++i) pool.add(Source::cloud, State::idle);  // prepared for the next
+  for (Gpu& gpu : pool.snapshot.gpus) gpu.since = k_now - 1h;
   CHECK(pool.did() == "");
   std::vector<TimedTarget> recent = {{k_now - 4s, pool.plan().target.least}};
   pool.snapshot.recent = recent;

@@ -113,6 +113,12 @@ TEST_CASE("slots that failed starts keep missing are a problem until somebody ca
   // Its outcome is not known: it counts as supply, and yet nothing may come.
   CHECK(worst(held(starting, {unclear})) == Code::failed);
   CHECK(held(starting, {}).empty());
+  // Its row is gone, and its source is in a backoff; or something else is in the way.
+  const FailedStart gone{.source = Source::cloud, .why = "HTTP 500"};
+  Plan backoff{.target = {.least = 2}, .blocked_by = BlockedBy::failed_hold, .missing = 2};
+  CHECK_THAT(said(held(backoff, {gone})), Catch::Contains("2 slots are missing: runpod failed"));
+  backoff.blocked_by = BlockedBy::max_gpus;
+  CHECK(held(backoff, {gone}).empty());
   // Nothing is wanted any more; others are being made.
   CHECK(held(Plan{.capacity = {.holding = 1}}, {broken}).empty());
   CHECK(held(one_missing, {broken}, {{Source::cloud, answers({Done{}})}}).empty());
@@ -142,13 +148,19 @@ TEST_CASE("a GPU whose start failed is one that was never ready, or whose last s
     std::vector<Attempt> attempts;
     for (const Result result : row.attempts)
       attempts.push_back({.gpu = gpu.id, .source = gpu.source, .result = result, .detail = "why"});
-    const auto starts = failed_starts({.now = now, .gpus = {gpu}}, attempts);
+    auto starts = failed_starts({.now = now, .gpus = {gpu}}, attempts);
+    std::erase_if(starts, [](const FailedStart& start) { return start.slots == 0; });
     INFO(name(row.state) << " " << row.seen << " " << row.attempts.size());
     REQUIRE(starts.size() == (row.code ? 1 : 0));
     if (!row.code) continue;
     CHECK(starts[0].code == *row.code);
     CHECK(starts[0].why == (attempts.empty() ? "broken" : "why"));
   }
+  // The row is gone.
+  const Attempt last{
+      .gpu = {"g"}, .source = Source::cloud, .result = Result::failed, .detail = "why"};
+  CHECK(failed_starts({.now = now}, {last}) ==
+        std::vector<FailedStart>{{.source = Source::cloud, .why = "why"}});
   // Nobody knows whether the create had an effect.
   Gpu gpu{.id = {"g"}, .source = Source::cloud, .state = State::starting, .last_error = "HTTP 500"};
   gpu.intent = {.operation = Operation::create, .called = true};
