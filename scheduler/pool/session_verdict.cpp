@@ -61,17 +61,21 @@ class Series {
   }
   bool refusals() const { return declined_.count() >= rules_.occasions; }
   bool complete() const {
-    return refusals() ||
-           (all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients)) ||
-           (all_.count() >= rules_.few_occasions && all_.span() >= rules_.few_span);
+    return refusals() || lasts() ||
+           (all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients));
   }
-  bool enough_alone() const {
-    return refusals() ||
+  // No network lies between a gateway and a local worker, and its only user may be one client.
+  bool enough_alone(Source source) const {
+    return refusals() || (source == Source::local && lasts()) ||
            (all_.count() >= rules_.lone_occasions && all_.span() >= rules_.lone_span &&
             reached(clients_.size(), rules_.lone_clients));
   }
 
  private:
+  bool lasts() const {
+    return all_.count() >= rules_.few_occasions && all_.span() >= rules_.few_span;
+  }
+
   const FaultRules& rules_;
   Occasions all_{rules_.same_occasion}, declined_{rules_.same_occasion};
   std::set<std::string> clients_{};
@@ -132,8 +136,8 @@ SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Sou
   const Comparison compared = compare(faults, source, living, now, rules);
   if (compared.network(rules)) return SessionVerdict::network;
   if (compared.most_break()) return SessionVerdict::none;
-  return compared.working > 0 || series.enough_alone() ? SessionVerdict::worker
-                                                       : SessionVerdict::none;
+  return compared.working > 0 || series.enough_alone(source) ? SessionVerdict::worker
+                                                             : SessionVerdict::none;
 }
 
 bool sessions_break(const SessionFaults& faults, Source source,

@@ -21,7 +21,9 @@
 //   one or more                        as many     is to blame
 //   only this one                      none        is to blame for its own refusals, or for
 //                                                  `lone_occasions` of `lone_clients` clients over
-//                                                  `lone_span`; else it may be well
+//                                                  `lone_span`, and a local one, behind no network,
+//                                                  for `few_occasions` over `few_span`; else it
+//                                                  may be well
 //
 // Whether a GPU that is to blame fails is the allocator's decision: not while a session lives on
 // there. Pure, except for the functions that read the store.

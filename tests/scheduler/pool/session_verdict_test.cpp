@@ -135,6 +135,11 @@ TEST_CASE("a GPU with nothing to compare with is to blame for many clients over 
   CHECK(verdict(series(8, 40s, 8), {}) == Verdict::worker);
   CHECK(verdict(series(8, 40s, 5), {}) == Verdict::none);
   CHECK(verdict(series(3, 5s, 1, "x", Kind::declined), {}) == Verdict::worker);
+  // One client is enough where no network lies between.
+  const SessionFaults of_one(series(8, 18s));
+  const TimePoint then = of_one.all().back().at;
+  CHECK(judge_sessions(of_one, {"x"}, Source::cloud, {}, then, {}) == Verdict::none);
+  CHECK(judge_sessions(of_one, {"x"}, Source::local, {}, then, {}) == Verdict::worker);
   // Its successor breaks as it did: it was not to blame.
   CHECK(verdict(series(8, 40s, 8, "gone") + series(8, 40s, 8), {}) == Verdict::network);
 }

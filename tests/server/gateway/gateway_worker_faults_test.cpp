@@ -114,6 +114,7 @@ TEST_CASE("where two visitors' sessions were cut, the next one is sent elsewhere
   }
   const Gpu good = pool.add_worker(4);
   for (const char* const who : {"10.0.0.1", "10.0.0.2"}) be_cut(pool.connect_from(who));
+  REQUIRE(eventually([&] { return known_faults(pool) == 2; }));
   SocketClient client = pool.connect_from("10.0.0.3");
   client.send(k_start);
   REQUIRE(client.receive_type("session.ready").at("type") == "session.ready");
