@@ -279,6 +279,7 @@ TEST_CASE("an invalid URL is the row's error") {
 
 TEST_CASE("misses count on in the next process") {
   ProbedPool world;
+  const AnsweringPod other(world);
   const Gpu gpu = world.put(Source::cloud, State::idle);
   world.worker.set({.alive = false});
   for (int i = 0; i < 3; ++i) {

@@ -33,6 +33,7 @@ ScalingLimits static_limits(int min, int max) {
   limits.max_free = max;
   limits.cloud = CloudSwitch::on;
   limits.failed_hold = {};
+  limits.hold_down = {};  // GPUs that have just become idle are not held
   return limits;
 }
 
