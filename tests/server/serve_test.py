@@ -232,6 +232,43 @@ class Gateway(unittest.TestCase):
         self.assertEqual(self.gateway.end(), 143)
         self.assertEqual(self.gateway.errors(), [])
 
+    def test_speech_comes_back_with_pictures_of_who_speaks(self):
+        self.ready()
+        socket = self.gateway.connect()
+        socket.send(json.dumps({"type": "session.start", "avatar": "ada", "video": {"width": 160}}))
+        video = receive(socket, "session.ready")["video"]
+        self.assertEqual((video["width"], video["height"], video["fps"]), (160, 160, 25))
+        self.assertTrue(video["codec"].startswith("avc1."), video)
+        # A buzz of one second, as loud as a voice.
+        speech = b"".join(((i * 300) % 16000 - 8000).to_bytes(2, "little", signed=True) for i in range(16000))
+        socket.send_binary(speech)
+        socket.send('{"type":"input.end"}')
+        sound, pictures, events = b"", [], []
+        while len(sound) < len(speech) or not pictures:
+            frame = socket.recv()
+            if isinstance(frame, str):
+                events.append(json.loads(frame)["type"])
+            elif frame[0] == 1:
+                sound += frame[16:]
+            else:
+                pictures.append(frame)
+        self.assertEqual(sound, speech)
+        self.assertIn("speech.started", events)
+        self.assertEqual(pictures[0][1] & 1, 1, "the first picture is a key frame")
+        self.assertEqual(pictures[0][16:21], b"\0\0\0\1\x67", "and begins with its parameters")
+        socket.send('{"type":"session.end"}')
+
+    def test_a_text_is_spoken(self):
+        if shutil.which("espeak-ng") is None:
+            self.skipTest("espeak-ng is not installed")
+        self.ready()
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
+        socket.send('{"type":"input.text","text":"Good morning."}')
+        self.assertGreater(receive(socket, "speech.started")["pts_us"], 0)
+        receive(socket, "speech.ended")
+
     def test_bad_frames_are_told(self):
         socket = self.gateway.connect()
         socket.send("nonsense")
