@@ -277,7 +277,7 @@ TEST_CASE("an invalid URL is the row's error") {
 
 TEST_CASE("misses count on in the next process") {
   ProbedPool world;
-  const Gpu gpu = world.put(Source::cloud, State::idle);
+  const Gpu gpu = world.put(Source::external, State::idle);
   world.worker.set({.alive = false});
   for (int i = 0; i < 3; ++i) {
     CHECK(world.pool.row(gpu).state == State::idle);
