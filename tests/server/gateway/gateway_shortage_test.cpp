@@ -10,7 +10,6 @@ using namespace navtalk::server;
 using namespace navtalk::tests;
 using namespace std::chrono_literals;
 
-#ifndef __SANITIZE_ADDRESS__
 namespace {
 
 GatewayOptions tries(int times) {
@@ -105,4 +104,3 @@ TEST_CASE("a worker that the gateway has no descriptor to ask is not taken for d
   CHECK(eventually([&] { return k_session_faults.read(pool.store()).has_value(); }));
   check_unharmed(pool, gpu);
 }
-#endif
