@@ -17,16 +17,17 @@ namespace {
 
 class ScriptedAvatar : public LiveAvatar {
  public:
-  explicit ScriptedAvatar(std::atomic<bool>& breaks) : breaks_(breaks) {}
+  ScriptedAvatar(std::atomic<bool>& breaks, std::atomic<int>& wrong)
+      : breaks_(breaks), wrong_(wrong) {}
   LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
   std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) override {
     if (breaks_) throw Error(Code::failed, "the device is lost");
-    CHECK(picture.sound.size() >= picture.first);
+    if (picture.sound.size() < picture.first) ++wrong_;
     return NdArray<std::uint8_t>({1});
   }
   EncodedPicture encode(const LivePicture& picture,
                         const std::optional<NdArray<std::uint8_t>>& face) override {
-    CHECK(face.has_value() == (picture.lips > 0));
+    if (face.has_value() != (picture.lips > 0)) ++wrong_;
     const bool key = picture.key || picture.number == 0;
     return {.bytes = std::to_string(picture.number) + (face ? " lips" : ""), .key = key};
   }
@@ -34,12 +35,13 @@ class ScriptedAvatar : public LiveAvatar {
   std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
                                   int rate_hz) override {
     if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
-    CHECK(rate_hz == 16000);
+    if (rate_hz != 16000) ++wrong_;
     return std::vector<std::int16_t>(100 * text.size(), std::int16_t{1234});
   }
 
  private:
   std::atomic<bool>& breaks_;
+  std::atomic<int>& wrong_;  // calls that should not have been: the worker's threads make no checks
 };
 
 class LiveWorker {
@@ -51,6 +53,7 @@ class LiveWorker {
   ~LiveWorker() {
     stop_.request_stop();
     result_.wait();
+    CHECK(wrong_ == 0);
   }
   std::string url() const { return worker_.url(); }
 
@@ -67,9 +70,10 @@ class LiveWorker {
             .open_live = [this](const std::string&,
                                 const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
-              return std::make_shared<ScriptedAvatar>(breaks);
+              return std::make_shared<ScriptedAvatar>(breaks, wrong_);
             }};
   }
+  std::atomic<int> wrong_ = 0;
   std::stop_source stop_;
   Worker worker_;
   std::future<void> result_;
