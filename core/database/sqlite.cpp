@@ -20,6 +20,7 @@ Error translated(const SQLite::Exception& error, const std::filesystem::path& pa
   switch (error.getErrorCode()) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:  // held while it begins to read the log; SQLite tries for ten seconds
       return {
           Code::failed,
           fmt::format("the database {} stays locked by another process; end what holds it (fuser "
