@@ -26,8 +26,8 @@
 // A worker that hangs, with its health or with a WebSocket, costs one of the questions at a time for
 // the timeout, and delays no other verdict.
 //
-// A probe that this process could not send, for want of descriptors or ports, is no answer: it counts
-// neither for nor against a worker.
+// If this process lacks descriptors or ports for a probe, the probe counts neither for nor against the
+// worker.
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.

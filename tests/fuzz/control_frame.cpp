@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string type = type_of(text);
   expect(start_too_long(text).has_value() == (size > k_longest_start), "a start is bounded");
   if (!object) {
-    expect(type.empty(), "what is no control frame has no type");
+    expect(type.empty(), "a frame that is not a control frame has no type");
     return 0;
   }
   expect(size <= k_longest_start && depth_of(*object) <= k_deepest_control,

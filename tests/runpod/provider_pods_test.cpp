@@ -77,7 +77,8 @@ TEST_CASE("a pod is destroyed, and destroying it again is done too") {
   CHECK(is<Done>(scene.provider.destroy(row("a", id), k_never)).unknown);
 }
 
-TEST_CASE("404 and a list without the pod say that it is not known, which is no proof") {
+TEST_CASE(
+    "404 and a list without the pod say that it is not known, and do not prove that it is gone") {
   Scene scene;
   scene.server.life({.hidden = 3600s});
   const std::string id = scene.made("a");

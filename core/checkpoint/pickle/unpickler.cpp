@@ -328,7 +328,7 @@ void Unpickler::push_items(NodeKind kind, std::vector<NodeId> items) {
 void Unpickler::extend(NodeKind kind, std::vector<NodeId> items) {
   Node& container = graph_.nodes[top()];
   if (container.kind == NodeKind::opaque) return;
-  if (container.kind != kind) refuse("items for something that is no such container");
+  if (container.kind != kind) refuse("items for something that is not a container of that kind");
   container.items.insert(container.items.end(), items.begin(), items.end());
 }
 

@@ -13,7 +13,7 @@
 using namespace navtalk;
 using namespace navtalk::tests;
 
-TEST_CASE("what a system lacks is no fault of a peer") {
+TEST_CASE("an error of the own system is not blamed on the peer") {
   for (const int lack : {EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL}) CHECK(is_shortage(lack));
   for (const int fault : {0, ECONNREFUSED, ETIMEDOUT, ECONNRESET, EHOSTUNREACH, ENETUNREACH})
     CHECK_FALSE(is_shortage(fault));

@@ -8,7 +8,7 @@
 using namespace navtalk;
 using namespace navtalk::tests;
 
-TEST_CASE("a probe that finds no descriptor is no miss, and no good answer") {
+TEST_CASE("a probe without a descriptor counts neither as a miss nor as a good answer") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::local, State::idle);
   {
