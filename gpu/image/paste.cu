@@ -1,0 +1,224 @@
+// A block makes 64x16 pixels of one frame, a thread 4x2 of them. Where a face shows in the block's pixels, the block first puts the
+// resized face, and what the sharpening needs around it, into shared memory:
+//
+//   decoder output --bytes, bilinear--> shared [20][68] BGR --sharpen, blend with the frame's pixel--> luma, chroma of 2x2
+#include "gpu/image/paste.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "gpu/cuda/kernel.h"
+#include "gpu/image/device_color.h"
+#include "gpu/image/device_sampling.h"
+#include "gpu/image/device_unsharp.h"
+
+namespace navtalk::cuda {
+namespace {
+
+constexpr int k_face = 256;
+constexpr int k_columns = 64, k_rows = 16;  // of a block, in pixels
+constexpr int k_wide = 4, k_high = 2;       // of a thread
+constexpr int k_tile_columns = k_columns + 2 * k_unsharp_reach,
+              k_tile_rows = k_rows + 2 * k_unsharp_reach;
+constexpr int k_most_faces = 8;  // of one launch; they travel as its parameters
+
+struct Paste {
+  FacePaste face;
+  Box mask_place;  // where the mask lies in the frame
+  Box shown;       // all that can change
+  Box needed;      // `shown`, and the reach of the sharpening inside the face's box
+  double scale_x, scale_y;
+};
+struct Batch {
+  Paste paste[k_most_faces];
+  int width, height, face_channels;
+  bool sharpen, whole_words;
+  Sharpening sharpening;
+};
+
+__device__ inline float as_float(float value) { return value; }
+__device__ inline float as_float(__half value) { return __half2float(value); }
+
+// RGB of the decoder to a level of BGR, as to_bgr_bytes() rounds it; NaN becomes 0.
+template <class Value>
+__device__ int face_level(const Value* face, int channels, int x, int y, int bgr) {
+  const float value =
+      as_float(face[(static_cast<std::ptrdiff_t>(y) * k_face + x) * channels + 2 - bgr]);
+  const float share = fminf(fmaxf(__fadd_rn(__fmul_rn(value, 0.5F), 0.5F), 0.0F), 1.0F);
+  return __float2int_rn(__fmul_rn(share, 255.0F));
+}
+
+template <class Value>
+__device__ std::uint8_t resized(const Paste& paste, int channels, int x, int y, int bgr) {
+  const auto* face = static_cast<const Value*>(paste.face.face);
+  const Box& box = paste.face.placement.box;
+  if (box.x2 - box.x1 == k_face && box.y2 - box.y1 == k_face)
+    return static_cast<std::uint8_t>(face_level(face, channels, x - box.x1, y - box.y1, bgr));
+  const LinearTap across = column_tap(x - box.x1, paste.scale_x, k_face),
+                  down = row_tap(y - box.y1, paste.scale_y, k_face);
+  return static_cast<std::uint8_t>(
+      bilinear(across, down, face_level(face, channels, across.first, down.first, bgr),
+               face_level(face, channels, across.second, down.first, bgr),
+               face_level(face, channels, across.first, down.second, bgr),
+               face_level(face, channels, across.second, down.second, bgr)));
+}
+
+// Reflects a coordinate into [begin, end), where the picture that is sharpened ends.
+__device__ int inside(int at, int begin, int end) {
+  return begin + reflected(at - begin, end - begin);
+}
+
+__device__ bool contains(const Box& box, int x, int y) {
+  return x >= box.x1 && x < box.x2 && y >= box.y1 && y < box.y2;
+}
+
+// The frame's 2x2 pixels at (x, y) with the face on them; writes four values of luma and the pair of chroma.
+__device__ void paste_quad(const Batch& batch, const Paste& paste,
+                           const std::uint8_t (*tile)[k_tile_rows][k_tile_columns], int left,
+                           int top, int x, int y) {
+  const std::ptrdiff_t chroma =
+      static_cast<std::ptrdiff_t>(batch.width) * (batch.height + y / 2) + x;
+  const int u = paste.face.frame[chroma], v = paste.face.frame[chroma + 1];
+  Bgr mean{0, 0, 0};
+  std::uint8_t lumas[4];
+  for (int i = 0; i < 4; ++i) {
+    const int px = x + i % 2, py = y + i / 2;
+    const Bgr under =
+        from_yuv(paste.face.frame[static_cast<std::ptrdiff_t>(py) * batch.width + px], u, v);
+    int values[3] = {level(under.b), level(under.g), level(under.r)};
+    if (contains(paste.shown, px, py)) {
+      const int share =
+          paste.face
+              .mask[(py - paste.mask_place.y1) * paste.face.mask_stride + px - paste.mask_place.x1];
+      for (int c = 0; c < 3; ++c) {
+        const std::uint8_t* at =
+            &tile[c][py - top][px - left];  // the upper left of its neighbourhood
+        const int face = batch.sharpen ? sharpened(at, k_tile_columns, batch.sharpening)
+                                       : at[k_unsharp_reach * k_tile_columns + k_unsharp_reach];
+        values[c] = divided_by_255(values[c] * (255 - share) + face * share);
+      }
+    }
+    const Bgr pixel{static_cast<float>(values[0]), static_cast<float>(values[1]),
+                    static_cast<float>(values[2])};
+    lumas[i] = luma(pixel);
+    mean.b += 0.25F * pixel.b;
+    mean.g += 0.25F * pixel.g;
+    mean.r += 0.25F * pixel.r;
+  }
+  for (int i = 0; i < 4; ++i)
+    paste.face.out[static_cast<std::ptrdiff_t>(y + i / 2) * batch.width + x + i % 2] = lumas[i];
+  paste.face.out[chroma] = chroma_blue(mean);
+  paste.face.out[chroma + 1] = chroma_red(mean);
+}
+
+__device__ void copy_row(const Batch& batch, const std::uint8_t* from, std::uint8_t* to,
+                         std::ptrdiff_t at, int count) {
+  if (batch.whole_words && count == k_wide) {
+    *reinterpret_cast<std::uint32_t*>(to + at) = *reinterpret_cast<const std::uint32_t*>(from + at);
+    return;
+  }
+  for (int i = 0; i < count; ++i) to[at + i] = from[at + i];
+}
+
+template <class Value>
+__global__ void paste_kernel(Batch batch) {
+  __shared__ std::uint8_t tile[3][k_tile_rows][k_tile_columns];
+  const Paste& paste = batch.paste[blockIdx.z];
+  const int left = static_cast<int>(blockIdx.x) * k_columns,
+            top = static_cast<int>(blockIdx.y) * k_rows;
+  const bool shows = left < paste.shown.x2 && left + k_columns > paste.shown.x1 &&
+                     top < paste.shown.y2 &&
+                     top + k_rows > paste.shown.y1;  // the same for all threads of the block
+  if (shows) {
+    const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    for (int i = self; i < 3 * k_tile_rows * k_tile_columns;
+         i += static_cast<int>(blockDim.x * blockDim.y)) {
+      const int column = i % k_tile_columns, row = i / k_tile_columns % k_tile_rows,
+                c = i / k_tile_columns / k_tile_rows;
+      const int x = left + column - k_unsharp_reach, y = top + row - k_unsharp_reach;
+      const bool used =
+          x >= paste.shown.x1 - k_unsharp_reach && x < paste.shown.x2 + k_unsharp_reach &&
+          y >= paste.shown.y1 - k_unsharp_reach && y < paste.shown.y2 + k_unsharp_reach;
+      if (used)
+        tile[c][row][column] =
+            resized<Value>(paste, batch.face_channels, inside(x, paste.needed.x1, paste.needed.x2),
+                           inside(y, paste.needed.y1, paste.needed.y2), c);
+    }
+    __syncthreads();
+  }
+  const int x = left + static_cast<int>(threadIdx.x) * k_wide,
+            y = top + static_cast<int>(threadIdx.y) * k_high;
+  if (x >= batch.width || y >= batch.height) return;
+  const int wide = batch.width - x < k_wide ? batch.width - x : k_wide;
+  const bool touched = x < paste.shown.x2 && x + wide > paste.shown.x1 && y < paste.shown.y2 &&
+                       y + k_high > paste.shown.y1;
+  if (!touched) {
+    if (paste.face.frame == paste.face.out) return;
+    const std::ptrdiff_t pitch = batch.width;
+    copy_row(batch, paste.face.frame, paste.face.out, y * pitch + x, wide);
+    copy_row(batch, paste.face.frame, paste.face.out, (y + 1) * pitch + x, wide);
+    copy_row(batch, paste.face.frame, paste.face.out, pitch * (batch.height + y / 2) + x, wide);
+    return;
+  }
+  for (int i = 0; i < wide; i += 2) {
+    if (x + i < paste.shown.x2 && x + i + 2 > paste.shown.x1) {
+      paste_quad(batch, paste, tile, left, top, x + i, y);
+    } else {
+      copy_row(batch, paste.face.frame, paste.face.out,
+               static_cast<std::ptrdiff_t>(y) * batch.width + x + i, 2);
+      copy_row(batch, paste.face.frame, paste.face.out,
+               static_cast<std::ptrdiff_t>(y + 1) * batch.width + x + i, 2);
+      copy_row(batch, paste.face.frame, paste.face.out,
+               static_cast<std::ptrdiff_t>(batch.width) * (batch.height + y / 2) + x + i, 2);
+    }
+  }
+}
+
+bool aligned(const FacePaste& face) {
+  return reinterpret_cast<std::uintptr_t>(face.frame) % k_wide == 0 &&
+         reinterpret_cast<std::uintptr_t>(face.out) % k_wide == 0;
+}
+
+Paste placed(const FacePaste& face, int width, int height) {
+  const Box& box = face.placement.box;
+  const Box& crop = face.placement.crop_box;
+  NAVTALK_CHECK(!box.empty());
+  Paste paste{face, face.mask_region.moved(crop.x1, crop.y1), {}, {}, 0, 0};
+  paste.shown = intersection(intersection(box, intersection(paste.mask_place, crop)),
+                             Box{0, 0, width, height});
+  const Box grown{paste.shown.x1 - k_unsharp_reach, paste.shown.y1 - k_unsharp_reach,
+                  paste.shown.x2 + k_unsharp_reach, paste.shown.y2 + k_unsharp_reach};
+  paste.needed = intersection(grown, box);
+  if (paste.shown.empty()) paste.shown = {};
+  paste.scale_x = sampling_scale(k_face, box.width());
+  paste.scale_y = sampling_scale(k_face, box.height());
+  return paste;
+}
+
+}  // namespace
+
+void paste_faces(std::span<const FacePaste> faces, int width, int height, FaceFormat format,
+                 int face_channels, const std::optional<Unsharp>& unsharp, Stream stream) {
+  NAVTALK_CHECK(width > 0 && height > 0 && width % 2 == 0 && height % 2 == 0 && face_channels >= 3);
+  for (std::size_t first = 0; first < faces.size(); first += k_most_faces) {
+    const std::span<const FacePaste> some =
+        faces.subspan(first, std::min<std::size_t>(k_most_faces, faces.size() - first));
+    Batch batch{};
+    batch.width = width;
+    batch.height = height;
+    batch.face_channels = face_channels;
+    batch.sharpen = unsharp.has_value();
+    batch.sharpening = make_sharpening(unsharp.value_or(Unsharp{}));
+    batch.whole_words = width % k_wide == 0 && std::all_of(some.begin(), some.end(), aligned);
+    for (std::size_t i = 0; i < some.size(); ++i) batch.paste[i] = placed(some[i], width, height);
+    const dim3 block(k_columns / k_wide, k_rows / k_high);
+    const dim3 grid(blocks(width, k_columns), blocks(height, k_rows),
+                    static_cast<unsigned>(some.size()));
+    if (format == FaceFormat::fp16)
+      NAVTALK_LAUNCH(paste_kernel<__half>, grid, block, 0, stream, batch);
+    else
+      NAVTALK_LAUNCH(paste_kernel<float>, grid, block, 0, stream, batch);
+  }
+}
+
+}  // namespace navtalk::cuda

@@ -1,0 +1,210 @@
+// The image kernels' own source, run by the emulation, against their twins on the CPU: at sizes that no block divides, strided,
+// planar, in batches, and empty. Buffers have no slack, so that AddressSanitizer sees an access beyond them.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "gpu/image/blend.h"
+#include "gpu/image/color.h"
+#include "gpu/image/device_image.h"
+#include "gpu/image/gaussian_blur.h"
+#include "gpu/image/resize.h"
+#include "tests/gpu/cuda/emulation/cuda_emulation.h"
+#include "tests/gpu/image/noise.h"
+
+using namespace navtalk;
+
+namespace {
+
+struct Size {
+  int width, height;
+};
+
+// A picture laid out anew: planar or interleaved, rows apart by `gap` bytes, starting at an odd address, and not one byte behind it.
+struct Laid {
+  Laid(const std::vector<Image>& images, bool planar, int gap) {
+    const Image& first = images.front();
+    const int channels = first.channels;
+    pixels.count = static_cast<int>(images.size());
+    pixels.height = first.height;
+    pixels.width = first.width;
+    pixels.channels = channels;
+    pixels.pixel_stride = planar ? 1 : channels;
+    pixels.row_stride = first.width * pixels.pixel_stride + gap;
+    pixels.channel_stride = planar ? pixels.row_stride * first.height : 1;
+    pixels.image_stride = pixels.row_stride * first.height * (planar ? channels : 1);
+    const std::ptrdiff_t last =
+        at(pixels.count - 1, first.height - 1, first.width - 1, channels - 1);
+    bytes = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(last) + 2);
+    pixels.data = bytes.get() + 1;
+    for (int n = 0; n < pixels.count; ++n) put(n, images[static_cast<std::size_t>(n)]);
+  }
+  std::ptrdiff_t at(int n, int y, int x, int c) const {
+    return n * pixels.image_stride + y * pixels.row_stride + x * pixels.pixel_stride +
+           c * pixels.channel_stride;
+  }
+  void put(int n, const Image& image) {
+    for (int y = 0; y < image.height; ++y)
+      for (int x = 0; x < image.width; ++x)
+        for (int c = 0; c < image.channels; ++c)
+          pixels.data[at(n, y, x, c)] = *(image.view().at(x, y) + c);
+  }
+  Image get(int n) const {
+    Image image(pixels.width, pixels.height, pixels.channels);
+    for (int y = 0; y < image.height; ++y)
+      for (int x = 0; x < image.width; ++x)
+        for (int c = 0; c < image.channels; ++c)
+          *(image.view().at(x, y) + c) = pixels.data[at(n, y, x, c)];
+    return image;
+  }
+  std::unique_ptr<std::uint8_t[]> bytes;
+  cuda::Pixels pixels;
+};
+
+std::vector<Image> pictures(int count, Size size, int channels = 3,
+                            std::string_view kind = "noise") {
+  std::vector<Image> images;
+  for (int n = 0; n < count; ++n)
+    images.push_back(
+        noise(static_cast<std::uint64_t>(7 + n), size.width, size.height, channels, kind));
+  return images;
+}
+std::vector<Image> blank(int count, Size size, int channels = 3) {
+  return std::vector<Image>(static_cast<std::size_t>(count),
+                            Image(size.width, size.height, channels));
+}
+
+int furthest(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+  REQUIRE(a.size() == b.size());
+  int most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the resize kernel gives its twin's bytes, larger, smaller and at the same size, in every "
+    "layout") {
+  struct Row {
+    Size from, to;
+    int count, channels;
+  };
+  for (const Row& row :
+       {Row{{37, 29}, {61, 83}, 2, 3}, Row{{64, 48}, {33, 17}, 1, 3}, Row{{5, 1}, {9, 3}, 3, 1},
+        Row{{1, 7}, {4, 2}, 1, 4}, Row{{32, 8}, {32, 8}, 2, 3}}) {
+    for (const bool planar : {false, true}) {
+      INFO(row.from.width << "x" << row.from.height << " to " << row.to.width << "x"
+                          << row.to.height << ", planar " << planar);
+      const std::vector<Image> images = pictures(row.count, row.from, row.channels);
+      const Laid source(images, planar, 3);
+      const Laid destination(blank(row.count, row.to, row.channels), planar, 5);
+      cuda::resize(source.pixels, destination.pixels, nullptr);
+      for (int n = 0; n < row.count; ++n) {
+        Image expected(row.to.width, row.to.height, row.channels);
+        resize(images[static_cast<std::size_t>(n)].view(), expected.view(), Interpolation::linear);
+        CHECK(destination.get(n) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "the blur kernel gives its twin's bytes, also where the picture is narrower than its reach") {
+  struct Row {
+    Size size;
+    int taps;
+    double sigma;
+  };
+  for (const Row& row : {Row{{45, 19}, 5, 1.0}, Row{{33, 9}, 21, 0.0}, Row{{3, 2}, 13, 2.5},
+                         Row{{1, 1}, 7, 0.0}, Row{{40, 30}, 63, 9.0}, Row{{8, 8}, 1, 0.0}}) {
+    for (const bool planar : {false, true}) {
+      INFO(row.size.width << "x" << row.size.height << ", " << row.taps << " taps, planar "
+                          << planar);
+      const std::vector<Image> images = pictures(2, row.size);
+      const Laid source(images, planar, 2), destination(blank(2, row.size), planar, 0);
+      cuda::gaussian_blur(source.pixels, destination.pixels, row.taps, row.sigma, nullptr);
+      for (int n = 0; n < 2; ++n) {
+        Image expected(row.size.width, row.size.height);
+        gaussian_blur(images[static_cast<std::size_t>(n)].view(), expected.view(), row.taps,
+                      row.sigma);
+        CHECK(destination.get(n) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("the unsharp kernel gives its twin's bytes for every amount, sigma and threshold") {
+  for (const Size size : {Size{45, 19}, Size{32, 8}, Size{2, 3}})
+    for (const Unsharp& unsharp : {Unsharp{}, Unsharp{0.5F, 2.0F, 0}, Unsharp{100.0F, 0.6F, 40}}) {
+      INFO(size.width << "x" << size.height << ", amount " << unsharp.amount);
+      const std::vector<Image> images =
+          pictures(2, size, 3, unsharp.threshold == 0 ? "extreme" : "noise");
+      const Laid source(images, false, 1), destination(blank(2, size), true, 4);
+      cuda::unsharp_mask(source.pixels, destination.pixels, unsharp, nullptr);
+      for (int n = 0; n < 2; ++n) {
+        Image expected(size.width, size.height);
+        unsharp_mask(images[static_cast<std::size_t>(n)].view(), expected.view(), unsharp);
+        CHECK(destination.get(n) == expected);
+      }
+    }
+}
+
+TEST_CASE(
+    "the blend kernel gives its twin's bytes in place, and leaves what lies between the rows "
+    "alone") {
+  for (const bool planar : {false, true}) {
+    const Size size{35, 11};
+    std::vector<Image> bases = pictures(2, size);
+    const std::vector<Image> overlays = pictures(2, size, 3, "extreme"),
+                             masks = pictures(2, size, 1);
+    const Laid base(bases, planar, 3), overlay(overlays, false, 0), mask(masks, false, 7);
+    const std::ptrdiff_t gap = base.at(0, 0, size.width - 1, planar ? 0 : 2) + 1;
+    base.pixels.data[gap] = 99;
+    cuda::blend(base.pixels, overlay.pixels, mask.pixels, nullptr);
+    CHECK(base.pixels.data[gap] == 99);
+    for (std::size_t n = 0; n < 2; ++n) {
+      blend(bases[n].view(), overlays[n].view(), masks[n].view());
+      CHECK(base.get(static_cast<int>(n)) == bases[n]);
+    }
+  }
+}
+
+TEST_CASE("the colour kernels are within one level of their twins") {
+  const Size size{70, 18};
+  const std::vector<Image> images = pictures(2, size);
+  const std::size_t bytes = yuv420_bytes(size.width, size.height);
+  const Laid bgr(images, true, 1);
+  std::vector<std::uint8_t> nv12(2 * bytes), i420(2 * bytes), expected(bytes);
+  cuda::bgr_to_nv12(bgr.pixels, nv12.data(), nullptr);
+  cuda::bgr_to_i420(bgr.pixels, i420.data(), nullptr);
+  const Laid back(blank(2, size), false, 3), back420(blank(2, size), true, 0);
+  cuda::nv12_to_bgr(nv12.data(), back.pixels, nullptr);
+  cuda::i420_to_bgr(i420.data(), back420.pixels, nullptr);
+  for (std::size_t n = 0; n < 2; ++n) {
+    const auto part = [&](const std::vector<std::uint8_t>& all) {
+      return std::vector<std::uint8_t>(all.begin() + static_cast<std::ptrdiff_t>(n * bytes),
+                                       all.begin() + static_cast<std::ptrdiff_t>((n + 1) * bytes));
+    };
+    bgr_to_nv12(images[n].view(), expected.data());
+    CHECK(furthest(part(nv12), expected) <= 1);
+    bgr_to_i420(images[n].view(), expected.data());
+    CHECK(furthest(part(i420), expected) <= 1);
+    Image picture(size.width, size.height);
+    nv12_to_bgr(part(nv12).data(), picture.view());
+    CHECK(furthest(back.get(static_cast<int>(n)).pixels, picture.pixels) <= 1);
+    i420_to_bgr(part(i420).data(), picture.view());
+    CHECK(furthest(back420.get(static_cast<int>(n)).pixels, picture.pixels) <= 1);
+  }
+}
+
+TEST_CASE("a batch of no pictures is no launch") {
+  cuda::Pixels none = cuda::interleaved(static_cast<std::uint8_t*>(nullptr), 0, 4, 6);
+  cuda::Pixels mask = cuda::planar(static_cast<std::uint8_t*>(nullptr), 0, 4, 6, 1);
+  cuda::resize(none, none, nullptr);
+  cuda::gaussian_blur(none, none, 5, 1.0, nullptr);
+  cuda::unsharp_mask(none, none, {}, nullptr);
+  cuda::blend(none, none, mask, nullptr);
+  cuda::bgr_to_nv12(none, nullptr, nullptr);
+  SUCCEED("nothing was read or written");
+}

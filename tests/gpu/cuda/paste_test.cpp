@@ -1,0 +1,159 @@
+// The fused kernel against the way through the twins: NV12 to BGR, compose(), and back.
+#include "gpu/image/paste.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gpu/image/color.h"
+#include "gpu/kernels/maps.h"
+#include "tests/gpu/cuda/emulation/cuda_emulation.h"
+#include "tests/gpu/image/noise.h"
+
+using namespace navtalk;
+
+namespace {
+
+constexpr int k_face = 256,
+              k_channels = 4;  // the decoder's maps may have a channel more than they need
+
+// Smooth in places and rough in others, as faces are; beyond [-1,1], and one NaN.
+std::vector<float> decoder_output(int seed) {
+  std::vector<float> values(static_cast<std::size_t>(k_face) * k_face * k_channels);
+  const Image rough = noise(static_cast<std::uint64_t>(seed), k_face, k_face, k_channels);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t x = i / k_channels % k_face;
+    values[i] = x < 128 ? std::sin(static_cast<float>(i) * 0.001F) * 1.1F
+                        : static_cast<float>(rough.pixels[i]) / 127.5F - 1.0F;
+  }
+  values[k_channels * (100 * k_face + 60)] = std::numeric_limits<float>::quiet_NaN();
+  return values;
+}
+
+struct Case {
+  Box box, crop_box;
+  std::optional<Box> mask_region;
+};
+
+// What the twins make of it; outside the touched 2x2 pixels, the frame.
+std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& frame, int width, int height,
+                                   const std::vector<float>& decoded, const Case& row,
+                                   const Image& mask, const std::optional<Unsharp>& unsharp) {
+  Image face(k_face, k_face);
+  kernels::to_bgr_bytes(decoded.data(), k_channels, kernels::Format::fp32, k_face * k_face,
+                        face.pixels.data());
+  Image bgr(width, height);
+  nv12_to_bgr(frame.data(), bgr.view());
+  compose(bgr.view(), face.view(), {row.box, row.crop_box}, mask.view(), row.mask_region, unsharp);
+  std::vector<std::uint8_t> made(frame.size());
+  bgr_to_nv12(bgr.view(), made.data());
+  const Box region =
+      row.mask_region.value_or(Box{0, 0, row.crop_box.width(), row.crop_box.height()});
+  const Box shown =
+      intersection(intersection(row.box, region.moved(row.crop_box.x1, row.crop_box.y1)),
+                   Box{0, 0, width, height});
+  std::vector<std::uint8_t> out = frame;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const int qx = x / 2 * 2, qy = y / 2 * 2;
+      if (qx >= shown.x2 || qx + 2 <= shown.x1 || qy >= shown.y2 || qy + 2 <= shown.y1) continue;
+      const std::size_t luma = static_cast<std::size_t>(y) * width + x;
+      const std::size_t chroma = static_cast<std::size_t>(width) * (height + y / 2) + x;
+      out[luma] = made[luma];
+      out[chroma] = made[chroma];
+    }
+  return out;
+}
+
+// A frame whose chroma stays inside what BGR can show, as video's does.
+std::vector<std::uint8_t> frame_of(std::uint64_t seed, int width, int height) {
+  const Image picture = noise(seed, width, height);
+  std::vector<std::uint8_t> nv12(yuv420_bytes(width, height));
+  bgr_to_nv12(picture.view(), nv12.data());
+  return nv12;
+}
+
+}  // namespace
+
+TEST_CASE("faces are pasted within one level of the way through BGR, and nothing else changes") {
+  const int width = GENERATE(150, 128), height = 84;
+  const std::optional<Unsharp> unsharp =
+      GENERATE(std::optional<Unsharp>{}, std::optional<Unsharp>{Unsharp{}});
+  const std::vector<Case> cases = {
+      {{31, 11, 92, 70}, {20, 4, 110, 80}, std::nullopt},       // odd edges
+      {{-10, 40, 50, 100}, {-20, 30, 60, 110}, std::nullopt},   // beyond the frame's edge
+      {{16, 8, 80, 72}, {10, 2, 90, 82}, Box{12, 30, 61, 71}},  // a mask for a part
+      {{200, 10, 240, 50}, {190, 0, 250, 60}, std::nullopt},    // nothing to be seen
+  };
+  std::vector<std::vector<float>> decoded;
+  std::vector<std::vector<std::uint8_t>> frames, outs;
+  std::vector<Image> masks;
+  std::vector<cuda::FacePaste> faces;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Box region = cases[i].mask_region.value_or(
+        Box{0, 0, cases[i].crop_box.width(), cases[i].crop_box.height()});
+    decoded.push_back(decoder_output(static_cast<int>(i) + 1));
+    frames.push_back(frame_of(40 + i, width, height));
+    outs.emplace_back(frames.back().size());
+    masks.push_back(noise(90 + i, region.width(), region.height(), 1));
+    for (std::size_t m = 0; m < masks.back().pixels.size(); m += 3)
+      masks.back().pixels[m] = m % 2 == 0 ? 255 : 0;
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Box region = cases[i].mask_region.value_or(
+        Box{0, 0, cases[i].crop_box.width(), cases[i].crop_box.height()});
+    faces.push_back({frames[i].data(),
+                     outs[i].data(),
+                     decoded[i].data(),
+                     masks[i].pixels.data(),
+                     masks[i].width,
+                     region,
+                     {cases[i].box, cases[i].crop_box}});
+  }
+  cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp32, k_channels, unsharp, nullptr);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    INFO("case " << i << ", width " << width << ", sharpened " << unsharp.has_value());
+    const std::vector<std::uint8_t> wanted =
+        expected(frames[i], width, height, decoded[i], cases[i], masks[i], unsharp);
+    int most = 0;
+    for (std::size_t p = 0; p < wanted.size(); ++p)
+      most = std::max(most, std::abs(wanted[p] - outs[i][p]));
+    CHECK(most <= 1);
+  }
+  CHECK(outs.back() == frames.back());
+}
+
+TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
+  const int width = 96, height = 64;
+  const std::vector<float> decoded = decoder_output(5);
+  std::vector<__half> in_fp16;
+  std::vector<float> rounded;
+  for (const float value : decoded) {
+    in_fp16.push_back(__float2half(value));
+    rounded.push_back(__half2float(in_fp16.back()));
+  }
+  const Case row{{20, 10, 70, 60}, {14, 4, 76, 64}, std::nullopt};
+  const Image mask = noise(3, 62, 60, 1);
+  const std::vector<std::uint8_t> frame = frame_of(8, width, height);
+  std::vector<std::vector<std::uint8_t>> frames(11, frame);
+  std::vector<cuda::FacePaste> faces;
+  for (std::vector<std::uint8_t>& each : frames)
+    faces.push_back({each.data(),
+                     each.data(),
+                     in_fp16.data(),
+                     mask.pixels.data(),
+                     mask.width,
+                     {0, 0, 62, 60},
+                     {row.box, row.crop_box}});
+  cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp16, k_channels, std::nullopt,
+                    nullptr);
+  const std::vector<std::uint8_t> wanted =
+      expected(frame, width, height, rounded, row, mask, std::nullopt);
+  for (const std::vector<std::uint8_t>& each : frames) {
+    int most = 0;
+    for (std::size_t p = 0; p < wanted.size(); ++p)
+      most = std::max(most, std::abs(wanted[p] - each[p]));
+    CHECK(most <= 1);
+  }
+}
