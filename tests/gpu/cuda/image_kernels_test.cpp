@@ -1,18 +1,19 @@
-// The image kernels' own source, run by the emulation, against their twins on the CPU: at sizes that no block divides, strided,
+// The image kernels, on a device or run by the emulation, against their twins on the CPU: at sizes that no block divides, strided,
 // planar, in batches, and empty. Buffers have no slack, so that AddressSanitizer sees an access beyond them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <memory>
 
 #include "gpu/image/blend.h"
 #include "gpu/image/color.h"
 #include "gpu/image/device_image.h"
 #include "gpu/image/gaussian_blur.h"
 #include "gpu/image/resize.h"
-#include "tests/gpu/cuda/emulation/cuda_emulation.h"
+#include "tests/gpu/cuda/device_memory.h"
+#include "tests/gpu/cuda/furthest.h"
 #include "tests/gpu/image/noise.h"
 
 using namespace navtalk;
+using tests::furthest;
 
 namespace {
 
@@ -20,45 +21,55 @@ struct Size {
   int width, height;
 };
 
-// A picture laid out anew: planar or interleaved, rows apart by `gap` bytes, starting at an odd address, and not one byte behind it.
+// Pictures laid out anew on the device: planar or interleaved, rows apart by `gap` bytes, starting
+// at an odd address, and not one byte behind the last value.
 struct Laid {
-  Laid(const std::vector<Image>& images, bool planar, int gap) {
+  Laid(const std::vector<Image>& images, bool planar, int gap)
+      : pixels(layout(images, planar, gap)), memory(laid_out(images), 1) {
+    pixels.data = memory.data();
+  }
+  static cuda::Pixels layout(const std::vector<Image>& images, bool planar, int gap) {
     const Image& first = images.front();
-    const int channels = first.channels;
-    pixels.count = static_cast<int>(images.size());
-    pixels.height = first.height;
-    pixels.width = first.width;
-    pixels.channels = channels;
-    pixels.pixel_stride = planar ? 1 : channels;
-    pixels.row_stride = first.width * pixels.pixel_stride + gap;
-    pixels.channel_stride = planar ? pixels.row_stride * first.height : 1;
-    pixels.image_stride = pixels.row_stride * first.height * (planar ? channels : 1);
-    const std::ptrdiff_t last =
-        at(pixels.count - 1, first.height - 1, first.width - 1, channels - 1);
-    bytes = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(last) + 2);
-    pixels.data = bytes.get() + 1;
-    for (int n = 0; n < pixels.count; ++n) put(n, images[static_cast<std::size_t>(n)]);
+    cuda::Pixels made =
+        cuda::interleaved(static_cast<std::uint8_t*>(nullptr), static_cast<int>(images.size()),
+                          first.height, first.width, first.channels);
+    made.pixel_stride = planar ? 1 : first.channels;
+    made.row_stride = first.width * made.pixel_stride + gap;
+    made.channel_stride = planar ? made.row_stride * first.height : 1;
+    made.image_stride = made.row_stride * first.height * (planar ? first.channels : 1);
+    return made;
   }
-  std::ptrdiff_t at(int n, int y, int x, int c) const {
-    return n * pixels.image_stride + y * pixels.row_stride + x * pixels.pixel_stride +
-           c * pixels.channel_stride;
+  std::size_t at(int n, int y, int x, int c) const {
+    return static_cast<std::size_t>(n * pixels.image_stride + y * pixels.row_stride +
+                                    x * pixels.pixel_stride + c * pixels.channel_stride);
   }
-  void put(int n, const Image& image) {
+  std::vector<std::uint8_t> laid_out(const std::vector<Image>& images) const {
+    std::vector<std::uint8_t> bytes(
+        at(pixels.count - 1, pixels.height - 1, pixels.width - 1, pixels.channels - 1) + 1, k_gap);
+    for (int n = 0; n < pixels.count; ++n)
+      for_each_value(
+          images[static_cast<std::size_t>(n)],
+          [&](int y, int x, int c, std::uint8_t value) { bytes[at(n, y, x, c)] = value; });
+    return bytes;
+  }
+  template <class Use>
+  static void for_each_value(const Image& image, Use use) {
     for (int y = 0; y < image.height; ++y)
       for (int x = 0; x < image.width; ++x)
-        for (int c = 0; c < image.channels; ++c)
-          pixels.data[at(n, y, x, c)] = *(image.view().at(x, y) + c);
+        for (int c = 0; c < image.channels; ++c) use(y, x, c, *(image.view().at(x, y) + c));
   }
   Image get(int n) const {
+    const std::vector<std::uint8_t> bytes = memory.get();
     Image image(pixels.width, pixels.height, pixels.channels);
     for (int y = 0; y < image.height; ++y)
       for (int x = 0; x < image.width; ++x)
         for (int c = 0; c < image.channels; ++c)
-          *(image.view().at(x, y) + c) = pixels.data[at(n, y, x, c)];
+          *(image.view().at(x, y) + c) = bytes[at(n, y, x, c)];
     return image;
   }
-  std::unique_ptr<std::uint8_t[]> bytes;
+  static constexpr std::uint8_t k_gap = 99;
   cuda::Pixels pixels;
+  tests::DeviceMemory memory;
 };
 
 std::vector<Image> pictures(int count, Size size, int channels = 3,
@@ -74,18 +85,12 @@ std::vector<Image> blank(int count, Size size, int channels = 3) {
                             Image(size.width, size.height, channels));
 }
 
-int furthest(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
-  REQUIRE(a.size() == b.size());
-  int most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
 }  // namespace
 
 TEST_CASE(
     "the resize kernel gives its twin's bytes, larger, smaller and at the same size, in every "
     "layout") {
+  NAVTALK_NEEDS_DEVICE();
   struct Row {
     Size from, to;
     int count, channels;
@@ -111,6 +116,7 @@ TEST_CASE(
 
 TEST_CASE(
     "the blur kernel gives its twin's bytes, also where the picture is narrower than its reach") {
+  NAVTALK_NEEDS_DEVICE();
   struct Row {
     Size size;
     int taps;
@@ -135,6 +141,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the unsharp kernel gives its twin's bytes for every amount, sigma and threshold") {
+  NAVTALK_NEEDS_DEVICE();
   for (const Size size : {Size{45, 19}, Size{32, 8}, Size{2, 3}})
     for (const Unsharp& unsharp : {Unsharp{}, Unsharp{0.5F, 2.0F, 0}, Unsharp{100.0F, 0.6F, 40}}) {
       INFO(size.width << "x" << size.height << ", amount " << unsharp.amount);
@@ -153,16 +160,16 @@ TEST_CASE("the unsharp kernel gives its twin's bytes for every amount, sigma and
 TEST_CASE(
     "the blend kernel gives its twin's bytes in place, and leaves what lies between the rows "
     "alone") {
+  NAVTALK_NEEDS_DEVICE();
   for (const bool planar : {false, true}) {
     const Size size{35, 11};
     std::vector<Image> bases = pictures(2, size);
     const std::vector<Image> overlays = pictures(2, size, 3, "extreme"),
                              masks = pictures(2, size, 1);
     const Laid base(bases, planar, 3), overlay(overlays, false, 0), mask(masks, false, 7);
-    const std::ptrdiff_t gap = base.at(0, 0, size.width - 1, planar ? 0 : 2) + 1;
-    base.pixels.data[gap] = 99;
+    const std::size_t gap = base.at(0, 0, size.width - 1, planar ? 0 : 2) + 1;
     cuda::blend(base.pixels, overlay.pixels, mask.pixels, nullptr);
-    CHECK(base.pixels.data[gap] == 99);
+    CHECK(base.memory.get()[gap] == Laid::k_gap);
     for (std::size_t n = 0; n < 2; ++n) {
       blend(bases[n].view(), overlays[n].view(), masks[n].view());
       CHECK(base.get(static_cast<int>(n)) == bases[n]);
@@ -171,16 +178,19 @@ TEST_CASE(
 }
 
 TEST_CASE("the colour kernels are within one level of their twins") {
+  NAVTALK_NEEDS_DEVICE();
   const Size size{70, 18};
   const std::vector<Image> images = pictures(2, size);
   const std::size_t bytes = yuv420_bytes(size.width, size.height);
   const Laid bgr(images, true, 1);
-  std::vector<std::uint8_t> nv12(2 * bytes), i420(2 * bytes), expected(bytes);
-  cuda::bgr_to_nv12(bgr.pixels, nv12.data(), nullptr);
-  cuda::bgr_to_i420(bgr.pixels, i420.data(), nullptr);
+  const tests::DeviceMemory device_nv12(2 * bytes), device_i420(2 * bytes);
+  std::vector<std::uint8_t> expected(bytes);
+  cuda::bgr_to_nv12(bgr.pixels, device_nv12.data(), nullptr);
+  cuda::bgr_to_i420(bgr.pixels, device_i420.data(), nullptr);
   const Laid back(blank(2, size), false, 3), back420(blank(2, size), true, 0);
-  cuda::nv12_to_bgr(nv12.data(), back.pixels, nullptr);
-  cuda::i420_to_bgr(i420.data(), back420.pixels, nullptr);
+  cuda::nv12_to_bgr(device_nv12.data(), back.pixels, nullptr);
+  cuda::i420_to_bgr(device_i420.data(), back420.pixels, nullptr);
+  const std::vector<std::uint8_t> nv12 = device_nv12.get(), i420 = device_i420.get();
   for (std::size_t n = 0; n < 2; ++n) {
     const auto part = [&](const std::vector<std::uint8_t>& all) {
       return std::vector<std::uint8_t>(all.begin() + static_cast<std::ptrdiff_t>(n * bytes),
@@ -199,6 +209,7 @@ TEST_CASE("the colour kernels are within one level of their twins") {
 }
 
 TEST_CASE("a batch of no pictures is no launch") {
+  NAVTALK_NEEDS_DEVICE();
   cuda::Pixels none = cuda::interleaved(static_cast<std::uint8_t*>(nullptr), 0, 4, 6);
   cuda::Pixels mask = cuda::planar(static_cast<std::uint8_t*>(nullptr), 0, 4, 6, 1);
   cuda::resize(none, none, nullptr);

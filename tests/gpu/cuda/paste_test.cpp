@@ -1,6 +1,8 @@
 // The fused kernel against the way through the twins: NV12 to BGR, compose(), and back.
 #include "gpu/image/paste.h"
 
+#include <cuda_fp16.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -8,10 +10,12 @@
 
 #include "gpu/image/color.h"
 #include "gpu/kernels/maps.h"
-#include "tests/gpu/cuda/emulation/cuda_emulation.h"
+#include "tests/gpu/cuda/device_memory.h"
+#include "tests/gpu/cuda/furthest.h"
 #include "tests/gpu/image/noise.h"
 
 using namespace navtalk;
+using tests::furthest;
 
 namespace {
 
@@ -77,6 +81,7 @@ std::vector<std::uint8_t> frame_of(std::uint64_t seed, int width, int height) {
 }  // namespace
 
 TEST_CASE("faces are pasted within one level of the way through BGR, and nothing else changes") {
+  NAVTALK_NEEDS_DEVICE();
   const int width = GENERATE(150, 128), height = 84;
   const std::optional<Unsharp> unsharp =
       GENERATE(std::optional<Unsharp>{}, std::optional<Unsharp>{Unsharp{}});
@@ -87,44 +92,41 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
       {{200, 10, 240, 50}, {190, 0, 250, 60}, std::nullopt},    // nothing to be seen
   };
   std::vector<std::vector<float>> decoded;
-  std::vector<std::vector<std::uint8_t>> frames, outs;
+  std::vector<std::vector<std::uint8_t>> frames;
   std::vector<Image> masks;
+  std::vector<tests::DeviceMemory> outs, memory;
   std::vector<cuda::FacePaste> faces;
+  const auto on_device = [&memory](const std::vector<std::uint8_t>& bytes) {
+    return memory.emplace_back(bytes).data();
+  };
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Box region = cases[i].mask_region.value_or(
-        Box{0, 0, cases[i].crop_box.width(), cases[i].crop_box.height()});
+    const Case& row = cases[i];
+    const Box region =
+        row.mask_region.value_or(Box{0, 0, row.crop_box.width(), row.crop_box.height()});
     decoded.push_back(decoder_output(static_cast<int>(i) + 1));
     frames.push_back(frame_of(40 + i, width, height));
     outs.emplace_back(frames.back().size());
-    masks.push_back(noise(90 + i, region.width(), region.height(), 1));
-    for (std::size_t m = 0; m < masks.back().pixels.size(); m += 3)
-      masks.back().pixels[m] = m % 2 == 0 ? 255 : 0;
-  }
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Box region = cases[i].mask_region.value_or(
-        Box{0, 0, cases[i].crop_box.width(), cases[i].crop_box.height()});
-    faces.push_back({frames[i].data(),
+    Image& mask = masks.emplace_back(noise(90 + i, region.width(), region.height(), 1));
+    for (std::size_t m = 0; m < mask.pixels.size(); m += 3) mask.pixels[m] = m % 2 == 0 ? 255 : 0;
+    faces.push_back({on_device(frames[i]),
                      outs[i].data(),
-                     decoded[i].data(),
-                     masks[i].pixels.data(),
-                     masks[i].width,
+                     on_device(tests::bytes_of(decoded[i])),
+                     on_device(mask.pixels),
+                     mask.width,
                      region,
-                     {cases[i].box, cases[i].crop_box}});
+                     {row.box, row.crop_box}});
   }
   cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp32, k_channels, unsharp, nullptr);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i << ", width " << width << ", sharpened " << unsharp.has_value());
-    const std::vector<std::uint8_t> wanted =
-        expected(frames[i], width, height, decoded[i], cases[i], masks[i], unsharp);
-    int most = 0;
-    for (std::size_t p = 0; p < wanted.size(); ++p)
-      most = std::max(most, std::abs(wanted[p] - outs[i][p]));
-    CHECK(most <= 1);
+    CHECK(furthest(outs[i].get(), expected(frames[i], width, height, decoded[i], cases[i], masks[i],
+                                           unsharp)) <= 1);
   }
-  CHECK(outs.back() == frames.back());
+  CHECK(outs.back().get() == frames.back());
 }
 
 TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
+  NAVTALK_NEEDS_DEVICE();
   const int width = 96, height = 64;
   const std::vector<float> decoded = decoder_output(5);
   std::vector<__half> in_fp16;
@@ -136,24 +138,22 @@ TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
   const Case row{{20, 10, 70, 60}, {14, 4, 76, 64}, std::nullopt};
   const Image mask = noise(3, 62, 60, 1);
   const std::vector<std::uint8_t> frame = frame_of(8, width, height);
-  std::vector<std::vector<std::uint8_t>> frames(11, frame);
+  const tests::DeviceMemory face(tests::bytes_of(in_fp16)), device_mask(mask.pixels);
+  std::vector<tests::DeviceMemory> frames;
   std::vector<cuda::FacePaste> faces;
-  for (std::vector<std::uint8_t>& each : frames)
-    faces.push_back({each.data(),
-                     each.data(),
-                     in_fp16.data(),
-                     mask.pixels.data(),
+  for (int i = 0; i < 11; ++i) {
+    std::uint8_t* both = frames.emplace_back(frame).data();
+    faces.push_back({both,
+                     both,
+                     face.data(),
+                     device_mask.data(),
                      mask.width,
                      {0, 0, 62, 60},
                      {row.box, row.crop_box}});
+  }
   cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp16, k_channels, std::nullopt,
                     nullptr);
   const std::vector<std::uint8_t> wanted =
       expected(frame, width, height, rounded, row, mask, std::nullopt);
-  for (const std::vector<std::uint8_t>& each : frames) {
-    int most = 0;
-    for (std::size_t p = 0; p < wanted.size(); ++p)
-      most = std::max(most, std::abs(wanted[p] - each[p]));
-    CHECK(most <= 1);
-  }
+  for (const tests::DeviceMemory& each : frames) CHECK(furthest(each.get(), wanted) <= 1);
 }
