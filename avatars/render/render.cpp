@@ -13,6 +13,7 @@
 #include "core/base/channel.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "gpu/features/mel.h"
 
 namespace navtalk {
 namespace {
@@ -80,13 +81,15 @@ class Renderer {
 
 }  // namespace
 
-void render(Model& model, const Bundle& avatar, const Audio& audio, const RenderOptions& options,
+void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop) {
-  SpeechWindows speech(model, resample(audio, 16000).samples, options.fps);
+  const double duration_s = audio.duration_s();
+  if (audio.rate_hz != k_sample_rate_hz) audio = resample(audio, k_sample_rate_hz);
+  SpeechWindows speech(model, std::move(audio.samples), options.fps);
   if (speech.frame_count() == 0) {
     throw Error(Code::invalid,
                 fmt::format("the audio lasts {:.0f} ms, less than one video frame of {:.0f} ms",
-                            1000.0 * audio.duration_s(), 1000.0 * options.fps.seconds(1)));
+                            1000.0 * duration_s, 1000.0 * options.fps.seconds(1)));
   }
   Renderer renderer(model, avatar, speech, options);
   const std::int64_t batch = options.batch > 0 ? options.batch : model.info().execution.batch;

@@ -27,7 +27,7 @@ using FrameSink = std::function<void(std::int64_t t, std::int64_t count, ConstIm
 // Renders frame_count(audio at 16 kHz, fps) frames. The same input gives the same pixels. The sink
 // is called on the caller's thread; model and avatar.latent() are used on another one at the same
 // time. Error{invalid} for audio shorter than one frame.
-void render(Model& model, const Bundle& avatar, const Audio& audio, const RenderOptions& options,
+void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop);
 
 }  // namespace navtalk

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/library.h"
@@ -19,6 +20,7 @@
 #include "core/log/log.h"
 #include "core/media/decode/audio.h"
 #include "core/media/speech.h"
+#include "gpu/features/mel.h"
 #include "gpu/model/model.h"
 
 namespace navtalk::cmd {
@@ -89,7 +91,7 @@ int infer(InferOptions& options, Context& context) {
   std::optional<SpokenText> spoken;
   if (!options.text.empty()) spoken.emplace(options, context.stop);
   const fs::path audio_file = spoken ? spoken->path() : options.audio;
-  const Audio audio = decode_audio(audio_file, context.stop, media_limits(context));
+  Audio audio = decode_audio(audio_file, context.stop, media_limits(context), k_sample_rate_hz);
   if (!audio.damage.empty()) {
     log::warn(fmt::format("{}; going on with the {:.2f} s that are there", audio.damage,
                           audio.duration_s()));
@@ -101,7 +103,7 @@ int infer(InferOptions& options, Context& context) {
   Model model = load_model(options, models);
   output.start(avatar.info().width, avatar.info().height, options.fps, audio_file);
   render(
-      model, avatar, audio,
+      model, avatar, std::move(audio),
       {.fps = options.fps,
        .batch = options.batch,
        .unsharp =

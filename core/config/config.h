@@ -78,7 +78,7 @@ struct Config {
     std::filesystem::path operator_key_file;  // empty: made in the state directory at first use
   } server;
   struct {
-    int max_megapixels = 64;  // of one picture or video frame
+    int max_megapixels = 25;  // of one picture or video frame
     int max_duration_s = 3600;
   } media;
   struct {

@@ -13,10 +13,31 @@
 #include "core/text/printable.h"
 
 namespace navtalk {
+
+struct SqliteConnection::File {
+  std::filesystem::path path;
+  bool failed = false;
+};
+
 namespace {
 
-Error translated(const SQLite::Exception& error, const std::filesystem::path& path) {
-  const std::string file = printable(path.native());
+// Errors of the file or of its descriptors, which another connection may not have.
+bool is_of_file(int code) {
+  switch (code) {
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_READONLY:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Error translated(const SQLite::Exception& error, SqliteConnection::File& of) {
+  of.failed = of.failed || is_of_file(error.getErrorCode());
+  const std::string file = printable(of.path.native());
   switch (error.getErrorCode()) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -67,8 +88,7 @@ struct Prepared {
 
 class SqliteRows : public DbRows {
  public:
-  SqliteRows(Prepared& prepared, const std::filesystem::path& path)
-      : prepared_(prepared), path_(path) {
+  SqliteRows(Prepared& prepared, SqliteConnection::File& file) : prepared_(prepared), file_(file) {
     prepared_.in_use = true;
   }
   ~SqliteRows() override {
@@ -82,7 +102,7 @@ class SqliteRows : public DbRows {
     try {
       return prepared_.statement.executeStep();
     } catch (const SQLite::Exception& error) {
-      throw translated(error, path_);
+      throw translated(error, file_);
     }
   }
   bool null(int column) override { return prepared_.statement.getColumn(column).isNull(); }
@@ -98,18 +118,18 @@ class SqliteRows : public DbRows {
 
  private:
   Prepared& prepared_;
-  const std::filesystem::path& path_;
+  SqliteConnection::File& file_;
 };
 
 }  // namespace
 
 struct SqliteConnection::State {
-  State(const std::filesystem::path& file, std::chrono::milliseconds patience)
-      : path(file),
-        database(file.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+  State(const std::filesystem::path& path, std::chrono::milliseconds patience)
+      : file{path},
+        database(path.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
                  static_cast<int>(patience.count())) {}
 
-  std::filesystem::path path;
+  File file;
   SQLite::Database database;
   std::map<std::string, Prepared, std::less<>> prepared{};
   std::optional<bool> to_disk{};
@@ -129,7 +149,8 @@ SqliteConnection::SqliteConnection(const std::filesystem::path& path,
         },
         state_.get());
   } catch (const SQLite::Exception& error) {
-    throw translated(error, path);
+    File file{path};
+    throw translated(error, file);
   }
 }
 
@@ -143,11 +164,11 @@ std::unique_ptr<DbRows> SqliteConnection::query(std::string_view sql, DbValues v
       found = state_->prepared.emplace(std::string(sql), Prepared{std::move(statement)}).first;
     }
     NAVTALK_CHECK(!found->second.in_use);
-    auto rows = std::make_unique<SqliteRows>(found->second, state_->path);
+    auto rows = std::make_unique<SqliteRows>(found->second, state_->file);
     bind(found->second.statement, values);
     return rows;
   } catch (const SQLite::Exception& error) {
-    throw translated(error, state_->path);
+    throw translated(error, state_->file);
   }
 }
 
@@ -161,7 +182,7 @@ void SqliteConnection::script(const std::string& sql) {
   try {
     state_->database.exec(sql);
   } catch (const SQLite::Exception& error) {
-    throw translated(error, state_->path);
+    throw translated(error, state_->file);
   }
 }
 
@@ -177,15 +198,15 @@ SqliteTransaction SqliteConnection::begin(Access access) {
     return {std::make_unique<SQLite::Transaction>(
                 state_->database, access == Access::write ? TransactionBehavior::IMMEDIATE
                                                           : TransactionBehavior::DEFERRED),
-            state_->path};
+            state_->file};
   } catch (const SQLite::Exception& error) {
-    throw translated(error, state_->path);
+    throw translated(error, state_->file);
   }
 }
 
 SqliteTransaction::SqliteTransaction(std::unique_ptr<SQLite::Transaction> open,
-                                     const std::filesystem::path& path)
-    : open_(std::move(open)), path_(path) {}
+                                     SqliteConnection::File& file)
+    : open_(std::move(open)), file_(file) {}
 
 SqliteTransaction::~SqliteTransaction() = default;
 
@@ -193,8 +214,12 @@ void SqliteTransaction::commit() {
   try {
     open_->commit();
   } catch (const SQLite::Exception& error) {
-    throw translated(error, path_);
+    throw translated(error, file_);
   }
+}
+
+bool SqliteConnection::usable() const {
+  return !state_->file.failed && sqlite3_get_autocommit(state_->database.getHandle()) != 0;
 }
 
 int SqliteConnection::wal_pages() const { return state_->wal_pages; }
@@ -204,8 +229,9 @@ bool SqliteConnection::checkpoint() {
                                                SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (result == SQLITE_BUSY || result == SQLITE_LOCKED) return false;
   if (result == SQLITE_OK) return true;
-  throw Error(Code::failed, fmt::format("database {}: cannot move the log into the file: {}",
-                                        printable(state_->path.native()), sqlite3_errstr(result)));
+  throw Error(Code::failed,
+              fmt::format("database {}: cannot move the log into the file: {}",
+                          printable(state_->file.path.native()), sqlite3_errstr(result)));
 }
 
 }  // namespace navtalk

@@ -14,25 +14,12 @@ class Transaction;
 
 namespace navtalk {
 
-// An open transaction of a connection; rolled back by the destructor unless committed.
-class SqliteTransaction {
- public:
-  SqliteTransaction(std::unique_ptr<SQLite::Transaction> open, const std::filesystem::path& path);
-  ~SqliteTransaction();
-  SqliteTransaction(SqliteTransaction&&) = delete;
-  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
-  SqliteTransaction(const SqliteTransaction&) = delete;
-  SqliteTransaction& operator=(const SqliteTransaction&) = delete;
-
-  void commit();
-
- private:
-  std::unique_ptr<SQLite::Transaction> open_;
-  const std::filesystem::path& path_;
-};
+class SqliteTransaction;
 
 class SqliteConnection : public DbConnection {
  public:
+  struct File;  // private to sqlite.cpp
+
   // Opens the file, makes it where it is missing. `patience`: how long a statement waits for a lock
   // of another connection before it is Error{failed}. Error{invalid} for a file that is not SQLite.
   SqliteConnection(const std::filesystem::path& path, std::chrono::milliseconds patience);
@@ -56,6 +43,10 @@ class SqliteConnection : public DbConnection {
   enum class Access : std::uint8_t { read, write };
   SqliteTransaction begin(Access access);
 
+  // False when a statement failed by an error of the file or of its descriptors, or when a transaction
+  // could not be rolled back: another connection may do better. Outside a transaction.
+  bool usable() const;
+
   // The write-ahead log's pages after this connection's last commit. Only checkpoint() moves them into
   // the file: as many as it can without waiting. False when another connection checkpoints now.
   int wal_pages() const;
@@ -64,6 +55,23 @@ class SqliteConnection : public DbConnection {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// An open transaction of a connection; rolled back by the destructor unless committed.
+class SqliteTransaction {
+ public:
+  SqliteTransaction(std::unique_ptr<SQLite::Transaction> open, SqliteConnection::File& file);
+  ~SqliteTransaction();
+  SqliteTransaction(SqliteTransaction&&) = delete;
+  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
+  SqliteTransaction(const SqliteTransaction&) = delete;
+  SqliteTransaction& operator=(const SqliteTransaction&) = delete;
+
+  void commit();
+
+ private:
+  std::unique_ptr<SQLite::Transaction> open_;
+  SqliteConnection::File& file_;
 };
 
 }  // namespace navtalk

@@ -7,7 +7,7 @@
 namespace navtalk {
 
 struct MediaLimits {
-  std::int64_t max_pixels = 64'000'000;  // of one picture or video frame, width times height
+  std::int64_t max_pixels = 25'000'000;  // of one picture or video frame, width times height
   double max_duration_s = 3'600;         // of sound or video
 };
 

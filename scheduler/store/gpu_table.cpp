@@ -24,10 +24,15 @@ std::vector<Gpu> read_gpus(DbRows& rows) {
   return gpus;
 }
 
-// After a crash of the machine that undid claims, epochs start above all that may have been given.
-std::uint64_t next_epoch(const Transaction& transaction, const Gpu& gpu) {
+// A worker has seen the epochs of its row; those of an earlier row of it, which was removed; and, after
+// a crash of the machine that undid claims, epochs of which the store knows nothing. The next one is
+// above all of them.
+std::uint64_t next_epoch(Transaction& transaction, const Gpu& gpu) {
   constexpr int k_claims_bits = 24;  // of one GPU between two crashes of the machine
-  return std::max(gpu.epoch, transaction.generation << k_claims_bits) + 1;
+  const auto rows = transaction.db.query("SELECT removed FROM epochs", {});
+  NAVTALK_CHECK(rows->next());
+  const auto removed = column::number<std::uint64_t>(*rows, 0);
+  return std::max({gpu.epoch, removed, transaction.generation << k_claims_bits}) + 1;
 }
 
 bool paid(const Gpu& gpu) {
@@ -84,6 +89,11 @@ void update_gpu(Transaction& transaction, const Gpu& gpu) {
 }
 
 void delete_gpu(Transaction& transaction, const GpuId& id) {
+  // Its worker may come back as another row.
+  transaction.db.run(
+      "UPDATE epochs SET removed = (SELECT epoch FROM gpus WHERE id = $1) "
+      "WHERE removed < (SELECT epoch FROM gpus WHERE id = $1)",
+      {id.text});
   transaction.db.run("DELETE FROM gpus WHERE id = $1", {id.text});
 }
 

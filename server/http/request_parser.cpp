@@ -66,7 +66,8 @@ std::string lower_case(beast::string_view text) {
 
 }  // namespace
 
-RequestParser::RequestParser(const Limits& limits) : header_limit_(limits.header_bytes) {
+RequestParser::RequestParser(const Limits& limits)
+    : header_limit_(limits.header_bytes), overhead_limit_(limits.body_bytes) {
   parser_.header_limit(limits.header_bytes);
   parser_.body_limit(limits.body_bytes);
   parser_.on_chunk_header(check_chunk);
@@ -99,8 +100,15 @@ RequestParser::Step RequestParser::take_body(Buffer& buffer) {
     if (buffer.size() < k_last_chunk.size()) return Step::needs_more;
   }
   beast::error_code error;
-  if (buffer.size() > 0) buffer.consume(parser_.put(buffer.data(), error));
+  if (buffer.size() > 0) {
+    const std::size_t used = parser_.put(buffer.data(), error);
+    body_taken_ += used;
+    buffer.consume(used);
+  }
   if (error && error != http::error::need_more) return refuse(error);
+  // It never shrinks, so that the verdict does not depend on the pieces.
+  if (body_taken_ - message().body().size() > overhead_limit_)
+    return refuse(error_response(413, "usage", "the chunks of the request's body are too long"));
   if (complete()) return Step::done;
   return is_full(buffer) ? refuse(http::error::buffer_overflow) : Step::needs_more;
 }

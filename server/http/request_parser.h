@@ -22,6 +22,7 @@ class RequestParser {
 
   struct Limits {
     std::uint32_t header_bytes = 16 << 10;
+    // Of the data; and once more of what frames them: chunk sizes, extensions and the trailer.
     std::uint64_t body_bytes = 1 << 20;
   };
   enum class Step {
@@ -53,6 +54,8 @@ class RequestParser {
   bool is_full(const Buffer& buffer) const { return buffer.size() == buffer.max_size(); }
 
   std::size_t header_limit_;
+  std::uint64_t overhead_limit_;
+  std::uint64_t body_taken_ = 0;  // bytes of the body as it came
   Parser parser_;
   std::string header_{};                          // as it came
   std::optional<Message::header_type> judged_{};  // where a trailer may follow

@@ -87,7 +87,7 @@ class RenderedAvatar : public LiveAvatar {
                    : own.empty()  ? k_voice
                                   : own,
                    folder.path() / "speech.wav");
-    return pcm_of(resample(decode_audio(folder.path() / "speech.wav"), rate_hz));
+    return pcm_of(decode_audio(folder.path() / "speech.wav", {}, {}, rate_hz));
   }
 
  private:

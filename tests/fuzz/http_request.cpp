@@ -111,6 +111,8 @@ void check_framing(std::string_view header, const NamedValues& fields, std::stri
   if (!encodings.empty()) {
     expect(!old && lower_case(encodings[0]) == "chunked", "chunked is the only encoding");
     expect(unchunked(raw) == body, "two readers see the same chunks");
+    expect(raw.size() - body.size() <= k_limits.body_bytes,
+           "the chunks' framing is within its limit");
     return;
   }
   const std::string length = lengths.empty() ? "0" : lengths[0];

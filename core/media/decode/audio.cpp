@@ -2,14 +2,18 @@
 
 #include <soxr.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/media/decode/ogg_end.h"
 #include "core/media/decode/open_media.h"
+#include "core/media/decode/resampler.h"
 #include "core/media/decode/stream_decoder.h"
 #include "core/media/decode/wav_length.h"
 
@@ -97,12 +101,78 @@ std::string seconds(double value) {
   return text.data();
 }
 
-// Names the place when sound is missing before a frame that starts at `start_s`.
-void note_gap(const std::filesystem::path& path, double start_s, Audio& audio) {
-  if (!audio.damage.empty() || start_s < audio.duration_s() + k_slack_s) return;
-  audio.damage = path.string() + " is damaged: no sound from " + seconds(audio.duration_s()) +
-                 " to " + seconds(start_s);
-}
+// Over all channels: an hour of eight channels at 96 kHz has fewer.
+constexpr std::int64_t k_most_samples = std::int64_t{1} << 32;
+
+// What the frames of a recording become, one after the other.
+class Decoding {
+ public:
+  Decoding(const std::filesystem::path& path, const MediaLimits& limits, int rate_hz)
+      : path_(path), limits_(limits), audio_{.rate_hz = rate_hz} {}
+
+  void add(const media::StreamDecoder& decoder, const AVFrame& frame) {
+    if (from_hz_ == 0) start(decoder, frame);
+    if (from_hz_ != frame.sample_rate)
+      throw Error(Code::invalid, path_.string() + " changes its sample rate in the middle");
+    if (frame.pts != AV_NOPTS_VALUE) note_gap(decoder.seconds(frame.pts));
+    count(frame);
+    mono_.clear();
+    try {
+      append_mono(frame, mono_);
+    } catch (const Error& error) {
+      throw error.within(path_.string());
+    }
+    resampler_->add(mono_, audio_.samples);
+  }
+  Audio finish() {
+    if (taken_ == 0) throw Error(Code::invalid, path_.string() + " holds no sound at all");
+    resampler_->finish(audio_.samples);
+    return std::move(audio_);
+  }
+  double decoded_s() const { return static_cast<double>(taken_) / from_hz_; }
+
+ private:
+  void start(const media::StreamDecoder& decoder, const AVFrame& frame) {
+    from_hz_ = frame.sample_rate;
+    if (audio_.rate_hz == 0) audio_.rate_hz = from_hz_;
+    resampler_.emplace(from_hz_, audio_.rate_hz);
+    const double announced_s =
+        std::clamp(media::announced_seconds(decoder.container(), decoder.stream()), 0.0,
+                   limits_.max_duration_s);
+    const std::int64_t announced = std::llround(announced_s * from_hz_);
+    check_values(announced * frame.ch_layout.nb_channels);
+    audio_.samples.reserve(resampler_->length_of(announced));
+  }
+
+  void check_values(std::int64_t values) const {
+    if (values > k_most_samples)
+      throw Error(Code::invalid, path_.string() + " has more than 2^32 samples in its channels");
+  }
+
+  // Before the frame takes any room.
+  void count(const AVFrame& frame) {
+    media::check_sound(frame.sample_rate, frame.ch_layout.nb_channels, path_);
+    taken_ += frame.nb_samples;
+    values_ += std::int64_t{frame.nb_samples} * frame.ch_layout.nb_channels;
+    check_values(values_);
+    media::check_duration(decoded_s(), limits_, path_);
+  }
+
+  // Names the place when sound is missing before a frame that starts at `start_s`.
+  void note_gap(double start_s) {
+    if (!audio_.damage.empty() || start_s < decoded_s() + k_slack_s) return;
+    audio_.damage = path_.string() + " is damaged: no sound from " + seconds(decoded_s()) + " to " +
+                    seconds(start_s);
+  }
+
+  const std::filesystem::path& path_;
+  const MediaLimits& limits_;
+  Audio audio_;
+  int from_hz_ = 0;
+  std::int64_t taken_ = 0, values_ = 0;  // samples of the recording: mono; over all channels
+  std::vector<float> mono_;
+  std::optional<media::Resampler> resampler_;
+};
 
 // FFmpeg takes a WAV file for as long as it is, whatever its header says.
 std::string missing_wav_end(const std::filesystem::path& path, const media::StreamDecoder& decoder,
@@ -119,30 +189,19 @@ std::string missing_wav_end(const std::filesystem::path& path, const media::Stre
 }  // namespace
 
 Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop,
-                   const MediaLimits& limits) {
+                   const MediaLimits& limits, int rate_hz) {
   media::StreamDecoder decoder({.path = path,
                                 .type = AVMEDIA_TYPE_AUDIO,
                                 .damage = media::StreamDecoder::Damage::cut_at_end,
                                 .stop = stop,
                                 .limits = limits});
-  Audio audio;
+  Decoding decoding(path, limits, rate_hz);
   const media::FramePtr frame = media::make_frame();
-  while (decoder.next(*frame)) {
-    if (audio.rate_hz == 0) audio.rate_hz = frame->sample_rate;
-    if (audio.rate_hz != frame->sample_rate)
-      throw Error(Code::invalid, path.string() + " changes its sample rate in the middle");
-    if (frame->pts != AV_NOPTS_VALUE) note_gap(path, decoder.seconds(frame->pts), audio);
-    try {
-      append_mono(*frame, audio.samples);
-    } catch (const Error& error) {
-      throw error.within(path.string());
-    }
-    media::check_duration(audio.duration_s(), limits, path);
-  }
-  if (audio.samples.empty()) throw Error(Code::invalid, path.string() + " holds no sound at all");
-  if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, audio.duration_s());
+  while (decoder.next(*frame)) decoding.add(decoder, *frame);
+  Audio audio = decoding.finish();
+  if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, decoding.decoded_s());
   if (audio.damage.empty() && media::is_cut_ogg(path))
-    audio.damage = path.string() + " is damaged: it ends after " + seconds(audio.duration_s()) +
+    audio.damage = path.string() + " is damaged: it ends after " + seconds(decoding.decoded_s()) +
                    " without the mark of an Ogg stream's end";
   if (audio.damage.empty() && decoder.damage()) audio.damage = decoder.damage()->message();
   return audio;

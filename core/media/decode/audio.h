@@ -21,12 +21,16 @@ struct Audio {
   }
 };
 
+// Mono samples at `rate_hz`, or at the recording's own rate where that is 0. They are resampled while they
+// are decoded, and are the same that resample() makes of all of them.
+//
 // Throws Error{not_found} for a missing file, Error{invalid} for one without a readable audio
-// stream, with no samples at all, with samples that are not numbers, or one that exceeds the limits. A
+// stream, with no samples at all, with samples that are not numbers, or one that exceeds the limits or
+// what recordings of speech have: 384 kHz, 16 channels, 2^32 samples over all channels. A
 // file that is damaged at its end, or shorter than its header says, yields what could be decoded, if
 // at least one sample did, and says so in `damage`; a decoding error in the middle is Error{invalid}.
 Audio decode_audio(const std::filesystem::path& path, const std::stop_token& stop = {},
-                   const MediaLimits& limits = {});
+                   const MediaLimits& limits = {}, int rate_hz = 0);
 
 // libsoxr HQ, then padded with zeros or cut to ceil(n * (rate_hz / from_hz)) samples; a copy at
 // equal rates.

@@ -22,10 +22,14 @@ struct OpenedMedia {
   InputPtr input{};
   std::string why{};
 };
-// `source` must outlive the result. From then on FFmpeg takes no block of memory, in the whole process,
-// that is larger than a picture within `limits` needs.
+// `source` must outlive the result. Calls bound_blocks(). Pictures with EXIF data, texts or profiles of
+// their own are not looked into; their packets go through drop_metadata() before they are decoded.
 OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept,
                        const MediaLimits& limits);
+
+// From then on FFmpeg takes no block of memory, in the whole process, that is larger than a picture within
+// `limits` needs: a few bytes of a header may ask for gigabytes.
+void bound_blocks(const MediaLimits& limits);
 
 // The decoders that may be used, for AVCodecContext.codec_whitelist.
 const char* allowed_decoders();
@@ -36,6 +40,11 @@ std::int64_t decoder_max_pixels(const MediaLimits& limits);
 // Error{invalid} when the stream says that it is larger or longer than `limits` allow.
 void check_limits(const AVFormatContext& input, const AVStream& stream, const MediaLimits& limits,
                   const std::filesystem::path& path);
+// How long the stream or the whole file says that it lasts, whichever is longer; 0: neither says so.
+double announced_seconds(const AVFormatContext& input, const AVStream& stream);
+// Error{invalid} for sound of more channels or a higher rate than any recording for speech has.
+inline constexpr int k_most_rate_hz = 384'000, k_most_channels = 16;
+void check_sound(int rate_hz, int channels, const std::filesystem::path& path);
 // Error{invalid} for sound or video that lasts longer than `limits` allow.
 void check_duration(double seconds, const MediaLimits& limits, const std::filesystem::path& path);
 

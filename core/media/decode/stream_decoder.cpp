@@ -8,6 +8,7 @@
 
 #include "core/base/interrupt.h"
 #include "core/media/decode/open_media.h"
+#include "core/media/decode/picture/metadata.h"
 
 namespace navtalk::media {
 namespace {
@@ -123,6 +124,7 @@ void StreamDecoder::feed() {
     return;
   }
   ++packets_;
+  drop_metadata(codec_->codec_id, *packet_);
   // FFmpeg takes the end of a WAV file that announces more for damage, even where the program that
   // wrote it could not know.
   if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_wav()) damaged("the data are cut off");

@@ -19,7 +19,8 @@ namespace {
 constexpr std::int64_t k_application_id = 0x6e76746b;
 // 16 MiB. Smaller means more waits for the disk, larger a longer log to read after a crash.
 constexpr int k_checkpoint_pages = 4096;
-constexpr std::size_t k_idle_connections = 8;
+// Opened at the start, because later there may be no descriptor for them; and kept.
+constexpr std::size_t k_first_connections = 4, k_idle_connections = 8;
 
 TimePoint wall_clock() {
   return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -92,31 +93,15 @@ void migrate(SqliteConnection& db, std::span<const Migration> migrations, std::s
   for (const Migration& migration : missing) apply(db, migration);
 }
 
-// A connection for one piece of work. One whose work failed is not used again.
+// A connection for one piece of work. It is kept when the work fails: what was begun is rolled back.
 class SqliteBackend::Borrowed {
  public:
-  explicit Borrowed(SqliteBackend& backend) : backend_(backend) {
-    {
-      const std::lock_guard lock(backend.mutex_);
-      if (!backend.idle_.empty()) {
-        connection_ = std::move(backend.idle_.back());
-        backend.idle_.pop_back();
-      }
-    }
-    if (!connection_) connection_ = backend.connect();
-  }
+  explicit Borrowed(SqliteBackend& backend) : backend_(backend), connection_(backend.borrow()) {}
+  ~Borrowed() { backend_.give_back(std::move(connection_)); }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
   SqliteConnection& operator*() { return *connection_; }
-  void give_back() {
-    const std::lock_guard lock(backend_.mutex_);
-    if (backend_.idle_.size() < k_idle_connections) {
-      backend_.idle_.push_back(std::move(connection_));
-    } else {
-      connection_.reset();
-    }
-  }
 
  private:
   SqliteBackend& backend_;
@@ -133,6 +118,7 @@ SqliteBackend::SqliteBackend(std::filesystem::path file, SqliteTimeouts timeouts
     auto db = connect();
     migrate(*db, sqlite_migrations(), printable(file_.native()));
     idle_.push_back(std::move(db));
+    while (idle_.size() < k_first_connections) idle_.push_back(connect());
   }
   start_clock();
   checkpointer_ =
@@ -143,7 +129,53 @@ std::unique_ptr<SqliteConnection> SqliteBackend::connect() const {
   auto db = std::make_unique<SqliteConnection>(
       file_, std::chrono::duration_cast<std::chrono::milliseconds>(timeouts_.lock));
   db->script("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
+  number(*db, "SELECT COUNT(*) FROM sqlite_master");  // opens the log as well
   return db;
+}
+
+std::unique_ptr<SqliteConnection> SqliteBackend::idle_connection() {
+  if (idle_.empty()) return nullptr;
+  auto connection = std::move(idle_.back());
+  idle_.pop_back();
+  ++lent_;
+  return connection;
+}
+
+std::unique_ptr<SqliteConnection> SqliteBackend::borrow() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto connection = idle_connection()) return connection;
+  }
+  try {
+    auto connection = connect();
+    const std::lock_guard lock(mutex_);
+    ++lent_;
+    return connection;
+  } catch (const Error&) {
+    // Without a descriptor for one more, one of those that are lent has to do.
+    std::unique_lock lock(mutex_);
+    given_back_.wait_for(lock, timeouts_.lock, [this] { return !idle_.empty() || lent_ == 0; });
+    if (auto connection = idle_connection()) return connection;
+    throw;
+  }
+}
+
+// Runs in destructors.
+void SqliteBackend::give_back(std::unique_ptr<SqliteConnection> connection) noexcept {
+  if (!connection->usable()) {
+    try {
+      connection = connect();
+      replacements_.well("replacing one");
+    } catch (const Error& error) {
+      replacements_.failed("replacing one", error.message());
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    --lent_;
+    if (idle_.size() < k_idle_connections) idle_.push_back(std::move(connection));
+  }
+  given_back_.notify_all();
 }
 
 void SqliteBackend::write(Durability durability, const Work& work) {
@@ -163,7 +195,6 @@ void SqliteBackend::write(Durability durability, const Work& work) {
   }
   if (notify) write_lock_.announce_change();
   ask_for_checkpoint((*db).wal_pages());
-  db.give_back();
 }
 
 void SqliteBackend::read(const Work& work) {
@@ -172,7 +203,6 @@ void SqliteBackend::read(const Work& work) {
   Transaction transaction{*db, now(), wall_clock(), generation_};
   work(transaction);
   open.commit();
-  db.give_back();
 }
 
 TimePoint SqliteBackend::now() { return TimePoint(wall_minus_boot_ + since_boot()); }
@@ -207,7 +237,6 @@ void SqliteBackend::start_clock() {
     }
     open.commit();
   }
-  db.give_back();
 }
 
 void SqliteBackend::remember_time(Transaction& transaction) {
@@ -231,7 +260,6 @@ void SqliteBackend::checkpoint_when_asked(const std::stop_token& stop) {
     Borrowed db(*this);
     if (!(*db).checkpoint()) return;
     if (const auto hold = write_lock_.take(timeouts_.queue)) (*db).checkpoint();
-    db.give_back();
   };
   while (!stop.stop_requested()) {
     {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/database/sqlite.h"
+#include "core/log/error_throttle.h"
 #include "scheduler/store/migration.h"
 #include "scheduler/store/sqlite/write_lock.h"
 #include "scheduler/store/transaction.h"
@@ -39,9 +40,14 @@ class SqliteBackend : public StoreBackend {
                                 const std::stop_token& stop) override;
 
  private:
-  class Borrowed;  // a connection out of idle_, given back at the end
+  class Borrowed;
 
   std::unique_ptr<SqliteConnection> connect() const;
+  std::unique_ptr<SqliteConnection> idle_connection();  // under mutex_; nullptr: there is none
+  // An idle one, a new one, or the next that is given back where no new one can be opened.
+  std::unique_ptr<SqliteConnection> borrow();
+  // Replaces one that failed, if another one can be opened.
+  void give_back(std::unique_ptr<SqliteConnection> connection) noexcept;
   void start_clock();
   void remember_time(Transaction& transaction);
   void ask_for_checkpoint(int wal_pages);
@@ -50,10 +56,13 @@ class SqliteBackend : public StoreBackend {
   std::filesystem::path file_;
   SqliteTimeouts timeouts_;
   WriteLock write_lock_;
-  std::mutex mutex_;  // of the next two
+  std::mutex mutex_;  // of the next three
   std::vector<std::unique_ptr<SqliteConnection>> idle_;
+  int lent_ = 0;  // connections
   bool checkpoint_wanted_ = false;
   std::condition_variable_any asked_;
+  std::condition_variable given_back_;
+  ErrorThrottleLog replacements_{"the pool store's connections"};
   Duration wall_minus_boot_{};  // see the table `clock`
   std::uint64_t generation_ = 0;
   std::jthread checkpointer_;  // last: stops first

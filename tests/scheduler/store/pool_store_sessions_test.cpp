@@ -54,6 +54,28 @@ STORE_TEST("a claim leases the lowest free slot, runs the GPU and raises its epo
   CHECK(store->leases().size() == 2);
 }
 
+STORE_TEST("a worker that is removed and added again gets epochs above those of its old row") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu gpu = from(Source::external, gpu_row("a"));
+  gpu.url = "http://127.0.0.1:7";
+  add(*store, gpu);
+  for (const char* name : {"u1", "u2", "u3"}) {
+    const Lease lease = claimed(*store, user(name));
+    REQUIRE(store->release(lease.id, lease.epoch));
+  }
+  add(*store, gpu_row("b"));  // may be the same worker under another URL
+  CHECK(found(*store, "a").epoch == 3);
+  REQUIRE(store->remove({"a"}, found(*store, "a").version, {"test", "removed"}));
+  gpu.id = {"c"};
+  add(*store, gpu);
+  CHECK(found(*store, "c").epoch == 0);  // it has served nobody
+  const auto other = place.open();
+  for (const char* name : {"u4", "u5"}) CHECK(claimed(*other, user(name)).epoch == 4);
+  CHECK(found(*store, "b").epoch == 4);
+  CHECK(found(*store, "c").epoch == 4);
+}
+
 STORE_TEST("asking again gives the same lease, and no second one") {
   const TestType place;
   const auto store = place.open();

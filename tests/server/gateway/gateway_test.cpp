@@ -174,3 +174,23 @@ TEST_CASE("a stop does not wait for a client that answers nothing") {
   CHECK(pool.store().leases().empty());
   CHECK(pool.state_of(gpu) == State::idle);
 }
+
+TEST_CASE("a worker that is removed and added again takes sessions without a restart") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  const auto has_session = [&] {
+    SocketClient client = pool.connect();
+    client.send(k_start);
+    return client.receive_json().value("type", "") == "session.ready";
+  };
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(has_session());
+    REQUIRE(eventually([&] { return pool.store().leases().empty(); }));
+  }
+  const Gpu row = *pool.store().find(gpu.id);
+  const auto failed = pool.store().change(
+      {.id = row.id, .version = row.version, .event = Event::fail}, {"test", "failed"});
+  REQUIRE(pool.store().remove(gpu.id, failed->version, {"test", "removed"}));
+  pool.add_worker_at(gpu.url, gpu.name);
+  CHECK(has_session());
+}

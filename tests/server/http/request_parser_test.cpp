@@ -88,3 +88,19 @@ TEST_CASE("the limit of a header counts all of it, in whatever pieces it comes")
   CHECK(parse(header, piece, {.header_bytes = size}).header == Step::done);
   CHECK(parse(header, piece, {.header_bytes = size - 1}).status == 431);
 }
+
+TEST_CASE("what frames the chunks of a body is bounded in all, in whatever pieces it comes") {
+  const std::size_t piece = GENERATE(7, 4096);
+  const auto body_of = [](std::size_t chunks, const std::string& size_line) {
+    std::string text = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (std::size_t i = 0; i < chunks; ++i) text += size_line + "\r\nx\r\n";
+    return text + "0\r\n\r\n";
+  };
+  const std::string extended = "1;a=" + std::string(95, 'b');  // 104 bytes beside one of data
+  const std::string padded = std::string(100, '0') + "1";      // 105
+  const RequestParser::Limits limits{.body_bytes = 10'400 + 5};
+  CHECK(parse(body_of(100, extended), piece, limits).bytes == std::string(100, 'x'));
+  CHECK(parse(body_of(101, extended), piece, limits).status == 413);
+  CHECK(parse(body_of(100, padded), piece, limits).status == 413);
+  CHECK(parse(body_of(2'000, "1"), piece, limits).bytes.size() == 2'000);
+}

@@ -8,7 +8,6 @@ extern "C" {
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -18,9 +17,9 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "core/media/decode/open_media.h"
-#include "core/media/decode/orientation.h"
 #include "core/media/decode/picture/centred_chroma.h"
-#include "core/media/decode/picture/png_orientation.h"
+#include "core/media/decode/picture/exif_orientation.h"
+#include "core/media/decode/picture/metadata.h"
 #include "core/media/ffmpeg.h"
 #include "core/media/pixels.h"
 
@@ -63,12 +62,14 @@ std::string refusal(int rc, const MediaLimits& limits) {
 
 // Error{invalid} with FFmpeg's reason.
 FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const MediaLimits& limits) {
+  bound_blocks(limits);
   const CodecPtr codec = open_decoder(kind, limits);
   const PacketPtr packet = make_packet();
   if (bytes.size() > std::numeric_limits<int>::max() / 2)
     throw Error(Code::invalid, "it is too large");
   if (av_new_packet(packet.get(), static_cast<int>(bytes.size())) < 0) throw std::bad_alloc();
   std::copy(bytes.begin(), bytes.end(), packet->data);
+  drop_metadata(kind, *packet);
   packet->flags = AV_PKT_FLAG_KEY;
   FramePtr frame = make_frame();
   int rc = avcodec_send_packet(codec.get(), packet.get());
@@ -133,12 +134,9 @@ void to_bgr(const AVFrame& frame, ImageView bgr) {
   }
 }
 
-Orientation frame_orientation(const AVFrame& frame) {
-  const AVFrameSideData* side = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
-  std::array<std::int32_t, 9> matrix{};
-  if (side == nullptr || side->size < sizeof matrix) return {};
-  std::memcpy(matrix.data(), side->data, sizeof matrix);
-  return orientation(matrix.data());
+Orientation file_orientation(AVCodecID kind, std::span<const std::uint8_t> bytes) {
+  if (kind == AV_CODEC_ID_PNG) return png_orientation(bytes);
+  return kind == AV_CODEC_ID_MJPEG ? jpeg_orientation(bytes) : Orientation{};
 }
 
 }  // namespace
@@ -151,11 +149,11 @@ Image decode_picture(std::span<const std::uint8_t> bytes, const std::string& nam
     throw Error(Code::invalid,
                 name + " is not a picture that can be read (PNG, JPEG, BMP or WebP)");
   try {
-    const FramePtr frame = decode(*kind, bytes, limits);
+    FramePtr frame = decode(*kind, bytes, limits);
     Image image(frame->width, frame->height);
     to_bgr(*frame, image.view());
-    const Orientation turned =
-        *kind == AV_CODEC_ID_PNG ? png_orientation(bytes) : frame_orientation(*frame);
+    frame.reset();  // before a turned copy is made
+    const Orientation turned = file_orientation(*kind, bytes);
     return turned == Orientation{} ? image : upright(image, turned);
   } catch (const Error& error) {
     throw Error(error.code(), name + " cannot be read as a picture: " + error.message());

@@ -1,4 +1,4 @@
-#include "core/media/decode/picture/png_orientation.h"
+#include "core/media/decode/picture/exif_orientation.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

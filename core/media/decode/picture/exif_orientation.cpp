@@ -1,5 +1,6 @@
-#include "core/media/decode/picture/png_orientation.h"
+#include "core/media/decode/picture/exif_orientation.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -29,6 +30,29 @@ Bytes exif_chunk(Bytes file) {
   return {};
 }
 
+// Segments: FF, marker, big-endian length that counts itself, data. Of several the last one counts.
+Bytes exif_segment(Bytes file) {
+  constexpr std::uint8_t k_start_of_scan = 0xDA, k_app1 = 0xE1;
+  constexpr std::string_view k_name("Exif\0\0", 6);
+  Bytes found;
+  for (std::size_t at = 2; at + 4 <= file.size() && file[at] == 0xFF;) {
+    const std::uint8_t marker = file[at + 1];
+    if (marker == k_start_of_scan) break;
+    if (marker == 0xFF) {  // filler
+      ++at;
+      continue;
+    }
+    const std::size_t length = number(file, at + 2, 2, true);
+    if (length < 2 || length > file.size() - at - 2) break;
+    const Bytes data = file.subspan(at + 4, length - 2);
+    const std::string_view name(reinterpret_cast<const char*>(data.data()),
+                                std::min(data.size(), k_name.size()));
+    if (marker == k_app1 && name == k_name) found = data.subspan(k_name.size());
+    at += 2 + length;
+  }
+  return found;
+}
+
 // A TIFF header, "II" or "MM", 42, the offset of a directory; there a count, and entries of twelve
 // bytes: tag, type, count, value.
 std::optional<std::uint32_t> exif_orientation(Bytes exif) {
@@ -50,9 +74,7 @@ std::optional<std::uint32_t> exif_orientation(Bytes exif) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Orientation png_orientation(Bytes file) {
+Orientation orientation_of(Bytes exif) {
   // By EXIF's numbers from 1: where the stored picture's first row and column are shown.
   constexpr std::array<Orientation, 8> k_turns{{{false, false, false},
                                                 {false, true, false},
@@ -62,8 +84,14 @@ Orientation png_orientation(Bytes file) {
                                                 {true, true, false},
                                                 {true, true, true},
                                                 {true, false, true}}};
-  const std::optional<std::uint32_t> turn = exif_orientation(exif_chunk(file));
+  const std::optional<std::uint32_t> turn = exif_orientation(exif);
   return turn && *turn >= 1 && *turn <= k_turns.size() ? k_turns[*turn - 1] : Orientation{};
 }
+
+}  // namespace
+
+Orientation png_orientation(Bytes file) { return orientation_of(exif_chunk(file)); }
+
+Orientation jpeg_orientation(Bytes file) { return orientation_of(exif_segment(file)); }
 
 }  // namespace navtalk::media

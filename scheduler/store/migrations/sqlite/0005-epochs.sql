@@ -1,0 +1,7 @@
+-- New rows and old ones get epochs above those of all rows that were removed: a worker that is removed and added again has
+-- seen the epochs of its old row. One row.
+CREATE TABLE epochs (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  removed INTEGER NOT NULL  -- the highest epoch of a removed row
+) STRICT;
+INSERT INTO epochs SELECT 1, COALESCE(MAX(epoch), 0) FROM gpus;
