@@ -106,7 +106,10 @@ class SqliteRows : public DbRows {
 struct SqliteConnection::State {
   State(const std::filesystem::path& file, std::chrono::milliseconds patience)
       : path(file),
-        database(file.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+        // Without SQLite's own locks, which every field of a row would take: a connection is used by
+        // one thread at a time.
+        database(file.native(),
+                 SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
                  static_cast<int>(patience.count())) {}
 
   std::filesystem::path path;

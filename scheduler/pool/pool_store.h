@@ -98,6 +98,8 @@ class PoolStore {
 
   // --- GPUs
   virtual PoolView view() = 0;
+  // Those of the view alone.
+  virtual std::vector<Waiter> waiters() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
   // nullopt when a cap or the fence forbids it, a local device has its worker already, or `for_users`
   // does not hold. Error{invalid} when the id or name is taken, or an external worker's URL belongs

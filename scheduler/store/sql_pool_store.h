@@ -16,6 +16,7 @@ class SqlPoolStore : public PoolStore {
 
   TimePoint now() override;
   PoolView view() override;
+  std::vector<Waiter> waiters() override;
   std::optional<Gpu> find(const GpuId& id) override;
   std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override;
   std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
