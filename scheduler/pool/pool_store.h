@@ -131,6 +131,9 @@ class PoolStore {
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;
+  // As leave, of one that is about to come again, with its `came_at`: its arrival does not count yet, and
+  // what it was promised still holds.
+  virtual void step_aside(const WaiterId& waiter) = 0;
   // Renews all leases and waiters of a gateway. A lease that is past its time but was not expired yet
   // (nobody could reach the store) is renewed, because its slot is still its own; a waiter past its
   // time is not, because others may have passed it.
