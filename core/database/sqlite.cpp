@@ -108,8 +108,7 @@ struct SqliteConnection::State {
       : path(file),
         // Without SQLite's own locks, which every field of a row would take: a connection is used by
         // one thread at a time.
-        database(file.native(),
-                 SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
+        database(file.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
                  static_cast<int>(patience.count())) {}
 
   std::filesystem::path path;

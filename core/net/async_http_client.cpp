@@ -197,8 +197,8 @@ int AsyncHttpClient::State::most_wait_ms() const {
 // For sockets, the timer and the bell; hands them to curl. Every socket that is ready is served in the
 // round, before any transfer is late.
 void AsyncHttpClient::State::wait() {
-  const int count = ::epoll_wait(epoll.value(), events.data(), static_cast<int>(events.size()),
-                                 most_wait_ms());
+  const int count =
+      ::epoll_wait(epoll.value(), events.data(), static_cast<int>(events.size()), most_wait_ms());
   clock.round(Clock::now());
   int running = 0;
   for (int i = 0; i < count; ++i) {

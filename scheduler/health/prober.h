@@ -125,7 +125,7 @@ class Prober {
 
   PoolStore& store_;
   ProberOptions options_;
-  KeptView rows_;  // of step()
+  KeptView rows_;             // of step()
   mutable std::mutex mutex_;  // of the next two
   ProbeRecords records_;
   std::vector<Result> results_;  // that are not recorded yet
