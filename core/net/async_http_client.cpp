@@ -30,6 +30,9 @@ using Deadlines = std::multimap<Clock::duration, CURL*>;  // by attended time
 // A loop that waits looks at the clock so often, since it counts a longer round as its own lateness.
 constexpr std::chrono::milliseconds k_round{100};
 
+// curl closes a connection that was idle for so long.
+constexpr std::chrono::minutes k_idle{2};
+
 struct Transfer {
   Transfer(HttpRequest request, AsyncHttpClient::Done answered)
       : connect_timeout(request.connect_timeout),
@@ -62,7 +65,9 @@ AsyncHttpOptions within_limits(AsyncHttpOptions options) {
   const std::size_t most =
       std::max<std::size_t>(16, files.rlim_cur / AsyncHttpOptions::k_share_of_open_files);
   options.kept_connections = std::min(options.kept_connections, most);
-  options.at_once = std::clamp<std::size_t>(options.at_once, 1, options.kept_connections);
+  // Half of them at most are under way, so that the others stay open.
+  options.at_once = std::clamp<std::size_t>(options.at_once, 1,
+                                            std::max<std::size_t>(1, options.kept_connections / 2));
   return options;
 }
 
@@ -77,6 +82,8 @@ struct AsyncHttpClient::State {
   std::deque<std::unique_ptr<Transfer>> arrived{};
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> under_way{};
   std::vector<Easy> spare{};
+  std::unordered_map<std::string, Clock::time_point> kept{};  // authorities, and when last used
+  Clock::time_point kept_looked_at{};
   Deadlines deadlines{};
   AttendedClock clock{Clock::now()};
   std::vector<epoll_event> events{};                         // room for all sockets
@@ -89,6 +96,7 @@ struct AsyncHttpClient::State {
   void ring() const;
   void run(const std::stop_token& stop);
   void begin_arrived();
+  bool keeps(const std::string& authority);
   int most_wait_ms() const;
   void wait();
   void end_done();
@@ -179,12 +187,33 @@ void AsyncHttpClient::State::begin_arrived() {
     transfer->exchange.prepare(easy);
     forget_names(easy);
     leave_timeout_to_client(easy);
+    if (!keeps(transfer->exchange.authority())) {
+      NAVTALK_CHECK(curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK);
+    }
     transfer->begun = clock.at(Clock::now());
     transfer->deadline = deadlines.emplace(
         transfer->begun + std::min(transfer->connect_timeout, transfer->timeout), easy);
     under_way.emplace(easy, std::move(transfer));
     NAVTALK_CHECK(curl_multi_add_handle(multi.get(), easy) == CURLM_OK);
   }
+}
+
+// Is its connection kept? Where there is room for some only, always the same ones are: curl would search
+// a full cache for the oldest connection whenever a transfer ends, and close the one that is next.
+bool AsyncHttpClient::State::keeps(const std::string& authority) {
+  const std::size_t most = options.kept_connections - options.at_once;
+  const Clock::time_point now = Clock::now();
+  if (const auto known = kept.find(authority); known != kept.end()) {
+    known->second = now;
+    return true;
+  }
+  if (kept.size() >= most && now - kept_looked_at >= k_idle) {
+    std::erase_if(kept, [&](const auto& entry) { return now - entry.second >= k_idle; });
+    kept_looked_at = now;
+  }
+  if (kept.size() >= most) return false;
+  kept.emplace(authority, now);
+  return true;
 }
 
 int AsyncHttpClient::State::most_wait_ms() const {

@@ -107,6 +107,24 @@ TEST_CASE("one connection to a server serves one request after the other") {
   CHECK(connections.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
 }
 
+TEST_CASE("where there is room for some connections only, those of the same servers are kept") {
+  Guarded<std::vector<int>> first, second;
+  const auto noting = [](Guarded<std::vector<int>>& connections) {
+    return [&connections](Connection& client, const ReceivedRequest& request) {
+      connections.with([&](auto& seen) { seen.push_back(request.connection); });
+      client.answer(200, "ok");
+    };
+  };
+  LoopbackServer kept(noting(first)), closed(noting(second));
+  AsyncHttpClient client({.at_once = 1, .kept_connections = 2});
+  for (int i = 0; i < 3; ++i) {
+    answer_of(client, get_request(kept.url("/")));
+    answer_of(client, get_request(closed.url("/")));
+  }
+  CHECK(first.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
+  CHECK(second.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 2, 3});
+}
+
 TEST_CASE("an asynchronous request keeps to the rules of every other one") {
   LoopbackServer server([](Connection& client, const ReceivedRequest& request) {
     if (request.path == "/moved") client.answer(302, {}, {{"Location", "/"}});
