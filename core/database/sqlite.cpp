@@ -126,7 +126,9 @@ class SqliteRows : public DbRows {
 struct SqliteConnection::State {
   State(const std::filesystem::path& path, std::chrono::milliseconds patience)
       : file{path},
-        database(path.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+        // Without SQLite's own locks, which every field of a row would take: a connection is used by
+        // one thread at a time.
+        database(path.native(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
                  static_cast<int>(patience.count())) {}
 
   File file;

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -17,6 +17,7 @@
 
 #include "core/base/check.h"
 #include "core/base/unique_fd.h"
+#include "core/net/attended_clock.h"
 #include "core/net/http_exchange.h"
 
 namespace navtalk {
@@ -24,14 +25,39 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Easy = CPtr<CURL, curl_easy_cleanup>;
+using Deadlines = std::multimap<Clock::duration, CURL*>;  // by attended time
+
+// A loop that waits looks at the clock so often, since it counts a longer round as its own lateness.
+constexpr std::chrono::milliseconds k_round{100};
+
+// curl closes a connection that was idle for so long.
+constexpr std::chrono::minutes k_idle{2};
 
 struct Transfer {
   Transfer(HttpRequest request, AsyncHttpClient::Done answered)
-      : exchange(std::move(request)), done(std::move(answered)) {}
+      : connect_timeout(request.connect_timeout),
+        timeout(request.timeout),
+        exchange(std::move(request)),
+        done(std::move(answered)) {}
+  const Clock::duration connect_timeout, timeout;
   HttpExchange exchange;
   AsyncHttpClient::Done done;
   Easy easy{};
+  Clock::duration begun{};  // attended time
+  Deadlines::iterator deadline{};
 };
+
+// Without a cache curl looks through no names when a transfer ends. It would look through all of them.
+// A connection that is kept needs no name.
+void forget_names(CURL* easy) {
+  NAVTALK_CHECK(curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L) == CURLE_OK);
+}
+
+// The whole exchange is timed by this client; curl would take its own lateness for the server's. It
+// keeps the timeout of connecting, because it shares that among the addresses of a name.
+void leave_timeout_to_client(CURL* easy) {
+  NAVTALK_CHECK(curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 0L) == CURLE_OK);
+}
 
 AsyncHttpOptions within_limits(AsyncHttpOptions options) {
   rlimit files{};
@@ -39,7 +65,9 @@ AsyncHttpOptions within_limits(AsyncHttpOptions options) {
   const std::size_t most =
       std::max<std::size_t>(16, files.rlim_cur / AsyncHttpOptions::k_share_of_open_files);
   options.kept_connections = std::min(options.kept_connections, most);
-  options.at_once = std::clamp<std::size_t>(options.at_once, 1, options.kept_connections);
+  // Half of them at most are under way, so that the others stay open.
+  options.at_once = std::clamp<std::size_t>(options.at_once, 1,
+                                            std::max<std::size_t>(1, options.kept_connections / 2));
   return options;
 }
 
@@ -54,6 +82,11 @@ struct AsyncHttpClient::State {
   std::deque<std::unique_ptr<Transfer>> arrived{};
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> under_way{};
   std::vector<Easy> spare{};
+  std::unordered_map<std::string, Clock::time_point> kept{};  // authorities, and when last used
+  Clock::time_point kept_looked_at{};
+  Deadlines deadlines{};
+  AttendedClock clock{Clock::now()};
+  std::vector<epoll_event> events{};                         // room for all sockets
   std::optional<Clock::time_point> timer{};                  // when curl wants to be called
   CPtr<CURLM, curl_multi_cleanup> multi{curl_multi_init()};  // keeps the connections
   std::jthread thread{};
@@ -63,14 +96,19 @@ struct AsyncHttpClient::State {
   void ring() const;
   void run(const std::stop_token& stop);
   void begin_arrived();
+  bool keeps(const std::string& authority);
+  int most_wait_ms() const;
   void wait();
   void end_done();
+  void end_late();
+  void end(CURL* easy, CURLcode code);
   static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*);
   static int on_timer(CURLM*, long in_ms, void* self);
 };
 
 AsyncHttpClient::State::State(AsyncHttpOptions wanted) : options(within_limits(wanted)) {
   NAVTALK_CHECK(multi && epoll && bell);
+  events.resize(2 * options.at_once + 1);  // a transfer may try two addresses at a time
   epoll_event event{.events = EPOLLIN, .data = {.fd = bell.value()}};
   NAVTALK_CHECK(::epoll_ctl(epoll.value(), EPOLL_CTL_ADD, bell.value(), &event) == 0);
   const auto set = [this](CURLMoption option, auto value) {
@@ -128,6 +166,7 @@ void AsyncHttpClient::State::run(const std::stop_token& stop) {
     begin_arrived();
     wait();
     end_done();
+    end_late();
   }
 }
 
@@ -146,24 +185,53 @@ void AsyncHttpClient::State::begin_arrived() {
     CURL* const easy = transfer->easy.get();
     NAVTALK_CHECK(easy != nullptr);
     transfer->exchange.prepare(easy);
+    forget_names(easy);
+    leave_timeout_to_client(easy);
+    if (!keeps(transfer->exchange.authority())) {
+      NAVTALK_CHECK(curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK);
+    }
+    transfer->begun = clock.at(Clock::now());
+    transfer->deadline = deadlines.emplace(
+        transfer->begun + std::min(transfer->connect_timeout, transfer->timeout), easy);
     under_way.emplace(easy, std::move(transfer));
     NAVTALK_CHECK(curl_multi_add_handle(multi.get(), easy) == CURLM_OK);
   }
 }
 
-// For sockets, the timer and the bell; hands them to curl.
-void AsyncHttpClient::State::wait() {
-  int in_ms = -1;
-  if (timer) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*timer - Clock::now());
-    in_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+// Is its connection kept? Where there is room for some only, always the same ones are: curl would search
+// a full cache for the oldest connection whenever a transfer ends, and close the one that is next.
+bool AsyncHttpClient::State::keeps(const std::string& authority) {
+  const std::size_t most = options.kept_connections - options.at_once;
+  const Clock::time_point now = Clock::now();
+  if (const auto known = kept.find(authority); known != kept.end()) {
+    known->second = now;
+    return true;
   }
-  std::array<epoll_event, 256> events{};
+  if (kept.size() >= most && now - kept_looked_at >= k_idle) {
+    std::erase_if(kept, [&](const auto& entry) { return now - entry.second >= k_idle; });
+    kept_looked_at = now;
+  }
+  if (kept.size() >= most) return false;
+  kept.emplace(authority, now);
+  return true;
+}
+
+int AsyncHttpClient::State::most_wait_ms() const {
+  if (under_way.empty()) return -1;
+  if (!timer) return static_cast<int>(k_round.count());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*timer - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, k_round.count()));
+}
+
+// For sockets, the timer and the bell; hands them to curl. Every socket that is ready is served in the
+// round, before any transfer is late.
+void AsyncHttpClient::State::wait() {
   const int count =
-      ::epoll_wait(epoll.value(), events.data(), static_cast<int>(events.size()), in_ms);
+      ::epoll_wait(epoll.value(), events.data(), static_cast<int>(events.size()), most_wait_ms());
+  clock.round(Clock::now());
   int running = 0;
   for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events.at(static_cast<std::size_t>(i));
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.fd == bell.value()) {
       eventfd_t rung = 0;
       static_cast<void>(::eventfd_read(bell.value(), &rung));
@@ -185,16 +253,41 @@ void AsyncHttpClient::State::end_done() {
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
-    CURL* const easy = message->easy_handle;
     const CURLcode code = message->data.result;  // the message ends with its handle
-    curl_multi_remove_handle(multi.get(), easy);
-    auto ended = under_way.extract(easy);
-    NAVTALK_CHECK(!ended.empty());
-    Transfer& transfer = *ended.mapped();
-    transfer.done(transfer.exchange.result(code));
-    curl_easy_reset(easy);  // it points into the exchange
-    spare.push_back(std::move(transfer.easy));
+    end(message->easy_handle, code);
   }
+}
+
+// Those whose time is over, as far as this loop has given it to them.
+void AsyncHttpClient::State::end_late() {
+  while (!deadlines.empty() && deadlines.begin()->first <= clock.passed()) {
+    CURL* const easy = deadlines.begin()->second;
+    Transfer& transfer = *under_way.at(easy);
+    const Clock::duration end_of_all = transfer.begun + transfer.timeout;
+    if (transfer.exchange.sent() && clock.passed() < end_of_all) {  // it was to connect only
+      deadlines.erase(transfer.deadline);
+      transfer.deadline = deadlines.emplace(end_of_all, easy);
+    } else {
+      end(easy, CURLE_OPERATION_TIMEDOUT);
+    }
+  }
+}
+
+void AsyncHttpClient::State::end(CURL* easy, CURLcode code) {
+  curl_multi_remove_handle(multi.get(), easy);
+  auto ended = under_way.extract(easy);
+  NAVTALK_CHECK(!ended.empty());
+  Transfer& transfer = *ended.mapped();
+  deadlines.erase(transfer.deadline);
+  // curl's timer for connecting runs on while this loop is late.
+  const Clock::duration attended = clock.passed() - transfer.begun;
+  if (code == CURLE_OPERATION_TIMEDOUT &&
+      attended + AttendedClock::k_longest_round < transfer.connect_timeout) {
+    transfer.exchange.note_shortage();
+  }
+  transfer.done(transfer.exchange.result(code));
+  curl_easy_reset(easy);  // it points into the exchange
+  spare.push_back(std::move(transfer.easy));
 }
 
 AsyncHttpClient::AsyncHttpClient(AsyncHttpOptions options) {

@@ -4,7 +4,9 @@
 //   send(request, done) ──► queue ──► at most `at_once` under way ──► done(result), on the client's
 //                                     each with its own timeout        thread
 //
-// A request that waits in the queue has not begun: its timeout counts from when it is sent.
+// A request that waits in the queue has not begun: its timeout counts from when it is sent. It counts
+// the time in which the client's thread attends to its sockets (attended_clock.h): an answer that came in
+// time is never too late because this process was.
 #pragma once
 
 #include <cstddef>

@@ -26,6 +26,9 @@ class HttpExchange {
   void prepare(CURL* curl);
   // Once, after the transfer ended with that code.
   HttpResult result(CURLcode code);
+  const std::string& authority() const { return authority_; }
+  // Did it connect? The server may have acted on the request then.
+  bool sent() const { return sent_; }
   // Of a transfer that was given up.
   HttpResult stopped() const;
   // This process lacks what the transfer needs: whatever becomes of it is not the server's fault.

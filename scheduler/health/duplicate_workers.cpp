@@ -39,8 +39,7 @@ std::optional<std::string> Prober::why_duplicate(const Gpu& gpu) const {
 // Only answers that are younger than this worker's first one tell the workers apart: before, the same
 // worker may have run as another instance. A row that serves but does not answer is waited for until
 // it fails. Local workers of other hosts are not asked here and cannot be reached.
-bool Prober::all_serving_answered(const Gpu& gpu) const {
-  const PoolView view = store_.view();
+bool Prober::all_serving_answered(const Gpu& gpu, const PoolView& view) const {
   const std::lock_guard lock(mutex_);
   const ProbeRecords::Record* const own = records_.find(gpu.id);
   if (own == nullptr) return false;

@@ -22,6 +22,7 @@ std::string advice(const Gpu& gpu, const WorkerFault& fault) {
 Prober::Prober(PoolStore& store, ProberOptions options)
     : store_(store),
       options_(std::move(options)),
+      rows_(store, options_.look_every),
       client_({.at_once = options_.at_once}),
       recorder_([this](const std::stop_token& stop) { run_recorder(stop); }) {}
 
@@ -48,7 +49,7 @@ bool Prober::due(const Gpu& gpu, bool leading, Clock::time_point now) const {
 }
 
 void Prober::step(bool leading) {
-  const PoolView view = store_.view();
+  const PoolView& view = rows_.current();
   if (leading) watch(view, false);
   std::vector<const Gpu*> asked;
   {

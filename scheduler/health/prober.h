@@ -27,7 +27,7 @@
 // the timeout, and delays no other verdict.
 //
 // If this process lacks descriptors or ports for a probe, the probe counts neither for nor against the
-// worker.
+// worker. Nor does the time in which this process was late itself (core/net/async_http_client.h).
 //
 // Local workers listen on loopback, so each host asks its own; all others are asked by the process
 // that holds the scaler's lease.
@@ -46,6 +46,7 @@
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
 #include "scheduler/health/worker_tokens.h"
+#include "scheduler/pool/kept_view.h"
 #include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 
@@ -59,6 +60,7 @@ struct ProberOptions {
   Duration running_every = std::chrono::seconds(5);
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
   Duration record_every = std::chrono::milliseconds(250);
+  Duration look_every = std::chrono::seconds(1);  // at the rows, where nothing has changed
   Duration grace = std::chrono::seconds(15);
   std::chrono::milliseconds timeout{2'000};  // of a question: to connect and to answer
   std::size_t at_once = 2048;                // questions
@@ -114,14 +116,16 @@ class Prober {
   Outages watch(const PoolView& view, bool may_begin);
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);
-  void make_ready(const Gpu& gpu);
+  void make_ready(const std::vector<const Gpu*>& proven);
+  bool make_ready(const Gpu& gpu);
   // --- one worker, several rows: duplicate_workers.cpp
   std::optional<std::string> why_duplicate(const Gpu& gpu) const;
-  bool all_serving_answered(const Gpu& gpu) const;
+  bool all_serving_answered(const Gpu& gpu, const PoolView& view) const;
   void refuse_duplicate(const Gpu& gpu, const std::string& why);
 
   PoolStore& store_;
   ProberOptions options_;
+  KeptView rows_;             // of step()
   mutable std::mutex mutex_;  // of the next two
   ProbeRecords records_;
   std::vector<Result> results_;  // that are not recorded yet

@@ -90,7 +90,7 @@ void Prober::record(const std::vector<Result>& results, std::set<GpuId>& proving
     ask_for_upgrade(*gpu);
     proving.insert(gpu->id);
   }
-  for (const Gpu* gpu : proven) make_ready(*gpu);
+  make_ready(proven);
 }
 
 void Prober::record_misses(const std::vector<Result>& results) {
@@ -185,14 +185,31 @@ void Prober::fail(const Gpu& row, const std::string& why) {
                                                     : std::optional(Attempt::Result::failed)});
 }
 
-void Prober::make_ready(const Gpu& gpu) {
-  if (gpu.state == State::failed && blamed_for_sessions(store_, gpu)) return;
-  if (gpu.source == Source::external) {
-    if (!all_serving_answered(gpu)) return;
-    if (const auto duplicate = why_duplicate(gpu)) return refuse_duplicate(gpu, *duplicate);
+// One after the other. The registered ones are compared with one view, in which those before them are
+// ready, because thousands may return at once.
+void Prober::make_ready(const std::vector<const Gpu*>& proven) {
+  std::optional<PoolView> view;
+  for (const Gpu* gpu : proven) {
+    if (gpu->state == State::failed && blamed_for_sessions(store_, *gpu)) continue;
+    if (gpu->source == Source::external) {
+      if (!view) view = store_.view();
+      if (!all_serving_answered(*gpu, *view)) continue;
+      if (const auto duplicate = why_duplicate(*gpu)) {
+        refuse_duplicate(*gpu, *duplicate);
+        continue;
+      }
+    }
+    if (!make_ready(*gpu) || !view) continue;
+    const auto row = std::find_if(view->gpus.begin(), view->gpus.end(),
+                                  [&](const Gpu& other) { return other.id == gpu->id; });
+    if (row != view->gpus.end()) row->state = State::idle;
   }
+}
+
+// False: the row has changed since.
+bool Prober::make_ready(const Gpu& gpu) {
   const std::optional<Gpu> row = store_.find(gpu.id);
-  if (!row || !same_state(*row, gpu)) return;
+  if (!row || !same_state(*row, gpu)) return false;
   GpuChange change{.id = row->id,
                    .version = row->version,
                    .event = Event::ready,
@@ -207,10 +224,10 @@ void Prober::make_ready(const Gpu& gpu) {
   const bool returns = row->state == State::failed;
   const std::string why = returns ? "answers again, and a WebSocket gets through"
                                   : "answers, and a WebSocket gets through";
-  if (!store_.change(change, {options_.who, why})) return;
+  if (!store_.change(change, {options_.who, why})) return false;
   if (returns) {
     log::info("a GPU that had failed answers again", {{"gpu", gpu.id.text}});
-    return;
+    return true;
   }
   const TimePoint now = store_.now();
   store_.record(Attempt{.at = now,
@@ -220,6 +237,7 @@ void Prober::make_ready(const Gpu& gpu) {
                         .result = Attempt::Result::ok,
                         .took = now - gpu.since,
                         .detail = gpu.device});
+  return true;
 }
 
 }  // namespace navtalk

@@ -98,6 +98,8 @@ class PoolStore {
 
   // --- GPUs
   virtual PoolView view() = 0;
+  // Those of the view alone.
+  virtual std::vector<Waiter> waiters() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
   // nullopt when a cap or the fence forbids it, a local device has its worker already, or `for_users`
   // does not hold. Error{invalid} when the id or name is taken, or an external worker's URL belongs
@@ -129,6 +131,9 @@ class PoolStore {
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;
+  // As leave, of one that is about to come again, with its `came_at`: its arrival does not count yet, and
+  // what it was promised still holds.
+  virtual void step_aside(const WaiterId& waiter) = 0;
   // Renews all leases and waiters of a gateway. A lease that is past its time but was not expired yet
   // (nobody could reach the store) is renewed, because its slot is still its own; a waiter past its
   // time is not, because others may have passed it.

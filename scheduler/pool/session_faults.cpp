@@ -30,7 +30,8 @@ std::optional<SessionFault> parse_fault(const json& object) {
       .client = text_field(object, "client").value_or(""),
       .kind = static_cast<SessionFault::Kind>(kind),
       .at = time_field(object, "at_us"),
-      .client_well = bool_field(object, "client_well").value_or(false)};
+      .client_well = bool_field(object, "client_well").value_or(false),
+      .age = Duration(whole_field(object, "age_us").value_or(0))};
 }
 
 std::optional<LastedSession> parse_lasted(const json& object) {
@@ -71,9 +72,14 @@ void SessionFaults::drop_the_densest(const GpuId& gpu) {
 }
 
 void SessionFaults::note_lasted(const LastedSession& session, const std::string& client, bool cut) {
-  std::erase_if(faults_, [&](const SessionFault& fault) { return fault.gpu == session.gpu; });
+  const auto outlived = [&](const SessionFault& fault) {
+    return fault.age == Duration{} || (!cut && fault.age < session.length());
+  };
+  std::erase_if(faults_, [&](const SessionFault& fault) {
+    return fault.gpu == session.gpu && outlived(fault);
+  });
   for (SessionFault& fault : faults_) {
-    if (fault.client == client) fault.client_well = true;
+    if (fault.client == client && outlived(fault)) fault.client_well = true;
   }
   if (cut || faults_.empty()) return;
   std::erase_if(lasted_, [&](const LastedSession& known) { return known.gpu == session.gpu; });
@@ -104,7 +110,8 @@ std::string as_text(const SessionFaults& faults) {
                     {"client", fault.client},
                     {"kind", static_cast<int>(fault.kind)},
                     {"at_us", as_us(fault.at)},
-                    {"client_well", fault.client_well}});
+                    {"client_well", fault.client_well},
+                    {"age_us", fault.age.count()}});
   }
   for (const LastedSession& session : faults.lasted()) {
     list.push_back({{"gpu", session.gpu.text},

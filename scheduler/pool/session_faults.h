@@ -24,6 +24,9 @@ struct SessionFault {
   Kind kind = Kind::cut;
   TimePoint at{};
   bool client_well = false;  // the client has had a session since that lasted
+  // How long the session had gone on when it was cut, of one that had lasted (FaultRules::lasting): a
+  // late cut. Zero for all other faults.
+  Duration age{};
 
   friend bool operator==(const SessionFault&, const SessionFault&) = default;
 };
@@ -33,6 +36,8 @@ struct LastedSession {
   GpuId gpu{};
   Source source = Source::local;
   TimePoint began{}, until{};  // until: its end, or now
+
+  Duration length() const { return until - began; }
 
   friend bool operator==(const LastedSession&, const LastedSession&) = default;
 };
@@ -50,8 +55,9 @@ class SessionFaults {
   // Keeps a few dozen of each GPU, with their times as wide apart as they came, and the latest few
   // hundred in all.
   void add(SessionFault fault);
-  // A session of that client lasted: the GPU has no faults from before, and the client's network is
-  // well. `cut`: it was cut in the end, so that it proves nothing about the network of now.
+  // A session of that client lasted: the GPU has no faults from before, except for late cuts of sessions
+  // that had gone on for longer; and the client's network is well. `cut`: it was cut in the end, so that
+  // it proves nothing about the network of now, and clears no late cut.
   void note_lasted(const LastedSession& session, const std::string& client, bool cut);
   void forget(TimePoint before);
   // Would note_lasted() change something that matters?

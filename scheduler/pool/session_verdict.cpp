@@ -42,13 +42,14 @@ std::size_t gpus_of(const SessionFaults& faults, const std::string& client, Time
 
 bool reached(std::size_t count, int needed) { return count >= static_cast<std::size_t>(needed); }
 
-// What one GPU's faults add up to.
+// What one GPU's faults add up to, late cuts included up to that age.
 class Series {
  public:
-  Series(const SessionFaults& faults, const GpuId& gpu, TimePoint now, const FaultRules& rules)
+  Series(const SessionFaults& faults, const GpuId& gpu, TimePoint now, const FaultRules& rules,
+         Duration oldest = {})
       : rules_(rules) {
     for (const SessionFault& fault : faults.all()) {
-      if (fault.gpu != gpu || now - fault.at > rules.window) continue;
+      if (fault.gpu != gpu || fault.age > oldest || now - fault.at > rules.window) continue;
       const bool own = fault.kind == Kind::declined;
       if (!own && !fault.client_well &&
           reached(gpus_of(faults, fault.client, now - rules.window), rules.spread)) {
@@ -60,9 +61,9 @@ class Series {
     }
   }
   bool refusals() const { return declined_.count() >= rules_.occasions; }
-  bool complete() const {
-    return refusals() || lasts() ||
-           (all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients));
+  bool complete() const { return refusals() || lasts() || several_clients(); }
+  bool several_clients() const {
+    return all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients);
   }
   // No network lies between a gateway and a local worker, and its only user may be one client.
   bool enough_alone(Source source) const {
@@ -71,11 +72,11 @@ class Series {
             reached(clients_.size(), rules_.lone_clients));
   }
 
- private:
   bool lasts() const {
     return all_.count() >= rules_.few_occasions && all_.span() >= rules_.few_span;
   }
 
+ private:
   const FaultRules& rules_;
   Occasions all_{rules_.same_occasion}, declined_{rules_.same_occasion};
   std::set<std::string> clients_{};
@@ -91,12 +92,15 @@ struct Comparison {
   }
 };
 
+// `outlived`: the age of late cuts, which count then, and which working sessions have outlived.
 Comparison compare(const SessionFaults& faults, Source source,
-                   const std::vector<LastedSession>& living, TimePoint now,
-                   const FaultRules& rules) {
+                   const std::vector<LastedSession>& living, TimePoint now, const FaultRules& rules,
+                   Duration outlived = {}) {
+  const bool late = outlived > Duration{};
   std::map<GpuId, Occasions> occasions;
   for (const SessionFault& fault : faults.all()) {
     if (fault.source != source || now - fault.at > rules.window) continue;
+    if (!late && fault.age > Duration{}) continue;
     occasions.try_emplace(fault.gpu, rules.same_occasion).first->second.note(fault.at);
   }
   std::erase_if(occasions,
@@ -116,7 +120,7 @@ Comparison compare(const SessionFaults& faults, Source source,
   std::set<GpuId> working;
   const auto look = [&](const LastedSession& session) {
     if (session.source == source && !occasions.contains(session.gpu) && session.began >= first &&
-        session.until >= last_but_one) {
+        session.until >= last_but_one && (!late || session.length() > outlived)) {
       working.insert(session.gpu);
     }
   };
@@ -126,11 +130,40 @@ Comparison compare(const SessionFaults& faults, Source source,
   return found;
 }
 
-}  // namespace
+// The ages of the GPU's late cuts, in order.
+std::set<Duration> ages_of(const SessionFaults& faults, const GpuId& gpu) {
+  std::set<Duration> ages;
+  for (const SessionFault& fault : faults.all()) {
+    if (fault.gpu == gpu && fault.age > Duration{}) ages.insert(fault.age);
+  }
+  return ages;
+}
 
-SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
-                              const std::vector<LastedSession>& living, TimePoint now,
-                              const FaultRules& rules) {
+// The shortest series first: the fewer sessions elsewhere have outlived a series, the less it proves.
+SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source source,
+                          const std::vector<LastedSession>& living, TimePoint now,
+                          const FaultRules& rules) {
+  using enum SessionVerdict;
+  const bool local = source == Source::local;
+  for (const Duration age : ages_of(faults, gpu)) {
+    const Series series(faults, gpu, now, rules, age);
+    if (!series.several_clients() && !(local && series.lasts())) continue;
+    if (std::any_of(living.begin(), living.end(), [&](const LastedSession& session) {
+          return session.gpu == gpu && session.length() > age;
+        })) {
+      return none;
+    }
+    const Comparison compared = compare(faults, source, living, now, rules, age);
+    if (compared.network(rules)) return network;
+    if (compared.most_break()) return none;
+    if (compared.working > 0 || (local && series.lasts())) return worker_late;
+  }
+  return none;
+}
+
+SessionVerdict judge_early(const SessionFaults& faults, const GpuId& gpu, Source source,
+                           const std::vector<LastedSession>& living, TimePoint now,
+                           const FaultRules& rules) {
   const Series series(faults, gpu, now, rules);
   if (!series.complete()) return SessionVerdict::none;
   const Comparison compared = compare(faults, source, living, now, rules);
@@ -138,6 +171,16 @@ SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Sou
   if (compared.most_break()) return SessionVerdict::none;
   return compared.working > 0 || series.enough_alone(source) ? SessionVerdict::worker
                                                              : SessionVerdict::none;
+}
+
+}  // namespace
+
+SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
+                              const std::vector<LastedSession>& living, TimePoint now,
+                              const FaultRules& rules) {
+  const SessionVerdict early = judge_early(faults, gpu, source, living, now, rules);
+  if (early != SessionVerdict::none) return early;
+  return judge_late(faults, gpu, source, living, now, rules);
 }
 
 bool sessions_break(const SessionFaults& faults, Source source,
@@ -158,8 +201,8 @@ std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& r
 
 bool blamed_for_sessions(PoolStore& store, const Gpu& gpu, const FaultRules& rules) {
   const auto faults = k_session_faults.read(store);
-  return faults && judge_sessions(*faults, gpu.id, gpu.source, living_sessions(store, rules),
-                                  store.now(), rules) == SessionVerdict::worker;
+  return faults && blames_worker(judge_sessions(*faults, gpu.id, gpu.source,
+                                                living_sessions(store, rules), store.now(), rules));
 }
 
 }  // namespace navtalk

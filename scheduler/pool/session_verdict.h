@@ -25,8 +25,19 @@
 //                                                  for `few_occasions` over `few_span`; else it
 //                                                  may be well
 //
-// Whether a GPU that is to blame fails is the allocator's decision: not while a session lives on
-// there. Pure, except for the functions that read the store.
+// Late cuts, of sessions that had lasted, are judged apart, because a proxy may end every connection at
+// some age:
+//
+//   a series     `occasions` with `clients` different clients, early or late, since a session on the GPU
+//                outlived the late ones; a local GPU also as above for fewer clients.
+//   breaking     as above, by faults of any age.
+//   working      as above, by sessions that outlived the cuts of the series.
+//
+// The GPU is to blame where as many work as break, one at least; a local one also where none breaks
+// beside it. No session goes on there that outlived the series.
+//
+// Whether a GPU that is to blame fails is the allocator's decision: for early faults not while a session
+// lives on there. Pure, except for the functions that read the store.
 #pragma once
 
 #include <optional>
@@ -53,7 +64,12 @@ enum class SessionVerdict : std::uint8_t {
   none,     // too little is known, or its clients fail
   network,  // of the network or the gateway: the sessions of other GPUs break too
   worker,
+  worker_late,  // the worker, for late cuts: sessions may go on there that are about to be cut
 };
+// Is the worker to blame?
+constexpr bool blames_worker(SessionVerdict verdict) {
+  return verdict == SessionVerdict::worker || verdict == SessionVerdict::worker_late;
+}
 
 // `living`: the sessions that go on and have lasted, of any GPU.
 SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,

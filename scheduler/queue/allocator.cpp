@@ -47,7 +47,41 @@ Allocation Allocator::check(Claimant claimant) {
     promised_.with([&](auto& promised) { promised.erase(claimant.id); });
     return *lease;
   }
+  if (auto stands_aside = aside(claimant)) return *stands_aside;
   return waiting(claimant);
+}
+
+// nullopt: it refuses no slot that others could have.
+std::optional<Allocation> Allocator::aside(const Claimant& claimant) {
+  if (claimant.refuse.empty()) return std::nullopt;
+  const std::shared_ptr<const PoolView> view = recent_view();
+  const bool refuses = std::any_of(view->gpus.begin(), view->gpus.end(), [&](const Gpu& gpu) {
+    return claimable(gpu, claimant.tenant) &&
+           std::find(claimant.refuse.begin(), claimant.refuse.end(), gpu.id) !=
+               claimant.refuse.end();
+  });
+  TimePoint since = claimant.came_at.value_or(view->now);
+  bool queued = false;
+  std::size_t others = 0, before = 0;
+  for (const Waiter& waiter : view->waiters) {
+    if (waiter.claimant.id == claimant.id) {
+      queued = true;
+      since = waiter.arrived_at;
+    } else {
+      ++others;
+      if (waiter.arrived_at < since) ++before;
+    }
+  }
+  if (!refuses || others == 0) return std::nullopt;
+  if (queued) store_.step_aside(claimant.id);
+  if (auto over = timed_out(claimant.id, since, view->now)) return *over;
+  return Waiting{.position = before + 1, .since = since};
+}
+
+std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since, TimePoint now) {
+  if (now - since < options_.queue_timeout) return std::nullopt;
+  leave(waiter);
+  return NoGpu{"no GPU became available in time", k_retry_after};
 }
 
 std::shared_ptr<const PoolView> Allocator::recent_view() {
@@ -85,10 +119,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   const bool seen = waiter != view->waiters.end();
   const TimePoint since = seen ? waiter->arrived_at : claimant.came_at.value_or(view->now);
   if (seen) position = waiter->position;
-  if (view->now - since >= options_.queue_timeout) {
-    leave(claimant.id);
-    return NoGpu{"no GPU became available in time", k_retry_after};
-  }
+  if (auto over = timed_out(claimant.id, since, view->now)) return *over;
   std::optional<Duration> wait = eta(*view, *position);
   // No ETA beyond the queue timeout.
   if (wait && view->now - since + *wait > options_.queue_timeout) wait.reset();

@@ -72,7 +72,8 @@ class Allocator {
   // Gateway and host of the claimant are filled in.
   Allocation arrive(Claimant claimant);
   // For a claimant that was told to wait. NoGpu after the queue's timeout, which removes it from the
-  // queue.
+  // queue. One that refuses a free slot for which others wait stands aside: it is not in the queue, and
+  // has its place again once it refuses none.
   Allocation check(Claimant claimant);
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
@@ -99,6 +100,8 @@ class Allocator {
 
   Claimant complete(Claimant claimant) const;
   Allocation waiting(const Claimant& claimant);
+  std::optional<Allocation> aside(const Claimant& claimant);
+  std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, TimePoint now);
   std::shared_ptr<const PoolView> recent_view();
   std::optional<Duration> eta(const PoolView& view, std::size_t position);
   void promise(const Claimant& claimant, std::optional<Duration> eta);

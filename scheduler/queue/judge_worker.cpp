@@ -28,7 +28,9 @@ void Allocator::judge(const WorkerReport& report) {
   });
   const bool lives_on = std::any_of(living.begin(), living.end(),
                                     [&](const auto& session) { return session.gpu == row->id; });
-  if (verdict != SessionVerdict::worker || lives_on) return;
+  // What goes on beside late cuts has not outlived them. It goes on until it is cut, too: a failed GPU
+  // only takes no more sessions while it has some.
+  if (!blames_worker(verdict) || (lives_on && verdict == SessionVerdict::worker)) return;
   fail_gpu(row->id, "session after session fails on it: " + report.last_fault);
 }
 

@@ -80,7 +80,7 @@ std::vector<Lease> expire_those_of_dead_processes(PoolStore& store) {
   for (const Lease& lease : store.leases()) {
     if (dead(lease.gateway) && store.release(lease.id, lease.epoch)) ended.push_back(lease);
   }
-  for (const Waiter& waiter : store.view().waiters) {
+  for (const Waiter& waiter : store.waiters()) {
     if (dead(waiter.claimant.gateway)) store.leave(waiter.claimant.id);
   }
   return ended;

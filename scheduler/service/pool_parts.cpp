@@ -21,7 +21,7 @@ ProberOptions prober_options(const PoolOptions& options, bool at_once) {
       .who = options.owner, .host = host_of(options), .tokens = options.worker_tokens};
   if (at_once) {
     prober.starting_every = prober.running_every = prober.failed_every = {};
-    prober.record_every = {};
+    prober.record_every = prober.look_every = {};
   }
   return prober;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -48,10 +49,16 @@ std::vector<Gpu> all_gpus(Transaction& transaction) {
   const auto older = [](const Gpu& a, const Gpu& b) {
     return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
   };
-  if (!std::is_sorted(gpus.begin(), gpus.end(), older)) {
-    std::sort(gpus.begin(), gpus.end(), older);
-  }
-  return gpus;
+  if (std::is_sorted(gpus.begin(), gpus.end(), older)) return gpus;
+  // By number, because a row is large.
+  std::vector<std::size_t> order(gpus.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return older(gpus[a], gpus[b]); });
+  std::vector<Gpu> sorted;
+  sorted.reserve(gpus.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(gpus[i]));
+  return sorted;
 }
 
 std::optional<Gpu> find_gpu(Transaction& transaction, const GpuId& id) {

@@ -195,6 +195,10 @@ PoolView SqlPoolStore::view() {
   });
 }
 
+std::vector<Waiter> SqlPoolStore::waiters() {
+  return in_read(*backend_, [](Transaction& t) { return live_waiters(t); });
+}
+
 std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
   return in_read(*backend_, [&](Transaction& t) { return find_gpu(t, id); });
 }

@@ -16,6 +16,7 @@ class SqlPoolStore : public PoolStore {
 
   TimePoint now() override;
   PoolView view() override;
+  std::vector<Waiter> waiters() override;
   std::optional<Gpu> find(const GpuId& id) override;
   std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override;
   std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
@@ -27,6 +28,7 @@ class SqlPoolStore : public PoolStore {
   std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                      Duration alive) override;
   void leave(const WaiterId& waiter) override;
+  void step_aside(const WaiterId& waiter) override;
   Renewal renew(const std::string& gateway, Duration alive) override;
   bool release(const LeaseId& lease, std::uint64_t epoch) override;
   bool unclaim(const LeaseId& lease, std::uint64_t epoch) override;

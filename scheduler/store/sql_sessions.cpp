@@ -112,9 +112,9 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
   }
   auto lease = claim_best(t, claimant, arrived_at, alive);
   if (!lease) return std::nullopt;
+  if (queued || claimant.came_at) score_promises(t, claimant.id);
   if (queued) {
     remove_waiter(t, *queued, true);
-    score_promises(t, claimant.id);
     t.notify = true;  // the others moved up
   } else {
     count_arrival(t);
@@ -169,6 +169,16 @@ void SqlPoolStore::leave(const WaiterId& waiter) {
     if (!queued) return;
     remove_waiter(t, *queued, false);
     score_broken_promises(t, waiter);
+    t.notify = true;
+  });
+}
+
+void SqlPoolStore::step_aside(const WaiterId& waiter) {
+  in_write(*backend_, relaxed, [&](Transaction& t) {
+    const auto queued = find_waiter(t, waiter);
+    if (!queued) return;
+    remove_waiter(t, *queued, false);
+    uncount_arrival(t, queued->waiter.arrived_at);
     t.notify = true;
   });
 }

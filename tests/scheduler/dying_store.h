@@ -14,6 +14,7 @@ class DyingStore : public PoolStore {
 
   TimePoint now() override { return store_.now(); }
   PoolView view() override { return store_.view(); }
+  std::vector<Waiter> waiters() override { return store_.waiters(); }
   std::optional<Gpu> find(const GpuId& id) override { return store_.find(id); }
   std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override {
     return writing().add(gpu, cause);
@@ -36,6 +37,7 @@ class DyingStore : public PoolStore {
     return writing().enqueue(claimant, limit, alive);
   }
   void leave(const WaiterId& waiter) override { writing().leave(waiter); }
+  void step_aside(const WaiterId& waiter) override { writing().step_aside(waiter); }
   Renewal renew(const std::string& gateway, Duration alive) override {
     return writing().renew(gateway, alive);
   }

@@ -112,7 +112,7 @@ asio::awaitable<void> Session::relay(WebSocket& worker) {
 void Session::report(const Lease& lease, std::chrono::steady_clock::duration lasted, bool cut,
                      const std::string& user) {
   if (lasted >= parts_.allocator.options().faults.lasting) {
-    parts_.suspects.session_lasted(lease, user, cut);
+    parts_.suspects.session_lasted(lease, user, lasted, cut);
   } else if (cut) {
     parts_.suspects.session_failed(lease, SessionFault::Kind::cut, user,
                                    "its connection was cut in a session");

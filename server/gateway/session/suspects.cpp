@@ -23,6 +23,10 @@ constexpr auto k_pause = 1s;                 // before a worker is asked again, 
 constexpr auto k_patience = 2s;              // with a worker's answer
 constexpr int k_asks = 2;
 
+std::int64_t whole_seconds(Suspects::Clock::duration length) {
+  return std::chrono::duration_cast<std::chrono::seconds>(length).count();
+}
+
 }  // namespace
 
 Suspects::Suspects(asio::any_io_executor executor, Allocator& allocator,
@@ -40,7 +44,8 @@ void Suspects::session_failed(const Lease& lease, SessionFault::Kind kind,
   open(lease, why, {{.gpu = lease.gpu, .client = client, .kind = kind}});
 }
 
-void Suspects::session_lasted(const Lease& lease, const std::string& client, bool cut) {
+void Suspects::session_lasted(const Lease& lease, const std::string& client, Clock::duration length,
+                              bool cut) {
   store_calls_.post([&allocator = allocator_, lease, client, cut] {
     try {
       allocator.session_lasted(lease, client, cut);
@@ -48,7 +53,13 @@ void Suspects::session_lasted(const Lease& lease, const std::string& client, boo
       log::warn("a session that lasted could not be recorded", {{"error", error.what()}});
     }
   });
-  if (cut) open(lease, "the connection of a session was cut", {});
+  if (!cut) return;
+  failures_.push_back({client, lease.gpu, Clock::now()});
+  open(lease, "its connection was cut after " + std::to_string(whole_seconds(length)) + " s",
+       {{.gpu = lease.gpu,
+         .client = client,
+         .kind = SessionFault::Kind::cut,
+         .age = std::chrono::duration_cast<Duration>(length)}});
 }
 
 std::vector<GpuId> Suspects::avoided_by(const std::string& client) {

@@ -22,6 +22,8 @@ namespace navtalk::server {
 
 class Suspects {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // `worker_calls`: threads for asking workers, which may take seconds.
   Suspects(boost::asio::any_io_executor executor, Allocator& allocator,
            BlockingThreads& store_calls, BlockingThreads& worker_calls, WorkerTokens worker_tokens);
@@ -31,15 +33,15 @@ class Suspects {
   // A session of `client` failed under that lease, which has been given up.
   void session_failed(const Lease& lease, SessionFault::Kind kind, const std::string& client,
                       const std::string& why);
-  // A session is over that lasted; `cut`: its connection broke in the end.
-  void session_lasted(const Lease& lease, const std::string& client, bool cut);
+  // A session is over that lasted, for `length` from ready on; `cut`: its connection broke in the end.
+  void session_lasted(const Lease& lease, const std::string& client, Clock::duration length,
+                      bool cut);
   // Where this client's sessions failed not long ago, or those of two others.
   std::vector<GpuId> avoided_by(const std::string& client);
 
  private:
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
-  using Clock = std::chrono::steady_clock;
   struct Case {
     Lease lease{};
     bool due = false;

@@ -6,8 +6,10 @@
 #include <latch>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "core/base/guarded.h"
+#include "core/net/attended_clock.h"
 #include "tests/core/expect_error.h"
 #include "tests/fakes/loopback_server.h"
 
@@ -105,6 +107,24 @@ TEST_CASE("one connection to a server serves one request after the other") {
   CHECK(connections.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
 }
 
+TEST_CASE("where there is room for some connections only, those of the same servers are kept") {
+  Guarded<std::vector<int>> first, second;
+  const auto noting = [](Guarded<std::vector<int>>& connections) {
+    return [&connections](Connection& client, const ReceivedRequest& request) {
+      connections.with([&](auto& seen) { seen.push_back(request.connection); });
+      client.answer(200, "ok");
+    };
+  };
+  LoopbackServer kept(noting(first)), closed(noting(second));
+  AsyncHttpClient client({.at_once = 1, .kept_connections = 2});
+  for (int i = 0; i < 3; ++i) {
+    answer_of(client, get_request(kept.url("/")));
+    answer_of(client, get_request(closed.url("/")));
+  }
+  CHECK(first.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 1, 1});
+  CHECK(second.with([](const auto& seen) { return seen; }) == std::vector<int>{1, 2, 3});
+}
+
 TEST_CASE("an asynchronous request keeps to the rules of every other one") {
   LoopbackServer server([](Connection& client, const ReceivedRequest& request) {
     if (request.path == "/moved") client.answer(302, {}, {{"Location", "/"}});
@@ -138,4 +158,47 @@ TEST_CASE("a client that goes gives up what has no answer yet") {
     asked.get_future().wait();
   }
   CHECK(answers == 0);
+}
+
+TEST_CASE("a loop's own lateness counts as no more than one round") {
+  using Clock = AttendedClock::Clock;
+  const Clock::time_point start{1h};
+  AttendedClock clock(start);
+  CHECK(clock.passed() == 0s);
+  clock.round(start + 100ms);
+  clock.round(start + 250ms);
+  CHECK(clock.passed() == 250ms);
+  CHECK(clock.at(start + 300ms) == 300ms);
+  clock.round(start + 1min);  // the process stood still
+  CHECK(clock.passed() == 250ms + AttendedClock::k_longest_round);
+  clock.round(start + 1min + 50ms);
+  CHECK(clock.passed() == 300ms + AttendedClock::k_longest_round);
+  CHECK(clock.at(start) == clock.passed());  // never backwards
+}
+
+TEST_CASE("an answer that came in time counts, though the client looks at it too late") {
+  constexpr auto k_timeout = 1s;
+  std::promise<void> asked, late;
+  std::latch answered(1);
+  LoopbackServer slow([&](Connection& client, const ReceivedRequest&) {
+    asked.set_value();
+    late.get_future().wait();
+    client.answer(200, "in time");
+    answered.count_down();
+  });
+  LoopbackServer server([](Connection& client, const ReceivedRequest&) { client.answer(200); });
+  AsyncHttpClient client;
+  std::promise<HttpResult> result;
+  client.send(get_request(slow.url("/"), k_timeout),
+              [&](HttpResult got) { result.set_value(std::move(got)); });
+  asked.get_future().wait();
+  // Holds up the client's thread until the answer is there and its timeout over.
+  client.send(get_request(server.url("/")), [&](const HttpResult&) {
+    late.set_value();
+    answered.wait();
+    std::this_thread::sleep_for(k_timeout + 200ms);
+  });
+  const HttpResult got = result.get_future().get();
+  REQUIRE(std::holds_alternative<HttpAnswer>(got));
+  CHECK(std::get<HttpAnswer>(got).body == "in time");
 }

@@ -49,7 +49,7 @@ struct ProbedPool {
     options.who = "test";
     options.host = "here";
     options.starting_every = options.running_every = options.failed_every = {};
-    options.record_every = options.grace = {};
+    options.record_every = options.look_every = options.grace = {};
     return options;
   }
 };

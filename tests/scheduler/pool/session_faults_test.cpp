@@ -56,6 +56,9 @@ TEST_CASE("where no session fails, one that lasts is not noted") {
 TEST_CASE(
     "what is known of faults comes back from its text, and text of others counts as nothing") {
   SessionFaults faults({fault(0s, "a \"b\"", "x", Kind::declined), fault(1s, "c", "y")});
+  SessionFault late = fault(2s, "d", "y");
+  late.age = 75s;
+  faults.add(late);
   faults.note_lasted(lasted("z"), "c", false);
   const auto back = parse_session_faults(as_text(faults));
   REQUIRE(back);

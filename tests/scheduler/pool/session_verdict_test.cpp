@@ -178,3 +178,100 @@ TEST_CASE("one client whose sessions break everywhere is not taken for a fault o
                          fault(5s, "a", "y")};
   CHECK_FALSE(sessions_break(SessionFaults(faults), Source::cloud, {}, k_start + 6s, {}));
 }
+
+namespace {
+
+SessionFault late_cut(Duration at, const std::string& client, Duration age,
+                      const std::string& gpu = "x") {
+  SessionFault cut = fault(at, client, gpu);
+  cut.age = age;
+  return cut;
+}
+
+// A session on another GPU that began so long after the first fault, and went on for so long.
+LastedSession beside(const std::string& gpu, Duration began, Duration length) {
+  return {{gpu}, Source::cloud, k_start + began, k_start + began + length};
+}
+
+// Three clients, cut a minute after they began.
+Faults late_series(const std::string& gpu = "x") {
+  return {late_cut(0s, gpu + "1", 60s, gpu), late_cut(30s, gpu + "2", 62s, gpu),
+          late_cut(60s, gpu + "3", 61s, gpu)};
+}
+
+}  // namespace
+
+TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them") {
+  const LastedSession longer = beside("y", 10s, 70s), shorter = beside("y", 10s, 50s);
+  struct Row {
+    const char* what;
+    Faults faults;
+    std::vector<LastedSession> living;
+    Verdict verdict;
+  };
+  const std::vector<Row> table = {
+      {"three clients, and one session outlives them",
+       late_series(),
+       {longer},
+       Verdict::worker_late},
+      {"no session elsewhere has come so far", late_series(), {shorter}, Verdict::none},
+      {"nothing to compare with", late_series(), {}, Verdict::none},
+      {"one cut", {late_cut(0s, "a", 60s)}, {longer}, Verdict::none},
+      {"two clients in turn",
+       {late_cut(0s, "a", 60s), late_cut(20s, "b", 60s), late_cut(40s, "a", 60s),
+        late_cut(60s, "b", 60s)},
+       {longer},
+       Verdict::none},
+      {"three clients at one moment",
+       {late_cut(60s, "a", 60s), late_cut(60s, "b", 40s), late_cut(61s, "c", 50s)},
+       {longer},
+       Verdict::none},
+      {"cuts of any age together",
+       {fault(0s, "a"), late_cut(30s, "b", 50s), late_cut(60s, "c", 60s)},
+       {longer},
+       Verdict::worker_late},
+      {"another GPU cuts as well", late_series() + late_series("y"), {}, Verdict::network},
+      {"another GPU cuts as well, and a third one works",
+       late_series() + late_series("y"),
+       {beside("z", 10s, 70s)},
+       Verdict::network},
+      {"a session on the GPU itself has outlived them",
+       late_series(),
+       {longer, beside("x", -30s, 100s)},
+       Verdict::none},
+      {"a session on the GPU itself has not come so far",
+       late_series(),
+       {longer, beside("x", 10s, 55s)},
+       Verdict::worker_late},
+  };
+  for (const Row& row : table) {
+    INFO(row.what);
+    CHECK(judge_sessions(SessionFaults(row.faults), {"x"}, Source::cloud, row.living, k_start + 65s,
+                         {}) == row.verdict);
+  }
+}
+
+TEST_CASE("a local GPU that cuts all its sessions late is to blame without another one") {
+  Faults faults;
+  for (int i = 0; i < 8; ++i) faults.push_back(late_cut(i * 50s, "a", 45s));
+  const TimePoint then = faults.back().at;
+  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Source::local, {}, then, {}) ==
+        Verdict::worker_late);
+  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Source::cloud, {}, then, {}) == Verdict::none);
+}
+
+TEST_CASE("a session that outlived late cuts clears them, and one that was cut too does not") {
+  const Faults cuts = late_series();
+  const LastedSession other = beside("y", 10s, 70s);
+  const auto judged = [&](const SessionFaults& faults) {
+    return judge_sessions(faults, {"x"}, Source::cloud, {other}, k_start + 65s, {});
+  };
+  SessionFaults faults(cuts);
+  faults.note_lasted(beside("x", -10s, 61s), "z", false);  // it outlived one of them
+  CHECK(faults.all().size() == 2);
+  CHECK(judged(faults) == Verdict::none);
+  SessionFaults cut_again(cuts);
+  cut_again.note_lasted(beside("x", -10s, 70s), "z", true);
+  CHECK(cut_again.all().size() == 3);
+  CHECK(judged(cut_again) == Verdict::worker_late);
+}

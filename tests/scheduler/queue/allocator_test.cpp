@@ -187,6 +187,50 @@ TEST_CASE("who lost a place in an outage gets it back, and nobody is sent away f
   CHECK(std::get<Waiting>(world.allocator.check(users[0])).since == users[0].came_at);
 }
 
+TEST_CASE("who refuses the only free slot holds nobody up, and keeps the place for the next one") {
+  World world;
+  const Gpu gpu = world.idle();
+  Claimant first = user("a");
+  const auto refused = std::get<Lease>(world.allocator.arrive(first));
+  first.came_at = refused.arrived_at;
+  first.refuse = {gpu.id};
+  REQUIRE(std::holds_alternative<Waiting>(world.allocator.arrive(user("b"))));
+  REQUIRE(std::holds_alternative<Waiting>(world.allocator.arrive(user("c"))));
+  world.allocator.unclaim(refused);
+  world.allocator.invalidate_view();
+  const auto aside = std::get<Waiting>(world.allocator.check(first));
+  CHECK(aside.position == 1);
+  CHECK(aside.since == *first.came_at);
+  const auto taken = std::get<Lease>(world.allocator.check(user("b")));
+  CHECK(taken.gpu == gpu.id);
+  // That slot is taken, so that it waits for the next one again: before those who came later.
+  world.allocator.invalidate_view();
+  CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
+  CHECK(world.pool.store->waiters().size() == 2);
+  // It is free again: the place is left for the next one, and taken again.
+  world.allocator.release(taken);
+  world.allocator.invalidate_view();
+  CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
+  CHECK(world.pool.store->waiters().size() == 1);
+  first.refuse = {};
+  CHECK(std::get<Lease>(world.allocator.check(first)).gpu == gpu.id);
+  std::int64_t arrivals = 0;
+  for (const DemandBucket& bucket : world.pool.store->demand({})) arrivals += bucket.arrivals;
+  CHECK(arrivals == 3);
+}
+
+TEST_CASE("who refuses the only free slot while nobody else waits stays in the queue") {
+  World world;
+  const Gpu gpu = world.idle();
+  Claimant only = user("a");
+  const auto refused = std::get<Lease>(world.allocator.arrive(only));
+  only.came_at = refused.arrived_at;
+  only.refuse = {gpu.id};
+  world.allocator.unclaim(refused);
+  CHECK(std::get<Waiting>(world.allocator.check(only)).position == 1);
+  CHECK(world.pool.store->waiters().size() == 1);
+}
+
 TEST_CASE("promises of a wait are recorded and scored by the claim") {
   World world;
   world.host({"cpu"});

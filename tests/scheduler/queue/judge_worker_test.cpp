@@ -93,6 +93,40 @@ TEST_CASE("a GPU is not failed for its sessions while one lives on there") {
   CHECK(world.pool.row(gpu).state == State::failed);
 }
 
+TEST_CASE("a GPU that cuts sessions late fails, and keeps those that it has") {
+  FaultRules rules = quick();
+  rules.lasting = 0s;
+  for (const Duration age : {0s, 60s}) {
+    World world(rules);
+    const Gpu bad = world.idle(), good = world.idle();
+    const auto cut = [&](const char* client) {
+      return SessionFault{.gpu = bad.id,
+                          .source = bad.source,
+                          .client = client,
+                          .at = world.pool.store->now(),
+                          .age = age};
+    };
+    // Two clients were cut there, while a session lasted on the other GPU.
+    k_session_faults.update(*world.pool.store, [&](SessionFaults& known) {
+      const TimePoint now = world.pool.store->now();
+      for (const char* const client : {"a", "b"}) {
+        SessionFault fault = cut(client);
+        fault.at = now - (client[0] == 'a' ? 95s : 50s);
+        known.add(fault);
+      }
+      known.note_lasted({good.id, good.source, now - 90s, now - 10s}, "c", false);
+    });
+    const auto lives = std::get<Lease>(world.allocator.arrive({.id = {"other"}}));
+    REQUIRE(lives.gpu == bad.id);
+    world.allocator.judge({.gpu = bad.id, .faults = {cut("d")}, .last_fault = "cut"});
+    // One that was not cut yet speaks for a GPU whose sessions break early.
+    const bool late = age > Duration{};
+    CHECK(world.pool.row(bad).state == (late ? State::failed : State::running));
+    CHECK(world.pool.store->leases() == std::vector{lives});
+    CHECK(world.pool.row(good).state == State::idle);
+  }
+}
+
 TEST_CASE("a session that lasts clears what was known against its GPU") {
   World world;
   const Gpu gpu = world.idle();

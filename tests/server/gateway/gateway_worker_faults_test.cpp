@@ -163,6 +163,18 @@ TEST_CASE("a worker that answers well and cuts the sessions of three clients is 
         "session after session fails on it: its connection was cut in a session");
 }
 
+TEST_CASE("a session that had lasted and is cut counts as evidence, with its age") {
+  const Script script(R"({"cut": true})");
+  GatewayPool pool({.faults = {.lasting = 0s, .same_occasion = 0s}});
+  const Gpu gpu = pool.add_worker(2);
+  be_cut(pool.connect_from("10.0.0.1"));
+  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
+  const SessionFault fault = k_session_faults.read(pool.store())->all().at(0);
+  CHECK(fault.client == "10.0.0.1");
+  CHECK(fault.age > 0s);
+  CHECK(pool.state_of(gpu) == State::idle);
+}
+
 TEST_CASE("a user whom one worker declines gets another at once, and no GPU fails") {
   GatewayPool pool;
   Gpu bad;
