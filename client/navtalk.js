@@ -54,6 +54,7 @@ export class Session extends EventTarget {
   #lastError = null;
   #volume = 1;
   #sendingFile = 0;
+  #foreign = false; // other sound than the microphone's is still to come back
 
   /**
    * `canvas` shows the avatar; its size in pixels is set to the video's.
@@ -100,7 +101,7 @@ export class Session extends EventTarget {
   /** A text that the avatar speaks after what was sent before it. `voice`: espeak-ng's name of one. */
   say(text, voice) {
     if (new TextEncoder().encode(text).length > LARGEST_TEXT) throw new RangeError("the text is too long for one piece");
-    this.#latency.distrust();
+    this.#distrust();
     return this.#control(voice ? { type: "input.text", text, voice } : { type: "input.text", text });
   }
 
@@ -124,7 +125,7 @@ export class Session extends EventTarget {
     for (const piece of piecesOf(samples, this.#options.rate)) {
       if (number !== this.#sendingFile || !this.send(piece)) return 0;
     }
-    this.#latency.distrust(); // it was sent faster than it is played
+    this.#distrust(); // it was sent faster than it is played
     this.endInput();
     return samples.length / this.#options.rate;
   }
@@ -147,8 +148,8 @@ export class Session extends EventTarget {
   talk(sending) {
     if (!this.#microphone || this.#microphone.sending === sending) return;
     this.#microphone.sending = sending;
-    if (sending) this.#latency.forget();
-    else this.endInput();
+    if (!sending) this.endInput();
+    else if (!this.#foreign) this.#latency.forget();
   }
 
   closeMicrophone() {
@@ -160,7 +161,7 @@ export class Session extends EventTarget {
   /** Silent and still, at once; what waits is forgotten. */
   interrupt() {
     this.#sendingFile += 1;
-    this.#latency.forget();
+    this.#distrust();
     this.#sound?.clear();
     return this.#control({ type: "interrupt" });
   }
@@ -242,6 +243,11 @@ export class Session extends EventTarget {
     return true;
   }
 
+  #distrust() {
+    this.#foreign = true;
+    this.#latency.distrust();
+  }
+
   #tell(type, detail = {}) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
@@ -256,9 +262,11 @@ export class Session extends EventTarget {
       case "session.draining":
         if (frame.resume_token && this.#ready) this.#ready.resume_token = frame.resume_token;
         return this.#tell("draining", frame);
-      case "speech.started":
       case "speech.ended":
       case "interrupted":
+        this.#foreign = false;
+        return this.#tell(frame.type.replace(".", "-"), frame);
+      case "speech.started":
         return this.#tell(frame.type.replace(".", "-"), frame);
       case "quality":
         this.#tier = frame.fps;

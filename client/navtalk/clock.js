@@ -10,7 +10,8 @@
 const WINDOW_MS = 4000;
 const MARGIN_MS = 8;
 const MOST_DELAY_MS = 600; // behind the fastest arrival
-const SHRINK_MS_PER_S = 60;
+const SHRINK_MS_PER_S = 60; // heard as a faster voice
+const SHRINK_SILENT_MS_PER_S = 500;
 const SHARE = 0.95; // of arrivals that are in time
 
 export class SessionClock {
@@ -36,7 +37,7 @@ export class SessionClock {
     if (this.offset === null || target > this.offset) {
       this.offset = target;
     } else {
-      const most = ((now - this.changedAt) / 1000) * SHRINK_MS_PER_S;
+      const most = ((now - this.changedAt) / 1000) * (this.sound ? SHRINK_MS_PER_S : SHRINK_SILENT_MS_PER_S);
       this.offset = Math.max(target, this.offset - most);
     }
     this.changedAt = now;

@@ -2,7 +2,7 @@
 import { byId, make } from "./elements.js";
 
 const WORDS = { waiting: "Waiting", speaking: "Speaking", said: "Said", stopped: "Interrupted" };
-const QUIET_MS = 2500; // without speech after it: what waits was said with what came before
+const QUIET_MS = 1200; // without speech after it: what waits was said with what came before
 
 export class Captions {
   constructor() {

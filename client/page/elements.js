@@ -20,5 +20,19 @@ export function announce(text) {
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** "en-us+f3", as espeak-ng names it, is "American English, female voice". */
+export function voiceText(voice) {
+  if (!voice) return "";
+  const [, language, , sex] = /^([a-z]{2,3}(?:-[a-z]{2,4})?)[^+]*(\+([fm]))?/i.exec(voice) ?? [];
+  let name = null;
+  try {
+    name = language && new Intl.DisplayNames(["en"], { type: "language" }).of(language);
+  } catch {
+    // not a language's tag
+  }
+  if (!name) return `Voice ${voice}`;
+  return sex ? `${name}, ${sex === "f" ? "female" : "male"} voice` : name;
+}
+
 /** "ada" is shown as "Ada". */
 export const nameOf = (id) => id.charAt(0).toUpperCase() + id.slice(1).replaceAll(/[_-]/g, " ");

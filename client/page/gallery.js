@@ -1,7 +1,7 @@
 // The avatars to choose from, each with a moving preview.
 import { avatars } from "../navtalk.js";
 import { explain } from "./errors.js";
-import { byId, make, nameOf, reducedMotion } from "./elements.js";
+import { byId, make, nameOf, reducedMotion, voiceText } from "./elements.js";
 
 function skeleton() {
   return make("li", {}, make("div", { className: "card skeleton", "aria-hidden": "true" },
@@ -21,7 +21,7 @@ function card(avatar, choose) {
   const button = make("button", { className: "card", type: "button", "aria-label": `Start a session with ${name}`, "data-avatar": avatar.id },
     make("div", { className: "media" }, preview(avatar)),
     make("div", { className: "text" },
-      make("div", {}, make("strong", {}, name), make("small", {}, `${avatar.width} × ${avatar.height}`)),
+      make("div", {}, make("strong", {}, name), make("small", {}, voiceText(avatar.voice))),
       make("span", { className: "go" }, "Start")));
   button.addEventListener("click", () => choose(avatar));
   return make("li", {}, button);

@@ -2,7 +2,7 @@
 import { Session, missingFeature } from "../navtalk.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
-import { byId, announce, nameOf } from "./elements.js";
+import { byId, announce, nameOf, voiceText } from "./elements.js";
 import { playPreviews, showGallery } from "./gallery.js";
 import { Stage } from "./stage.js";
 import { StatisticsPanel } from "./statistics.js";
@@ -15,7 +15,7 @@ let avatar = null;
 const captions = new Captions();
 const statistics = new StatisticsPanel();
 const stage = new Stage({ leave, again: () => begin(avatar) });
-const voice = new Voice({ talked: () => captions.add("Microphone", "You are talking") });
+const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
 const composer = new Composer({ say, send });
 
 function status(text, tone = "") {
@@ -114,7 +114,7 @@ async function begin(chosen) {
   const name = nameOf(avatar.id);
   view("session");
   byId("name").textContent = name;
-  byId("about").textContent = avatar.voice ? `Speaks with the voice ${avatar.voice}` : "";
+  byId("about").textContent = voiceText(avatar.voice);
   captions.clear("");
   composer.use(name, false);
   stage.show(avatar);

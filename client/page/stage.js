@@ -81,7 +81,6 @@ export class Stage {
     const badge = byId("badge");
     badge.textContent = speaks ? "Speaking" : "Listening";
     badge.toggleAttribute("data-speaking", speaks);
-    byId("interrupt").disabled = !speaks;
   }
 
   failed(reason) {

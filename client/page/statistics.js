@@ -8,15 +8,16 @@ const text = (value, unit, digits = 0) => (value === null || value === undefined
 function rows(facts) {
   const { pictures, video } = facts;
   return [
-    ["Latency, median", text(facts.latency.median, " ms")],
-    ["Latency, 95 %", text(facts.latency.p95, " ms")],
-    ["Pictures drawn", text(facts.fps, " /s", 1)],
-    ["Tier", text(facts.tier, " /s")],
-    ["Sound ahead", text(facts.drift, " ms")],
-    ["Held back here", text(facts.delay, " ms")],
-    ["Late, lost", `${pictures.late}, ${pictures.lost}`],
-    ["Received", text(facts.kbitPerS, " kbit/s")],
-    ["Picture", video ? `${video.width} × ${video.height}` : "–"],
+    ["Latency", text(facts.latency.median, " ms")],
+    ["95 % below", text(facts.latency.p95, " ms")],
+    ["Shown", text(facts.fps, " fps", 1)],
+    ["Tier", text(facts.tier, " fps")],
+    ["Drift", text(facts.drift, " ms")],
+    ["Buffer", text(facts.delay, " ms")],
+    ["Late", String(pictures.late)],
+    ["Lost", String(pictures.lost)],
+    ["Rate", text(facts.kbitPerS / 1000, " Mbit/s", 2)],
+    ["Size", video ? `${video.width}×${video.height}` : "–"],
   ];
 }
 
@@ -57,16 +58,17 @@ export class StatisticsPanel {
   #draw() {
     const { width, height } = this.plot;
     const context = this.plot.getContext("2d");
+    const style = getComputedStyle(this.plot);
     context.clearRect(0, 0, width, height);
     const known = this.history.filter((value) => value !== null);
-    byId("plot-hint").textContent = known.length > 0 ? "Latency of the microphone, last minute" : "Latency is measured while the microphone sends.";
+    byId("plot-hint").textContent = known.length > 0 ? "Latency of the microphone in the last minute; the line is at 200 ms." : "Latency is measured while the microphone sends.";
     const most = Math.max(300, ...known);
-    context.strokeStyle = "rgb(255 255 255 / 25%)";
+    context.strokeStyle = style.getPropertyValue("--line-strong");
     context.beginPath();
     context.moveTo(0, height * (1 - 200 / most));
     context.lineTo(width, height * (1 - 200 / most));
     context.stroke();
-    context.strokeStyle = "#6fe0d8";
+    context.strokeStyle = style.getPropertyValue("--accent");
     context.lineWidth = 3;
     context.lineJoin = "round";
     context.beginPath();

@@ -3,6 +3,8 @@ import { microphones } from "../navtalk.js";
 import { byId, make } from "./elements.js";
 import { explainMicrophone } from "./errors.js";
 
+const OPEN_HINT = "Use headphones, so that the microphone does not hear the avatar.";
+
 export class Voice {
   /** talked(): the microphone was used for an utterance. */
   constructor({ talked }) {
@@ -27,6 +29,7 @@ export class Voice {
       radio.addEventListener("change", () => {
         this.#talk(false);
         this.#label();
+        this.#say(this.mode === "open" ? OPEN_HINT : "");
       });
     }
     byId("device").addEventListener("change", () => this.#reopen());
@@ -76,7 +79,7 @@ export class Voice {
     try {
       this.opened = await this.opening;
       if (session !== this.session) return false;
-      this.#say("");
+      this.#say(this.mode === "open" ? OPEN_HINT : "");
       await this.#list();
       return true;
     } catch (error) {
@@ -112,8 +115,8 @@ export class Voice {
   #label() {
     this.button.setAttribute("aria-pressed", String(Boolean(this.talking)));
     byId("mic-label").textContent = this.talking
-      ? this.mode === "hold" ? "Release to stop" : "Microphone is on"
-      : this.mode === "hold" ? "Hold to talk" : "Open the microphone";
+      ? this.mode === "hold" ? "Release to stop" : "Stop talking"
+      : this.mode === "hold" ? "Hold to talk" : "Start talking";
   }
 
   #level(level) {
