@@ -37,6 +37,7 @@ export class PictureView {
         this.wantKeyFrame();
       },
     });
+    this.speaking = new Set(); // times of pictures of speech that are being decoded
     this.decoder.configure({ codec: this.video.codec, optimizeForLatency: true });
     this.needsKey = true;
   }
@@ -56,13 +57,14 @@ export class PictureView {
       this.counts.lost += 1;
       return;
     }
+    if (frame.speaks) this.speaking.add(frame.timeUs);
     const type = frame.key ? "key" : "delta";
     this.decoder.decode(new EncodedVideoChunk({ type, timestamp: frame.timeUs, data: frame.content }));
   }
 
   #decoded(picture) {
     this.counts.decoded += 1;
-    this.clock.arrived(picture.timestamp, performance.now());
+    this.clock.arrived(picture.timestamp, this.speaking.delete(picture.timestamp), performance.now());
     this.waiting.push(picture);
     while (this.waiting.length > MOST_WAITING) {
       this.waiting.shift().close();

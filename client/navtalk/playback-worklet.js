@@ -16,6 +16,7 @@ const FADE = 1 / 64;
 const SKIP_QUIET_S = 0.08; // late by more: silence is left out
 const SKIP_S = 1.2; // late by more: anything is
 const QUIET = 0.006;
+const PAUSE_EARLY_S = 0.06; // early by more: it waits where it is quiet
 
 class Playback extends AudioWorkletProcessor {
   constructor() {
@@ -79,6 +80,15 @@ class Playback extends AudioWorkletProcessor {
     }
   }
 
+  // Waits for its time where nobody hears it wait.
+  pauseIfEarly(at) {
+    if (this.late(at) > -PAUSE_EARLY_S) return;
+    const { piece } = this.pieces[0];
+    const begin = Math.floor(this.position);
+    const block = piece.subarray(begin, begin + 64);
+    if (block.every((sample) => Math.abs(sample) < QUIET)) this.stop();
+  }
+
   sample() {
     const { piece } = this.pieces[0];
     const index = Math.floor(this.position);
@@ -95,6 +105,7 @@ class Playback extends AudioWorkletProcessor {
   process(_inputs, [channels]) {
     const output = channels[0];
     if (this.pieces.length > 0 && this.offset !== null) this.catchUp(currentTime);
+    if (this.playing && this.pieces.length > 0) this.pauseIfEarly(currentTime);
     let speed = this.playing && this.pieces.length > 0 ? this.speed(currentTime) : 1;
     for (let i = 0; i < output.length; i++) {
       const at = currentTime + i / sampleRate;
