@@ -75,6 +75,8 @@ export interface SessionEvents {
   /** Of the microphone, 0 to 1, fifty times a second. */
   level: { level: number };
   "microphone-lost": {};
+  /** The browser plays nothing: it waits for a click, or there is nothing to play on. Pictures go on. */
+  "sound-blocked": {};
   /** The last event. reason null: end() was called. */
   ended: { reason: Problem | null };
 }
@@ -113,6 +115,7 @@ export class Session extends EventTarget {
   talk(sending: boolean): void;
   closeMicrophone(): void;
   interrupt(): boolean;
+  resumeSound(): Promise<void> | undefined;
   set volume(value: number);
   statistics(): Statistics;
   end(): void;

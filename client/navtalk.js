@@ -20,6 +20,8 @@ export { decodeFile, microphones, missingFeature };
 const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
 const RETRY_MS = [200, 500, 1000, 2000, 4000];
 const STILL_MS = 12000; // without a frame: the connection is taken for broken
+const MOST_EVENT_WAIT_MS = 1000;
+const SOUND_WITHIN_MS = 1500;
 const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
 
 /** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview}]; preview is a URL or null. */
@@ -53,6 +55,7 @@ export class Session extends EventTarget {
   #follow = 0;
   #lastError = null;
   #volume = 1;
+  #interruptions = 0;
   #sendingFile = 0;
   #foreign = false; // other sound than the microphone's is still to come back
 
@@ -166,6 +169,11 @@ export class Session extends EventTarget {
     return this.#control({ type: "interrupt" });
   }
 
+  /** To be called in answer to a click or a key, after "sound-blocked". */
+  resumeSound() {
+    return this.#context?.resume();
+  }
+
   /** 0 to 1. */
   set volume(value) {
     this.#volume = value;
@@ -252,6 +260,14 @@ export class Session extends EventTarget {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
+  // When it is heard and seen here, unless it was interrupted before.
+  #tellInTime(type, frame) {
+    const before = this.#interruptions;
+    const time = this.#clock.timeAt(performance.now()) ?? frame.pts_us;
+    const wait = Math.max(0, Math.min(MOST_EVENT_WAIT_MS, (frame.pts_us - time) / 1000));
+    setTimeout(() => this.#state === "ready" && before === this.#interruptions && this.#tell(type, frame), wait);
+  }
+
   #event(frame) {
     switch (frame.type) {
       case "queue.update":
@@ -262,12 +278,15 @@ export class Session extends EventTarget {
       case "session.draining":
         if (frame.resume_token && this.#ready) this.#ready.resume_token = frame.resume_token;
         return this.#tell("draining", frame);
+      case "speech.started":
+        return this.#tellInTime("speech-started", frame);
       case "speech.ended":
+        this.#foreign = false;
+        return this.#tellInTime("speech-ended", frame);
       case "interrupted":
         this.#foreign = false;
-        return this.#tell(frame.type.replace(".", "-"), frame);
-      case "speech.started":
-        return this.#tell(frame.type.replace(".", "-"), frame);
+        this.#interruptions += 1;
+        return this.#tell("interrupted", frame);
       case "quality":
         this.#tier = frame.fps;
         return this.#tell("quality", frame);
@@ -292,6 +311,11 @@ export class Session extends EventTarget {
     this.#pictures.forgetSequence();
     this.#sound.clear();
     this.#tell(resumed ? "resumed" : "ready", frame);
+    if (!this.#context.currentTime) setTimeout(() => this.#tellIfSilent(), SOUND_WITHIN_MS);
+  }
+
+  #tellIfSilent() {
+    if (this.#state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
   }
 
   // An error in a session that goes on is told; one before its end is kept for the end.

@@ -95,6 +95,7 @@ function listen(one) {
     status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");
     announce("The server restarts soon. This session will end.");
   });
+  on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
   on("problem", ({ message }) => problem(message));
   on("ended", ({ reason }) => {
     session = null;
@@ -175,6 +176,7 @@ function key(event) {
   }
 }
 
+byId("stage").addEventListener("click", () => session?.resumeSound());
 byId("leave").addEventListener("click", leave);
 byId("interrupt").addEventListener("click", interrupt);
 byId("mute").addEventListener("click", mute);
