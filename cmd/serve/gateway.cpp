@@ -1,8 +1,13 @@
 // navtalk serve: the one place where the live objects of a gateway are made and joined.
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "avatars/bundle/avatar_id.h"
+#include "avatars/bundle/bundle_files.h"
+#include "avatars/bundle/library.h"
 #include "cmd/config/rules.h"
+#include "cmd/defaults.h"
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
 #include "cmd/serve/serve.h"
@@ -80,6 +85,39 @@ OperatorKey operator_key_of(const Config& config) {
           .place = in_variable ? kind.variable : file.native()};
 }
 
+// An installation without the demo and without avatars of its own serves remote workers' ones.
+std::vector<std::filesystem::path> served_libraries(const Context& context) {
+  try {
+    return avatar_libraries(context);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    log::warn("users see no avatars to choose from", {{"error", error.what()}});
+    return {};
+  }
+}
+
+// The avatars that a worker of this host finds by their ids, which are the names of their folders.
+std::vector<server::ServedAvatar> served_avatars(
+    const std::vector<std::filesystem::path>& libraries) {
+  std::vector<server::ServedAvatar> served;
+  std::set<std::string> ids;
+  for (const std::filesystem::path& library : libraries) {
+    for (const ListedAvatar& avatar : list_avatars(library)) {
+      const std::string id = avatar.directory.filename().native();
+      if (!avatar.info || !valid_avatar_id(id) || !ids.insert(id).second) continue;
+      const AvatarInfo& info = *avatar.info;
+      served.push_back({.id = id,
+                        .width = info.width,
+                        .height = info.height,
+                        .fps = info.fps,
+                        .loop = info.loop,
+                        .voice = info.voice,
+                        .preview = avatar.directory / k_frames_file});
+    }
+  }
+  return served;
+}
+
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
@@ -119,6 +157,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
              return pool ? pool->problems() : Problems{"the pool starts"};
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
+       .avatars = [libraries = served_libraries(context)] { return served_avatars(libraries); },
        .session = {.worker_tokens = tokens}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
   PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
@@ -130,8 +169,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {
-    context.out.print("navtalk serves {}\nThe operator key is in {}\n", gateway.url(),
-                      printable(operator_key.place));
+    context.out.print("navtalk serves {0}\nOpen {0}/ in a browser\nThe operator key is in {1}\n",
+                      gateway.url(), printable(operator_key.place));
   }
   log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();

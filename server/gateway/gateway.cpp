@@ -9,6 +9,7 @@
 #include "core/process/open_files.h"
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/operator_api.h"
+#include "server/gateway/pages/page_routes.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/sessions.h"
 #include "server/gateway/session/suspects.h"
@@ -70,6 +71,7 @@ struct Gateway::Parts {
                   {.identity = options.identity,
                    .key = options.operator_key,
                    .allow_http_workers = options.allow_http_workers}),
+        avatars(std::move(options.avatars), file_thread),
         server(io, checked_address(options.listen), limits, routes()),
         watcher(store, allocator, errors, io.get_executor(),
                 [this] { sessions.note_pool_change(); }) {}
@@ -86,9 +88,10 @@ struct Gateway::Parts {
   Sessions sessions;
   StatusApi status;
   OperatorApi operators;
+  AvatarApi avatars;
   HttpServer server;
   CoroutineScope coroutines{io};
-  BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4};
+  BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
   ChangeWatcher watcher;
 };
 
@@ -99,6 +102,8 @@ Router Gateway::Parts::routes() {
   });
   status.add_routes(router);
   operators.add_routes(router);
+  avatars.add_routes(router);
+  add_page_routes(router);
   router.on_socket("/v1/realtime", [this](const Request& request, Upgrade& upgrade) {
     return sessions.realtime(request, upgrade);
   });

@@ -1,5 +1,5 @@
-// The front of the pool: users' live sessions (session/), the operator's routes, health and
-// metrics. HTTP and WebSockets run on the thread that calls run(), calls of the store on a few
+// The front of the pool: users' live sessions (session/), the web page (pages/), the operator's
+// routes, health and metrics. HTTP and WebSockets run on the thread that calls run(), calls of the store on a few
 // threads of its own.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
+#include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 
 namespace navtalk::server {
@@ -28,6 +29,7 @@ struct GatewayOptions {
   std::function<std::vector<std::string>()> problems{};
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
+  AvatarList avatars{};  // that users choose from
   SessionOptions session{};
 };
 

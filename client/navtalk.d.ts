@@ -1,0 +1,133 @@
+/** An avatar of a gateway. */
+export interface Avatar {
+  id: string;
+  width: number;
+  height: number;
+  /** Of its clip: a number, or a text such as "30000/1001". */
+  fps: number | string;
+  loop: boolean;
+  /** espeak-ng's name of its voice. */
+  voice: string | null;
+  /** URL of a short silent MP4. */
+  preview: string | null;
+}
+
+export interface SessionOptions {
+  /** An avatar's id; the worker's first one without it. */
+  avatar?: string;
+  /** Origin of the gateway, such as "http://127.0.0.1:2160"; this page's without it. */
+  server?: string;
+  /** Of the video, in pixels; the avatar's own without it. */
+  width?: number;
+  /** Of the video, in bits a second at most. */
+  bitrate?: number;
+  /** Of the sound in both directions, 8000 to 48000; 16000 without it. */
+  rate?: number;
+  /** A browser token. */
+  token?: string;
+  /** To play into; a session makes and closes one of its own without it. */
+  context?: AudioContext;
+}
+
+export interface Video {
+  codec: string;
+  width: number;
+  height: number;
+  fps: number;
+}
+
+export interface Ready {
+  session: string | number;
+  avatar: string;
+  video: Video;
+  audio: { codec: string; rate: number };
+  resume_token?: string;
+}
+
+/** code: docs/protocol.md lists them; also "connection_lost" and "ended". */
+export interface Problem {
+  code: string;
+  message: string;
+  retry_after?: number;
+}
+
+export interface Queue {
+  position: number | null;
+  eta_s: number | null;
+  code?: string;
+  message?: string;
+}
+
+/** What `detail` of each event is. */
+export interface SessionEvents {
+  queue: Queue;
+  ready: Ready;
+  resuming: {};
+  resumed: Ready;
+  "speech-started": { pts_us: number };
+  "speech-ended": { pts_us: number };
+  interrupted: { pts_us: number };
+  quality: { fps: number; reason: string };
+  "worker-changed": { gap_s: number };
+  draining: { notice_s: number };
+  /** The session goes on. */
+  problem: Problem;
+  /** Of the microphone, 0 to 1, fifty times a second. */
+  level: { level: number };
+  "microphone-lost": {};
+  /** The browser plays nothing: it waits for a click, or there is nothing to play on. Pictures go on. */
+  "sound-blocked": {};
+  /** The last event. reason null: end() was called. */
+  ended: { reason: Problem | null };
+}
+
+export interface Statistics {
+  state: "new" | "connecting" | "waiting" | "ready" | "resuming" | "ended";
+  /** Milliseconds, of what a microphone sent: docs/client.md says what is measured. */
+  latency: { median: number | null; p95: number | null };
+  /** Pictures drawn a second. */
+  fps: number;
+  /** Pictures a second that the worker makes. */
+  tier: number | null;
+  /** Milliseconds by which the sound that is heard is ahead of the picture that is seen. */
+  drift: number | null;
+  /** Milliseconds that pictures and sound wait here to be even. */
+  delay: number | null;
+  soundWaiting: number;
+  pictures: { decoded: number; drawn: number; late: number; lost: number };
+  kbitPerS: number;
+  video: Video | null;
+}
+
+export class Session extends EventTarget {
+  constructor(canvas: HTMLCanvasElement, options?: SessionOptions);
+  readonly state: Statistics["state"];
+  readonly ready: Ready | null;
+  /** To be called in answer to a click or a key. Rejects with a code of missingFeature(). */
+  start(): Promise<void>;
+  /** False when there is no session to send to, as with all that follow. RangeError beyond 3500 bytes. */
+  say(text: string, voice?: string): boolean;
+  send(samples: Float32Array): boolean;
+  endInput(): boolean;
+  sendFile(file: File): Promise<number>;
+  /** Rejects with the browser's DOMException. */
+  openMicrophone(deviceId?: string): Promise<{ deviceId: string; label: string }>;
+  talk(sending: boolean): void;
+  closeMicrophone(): void;
+  interrupt(): boolean;
+  resumeSound(): Promise<void> | undefined;
+  set volume(value: number);
+  statistics(): Statistics;
+  end(): void;
+  addEventListener<K extends keyof SessionEvents>(
+    type: K,
+    listener: (event: CustomEvent<SessionEvents[K]>) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+export function avatars(server?: string): Promise<Avatar[]>;
+export function microphones(): Promise<{ deviceId: string; label: string }[]>;
+/** Why this browser can have no session; null: it can. */
+export function missingFeature(): Promise<"insecure" | "worklet" | "webcodecs" | "h264" | null>;
+export function decodeFile(file: File, rate: number): Promise<Float32Array>;

@@ -1,0 +1,376 @@
+// A live session with an avatar of a navtalk gateway: sound or text in, a talking face out.
+//
+//   const session = new Session(canvas, { avatar: "ada" });
+//   session.addEventListener("ready", () => session.say("Hello."));
+//   await session.start();      // in answer to a click or a key: browsers allow sound only then
+//
+// navtalk.d.ts has the types. Wire format: docs/protocol.md. One object is one session.
+import { KIND_PCM, KIND_VIDEO, bytesOf, parseFrame } from "./navtalk/frames.js";
+import { SessionClock } from "./navtalk/clock.js";
+import { LatencyMeter } from "./navtalk/latency.js";
+import { Microphone, microphones } from "./navtalk/microphone.js";
+import { PictureView } from "./navtalk/pictures.js";
+import { SoundPlayer } from "./navtalk/sound.js";
+import { Mean, RateMeter } from "./navtalk/statistics.js";
+import { decodeFile, piecesOf } from "./navtalk/files.js";
+import { missingFeature } from "./navtalk/support.js";
+
+export { decodeFile, microphones, missingFeature };
+
+const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
+const RETRY_MS = [200, 500, 1000, 2000, 4000];
+const STILL_MS = 12000; // without a frame: the connection is taken for broken
+const MOST_EVENT_WAIT_MS = 1000;
+const SOUND_WITHIN_MS = 1500;
+const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
+
+/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview}]; preview is a URL or null. */
+export async function avatars(server = "") {
+  const answer = await fetch(`${server}/v1/avatars`, { headers: { Accept: "application/json" } });
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(body.error?.message ?? `the server answered ${answer.status}`);
+  return body.avatars.map((one) => ({ ...one, preview: one.preview && server + one.preview }));
+}
+
+export class Session extends EventTarget {
+  #canvas;
+  #options;
+  #socket = null;
+  #clock = new SessionClock();
+  #pictures = null;
+  #sound = null;
+  #microphone = null;
+  #context = null;
+  #state = "new"; // connecting, waiting, ready, resuming, ended
+  #ready = null;
+  #latency = new LatencyMeter();
+  #drawn = new RateMeter();
+  #received = new RateMeter();
+  #drift = new Mean(50);
+  #tier = null;
+  #resumeUntil = 0;
+  #retries = 0;
+  #heard = 0;
+  #watch = 0;
+  #follow = 0;
+  #lastError = null;
+  #volume = 1;
+  #interruptions = 0;
+  #sendingFile = 0;
+  #foreign = false; // other sound than the microphone's is still to come back
+
+  /**
+   * `canvas` shows the avatar; its size in pixels is set to the video's.
+   * `options`: {avatar, server: "" (this page's), width, bitrate, rate: 16000, token, context}.
+   */
+  constructor(canvas, options = {}) {
+    super();
+    this.#canvas = canvas;
+    this.#options = { server: "", rate: 16000, ...options };
+  }
+
+  get state() {
+    return this.#state;
+  }
+
+  /** What session.ready said; null before. */
+  get ready() {
+    return this.#ready;
+  }
+
+  /** Begins. Resolves when sound can be played and the connection is being made. */
+  async start() {
+    const missing = await missingFeature();
+    if (missing) throw Object.assign(new Error(`this browser lacks what a session needs: ${missing}`), { code: missing });
+    this.#context = this.#options.context ?? new AudioContext({ latencyHint: "interactive" });
+    const worklet = (name) => this.#context.audioWorklet.addModule(new URL(`./navtalk/${name}-worklet.js`, import.meta.url));
+    this.#context.resume(); // it waits until the user has touched the page
+    await Promise.all([worklet("playback"), worklet("capture")]);
+    if (this.#state === "ended") return;
+    this.#sound = new SoundPlayer(this.#context, this.#clock);
+    this.#sound.volume = this.#volume;
+    this.#follow = setInterval(() => this.#sound.follow(), 250);
+    this.#pictures = new PictureView(this.#canvas, this.#clock, {
+      wantKeyFrame: () => this.#control({ type: "keyframe" }),
+      drawn: () => {
+        this.#drawn.count(performance.now());
+        if (this.#clock.sound) this.#drift.add(this.#pictures.driftMs);
+      },
+    });
+    this.#state = "connecting";
+    this.#connect();
+  }
+
+  /** A text that the avatar speaks after what was sent before it. `voice`: espeak-ng's name of one. */
+  say(text, voice) {
+    if (new TextEncoder().encode(text).length > LARGEST_TEXT) throw new RangeError("the text is too long for one piece");
+    this.#distrust();
+    return this.#control(voice ? { type: "input.text", text, voice } : { type: "input.text", text });
+  }
+
+  /** Sound: Float32Array from -1 to 1, mono, at the session's rate. */
+  send(samples) {
+    if (this.#state !== "ready" || this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(bytesOf(samples));
+    this.#latency.samplesSent(samples.length, performance.now());
+    return true;
+  }
+
+  /** What was sent is all of an utterance. */
+  endInput() {
+    return this.#control({ type: "input.end" });
+  }
+
+  /** A sound file, at most two minutes. Resolves with its length in seconds when it is sent. */
+  async sendFile(file) {
+    const number = ++this.#sendingFile;
+    const samples = await decodeFile(file, this.#options.rate);
+    for (const piece of piecesOf(samples, this.#options.rate)) {
+      if (number !== this.#sendingFile || !this.send(piece)) return 0;
+    }
+    this.#distrust(); // it was sent faster than it is played
+    this.endInput();
+    return samples.length / this.#options.rate;
+  }
+
+  /** Opens the microphone and shows its level; what it hears is sent while talk(true). */
+  async openMicrophone(deviceId) {
+    const opened = await Microphone.open(this.#context, {
+      deviceId,
+      rate: this.#options.rate,
+      onPiece: (piece) => this.send(piece),
+      onLevel: (level) => this.#tell("level", { level }),
+      onEnded: () => this.#tell("microphone-lost"),
+    });
+    this.closeMicrophone();
+    if (this.#state === "ended") opened.close();
+    else this.#microphone = opened;
+    return { deviceId: opened.deviceId, label: opened.label };
+  }
+
+  talk(sending) {
+    if (!this.#microphone || this.#microphone.sending === sending) return;
+    this.#microphone.sending = sending;
+    if (!sending) this.endInput();
+    else if (!this.#foreign) this.#latency.forget();
+  }
+
+  closeMicrophone() {
+    this.talk(false);
+    this.#microphone?.close();
+    this.#microphone = null;
+  }
+
+  /** Silent and still, at once; what waits is forgotten. */
+  interrupt() {
+    this.#sendingFile += 1;
+    this.#distrust();
+    this.#sound?.clear();
+    return this.#control({ type: "interrupt" });
+  }
+
+  /** To be called in answer to a click or a key, after "sound-blocked". */
+  resumeSound() {
+    return this.#context?.resume();
+  }
+
+  /** 0 to 1. */
+  set volume(value) {
+    this.#volume = value;
+    if (this.#sound) this.#sound.volume = value;
+  }
+
+  /** How the session is: times in milliseconds, null where nothing was measured. */
+  statistics() {
+    const now = performance.now();
+    const counts = this.#pictures?.counts ?? {};
+    return {
+      state: this.#state,
+      latency: { median: this.#latency.quantile(0.5), p95: this.#latency.quantile(0.95) },
+      fps: this.#drawn.rate(now),
+      tier: this.#tier,
+      drift: this.#drift.value,
+      delay: this.#clock.offset === null ? null : this.#clock.delayMs,
+      soundWaiting: this.#sound?.waitingMs ?? 0,
+      pictures: { decoded: 0, drawn: 0, late: 0, lost: 0, ...counts },
+      kbitPerS: (this.#received.rate(now) * 8) / 1000,
+      video: this.#ready?.video ?? null,
+    };
+  }
+
+  /** Ends the session. */
+  end() {
+    this.#control({ type: "session.end" });
+    this.#finish(null);
+  }
+
+  // --- the connection
+
+  #address() {
+    const base = new URL(this.#options.server || "/", globalThis.location?.href);
+    base.protocol = base.protocol.replace("http", "ws");
+    return new URL("/v1/realtime", base);
+  }
+
+  #connect() {
+    const { token } = this.#options;
+    const socket = new WebSocket(this.#address(), token ? [`navtalk.token.${token}`] : []);
+    socket.binaryType = "arraybuffer";
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#heard = performance.now();
+      socket.send(JSON.stringify(this.#startFrame()));
+    };
+    socket.onmessage = ({ data }) => {
+      if (socket !== this.#socket) return;
+      this.#heard = performance.now();
+      if (typeof data === "string") this.#event(JSON.parse(data));
+      else this.#media(data);
+    };
+    socket.onclose = ({ code }) => {
+      if (socket === this.#socket) this.#closed(code);
+    };
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => {
+      const still = performance.now() - this.#heard;
+      if (this.#state === "ready" && still > STILL_MS && socket.readyState === WebSocket.OPEN) this.#closed(1006);
+    }, 1000);
+  }
+
+  #startFrame() {
+    const { avatar, width, bitrate, rate } = this.#options;
+    const frame = { type: "session.start", avatar, video: { width, bitrate }, audio: { rate } };
+    if (this.#state === "resuming") frame.resume_token = this.#ready.resume_token;
+    return frame;
+  }
+
+  #control(frame) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    if (this.#state !== "ready" && frame.type !== "session.end") return false;
+    this.#socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  #distrust() {
+    this.#foreign = true;
+    this.#latency.distrust();
+  }
+
+  #tell(type, detail = {}) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+
+  // When it is heard and seen here, unless it was interrupted before.
+  #tellInTime(type, frame) {
+    const before = this.#interruptions;
+    const time = this.#clock.timeAt(performance.now()) ?? frame.pts_us;
+    const wait = Math.max(0, Math.min(MOST_EVENT_WAIT_MS, (frame.pts_us - time) / 1000));
+    setTimeout(() => this.#state === "ready" && before === this.#interruptions && this.#tell(type, frame), wait);
+  }
+
+  #event(frame) {
+    switch (frame.type) {
+      case "queue.update":
+        this.#state = "waiting";
+        return this.#tell("queue", frame);
+      case "session.ready":
+        return this.#begin(frame);
+      case "session.draining":
+        if (frame.resume_token && this.#ready) this.#ready.resume_token = frame.resume_token;
+        return this.#tell("draining", frame);
+      case "speech.started":
+        return this.#tellInTime("speech-started", frame);
+      case "speech.ended":
+        this.#foreign = false;
+        return this.#tellInTime("speech-ended", frame);
+      case "interrupted":
+        this.#foreign = false;
+        this.#interruptions += 1;
+        return this.#tell("interrupted", frame);
+      case "quality":
+        this.#tier = frame.fps;
+        return this.#tell("quality", frame);
+      case "worker.changed":
+        this.#pictures.forgetSequence();
+        return this.#tell("worker-changed", frame);
+      case "error":
+        return this.#failed(frame);
+    }
+  }
+
+  #begin(frame) {
+    const resumed = this.#state === "resuming";
+    this.#state = "ready";
+    this.#ready = frame;
+    this.#retries = 0;
+    this.#tier = frame.video.fps;
+    this.#lastError = null;
+    this.#clock.reset();
+    this.#latency.forget();
+    this.#pictures.configure(frame.video);
+    this.#pictures.forgetSequence();
+    this.#sound.clear();
+    this.#tell(resumed ? "resumed" : "ready", frame);
+    if (!this.#context.currentTime) setTimeout(() => this.#tellIfSilent(), SOUND_WITHIN_MS);
+  }
+
+  #tellIfSilent() {
+    if (this.#state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
+  }
+
+  // An error in a session that goes on is told; one before its end is kept for the end.
+  #failed(frame) {
+    this.#lastError = frame;
+    if (this.#state === "ready") this.#tell("problem", frame);
+  }
+
+  #media(data) {
+    const frame = parseFrame(data);
+    if (!frame || this.#state !== "ready") return;
+    const now = performance.now();
+    this.#received.count(now, data.byteLength);
+    if (frame.kind === KIND_VIDEO) {
+      this.#latency.pictureArrived(frame.timeUs, now);
+      this.#pictures.take(frame);
+    } else if (frame.kind === KIND_PCM) {
+      this.#latency.soundArrived(frame.timeUs, frame.content.byteLength / 2);
+      this.#sound.play(frame, this.#ready.audio.rate);
+    }
+  }
+
+  #closed(code) {
+    if (this.#state === "ended") return;
+    const told = this.#lastError;
+    const may = this.#ready?.resume_token && !(told && told.code !== "draining");
+    if (!may) return this.#finish(told ?? { code: code === 1000 ? "ended" : "connection_lost", message: "" });
+    const now = performance.now();
+    if (this.#state !== "resuming") {
+      this.#state = "resuming";
+      this.#resumeUntil = now + RESUME_WITHIN_MS;
+      this.#tell("resuming");
+    }
+    const pause = RETRY_MS[Math.min(this.#retries++, RETRY_MS.length - 1)];
+    if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
+    this.#socket.onclose = null;
+    this.#socket.close();
+    setTimeout(() => this.#state === "resuming" && this.#connect(), pause);
+  }
+
+  // `reason`: {code, message, retry_after}; null: it was ended here.
+  #finish(reason) {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    clearInterval(this.#watch);
+    clearInterval(this.#follow);
+    this.#microphone?.close();
+    this.#microphone = null;
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+    this.#pictures?.close();
+    this.#sound?.clear();
+    this.#sound?.close();
+    if (!this.#options.context) this.#context?.close();
+    this.#tell("ended", { reason });
+  }
+}

@@ -1,0 +1,43 @@
+// What ended a session, or kept it from beginning, in words for its user: what happened and what to do.
+
+const TEXTS = {
+  insecure: ["This page was not loaded securely", "Browsers allow sound and video decoding only on https pages, or on this machine. Open the page by https, or at http://127.0.0.1."],
+  worklet: ["This browser is too old", "It cannot play sound in time. Use a recent Chrome, Edge, Firefox or Safari."],
+  webcodecs: ["This browser cannot decode live video", "It lacks WebCodecs. Use a recent Chrome, Edge, Firefox or Safari."],
+  h264: ["This browser cannot play H.264 video", "On Linux install its codecs (for Firefox: ffmpeg's libavcodec), or use Chrome or Chromium."],
+  unreachable: ["The server does not answer", "Check that navtalk serve is running on that machine, then try again."],
+  connection_lost: ["The connection was lost", "Check that the server is running and your network is up, then start again."],
+  no_capacity: ["All avatars are taken", "Nobody became free in time. Try again in a moment."],
+  store_unavailable: ["The server cannot assign avatars right now", "Its database does not answer. Try again in a minute."],
+  worker_lost: ["The avatar's computer dropped out", "Start again: you get another one."],
+  lease_lost: ["Your place was given to someone else", "The server lost track of your session. Start again."],
+  superseded: ["Your place was given to someone else", "Start again to get a new one."],
+  draining: ["The server is being restarted", "Try again in a minute."],
+  drained: ["The server was restarted", "Your session had to end. Start again in a minute."],
+  not_found: ["This avatar is no longer there", "Choose another one."],
+  invalid: ["The server cannot use this avatar", "Choose another one, or ask the operator to prepare it again."],
+  too_fast: ["The server closed the connection", "Too much was sent before the session began. Start again."],
+  unauthorized: ["You are not signed in", "This server needs a key."],
+  failed: ["Something went wrong on the server", "Start again. If it keeps happening, its log says more."],
+};
+
+/** {title, text} of a reason {code, message}. */
+export function explain({ code, message }) {
+  const [title, text] = TEXTS[code] ?? ["The session ended", message || "Start again when you like."];
+  return { title, text };
+}
+
+/** Of a DOMException of getUserMedia. */
+export function explainMicrophone(error) {
+  switch (error.name) {
+    case "NotAllowedError":
+      return "The microphone is blocked. Allow it in the address bar, then press the button again.";
+    case "NotFoundError":
+    case "OverconstrainedError":
+      return "No microphone was found. Connect one, then press the button again.";
+    case "NotReadableError":
+      return "Another program uses the microphone. Close it there, then press the button again.";
+    default:
+      return "The microphone could not be opened.";
+  }
+}

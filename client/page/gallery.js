@@ -1,0 +1,71 @@
+// The avatars to choose from, each with a moving preview.
+import { avatars } from "../navtalk.js";
+import { explain } from "./errors.js";
+import { byId, make, nameOf, reducedMotion, voiceText } from "./elements.js";
+
+function skeleton() {
+  return make("li", {}, make("div", { className: "card skeleton", "aria-hidden": "true" },
+    make("div", { className: "media" }), make("div", { className: "text" }, make("div", { className: "bone" }))));
+}
+
+function preview(avatar) {
+  if (!avatar.preview) return make("div", { className: "letter", "aria-hidden": "true" }, avatar.id.charAt(0));
+  const video = make("video", { src: avatar.preview, muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1, "aria-hidden": "true" });
+  if (!reducedMotion()) video.autoplay = true;
+  video.addEventListener("error", () => video.replaceWith(preview({ ...avatar, preview: null })), { once: true });
+  return video;
+}
+
+function card(avatar, choose) {
+  const name = nameOf(avatar.id);
+  const button = make("button", { className: "card", type: "button", "aria-label": `Start a session with ${name}`, "data-avatar": avatar.id },
+    make("div", { className: "media" }, preview(avatar)),
+    make("div", { className: "text" },
+      make("div", {}, make("strong", {}, name), make("small", {}, voiceText(avatar.voice))),
+      make("span", { className: "go" }, "Start")));
+  button.addEventListener("click", () => choose(avatar));
+  return make("li", {}, button);
+}
+
+function showNotice({ title, text, command, retry }) {
+  const notice = byId("gallery-notice");
+  const again = retry ? make("button", { className: "primary", type: "button", onclick: retry }, "Try again") : null;
+  notice.replaceChildren(
+    make("h2", {}, title), make("p", {}, text),
+    ...(command ? [make("code", {}, command)] : []),
+    ...(again ? [make("div", { className: "row" }, again)] : []));
+  notice.setAttribute("role", "alert");
+  notice.hidden = false;
+}
+
+/** Previews of a gallery that is not seen stand still. */
+export function playPreviews(playing) {
+  for (const video of byId("cards").querySelectorAll("video")) {
+    if (playing && !reducedMotion()) video.play().catch(() => {});
+    else video.pause();
+  }
+}
+
+/** Calls choose(avatar) for the one that the user takes. */
+export async function showGallery(choose) {
+  const cards = byId("cards");
+  byId("gallery-notice").hidden = true;
+  cards.replaceChildren(skeleton(), skeleton());
+  cards.setAttribute("aria-busy", "true");
+  try {
+    const all = await avatars();
+    cards.replaceChildren(...all.map((avatar) => card(avatar, choose)));
+    if (all.length === 0) {
+      showNotice({
+        title: "No avatars yet",
+        text: "Make one from a short video of a face, and set avatars.path to its folder:",
+        command: "navtalk avatar prepare --video you.mp4 --output avatars/you",
+        retry: () => showGallery(choose),
+      });
+    }
+  } catch {
+    cards.replaceChildren();
+    showNotice({ ...explain({ code: "unreachable" }), retry: () => showGallery(choose) });
+  }
+  cards.setAttribute("aria-busy", "false");
+}

@@ -1,0 +1,192 @@
+// The page: a gallery, then a session with the avatar that was chosen.
+import { Session, missingFeature } from "../navtalk.js";
+import { Captions } from "./captions.js";
+import { Composer } from "./composer.js";
+import { byId, announce, nameOf, voiceText } from "./elements.js";
+import { playPreviews, showGallery } from "./gallery.js";
+import { Stage } from "./stage.js";
+import { StatisticsPanel } from "./statistics.js";
+import { Voice } from "./voice.js";
+import { followTheme } from "./theme.js";
+
+let session = null;
+let avatar = null;
+
+const captions = new Captions();
+const statistics = new StatisticsPanel();
+const stage = new Stage({ leave, again: () => begin(avatar) });
+const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
+const composer = new Composer({ say, send });
+
+function status(text, tone = "") {
+  const element = byId("status");
+  element.hidden = !text;
+  element.textContent = text;
+  element.dataset.tone = tone;
+}
+
+function view(name) {
+  document.body.dataset.view = name;
+  byId("gallery").hidden = name !== "gallery";
+  byId("session").hidden = name !== "session";
+  playPreviews(name === "gallery");
+}
+
+function say(text) {
+  if (!session?.say(text)) return false;
+  captions.add("Typed", text);
+  return true;
+}
+
+async function send(file) {
+  const item = captions.add("File", file.name);
+  try {
+    if (!(await session.sendFile(file))) captions.stopped();
+  } catch (error) {
+    captions.remove(item);
+    problem(error.message);
+  }
+}
+
+function problem(text) {
+  const hint = byId("voice-hint");
+  hint.textContent = text;
+  hint.dataset.tone = "alarm";
+}
+
+function listen(one) {
+  const on = (type, handler) => one.addEventListener(type, ({ detail }) => one === session && handler(detail));
+  on("queue", (detail) => {
+    status("In the queue");
+    stage.queue(detail);
+  });
+  on("ready", () => {
+    status("Live", "live");
+    stage.live();
+    captions.clear(nameOf(avatar.id));
+    composer.use(nameOf(avatar.id), true);
+    byId("text").focus({ preventScroll: true });
+  });
+  on("resuming", () => {
+    status("Reconnecting", "alarm");
+    composer.use(nameOf(avatar.id), false);
+    stage.connecting("Reconnecting");
+  });
+  on("resumed", () => {
+    status("Live", "live");
+    stage.live();
+    composer.use(nameOf(avatar.id), true);
+  });
+  on("speech-started", () => {
+    stage.speaking(true);
+    captions.speechStarted();
+  });
+  on("speech-ended", () => {
+    stage.speaking(false);
+    captions.speechEnded();
+  });
+  on("interrupted", () => {
+    stage.speaking(false);
+    captions.stopped();
+  });
+  on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} pictures a second` : "Live", "live"));
+  on("worker-changed", () => announce("The avatar moved to another computer. The session goes on."));
+  on("draining", ({ notice_s }) => {
+    status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");
+    announce("The server restarts soon. This session will end.");
+  });
+  on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
+  on("problem", ({ message }) => problem(message));
+  on("ended", ({ reason }) => {
+    session = null;
+    composer.use(nameOf(avatar.id), false);
+    captions.stopped();
+    voice.use(null);
+    statistics.follow(null);
+    if (reason) {
+      status("Not connected", "alarm");
+      stage.failed(reason);
+    }
+  });
+}
+
+async function begin(chosen) {
+  avatar = chosen;
+  const name = nameOf(avatar.id);
+  view("session");
+  byId("name").textContent = name;
+  byId("about").textContent = voiceText(avatar.voice);
+  captions.clear("");
+  composer.use(name, false);
+  stage.show(avatar);
+  status("Connecting");
+  scrollTo(0, 0);
+  const one = new Session(byId("canvas"), { avatar: avatar.id });
+  session = one;
+  listen(one);
+  voice.use(one);
+  statistics.follow(one);
+  one.volume = byId("mute").getAttribute("aria-pressed") === "true" ? 0 : 1;
+  try {
+    await one.start();
+  } catch (error) {
+    if (session !== one) return;
+    session = null;
+    statistics.follow(null);
+    status("Not connected", "alarm");
+    stage.failed({ code: error.code ?? (await missingFeature()) ?? "failed", message: error.message });
+  }
+}
+
+function leave() {
+  const one = session;
+  session = null;
+  one?.end();
+  statistics.follow(null);
+  voice.use(null);
+  status("");
+  view("gallery");
+  byId("cards").querySelector(`[data-avatar="${CSS.escape(avatar.id)}"]`)?.focus();
+}
+
+function interrupt() {
+  session?.interrupt();
+}
+
+function mute() {
+  const button = byId("mute");
+  const muted = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", String(muted));
+  byId("mute-icon").setAttribute("href", muted ? "#i-muted" : "#i-sound");
+  if (session) session.volume = muted ? 0 : 1;
+}
+
+function key(event) {
+  const field = event.target.closest?.("textarea, input, select, button, a, dialog");
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
+  if (event.key === "Escape") return interrupt();
+  if (field && event.target.closest("textarea, select, input:not([type=radio])")) return;
+  const actions = { s: () => session && statistics.toggle(), m: mute, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
+  if (event.key === " " && !field && session) {
+    event.preventDefault();
+    if (!event.repeat) voice.press();
+  } else if (actions[event.key]) {
+    event.preventDefault();
+    actions[event.key]();
+  }
+}
+
+byId("stage").addEventListener("click", () => session?.resumeSound());
+byId("leave").addEventListener("click", leave);
+byId("interrupt").addEventListener("click", interrupt);
+byId("mute").addEventListener("click", mute);
+byId("keys-button").addEventListener("click", () => byId("keys").showModal());
+document.addEventListener("keydown", key);
+document.addEventListener("keyup", (event) => {
+  if (event.key === " " && !event.target.closest?.("textarea, input, select, button, a")) voice.release();
+});
+addEventListener("blur", () => voice.release());
+addEventListener("pagehide", () => session?.end());
+
+followTheme();
+showGallery(begin);

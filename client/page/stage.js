@@ -1,0 +1,94 @@
+// The avatar, and what lies over it: connecting, the queue, errors, speaking.
+import { announce, byId, make, nameOf, reducedMotion } from "./elements.js";
+import { explain } from "./errors.js";
+
+export function etaText(seconds) {
+  if (seconds === null || seconds === undefined) return "No estimate yet";
+  if (seconds < 10) return "Only a moment longer";
+  if (seconds < 90) return `About ${Math.ceil(seconds / 5) * 5} seconds`;
+  return `About ${Math.ceil(seconds / 60)} minutes`;
+}
+
+export class Stage {
+  constructor({ leave, again }) {
+    this.stage = byId("stage");
+    this.veil = byId("veil");
+    this.canvas = byId("canvas");
+    this.leave = leave;
+    this.again = again;
+    this.place = null;
+  }
+
+  show(avatar) {
+    this.name = nameOf(avatar.id);
+    this.canvas.setAttribute("aria-label", `${this.name}, live video`);
+    this.stage.style.setProperty("--ratio", String(avatar.width / avatar.height));
+    delete this.stage.dataset.live;
+    const poster = byId("poster");
+    poster.hidden = !avatar.preview;
+    if (avatar.preview) {
+      poster.src = avatar.preview;
+      if (!reducedMotion()) poster.play().catch(() => {});
+    }
+    this.place = null;
+    this.#controls(false);
+    this.connecting();
+  }
+
+  #cover(...children) {
+    this.veil.replaceChildren(make("div", {}, ...children));
+    this.veil.hidden = false;
+    this.stage.dataset.veiled = "";
+    this.#controls(false);
+  }
+
+  #controls(shown) {
+    byId("controls").hidden = !shown;
+    byId("badge").hidden = !shown;
+  }
+
+  #leaveButton(text) {
+    return make("div", { className: "row" }, make("button", { className: "quiet", type: "button", onclick: this.leave }, text));
+  }
+
+  connecting(title = `Connecting to ${this.name}`) {
+    this.#cover(make("h2", {}, title), make("div", { className: "progress" }, make("i")), this.#leaveButton("Cancel"));
+    announce(title);
+  }
+
+  queue({ position, eta_s, code, message }) {
+    const away = code === "store_unavailable";
+    const number = position === null ? null : make("div", { className: "place" }, String(position));
+    const title = away ? "Waiting for the server" : position === null ? "You are in the queue" : position === 1 ? "You are next" : "Your place in the queue";
+    const detail = away ? message || "Your place is kept." : etaText(eta_s);
+    this.#cover(number, make("h2", {}, title), make("p", { id: "eta" }, detail),
+      make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue"));
+    if (this.place !== position) announce(`${title}${position ? `, number ${position}` : ""}. ${detail}`);
+    this.place = position;
+  }
+
+  live() {
+    this.veil.hidden = true;
+    delete this.stage.dataset.veiled;
+    this.stage.dataset.live = "";
+    this.#controls(true);
+    this.speaking(false);
+    byId("poster").pause();
+    announce(`${this.name} is ready.`);
+  }
+
+  speaking(speaks) {
+    const badge = byId("badge");
+    badge.textContent = speaks ? "Speaking" : "Listening";
+    badge.toggleAttribute("data-speaking", speaks);
+  }
+
+  failed(reason) {
+    const { title, text } = explain(reason);
+    const again = make("button", { className: "primary", type: "button", onclick: this.again }, "Start again");
+    this.#cover(make("h2", {}, title), make("p", {}, text),
+      make("div", { className: "row" }, again, make("button", { className: "quiet", type: "button", onclick: this.leave }, "Choose another avatar")));
+    this.veil.firstChild.setAttribute("role", "alert");
+    again.focus({ preventScroll: true });
+  }
+}

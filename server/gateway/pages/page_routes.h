@@ -1,0 +1,12 @@
+// The web page and the client library, from the program itself: GET / and /client/NAME. Stateless.
+#pragma once
+
+#include "server/http/router.h"
+
+namespace navtalk::server {
+
+// Every answer forbids scripts, styles and connections of elsewhere, and frames around it. Browsers
+// ask again at each use, and get 304 for what they have.
+void add_page_routes(Router& router);
+
+}  // namespace navtalk::server

@@ -1,0 +1,88 @@
+"""navtalk serve with one CPU worker and the demo's avatars, as a process of its own, for browsers."""
+
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+PATIENCE_S = 120
+
+CONFIG = """
+[store]
+url = "sqlite:{folder}/pool.db"
+[pool]
+min_running_gpu = 1
+free_running_gpu = 0
+max_gpus = 1
+tick_s = 1
+[local]
+devices = ["cpu"]
+slots_per_device = 1
+"""
+
+
+class Serve:
+    def __init__(self, navtalk):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-browser-"))
+        config = self.folder / "navtalk.toml"
+        config.write_text(CONFIG.format(folder=self.folder))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        environment.update(STATE_DIRECTORY=str(self.folder), NAVTALK_OPERATOR_KEY="a-key-of-these-tests")
+        environment["OMP_WAIT_POLICY"] = "passive"
+        command = [navtalk, "--config", str(config), "--json", "serve", "--listen", "127.0.0.1:0", "--drain-s", "0.2"]
+        self.log = open(self.folder / "log", "ab")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment)
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+        line = self.process.stdout.readline() if ready else b""
+        if not line:
+            raise AssertionError("navtalk serve told no address\n" + self.story())
+        self.url = json.loads(line)["url"]
+
+    def gpus(self):
+        request = urllib.request.Request(self.url + "/v1/pool", headers={"Authorization": "Bearer a-key-of-these-tests"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.loads(answer.read())["gpus"]
+
+    def wait_worker(self):
+        """Until a worker is idle."""
+        end = time.monotonic() + PATIENCE_S
+        while not any(gpu["state"] == "idle" for gpu in self.gpus()):
+            if time.monotonic() > end:
+                raise AssertionError(f"no worker within {PATIENCE_S} s: {self.gpus()}\n{self.story()}")
+            time.sleep(0.2)
+
+    def story(self):
+        return "\n".join((self.folder / "log").read_text(errors="replace").splitlines()[-25:])
+
+    def stop(self, sign=signal.SIGKILL):
+        """The gateway goes away; its worker stays."""
+        if self.process.poll() is None:
+            self.process.send_signal(sign)
+        self.process.wait(PATIENCE_S)
+
+    def close(self):
+        self.stop()
+        self.process.stdout.close()
+        self.log.close()
+        for pid in self.workers():
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def workers(self):
+        """Worker processes whose state folder is this one."""
+        mine = f"STATE_DIRECTORY={self.folder}".encode()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if b"--worker" in words and mine in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
