@@ -4,7 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "avatars/live/live_face.h"
+#include "avatars/live/live_rate.h"
+#include "gpu/image/color.h"
 #include "gpu/image/compose.h"
 #include "gpu/image/resize.h"
 
@@ -44,7 +45,24 @@ Image copy_of(ConstImageView part) {
   return image;
 }
 
+void show(ImageView frame, const Bundle& avatar, std::int64_t index,
+          const NdArray<std::uint8_t>& face, float lips) {
+  const AvatarFace& place = *avatar.face(index);
+  const ConstImageView generated{face.values.data(), k_face_size, k_face_size, 3,
+                                 std::ptrdiff_t{k_face_size} * 3};
+  const Box box = intersection(place.placement.box, Box{0, 0, frame.width, frame.height});
+  const bool faded = lips < 1 && !box.empty();
+  const Image before = faded ? copy_of(frame.crop(box)) : Image();
+  compose(frame, generated, place.placement, avatar.mask(index), place.mask_region);
+  if (faded) fade(frame.crop(box), before.view(), 1 - lips);
+}
+
 }  // namespace
+
+std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time) {
+  const std::int64_t frame = avatar.info().fps.frame_at(time);
+  return shown_frame(frame, avatar.frame_count(), avatar.info().loop);
+}
 
 LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int width,
                            int kbit_per_s)
@@ -53,30 +71,30 @@ LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int 
       width_(width_of(*avatar_, width)),
       height_(height_of(*avatar_, width)),
       encoder_(std::make_unique<H264Stream>(H264Options{
-          .width = width_, .height = height_, .fps = k_live_fps, .kbit_per_s = kbit_per_s})) {}
+          .width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
-void LivePictures::show(ImageView frame, std::int64_t index, const NdArray<std::uint8_t>& face,
-                        float lips) const {
-  const AvatarFace& place = *avatar_->face(index);
-  const ConstImageView generated{face.values.data(), k_face_size, k_face_size, 3,
-                                 std::ptrdiff_t{k_face_size} * 3};
-  const Box box = intersection(place.placement.box, Box{0, 0, frame.width, frame.height});
-  const bool faded = lips < 1 && !box.empty();
-  const Image before = faded ? copy_of(frame.crop(box)) : Image();
-  compose(frame, generated, place.placement, avatar_->mask(index), place.mask_region);
-  if (faded) fade(frame.crop(box), before.view(), 1 - lips);
+I420Picture LivePictures::still(std::chrono::microseconds time) {
+  return scaled(clip_.frame(live_frame(*avatar_, time)));
 }
 
-AccessUnit LivePictures::encode(std::int64_t number,
-                                const std::optional<NdArray<std::uint8_t>>& face, float lips,
-                                bool key) {
-  const std::int64_t index = live_frame(*avatar_, number);
+I420Picture LivePictures::with_face(std::chrono::microseconds time,
+                                    const NdArray<std::uint8_t>& face, float lips) {
+  const std::int64_t index = live_frame(*avatar_, time);
   Image frame = clip_.frame(index);
-  if (face && lips > 0) show(frame.view(), index, *face, lips);
-  if (frame.width == width_ && frame.height == height_) return encoder_->encode(frame.view(), key);
-  Image scaled(width_, height_, frame.channels);
-  resize(frame.view(), scaled.view(), Interpolation::linear);
-  return encoder_->encode(scaled.view(), key);
+  if (avatar_->face(index) && lips > 0) show(frame.view(), *avatar_, index, face, lips);
+  return scaled(frame);
+}
+
+I420Picture LivePictures::scaled(const Image& frame) const {
+  I420Picture picture(width_, height_);
+  if (frame.width == width_ && frame.height == height_) {
+    bgr_to_i420(frame.view(), picture.bytes.data());
+    return picture;
+  }
+  Image resized(width_, height_, frame.channels);
+  resize(frame.view(), resized.view(), Interpolation::linear);
+  bgr_to_i420(resized.view(), picture.bytes.data());
+  return picture;
 }
 
 }  // namespace navtalk

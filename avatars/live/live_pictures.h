@@ -1,20 +1,27 @@
-// The pictures of one live session as video: the clip's frame, the generated face in it as far as it
-// is to be seen, scaled, and coded. One thread at a time; several sessions may share an avatar.
+// The pictures of one live session: the clip's frame, the generated face in it as far as it is to be seen, scaled, and
+// coded. Its functions are called one at a time, on any thread, but for avatar() and hearing(); several sessions may
+// share an avatar.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/clip.h"
+#include "avatars/live/live_hearing.h"
 #include "core/media/encode/h264_stream.h"
+#include "core/tensor/i420_picture.h"
 #include "core/tensor/ndarray.h"
+#include "gpu/engine/engine_backend.h"
 
 namespace navtalk {
 
-class LivePictures {
+// The clip's frame that a live session shows at that time.
+std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time);
+
+class LivePictures : public EngineAvatar {
  public:
   // `clip` is the avatar's, this session's own. `width` in pixels, 0: the avatar's; the height
   // follows, and both are even. Error{invalid} for a width that is not from 16 to 4096.
@@ -24,18 +31,24 @@ class LivePictures {
   int height() const { return height_; }
   const std::string& codec() const { return encoder_->codec(); }
 
-  // `lips`: how much of the face is seen, 0 to 1.
-  AccessUnit encode(std::int64_t number, const std::optional<NdArray<std::uint8_t>>& face,
-                    float lips, bool key);
+  // The clip as it is, and with a face [256,256,3], BGR; `lips`: how much of that is seen, 0 to 1. Of a frame without a
+  // face nothing changes.
+  I420Picture still(std::chrono::microseconds time);
+  I420Picture with_face(std::chrono::microseconds time, const NdArray<std::uint8_t>& face,
+                        float lips);
+  AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
+
+  const Bundle& avatar() const { return *avatar_; }
+  LiveHearing& hearing() { return hearing_; }  // of the thread that owns the nets
 
  private:
-  void show(ImageView frame, std::int64_t index, const NdArray<std::uint8_t>& face,
-            float lips) const;
+  I420Picture scaled(const Image& frame) const;
 
-  std::shared_ptr<const Bundle> avatar_;
+  const std::shared_ptr<const Bundle> avatar_;
   Clip clip_;
-  int width_, height_;
-  std::unique_ptr<H264Stream> encoder_;
+  const int width_, height_;
+  const std::unique_ptr<H264Stream> encoder_;
+  LiveHearing hearing_{};
 };
 
 }  // namespace navtalk

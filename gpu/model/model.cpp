@@ -92,6 +92,7 @@ struct Model::Impl {
 
   void load(const Options& options);
   void require_unet_shapes(const NdArray<float>& latent, const NdArray<float>& context) const;
+  std::int64_t tokens_of(const NdArray<float>& mel) const;
   // One image at a time: the largest maps of one stay in the cache, those of two do not.
   at::Tensor decode_one(const at::Tensor& latents, std::int64_t i) const {
     return (*decoder)(latents.narrow(0, i, 1));
@@ -141,6 +142,17 @@ void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
   require_shape(context.shape, {latent.dim(0), -1, unet_config.cross_attention_dim}, "the context");
 }
 
+std::int64_t Model::Impl::tokens_of(const NdArray<float>& mel) const {
+  require_shape(mel.shape, {-1, whisper_config.num_mel_bins, -1}, "the spectrogram");
+  const std::int64_t frames = mel.dim(2), most = 2 * whisper_config.max_source_positions;
+  if (frames % 2 != 0 || frames > most) {
+    throw Error(Code::invalid, fmt::format("the spectrogram has {} frames, the model takes an even "
+                                           "number up to {}",
+                                           frames, most));
+  }
+  return frames / 2;
+}
+
 // Always the same parts, so that the number of threads changes no pixel.
 at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& context) const {
   const std::int64_t frames = latent.size(0);
@@ -187,16 +199,14 @@ Model::~Model() = default;
 const ModelInfo& Model::info() const { return impl_->info; }
 
 NdArray<float> Model::whisper_states(const NdArray<float>& mel) {
-  return whisper_states(mel, 0, impl_->whisper_config.max_source_positions);
+  return whisper_states(mel, 0, impl_->tokens_of(mel));
 }
 
 NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t first,
                                      std::int64_t count) {
   NAVTALK_CHECK(impl_->whisper);
   const WhisperConfig& config = impl_->whisper_config;
-  const std::int64_t tokens = config.max_source_positions;
-  NAVTALK_CHECK(first >= 0 && count > 0 && first + count <= tokens);
-  require_shape(mel.shape, {-1, config.num_mel_bins, 2 * tokens}, "the spectrogram");
+  NAVTALK_CHECK(first >= 0 && count > 0 && first + count <= impl_->tokens_of(mel));
   NdArray<float> states(
       Shape{mel.dim(0), count, config.encoder_layers + 1, std::int64_t{config.d_model}});
   run(impl_->threads, "whisper", [&] {

@@ -47,7 +47,8 @@ class Model {
 
   const ModelInfo& info() const;
 
-  // [S,80,3000] -> stacked hidden states [S,1500,L+1,D], the last one normed.
+  // [S,80,2n] of n tokens, 1500 in the reference -> stacked hidden states [S,n,L+1,D], the last one
+  // normed. Shorter segments cost less; whisper then hears less silence behind the sound.
   NdArray<float> whisper_states(const NdArray<float>& mel);
   // The states of the tokens [first, first + count) only, [S,count,L+1,D], for less: all of them
   // hear each other in every layer but the last.

@@ -49,7 +49,8 @@ at::Tensor Whisper::operator()(const at::Tensor& mel, std::int64_t first,
                                std::int64_t count) const {
   const auto wanted = [&](const at::Tensor& tokens) { return tokens.narrow(1, first, count); };
   const at::Tensor x = mel.to(type_).unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast);
-  at::Tensor h = to_tokens(gelu_of(conv2_(gelu_of(conv1_(x))))) + positions_;
+  const at::Tensor heard = to_tokens(gelu_of(conv2_(gelu_of(conv1_(x)))));
+  at::Tensor h = heard + positions_.narrow(0, 0, heard.size(1));
   std::vector<at::Tensor> states{wanted(h)};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];

@@ -12,8 +12,9 @@ namespace navtalk::nets {
 class Whisper {
  public:
   Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
-  // Log-mel [S,80,3000], fp32 -> [S,count,L+1,D], fp32: the state before each layer, then the last
-  // one normed, of the tokens from `first` on. The last layer is computed for those only.
+  // Log-mel [S,80,2n], fp32, of n tokens, 1500 at most -> [S,count,L+1,D], fp32: the state before each
+  // layer, then the last one normed, of the tokens from `first` on. The last layer is computed for
+  // those only.
   at::Tensor operator()(const at::Tensor& mel, std::int64_t first, std::int64_t count) const;
 
  private:

@@ -48,6 +48,10 @@ Frame error_frame(std::string_view code, std::string_view message,
   return control_frame(object);
 }
 
+Frame quality_frame(int fps, std::string_view reason) {
+  return control_frame({{"type", frame_type::quality}, {"fps", fps}, {"reason", reason}});
+}
+
 Frame draining_frame(std::chrono::milliseconds notice) {
   const nlohmann::ordered_json object = {
       {"type", frame_type::draining}, {"notice_s", std::chrono::duration<double>(notice).count()}};

@@ -19,7 +19,7 @@ inline constexpr std::string_view start = "session.start", ready = "session.read
                                   input_text = "input.text", interrupt = "interrupt",
                                   keyframe = "keyframe", error = "error",
                                   speech_started = "speech.started", speech_ended = "speech.ended",
-                                  interrupted = "interrupted";
+                                  interrupted = "interrupted", quality = "quality";
 }  // namespace frame_type
 
 // What a session.start may hold: its members are names and numbers. It is kept while its user
@@ -41,6 +41,8 @@ Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
+// {"type":"quality","fps","reason"}: the session has so many pictures a second from now on.
+Frame quality_frame(int fps, std::string_view reason);
 // {"type":"session.draining","notice_s"}
 Frame draining_frame(std::chrono::milliseconds notice);
 

@@ -47,7 +47,8 @@ StartFrame parse_start(const json& frame) {
   read(frame, "audio", "rate", k_rate, start.audio_rate_hz);
   if (const json* output = member(frame, "audio", "output");
       output != nullptr && *output != "pcm") {
-    throw Error(Code::usage, "audio.output is \"pcm\": other codecs are not supported yet");
+    if (*output != "opus") throw Error(Code::usage, "audio.output is \"pcm\" or \"opus\"");
+    start.opus = true;
   }
   return start;
 }

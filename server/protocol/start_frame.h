@@ -11,6 +11,7 @@ struct StartFrame {
   int width = 0;               // of the video, in pixels; 0: the avatar's own
   int bit_per_s = 2'500'000;   // of the video, at most
   int audio_rate_hz = 16'000;  // of the sound in both directions
+  bool opus = false;           // what goes out, at 48 kHz; else PCM as it came in
 };
 
 // Error{usage} names a member that has a wrong type or value. Members that are not known are

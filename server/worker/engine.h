@@ -1,6 +1,6 @@
 // What a worker asks of the code that renders. The real one (server/worker/render_engine.h) holds
-// models and avatars; a test gives functions of its own. All functions run on the work loop's
-// thread.
+// models and avatars; a test gives functions of its own. load(), unload() and use() run on the work
+// loop's thread, prepare() and drop() on the one that loads avatars, open_live() on any.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include <string>
 
 #include "core/base/frame_rate.h"
+#include "gpu/engine/engine_backend.h"
+#include "gpu/engine/request_queue.h"
 #include "server/worker/live/live_avatar.h"
 
 namespace navtalk::server {
@@ -35,13 +37,16 @@ struct Engine {
   std::function<void()> unload{};                // and off, the memory given back
   // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
   // broken one. Any other error is this worker's fault: another may well do it.
-  std::function<AvatarSize(const std::string& avatar, const Heartbeat&)> prepare{};
+  std::function<AvatarSize(const std::string& avatar)> prepare{};
   std::function<void(const std::string& avatar)> drop{};  // one that prepare() loaded
   std::function<DeviceUse()> use{};
   // The pictures of one session with an avatar that is prepared. Without this function a worker's
   // sessions have no media. Errors as prepare; Error{usage} for a size that cannot be coded.
   std::function<std::shared_ptr<LiveAvatar>(const std::string& avatar, const LiveRequest&)>
       open_live{};
+  // Makes the lips of their pictures with the nets that load() has loaded. On the inference engine's thread.
+  std::shared_ptr<EngineBackend> backend{};
+  QueueLimits limits{};  // of the engine's batches
 };
 
 }  // namespace navtalk::server

@@ -1,7 +1,8 @@
 #include "server/worker/model_lifecycle.h"
 
 #include <fmt/format.h>
-#include <boost/asio/post.hpp>
+
+#include <algorithm>
 
 #include "core/log/log.h"
 #include "server/http/as_tuple.h"
@@ -13,13 +14,17 @@ using Clock = std::chrono::steady_clock;
 
 namespace {}  // namespace
 
-ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine, WorkLoop& loop,
-                               ModelOptions options)
+ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine,
+                               Threads threads, ModelOptions options)
     : engine_(std::move(engine)),
-      loop_(loop),
+      threads_(threads),
       options_(std::move(options)),
       phase_changed_(executor, asio::steady_timer::time_point::max()),
       avatars_(options_.avatars) {}
+
+WorkLoop::Clock::duration ModelLifecycle::since_heartbeat() const {
+  return std::max(threads_.loop.since_heartbeat(), threads_.inference.since_heartbeat());
+}
 
 asio::awaitable<void> ModelLifecycle::start() {
   try {
@@ -43,9 +48,9 @@ asio::awaitable<void> ModelLifecycle::wake() {
 asio::awaitable<void> ModelLifecycle::load() {
   const auto begin = Clock::now();
   try {
-    co_await run_on(loop_.executor(), [this] {
-      engine_.load([this] { loop_.heartbeat(); });
-      loop_.heartbeat();  // however long that took, it is not stuck
+    co_await run_on(threads_.loop.executor(), [this] {
+      engine_.load([this] { threads_.loop.heartbeat(); });
+      threads_.loop.heartbeat();  // however long that took, it is not stuck
     });
     if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {
@@ -63,9 +68,10 @@ asio::awaitable<void> ModelLifecycle::load() {
 asio::awaitable<void> ModelLifecycle::pause() {
   change_to(Phase::pausing);
   try {
-    co_await run_on(loop_.executor(), [this] {
+    co_await run_on(threads_.loop.executor(), [this] {
+      threads_.inference.wait_idle();  // with the last pictures of a session that is over
       engine_.unload();
-      loop_.heartbeat();
+      threads_.loop.heartbeat();
     });
     log::info("paused: the weights are off the device");
     change_to(Phase::paused);
@@ -84,11 +90,8 @@ asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id) {
   for (;;) {
     if (HeldAvatar known = avatars_.find(id)) co_return known;
     const std::uint64_t dropped_before = dropped_;
-    const AvatarSize size = co_await run_on(loop_.executor(), [this, &id] {
-      const AvatarSize prepared = engine_.prepare(id, [this] { loop_.heartbeat(); });
-      loop_.heartbeat();
-      return prepared;
-    });
+    auto work = [this, &id] { return engine_.prepare(id); };
+    const AvatarSize size = co_await threads_.loader.run(std::move(work));
     // A drop that was asked for meanwhile runs after this loading, and may be of this avatar.
     if (dropped_ != dropped_before) continue;
     HeldAvatar held = avatars_.add(id, size);
@@ -97,13 +100,13 @@ asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id) {
   }
 }
 
-// Behind whatever the work loop does now. One that is asked for again meanwhile is loaded again, behind
+// Behind whatever the loader does now. One that is asked for again meanwhile is loaded again, behind
 // that.
 void ModelLifecycle::drop_surplus() {
   for (std::string& id : avatars_.take_surplus()) {
     ++dropped_;
     log::info("an avatar that no session uses is dropped", {{"avatar", id}});
-    asio::post(loop_.executor(), [this, dropped = std::move(id)] {
+    threads_.loader.post([this, dropped = std::move(id)] {
       if (engine_.drop) engine_.drop(dropped);
     });
   }
@@ -112,8 +115,8 @@ void ModelLifecycle::drop_surplus() {
 asio::awaitable<std::shared_ptr<LiveAvatar>> ModelLifecycle::open_live(std::string id,
                                                                        LiveRequest request) {
   if (!engine_.open_live) co_return nullptr;
-  co_return co_await run_on(loop_.executor(),
-                            [this, &id, &request] { return engine_.open_live(id, request); });
+  auto work = [this, &id, &request] { return engine_.open_live(id, request); };
+  co_return co_await threads_.encoders.run(std::move(work));
 }
 
 void ModelLifecycle::change_to(Phase phase) {

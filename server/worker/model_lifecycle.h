@@ -1,6 +1,6 @@
 // The models of one worker: loaded, taken off the device and put back, and the avatars that are
-// ready with them. The work itself runs on the work loop; everything here is of the I/O thread,
-// except sample_device().
+// ready with them. The work itself runs on other threads, so that neither loading an avatar nor opening a session holds
+// up the pictures of others; everything here is of the I/O thread, except sample_device().
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,6 +11,8 @@
 #include <string>
 
 #include "core/base/guarded.h"
+#include "gpu/engine/inference_engine.h"
+#include "server/http/blocking_threads.h"
 #include "server/worker/engine.h"
 #include "server/worker/loaded_avatars.h"
 #include "server/worker/phase.h"
@@ -29,7 +31,14 @@ class ModelLifecycle {
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  ModelLifecycle(const boost::asio::any_io_executor& executor, Engine engine, WorkLoop& loop,
+  struct Threads {
+    WorkLoop& loop;  // changes the nets
+    BlockingThreads&
+        loader;  // one: loads and drops avatars, behind everything else that needs a core
+    BlockingThreads& encoders;   // opens what codes a session's pictures
+    InferenceEngine& inference;  // uses the nets
+  };
+  ModelLifecycle(const boost::asio::any_io_executor& executor, Engine engine, Threads threads,
                  ModelOptions options);
   ModelLifecycle(const ModelLifecycle&) = delete;
   ModelLifecycle& operator=(const ModelLifecycle&) = delete;
@@ -53,8 +62,9 @@ class ModelLifecycle {
   // In phase failed: why.
   const std::string& problem() const { return problem_; }
   const std::exception_ptr& start_problem() const { return start_problem_; }
-  bool stuck() const { return loop_.since_heartbeat() > options_.stuck_after; }
-  WorkLoop::Clock::duration since_heartbeat() const { return loop_.since_heartbeat(); }
+  bool stuck() const { return since_heartbeat() > options_.stuck_after; }
+  // Of the work loop or the inference engine, whichever was later.
+  WorkLoop::Clock::duration since_heartbeat() const;
   const std::string& device() const { return engine_.device; }
   const LoadedAvatars& avatars() const { return avatars_; }
 
@@ -67,7 +77,7 @@ class ModelLifecycle {
   void change_to(Phase phase);
 
   const Engine engine_;
-  WorkLoop& loop_;
+  const Threads threads_;
   const ModelOptions options_;
   Phase phase_ = Phase::starting;
   boost::asio::steady_timer phase_changed_;  // never expires: cancelling it wakes all who wait

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -12,21 +11,19 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
-#include "avatars/live/live_face.h"
+#include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
+#include "core/base/check.h"
 #include "core/base/error.h"
-#include "core/files/temporary_folder.h"
-#include "core/media/decode/audio.h"
-#include "core/media/speech.h"
+#include "core/base/guarded.h"
 #include "core/text/printable.h"
 #include "gpu/model/model.h"
+#include "server/worker/rendered_avatar.h"
 
 namespace navtalk::server {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
 
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
@@ -51,51 +48,6 @@ auto as_fault(Code code, const Work& work) {
   }
 }
 
-std::vector<std::int16_t> pcm_of(const Audio& audio) {
-  std::vector<std::int16_t> samples(audio.samples.size());
-  std::ranges::transform(audio.samples, samples.begin(), [](float sample) {
-    return static_cast<std::int16_t>(
-        std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
-  });
-  return samples;
-}
-
-// One session's pictures. `model` is the renderer's, which may be unloaded between sessions only.
-class RenderedAvatar : public LiveAvatar {
- public:
-  RenderedAvatar(Model& model, std::shared_ptr<const Bundle> avatar, LivePictures pictures)
-      : model_(model), avatar_(std::move(avatar)), pictures_(std::move(pictures)) {}
-
-  LiveVideo video() const override {
-    return {.codec = pictures_.codec(), .width = pictures_.width(), .height = pictures_.height()};
-  }
-  std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) override {
-    return live_face(model_, *avatar_, picture.number, picture.sound, picture.first,
-                     picture.rate_hz);
-  }
-  EncodedPicture encode(const LivePicture& picture,
-                        const std::optional<NdArray<std::uint8_t>>& face) override {
-    const AccessUnit unit = pictures_.encode(picture.number, face, picture.lips, picture.key);
-    return {.bytes = std::string(unit.bytes.begin(), unit.bytes.end()), .key = unit.key};
-  }
-  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
-                                  int rate_hz) override {
-    const std::string& own = avatar_->info().voice;
-    const TemporaryFolder folder;
-    navtalk::speak(text,
-                   !voice.empty() ? voice
-                   : own.empty()  ? k_voice
-                                  : own,
-                   folder.path() / "speech.wav");
-    return pcm_of(decode_audio(folder.path() / "speech.wav", {}, {}, rate_hz));
-  }
-
- private:
-  Model& model_;
-  const std::shared_ptr<const Bundle> avatar_;
-  LivePictures pictures_;
-};
-
 // The bytes of an avatar's latents and masks; everything else is small.
 std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
   std::error_code gone;
@@ -109,7 +61,8 @@ struct LoadedBundle {
   std::uint64_t memory = 0;  // bytes
 };
 
-// Of the work loop's thread, except for what is constant.
+// Models are of the work loop's thread and the inference engine's, which never use them at the same time; avatars of
+// any thread.
 class Renderer {
  public:
   explicit Renderer(const RenderEngineOptions& options)
@@ -119,7 +72,10 @@ class Renderer {
 
   void load() {
     // The file's hash is made once: avatars' latents belong to one VAE.
-    if (!latents_) latents_ = latents_of_model(options_.models, options_.threads);
+    if (!latents_.with([](const auto& known) { return known.has_value(); })) {
+      LatentOptions latents = latents_of_model(options_.models, options_.threads);
+      latents_.with([&](auto& known) { known = std::move(latents); });
+    }
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
                                 .precision = precision_,
@@ -133,27 +89,32 @@ class Renderer {
     ::malloc_trim(0);
   }
 
-  AvatarSize prepare(const std::string& id, const Heartbeat& heartbeat) {
-    auto found = avatars_.find(id);
-    if (found == avatars_.end()) found = avatars_.emplace(id, opened(id, heartbeat)).first;
-    const AvatarInfo& info = found->second.bundle->info();
-    return {.width = info.width,
-            .height = info.height,
-            .fps = info.fps,
-            .memory = found->second.memory};
+  Model& model() {
+    NAVTALK_CHECK(model_);
+    return *model_;
+  }
+
+  AvatarSize prepare(const std::string& id) {
+    if (!loaded(id)) {
+      LoadedBundle opened = open(id);
+      avatars_.with([&](auto& all) { all.emplace(id, std::move(opened)); });
+    }
+    const LoadedBundle avatar = *loaded(id);
+    const AvatarInfo& info = avatar.bundle->info();
+    return {.width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
   }
 
   void drop(const std::string& id) {
-    avatars_.erase(id);
+    avatars_.with([&](auto& all) { all.erase(id); });
     ::malloc_trim(0);
   }
 
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
-    const std::shared_ptr<const Bundle>& avatar = avatars_.at(id).bundle;
+    const std::shared_ptr<const Bundle> avatar = loaded(id).value().bundle;
     const AvatarInfo& info = avatar->info();
     Clip clip(directory_of(id) / k_frames_file, info.width, info.height);
-    return std::make_shared<RenderedAvatar>(
-        *model_, avatar, LivePictures(avatar, std::move(clip), request.width, request.kbit_per_s));
+    return rendered_avatar(
+        std::make_shared<LivePictures>(avatar, std::move(clip), request.width, request.kbit_per_s));
   }
 
  private:
@@ -168,12 +129,19 @@ class Renderer {
     throw Error(Code::not_found, "this worker has no avatar " + id);
   }
 
-  LoadedBundle opened(const std::string& id, const Heartbeat& heartbeat) const {
+  std::optional<LoadedBundle> loaded(const std::string& id) const {
+    return avatars_.with([&](const auto& all) {
+      const auto found = all.find(id);
+      return found == all.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+
+  LoadedBundle open(const std::string& id) const {
     const fs::path directory = directory_of(id);
     Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
     return as_fault(Code::failed, [&] {
-      avatar.ensure_latents(*latents_, LatentCache::of_user(),
-                            [&](std::string_view, std::size_t, std::size_t) { heartbeat(); });
+      const auto latents = latents_.with([](const auto& known) { return known; });
+      avatar.ensure_latents(latents.value(), LatentCache::of_user());
       const std::uint64_t memory = memory_of(avatar.info(), directory);
       return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), memory};
     });
@@ -182,33 +150,40 @@ class Renderer {
   const RenderEngineOptions options_;
   const Device device_;
   const std::optional<Precision> precision_;
-  std::optional<LatentOptions> latents_;
+  Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
-  std::map<std::string, LoadedBundle> avatars_;
+  Guarded<std::map<std::string, LoadedBundle>> avatars_;
 };
+
+// A batch holds as many faces as run at the same time: more would make the first ones wait for the last.
+QueueLimits limits_on(const Device& device, int threads) {
+  if (device.kind != Device::Kind::cpu) return {};
+  const int cores = threads > 0 ? std::min(threads, usable_cores()) : usable_cores();
+  return {.batch =
+              std::clamp<std::size_t>(static_cast<std::size_t>(cores), 1, QueueLimits().batch)};
+}
 
 }  // namespace
 
 Engine render_engine(const RenderEngineOptions& options) {
   const auto renderer = std::make_shared<Renderer>(options);
   const std::string name = this_machine().cpu;
-  return {.device = options.device,
-          .load = [renderer](const Heartbeat&) { renderer->load(); },
-          .unload = [renderer] { renderer->unload(); },
-          .prepare =
-              [renderer](const std::string& avatar, const Heartbeat& heartbeat) {
-                return renderer->prepare(avatar, heartbeat);
-              },
-          .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
-          .use =
-              [name] {
-                return DeviceUse{
-                    .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
-              },
-          .open_live =
-              [renderer](const std::string& avatar, const LiveRequest& request) {
-                return renderer->open_live(avatar, request);
-              }};
+  return {
+      .device = options.device,
+      .load = [renderer](const Heartbeat&) { renderer->load(); },
+      .unload = [renderer] { renderer->unload(); },
+      .prepare = [renderer](const std::string& avatar) { return renderer->prepare(avatar); },
+      .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
+      .use =
+          [name] {
+            return DeviceUse{
+                .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
+          },
+      .open_live = [renderer](
+                       const std::string& avatar,
+                       const LiveRequest& request) { return renderer->open_live(avatar, request); },
+      .backend = std::make_shared<LiveNets>([renderer]() -> Model& { return renderer->model(); }),
+      .limits = limits_on(parse_device(options.device), options.threads)};
 }
 
 }  // namespace navtalk::server

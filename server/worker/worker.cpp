@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "core/process/open_files.h"
+#include "core/process/priority.h"
+#include "gpu/engine/inference_engine.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/connection_caps.h"
 #include "server/http/http_server.h"
@@ -44,17 +46,18 @@ ListenAddress checked_address(const WorkerOptions& options) {
 
 }  // namespace
 
-// In this order (server/http/io_loop.h): what a line refers to stands above it, except for the work
-// loop, whose thread ends first since it resumes coroutines.
+// In this order (server/http/io_loop.h): what a line refers to stands above it, except for the threads, which end first
+// since they resume coroutines.
 struct Worker::Parts {
-  Parts(const WorkerOptions& options, Engine engine)
+  Parts(const WorkerOptions& options, const Engine& engine)
       : address(checked_address(options)),
         stop_notice(options.stop_notice),
-        models(io.get_executor(), std::move(engine), loop,
+        models(io.get_executor(), engine,
+               {.loop = loop, .loader = loader, .encoders = encoders, .inference = inference},
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        sessions(io.get_executor(), models, {.loop = loop, .encoders = encoders},
+        sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
                  {.slots = options.slots,
                   .default_avatar = options.avatar,
                   .peer_idle_timeout = options.peer_idle_timeout}),
@@ -64,12 +67,16 @@ struct Worker::Parts {
              .models = models,
              .sessions = sessions,
              .idle = idle,
+             .inference = inference,
              .stopping = [this] { return stopping; }},
             options.token, options.version),
         server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
                api.router()),
         loop([this] { models.sample_device(); }),
-        encoders(encoder_threads(options.slots)) {}
+        encoders(encoder_threads(options.slots)),
+        inference(engine.backend, engine.limits) {
+    loader.post([] { yield_to_others(); });
+  }
 
   asio::awaitable<void> start();
   asio::awaitable<void> end_when_idle();
@@ -87,7 +94,9 @@ struct Worker::Parts {
   HttpServer server;
   CoroutineScope coroutines{io};
   WorkLoop loop;
+  BlockingThreads loader{1};
   BlockingThreads encoders;
+  InferenceEngine inference;
 };
 
 // Whoever started this process learns more from its end than from a worker that stays broken.
@@ -116,8 +125,8 @@ asio::awaitable<void> Worker::Parts::end() {
   io.stop();
 }
 
-Worker::Worker(WorkerOptions options, Engine engine)
-    : parts_(std::make_unique<Parts>(options, std::move(engine))) {}
+Worker::Worker(WorkerOptions options, const Engine& engine)
+    : parts_(std::make_unique<Parts>(options, engine)) {}
 
 Worker::~Worker() = default;
 

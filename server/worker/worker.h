@@ -1,6 +1,6 @@
 // One GPU's worker: loads models, holds sessions, speaks the worker protocol (docs/protocol.md) on
 // its own port. It knows no store and no other worker. HTTP runs on the thread that calls run(),
-// the nets on one work loop.
+// the nets on the inference engine's.
 //
 //   starting ──loaded──► idle, running ◄──wake── paused      draining: takes no new sessions
 //      │                   │ └────pause────► stopping ─┘
@@ -40,7 +40,7 @@ class Worker {
  public:
   // Listens at once; models are loaded by run(). Error{usage}, Error{invalid} for options that do
   // not fit, Error{failed} when the address is taken.
-  Worker(WorkerOptions options, Engine engine);
+  Worker(WorkerOptions options, const Engine& engine);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

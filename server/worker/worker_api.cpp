@@ -173,7 +173,7 @@ Response WorkerApi::metrics() const {
   gauge("navtalk_worker_memory_bytes", "Memory of the device in use, in bytes",
         static_cast<double>(models.device_use().memory_used));
   gauge("navtalk_worker_heartbeat_age_seconds",
-        "Time since the last heartbeat of the work loop, in seconds",
+        "Time since the last heartbeat of the work loop or the inference engine, in seconds",
         std::chrono::duration<double>(models.since_heartbeat()).count());
   gauge("navtalk_worker_avatars", "Avatars that are loaded",
         static_cast<double>(models.avatars().count()));
@@ -187,7 +187,28 @@ Response WorkerApi::metrics() const {
         counters.media_frames);
   total("navtalk_worker_media_bytes_total", "Bytes of the binary frames received from gateways",
         counters.media_bytes);
-  const LiveCounters& live = counters.live;
+  live_metrics(page);
+  return page.response();
+}
+
+void WorkerApi::live_metrics(MetricsPage& page) const {
+  const LiveCounters& live = parts_.sessions.counters().live;
+  const EngineCounters engine = parts_.inference.counters();
+  const auto total = [&](const char* name, const char* help, std::uint64_t value,
+                         const MetricLabels& labels = {}) {
+    page.counter(name, help, static_cast<double>(value), labels);
+  };
+  const auto stage = [&](const char* name, double seconds) {
+    page.counter("navtalk_worker_stage_seconds_total",
+                 "Time of pictures in each stage, in seconds: waiting for the nets (queue), the "
+                 "nets' work on sound "
+                 "(features) and faces (inference), putting pictures together (compose) and coding "
+                 "them (encode)",
+                 seconds, {{"stage", name}});
+  };
+  const auto seconds = [](std::chrono::microseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
   total("navtalk_worker_pictures_total", "Pictures sent to clients", live.pictures);
   total("navtalk_worker_generated_pictures_total", "Pictures whose lips the nets made",
         live.generated);
@@ -200,10 +221,35 @@ Response WorkerApi::metrics() const {
   page.counter("navtalk_worker_face_seconds_total",
                "Time from asking for lips until the nets had made them, in seconds",
                live.face_seconds);
-  page.counter("navtalk_worker_encode_seconds_total",
-               "Time from a finished face until its picture was coded, in seconds",
+  page.counter("navtalk_worker_encode_seconds_total", "Time spent on coding pictures, in seconds",
                live.encode_seconds);
-  return page.response();
+  stage("queue", seconds(engine.queued));
+  stage("features", seconds(engine.features));
+  stage("inference", seconds(engine.drawing));
+  stage("compose", live.compose_seconds);
+  stage("encode", live.encode_seconds);
+  total("navtalk_worker_batches_total", "Batches that the nets worked on", engine.batches);
+  const auto asked = [&](const char* outcome, std::uint64_t count) {
+    total("navtalk_worker_face_requests_total",
+          "Faces that sessions asked the nets for, by outcome", count, {{"outcome", outcome}});
+  };
+  asked("made", engine.made);
+  asked("late", engine.late);
+  asked("cancelled", engine.cancelled);
+  asked("crowded", engine.crowded);
+  asked("failed", engine.failed);
+  for (std::size_t i = 0; i < k_live_rates.size(); ++i) {
+    page.gauge("navtalk_worker_live_sessions", "Live sessions now, by their pictures a second",
+               live.sessions[i], {{"fps", std::to_string(k_live_rates[i])}});
+  }
+  total("navtalk_worker_rate_changes_total",
+        "Changes of a session's pictures a second, because of overload or its end",
+        live.rate_changes);
+  page.gauge(
+      "navtalk_worker_sound_ahead_seconds",
+      "How far sound was ahead of the pictures in time of presentation when it was sent last, "
+      "in seconds",
+      live.sound_ahead_seconds);
 }
 
 }  // namespace navtalk::server

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "core/base/id.h"
+#include "gpu/engine/inference_engine.h"
+#include "server/http/metrics.h"
 #include "server/http/router.h"
 #include "server/worker/idle_shutdown.h"
 #include "server/worker/model_lifecycle.h"
@@ -22,6 +24,7 @@ class WorkerApi {
     ModelLifecycle& models;
     WorkerSessions& sessions;
     IdleShutdown& idle;
+    const InferenceEngine& inference;
     std::function<bool()> stopping;  // the process ends
   };
   WorkerApi(Parts parts, std::string token, std::string version);
@@ -39,6 +42,7 @@ class WorkerApi {
   std::optional<Response> refuse_caller(const Request& request) const;
   Response health() const;
   Response metrics() const;
+  void live_metrics(MetricsPage& page) const;
   Awaitable<Response> pause();
   Awaitable<Response> wake();
   Awaitable<Response> prepare(const Request& request);

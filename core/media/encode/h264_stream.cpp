@@ -1,7 +1,7 @@
 #include "core/media/encode/h264_stream.h"
 
 extern "C" {
-#include <libavutil/opt.h>
+#include <libavutil/imgutils.h>
 }
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "core/media/encode/muxer.h"
-#include "core/media/pixels.h"
+#include "core/media/encode/x264_encoder.h"
 
 namespace navtalk {
 namespace {
@@ -36,34 +36,18 @@ void check_options(const H264Options& options) {
 }
 
 media::CodecPtr open_encoder(const H264Options& options) {
-  media::capture_log();
-  const AVCodec* x264 = avcodec_find_encoder_by_name("libx264");
-  if (x264 == nullptr) throw Error(Code::failed, "this FFmpeg was built without libx264");
-  media::CodecPtr encoder(avcodec_alloc_context3(x264));
-  if (!encoder) throw std::bad_alloc();
-  encoder->width = options.width;
-  encoder->height = options.height;
-  encoder->pix_fmt = AV_PIX_FMT_YUV420P;
-  encoder->time_base = {options.fps.den(), options.fps.num()};
-  encoder->framerate = {options.fps.num(), options.fps.den()};
-  encoder->color_range = AVCOL_RANGE_MPEG;
-  encoder->color_primaries = AVCOL_PRI_BT709;
-  encoder->color_trc = AVCOL_TRC_BT709;
-  encoder->colorspace = AVCOL_SPC_BT709;
-  encoder->chroma_sample_location = AVCHROMA_LOC_LEFT;
-  encoder->gop_size = static_cast<int>(options.fps.hz() * k_key_interval_s);
-  encoder->thread_count = 1;  // sessions run side by side
-  encoder->rc_max_rate = std::int64_t{options.kbit_per_s} * 1000;
-  encoder->rc_buffer_size = options.kbit_per_s * 1000 / 2;
-  encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
-  av_opt_set(encoder->priv_data, "preset", "superfast", 0);
-  av_opt_set(encoder->priv_data, "tune", "zerolatency", 0);
-  av_opt_set(encoder->priv_data, "profile", "baseline", 0);
-  av_opt_set(encoder->priv_data, "forced-idr", "1", 0);
-  av_opt_set_double(encoder->priv_data, "crf", 23, 0);
-  const int rc = avcodec_open2(encoder.get(), x264, nullptr);
-  if (rc < 0) throw Error(Code::failed, "libx264 cannot start: " + media::reason(rc));
-  return encoder;
+  return media::open_x264({.width = options.width,
+                           .height = options.height,
+                           .fps = options.fps,
+                           .threads = 1,  // sessions run side by side
+                           .crf = 23,
+                           .bit_per_s = std::int64_t{options.kbit_per_s} * 1000,
+                           .chroma = AVCHROMA_LOC_CENTER,
+                           .key_interval = static_cast<int>(options.fps.hz() * k_key_interval_s),
+                           .more = {{"preset", "superfast"},
+                                    {"tune", "zerolatency"},
+                                    {"profile", "baseline"},
+                                    {"forced-idr", "1"}}});
 }
 
 // The three bytes behind the NAL header of the sequence parameter set: profile, constraints, level.
@@ -82,7 +66,6 @@ std::string codec_of(std::span<const std::uint8_t> headers) {
 struct H264Stream::Impl {
   H264Options options;
   media::CodecPtr encoder;
-  media::BgrToYuv420 to_yuv;
   media::FramePtr frame = media::make_frame();
   media::PacketPtr packet = media::make_packet();
   std::vector<std::uint8_t> headers{};
@@ -90,9 +73,7 @@ struct H264Stream::Impl {
   std::int64_t frames = 0;
 
   explicit Impl(const H264Options& given)
-      : options((check_options(given), given)),
-        encoder(open_encoder(given)),
-        to_yuv(given.width, given.height) {
+      : options((check_options(given), given)), encoder(open_encoder(given)) {
     frame->format = encoder->pix_fmt;
     frame->width = encoder->width;
     frame->height = encoder->height;
@@ -107,15 +88,18 @@ H264Stream::~H264Stream() = default;
 
 const std::string& H264Stream::codec() const { return impl_->codec; }
 
-AccessUnit H264Stream::encode(ConstImageView bgr, bool key) {
+AccessUnit H264Stream::encode(const I420Picture& picture, bool key) {
   Impl& own = *impl_;
-  if (bgr.width != own.options.width || bgr.height != own.options.height || bgr.channels != 3) {
+  if (picture.width != own.options.width || picture.height != own.options.height) {
     throw Error(Code::invalid,
-                fmt::format("a picture of {}x{} does not fit a live video of {}x{}", bgr.width,
-                            bgr.height, own.options.width, own.options.height));
+                fmt::format("a picture of {}x{} does not fit a live video of {}x{}", picture.width,
+                            picture.height, own.options.width, own.options.height));
   }
   if (av_frame_make_writable(own.frame.get()) < 0) throw std::bad_alloc();
-  own.to_yuv.convert(bgr, *own.frame);
+  const std::uint8_t* planes[4] = {picture.y(), picture.u(), picture.v()};
+  const int strides[4] = {picture.width, picture.width / 2, picture.width / 2};
+  av_image_copy(own.frame->data, own.frame->linesize, planes, strides, AV_PIX_FMT_YUV420P,
+                picture.width, picture.height);
   own.frame->pts = own.frames++;
   own.frame->pict_type = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
   media::send(*own.encoder, own.frame.get());

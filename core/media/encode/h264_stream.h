@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/frame_rate.h"
-#include "core/tensor/image.h"
+#include "core/tensor/i420_picture.h"
 
 namespace navtalk {
 
@@ -32,9 +32,9 @@ class H264Stream {
 
   // As RFC 6381 names the codec, for example "avc1.42C01F".
   const std::string& codec() const;
-  // A BGR picture of the options' size. The first one is a key frame, and each with `key`; between
-  // them ten seconds at most.
-  AccessUnit encode(ConstImageView bgr, bool key);
+  // A picture of the options' size. The first one is a key frame, and each with `key`; between them ten
+  // seconds of pictures at most.
+  AccessUnit encode(const I420Picture& picture, bool key);
 
  private:
   struct Impl;

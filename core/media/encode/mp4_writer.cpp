@@ -1,9 +1,5 @@
 #include "core/media/encode/mp4_writer.h"
 
-extern "C" {
-#include <libavutil/opt.h>
-}
-
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -15,6 +11,7 @@ extern "C" {
 #include "core/base/guarded.h"
 #include "core/media/encode/aac_track.h"
 #include "core/media/encode/muxer.h"
+#include "core/media/encode/x264_encoder.h"
 #include "core/media/pixels.h"
 
 namespace navtalk {
@@ -49,28 +46,13 @@ const char* reproducible_code() {
 }
 
 media::CodecPtr open_encoder(const Mp4Options& options) {
-  const AVCodec* x264 = avcodec_find_encoder_by_name("libx264");
-  if (x264 == nullptr) throw Error(Code::failed, "this FFmpeg was built without libx264");
-  media::CodecPtr encoder(avcodec_alloc_context3(x264));
-  if (!encoder) throw std::bad_alloc();
-  encoder->width = even(options.width);
-  encoder->height = even(options.height);
-  encoder->pix_fmt = AV_PIX_FMT_YUV420P;
-  encoder->time_base = {options.fps.den(), options.fps.num()};
-  encoder->framerate = {options.fps.num(), options.fps.den()};
-  encoder->color_range = AVCOL_RANGE_MPEG;
-  encoder->color_primaries = AVCOL_PRI_BT709;
-  encoder->color_trc = AVCOL_TRC_BT709;
-  encoder->colorspace = AVCOL_SPC_BT709;
-  encoder->chroma_sample_location = AVCHROMA_LOC_LEFT;
-  encoder->thread_count = options.threads;
-  encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
-  av_opt_set(encoder->priv_data, "preset", options.preset, 0);
-  av_opt_set_double(encoder->priv_data, "crf", options.crf, 0);
-  av_opt_set(encoder->priv_data, "x264-params", reproducible_code(), 0);
-  const int rc = avcodec_open2(encoder.get(), x264, nullptr);
-  if (rc < 0) throw Error(Code::failed, "libx264 cannot start: " + media::reason(rc));
-  return encoder;
+  return media::open_x264(
+      {.width = even(options.width),
+       .height = even(options.height),
+       .fps = options.fps,
+       .threads = options.threads,
+       .crf = static_cast<double>(options.crf),
+       .more = {{"preset", options.preset}, {"x264-params", reproducible_code()}}});
 }
 
 FramePtr picture(const AVCodecContext& encoder) {

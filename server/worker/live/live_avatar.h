@@ -1,18 +1,18 @@
-// What a live session asks of the code that renders: lips for a picture, the picture as video, and
-// the sound of a text. The real one is in server/worker/render_engine.cpp; a test gives one of its own.
+// What a live session asks of the code that renders, besides the nets (gpu/engine/): pictures without generated lips,
+// pictures as video, and the sound of a text. The real one is in server/worker/rendered_avatar.cpp; a test gives one
+// of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/base/frame_rate.h"
-#include "core/tensor/ndarray.h"
+#include "gpu/engine/engine_backend.h"
 
 namespace navtalk::server {
-
-inline constexpr FrameRate k_live_rate = 25;  // pictures a second, whatever the avatar's clip has
 
 // What a client asks for in session.start.
 struct LiveRequest {
@@ -25,32 +25,30 @@ struct LiveVideo {
   int width = 0, height = 0;
 };
 
-struct LivePicture {
-  std::int64_t number = 0;  // of the session, from 0, k_live_rate a second
-  float lips = 0;           // how much of the generated mouth is seen: 0 nothing, 1 all of it
-  bool key = false;         // a key frame
-  // Mono PCM around the picture, where lips are wanted: what came before, from `first` on what is
-  // heard while it is shown, and what follows, as far as that is known.
-  std::vector<std::int16_t> sound{};
-  std::size_t first = 0;
-  int rate_hz = 16000;
-};
-
 struct EncodedPicture {
   std::string bytes{};  // an access unit
   bool key = false;
 };
 
+struct CodedSound {
+  std::string bytes{};                // a packet of Opus
+  std::chrono::microseconds after{};  // the beginning of the sound: when it is heard
+};
+
+// still(), encode() and the FinishPicture of its requests are called one at a time, in the order of the pictures.
 class LiveAvatar {
  public:
   virtual ~LiveAvatar() = default;
   virtual LiveVideo video() const = 0;
-  // The generated face [1,256,256,3], BGR; nullopt where the clip shows none. For pictures with
-  // lips, on the work loop's thread.
-  virtual std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) = 0;
-  // In the order of the pictures; one call at a time, on any thread but the work loop's.
-  virtual EncodedPicture encode(const LivePicture& picture,
-                                const std::optional<NdArray<std::uint8_t>>& face) = 0;
+  // For requests to the inference engine.
+  virtual std::shared_ptr<EngineAvatar> for_engine() = 0;
+  // The clip as it is at that time of the session.
+  virtual I420Picture still(std::chrono::microseconds time) = 0;
+  virtual EncodedPicture encode(const I420Picture& picture, bool key) = 0;
+  // What is complete of a sound in Opus, which begins with the first call and after one with `ends`. One call at a time,
+  // on any thread.
+  virtual std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int rate_hz,
+                                             bool ends) = 0;
   // The sound of a spoken text at that rate, on any thread. `voice`: the synthesiser's name of one;
   // "": the avatar's. Error{not_found} without the synthesiser or that voice, Error{invalid} for a
   // text without anything to speak.

@@ -13,7 +13,7 @@
 
 namespace navtalk::server {
 
-enum class MediaKind : std::uint8_t { pcm = 1, video = 3 };
+enum class MediaKind : std::uint8_t { pcm = 1, opus = 2, video = 3 };
 
 namespace media_flag {
 inline constexpr std::uint8_t key = 1, speaks = 2, discontinuity = 4;

@@ -10,16 +10,17 @@ namespace navtalk::server {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::microseconds;
 
-constexpr std::int64_t k_slots_per_s = 25;
-constexpr std::int64_t k_past_slots = 4 * k_slots_per_s;  // what the lips remember
-constexpr std::int64_t k_start_slots = 3;   // one to play and two that the lips hear ahead
-constexpr std::int64_t k_ahead_slots = 10;  // more than lips can use
+constexpr auto k_past = 4s;      // what the lips remember
+constexpr auto k_ahead = 400ms;  // more than lips can use
 constexpr std::int64_t k_most_waiting_s = 120;
-constexpr auto k_pause = 200ms;               // without sound: no more is expected
-constexpr std::int64_t k_hangover_slots = 8;  // of speech, over the gaps between words
-constexpr float k_lips_step = 1.0F / 3;       // per slot: opening and closing take 120 ms
-constexpr double k_voice_rms = 184;           // -45 dBFS
+constexpr auto k_pause = 200ms;     // without sound: no more is expected
+constexpr auto k_hangover = 320ms;  // of speech, over the gaps between words
+// What opening and closing the lips take, and closing them after an interruption.
+constexpr microseconds k_lips_move = 120ms, k_lips_stop = 80ms;
+constexpr float k_lips_least = 0.1F;
+constexpr double k_voice_rms = 184;  // -45 dBFS
 
 bool has_voice(std::deque<std::int16_t>::const_iterator begin,
                std::deque<std::int16_t>::const_iterator end) {
@@ -31,12 +32,17 @@ bool has_voice(std::deque<std::int16_t>::const_iterator begin,
 
 }  // namespace
 
-Playout::Playout(int rate_hz) : rate_hz_(rate_hz) {
+Playout::Playout(int rate_hz, microseconds clock)
+    : rate_hz_(rate_hz), time_(clock), voice_until_(clock - 1us) {
   NAVTALK_CHECK(rate_hz >= k_least_rate_hz && rate_hz <= k_largest_rate_hz);
 }
 
-std::size_t Playout::begin_of(std::int64_t slot) const {
-  return static_cast<std::size_t>(slot * rate_hz_ / k_slots_per_s);
+std::int64_t Playout::sample_at(microseconds time) const {
+  return time.count() * rate_hz_ / 1'000'000;
+}
+
+std::size_t Playout::samples_of(microseconds length) const {
+  return static_cast<std::size_t>(sample_at(length));
 }
 
 std::chrono::milliseconds Playout::waiting() const {
@@ -56,70 +62,85 @@ void Playout::interrupt() {
   waiting_.clear();
   playing_ = false;
   closed_ = false;
-  interrupted_ = true;
+  interrupted_ = stilled_ = true;
   gap_ = true;
-  voice_until_ = number_ - 1;
+  voice_until_ = time_ - 1us;
 }
 
-bool Playout::begins_or_goes_on(Clock::time_point now) {
-  if (waiting_.empty()) return false;
-  if (closed_ || now - last_heard_ >= k_pause) return true;
-  const std::int64_t wanted = playing_ ? 1 : k_start_slots;
-  return waiting_.size() >= begin_of(number_ + wanted) - begin_of(number_);
+// How many samples the next slot plays of what waits. At its beginning an utterance gives as many as leave the
+// lips enough to hear.
+std::size_t Playout::playable(Clock::time_point now, std::size_t own) const {
+  if (closed_ || now - last_heard_ >= k_pause) return std::min(waiting_.size(), own);
+  if (playing_) return waiting_.size() >= own ? own : 0;
+  const std::size_t ahead = samples_of(k_look_ahead);
+  return waiting_.size() > ahead ? std::min(waiting_.size() - ahead, own) : 0;
 }
 
-PlayedSlot Playout::next(Clock::time_point now) {
-  PlayedSlot slot{.number = number_, .interrupted = std::exchange(interrupted_, false)};
-  const std::size_t own = samples_of(number_);
-  const bool was_playing = playing_;
-  playing_ = begins_or_goes_on(now);
+PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
+  PlayedSlot slot{.time = time_,
+                  .length = length,
+                  .sound_time = time_,
+                  .interrupted = std::exchange(interrupted_, false)};
+  own_ = static_cast<std::size_t>(sample_at(time_ + length) - sample_at(time_));
+  const std::size_t count = playable(now, own_);
+  const bool was_playing = std::exchange(playing_, count > 0);
+  std::size_t silent_before = 0;
   if (playing_) {
-    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(own, waiting_.size()));
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
     slot.sound.assign(waiting_.begin(), end);
     waiting_.erase(waiting_.begin(), end);
     slot.discontinuity = std::exchange(gap_, false) || !was_playing;
+    // A beginning stands at the end of its slot, an end at the beginning.
+    if (!was_playing && !waiting_.empty()) silent_before = own_ - count;
+    slot.sound_time +=
+        microseconds(static_cast<std::int64_t>(silent_before) * 1'000'000 / rate_hz_);
   }
-  remember(slot);
-  move_lips(slot, own);
-  ++number_;
+  remember(slot, silent_before);
+  move_lips(slot);
+  time_ += length;
   return slot;
 }
 
-void Playout::remember(const PlayedSlot& slot) {
-  own_ = samples_of(slot.number);
+void Playout::remember(const PlayedSlot& slot, std::size_t silent_before) {
+  past_.insert(past_.end(), silent_before, 0);
   past_.insert(past_.end(), slot.sound.begin(), slot.sound.end());
-  past_.insert(past_.end(), own_ - slot.sound.size(), 0);
-  const std::size_t kept =
-      begin_of(slot.number + 1) - begin_of(std::max<std::int64_t>(0, slot.number - k_past_slots));
-  past_.erase(past_.begin(), past_.begin() + static_cast<std::ptrdiff_t>(past_.size() - kept));
+  past_.insert(past_.end(), own_ - silent_before - slot.sound.size(), 0);
+  const microseconds begin = std::max<microseconds>(0us, slot.time - k_past);
+  const std::int64_t kept = sample_at(slot.time + slot.length) - sample_at(begin);
+  if (std::ssize(past_) > kept) past_.erase(past_.begin(), past_.end() - kept);
 }
 
-// Voice in the slot's own sound or in the two that follow, if they are played.
-bool Playout::voice_soon(std::size_t own) const {
-  if (has_voice(past_.end() - static_cast<std::ptrdiff_t>(own), past_.end())) return true;
+// Voice in the slot's own sound or in what the lips hear ahead, if it is played.
+bool Playout::voice_soon() const {
+  if (has_voice(past_.end() - static_cast<std::ptrdiff_t>(own_), past_.end())) return true;
   if (!playing_) return false;
-  const std::size_t near = std::min(waiting_.size(), 2 * own);
+  const std::size_t near = std::min(waiting_.size(), samples_of(k_look_ahead));
   return has_voice(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(near));
 }
 
-void Playout::move_lips(PlayedSlot& slot, std::size_t own) {
-  if (voice_soon(own)) voice_until_ = slot.number + k_hangover_slots;
-  const bool speaks = slot.number <= voice_until_;
+void Playout::move_lips(PlayedSlot& slot) {
+  if (voice_soon()) voice_until_ = slot.time + k_hangover;
+  const bool speaks = slot.time <= voice_until_;
   slot.speech_starts = speaks && !speaks_;
   slot.speech_ends = !speaks && speaks_;
   slot.speaks = speaks_ = speaks;
-  lips_ = std::clamp(lips_ + (speaks ? k_lips_step : -k_lips_step), 0.0F, 1.0F);
-  if (lips_ < k_lips_step / 2) lips_ = 0;
+  if (speaks) stilled_ = false;
+  const microseconds whole = stilled_ ? k_lips_stop : k_lips_move;
+  const float step = static_cast<float>(slot.length.count()) / static_cast<float>(whole.count());
+  lips_ = std::clamp(lips_ + (speaks ? step : -step), 0.0F, 1.0F);
+  if (lips_ < k_lips_least) lips_ = 0;
   slot.lips = lips_;
 }
 
-void Playout::put_sound(LivePicture& picture) const {
-  const std::size_t ahead = playing_ ? std::min(waiting_.size(), begin_of(k_ahead_slots)) : 0;
-  picture.sound.assign(past_.begin(), past_.end());
-  picture.sound.insert(picture.sound.end(), waiting_.begin(),
-                       waiting_.begin() + static_cast<std::ptrdiff_t>(ahead));
-  picture.first = past_.size() - own_;
-  picture.rate_hz = rate_hz_;
+SoundWindow Playout::sound() const {
+  const std::size_t ahead = playing_ ? std::min(waiting_.size(), samples_of(k_ahead)) : 0;
+  SoundWindow window{.first = past_.size() - own_,
+                     .rate_hz = rate_hz_,
+                     .begin = sample_at(time_) - static_cast<std::int64_t>(past_.size())};
+  window.samples.assign(past_.begin(), past_.end());
+  window.samples.insert(window.samples.end(), waiting_.begin(),
+                        waiting_.begin() + static_cast<std::ptrdiff_t>(ahead));
+  return window;
 }
 
 }  // namespace navtalk::server

@@ -47,7 +47,7 @@ bool valid_voice(const std::string& name) {
 }  // namespace
 
 WorkerSession::WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
-                             LiveSession::Threads threads, WorkerSessionCounters& counters,
+                             LiveThreads threads, WorkerSessionCounters& counters,
                              const std::string& default_avatar)
     : socket_(socket),
       number_(number),
@@ -164,11 +164,15 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
   ready["video"] = {{"codec", video.codec},
                     {"width", video.width},
                     {"height", video.height},
-                    {"fps", k_live_rate}};
-  ready["audio"] = {{"codec", "pcm"}, {"rate", start.audio_rate_hz}};
+                    {"fps", k_live_rates.front()}};
+  constexpr int k_opus_hz = 48'000;
+  ready["audio"] = {{"codec", start.opus ? "opus" : "pcm"},
+                    {"rate", start.opus ? k_opus_hz : start.audio_rate_hz}};
   co_await socket_.send(control_frame(ready));
-  live_ = std::make_unique<LiveSession>(co_await asio::this_coro::executor, socket_, threads_, live,
-                                        start.audio_rate_hz, counters_.live);
+  live_ = std::make_unique<LiveSession>(
+      co_await asio::this_coro::executor, socket_, threads_, live,
+      LiveSession::Options{.number = number_, .rate_hz = start.audio_rate_hz, .opus = start.opus},
+      counters_.live);
   live_->start();
 }
 

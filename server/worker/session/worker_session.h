@@ -24,7 +24,7 @@ class WorkerSession {
  public:
   // `default_avatar` is for a session.start that names none.
   WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
-                LiveSession::Threads threads, WorkerSessionCounters& counters,
+                LiveThreads threads, WorkerSessionCounters& counters,
                 const std::string& default_avatar);
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
@@ -46,7 +46,7 @@ class WorkerSession {
   WebSocket& socket_;
   const SessionNumber number_;
   ModelLifecycle& models_;
-  const LiveSession::Threads threads_;
+  const LiveThreads threads_;
   WorkerSessionCounters& counters_;
   const std::string& default_avatar_;
   HeldAvatar avatar_{};

@@ -31,7 +31,7 @@ class WorkerSessions::HeldSlot {
 };
 
 WorkerSessions::WorkerSessions(const asio::any_io_executor& executor, ModelLifecycle& models,
-                               LiveSession::Threads threads, WorkerSessionOptions options)
+                               LiveThreads threads, WorkerSessionOptions options)
     : models_(models),
       threads_(threads),
       options_(std::move(options)),

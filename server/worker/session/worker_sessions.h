@@ -32,7 +32,7 @@ class WorkerSessions {
   using Awaitable = boost::asio::awaitable<T>;
 
   WorkerSessions(const boost::asio::any_io_executor& executor, ModelLifecycle& models,
-                 LiveSession::Threads threads, WorkerSessionOptions options);
+                 LiveThreads threads, WorkerSessionOptions options);
   WorkerSessions(const WorkerSessions&) = delete;
   WorkerSessions& operator=(const WorkerSessions&) = delete;
 
@@ -61,7 +61,7 @@ class WorkerSessions {
   void end(SessionNumber number, std::string_view code, std::string_view message);
 
   ModelLifecycle& models_;
-  const LiveSession::Threads threads_;
+  const LiveThreads threads_;
   const WorkerSessionOptions options_;
   SlotTable slots_;
   std::map<SessionNumber, WorkerSession*> open_{};

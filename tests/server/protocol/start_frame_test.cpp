@@ -16,12 +16,14 @@ TEST_CASE("a start without members asks for the defaults") {
     CHECK(start.avatar.empty());
     CHECK(start.width == 0);
     CHECK(start.audio_rate_hz == 16000);
+    CHECK_FALSE(start.opus);
   }
 }
 
 TEST_CASE("a start's members are read, and others ignored") {
   const StartFrame start = parse_start(json::parse(
-      R"({"avatar":"ada","video":{"width":320,"height":9,"bitrate":500000},"audio":{"rate":48000,"output":"pcm"},"x":1})"));
+      R"({"avatar":"ada","video":{"width":320,"height":9,"bitrate":500000},"audio":{"rate":48000,"output":"opus"},"x":1})"));
+  CHECK(start.opus);
   CHECK(start.avatar == "ada");
   CHECK(start.width == 320);
   CHECK(start.bit_per_s == 500000);
@@ -37,7 +39,7 @@ TEST_CASE("a start's wrong members are refused by name") {
                                        {R"({"audio":{"rate":7999}})", "audio.rate"},
                                        {R"({"audio":{"rate":48001}})", "audio.rate"},
                                        {R"({"audio":{"rate":18446744073709551615}})", "audio.rate"},
-                                       {R"({"audio":{"output":"opus"}})", "audio.output"}}));
+                                       {R"({"audio":{"output":"mp3"}})", "audio.output"}}));
   try {
     parse_start(json::parse(text));
     FAIL("accepted: " << text);

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <future>
+#include <semaphore>
+#include <thread>
 
 #include "core/base/error.h"
 #include "server/worker/live/media_frame.h"
@@ -12,68 +14,113 @@
 using namespace navtalk;
 using namespace navtalk::server;
 using namespace navtalk::tests;
+using namespace std::chrono_literals;
 
 namespace {
 
+// What a test lets the nets do, and what they should not have seen: the worker's threads make no checks.
+struct NetsScript {
+  std::atomic<bool> breaks = false;
+  std::atomic<std::chrono::milliseconds> takes{};
+  std::atomic<int> wrong = 0;
+};
+
+// Says its time and whether it has lips.
+I420Picture picture_of(std::chrono::microseconds time, bool lips) {
+  I420Picture picture(lips ? 16 : 8, 8);
+  const std::int64_t count = time.count();
+  std::memcpy(picture.bytes.data(), &count, sizeof count);
+  return picture;
+}
+
+class ScriptedNets : public EngineBackend {
+ public:
+  explicit ScriptedNets(NetsScript& script) : script_(script) {}
+  Made make(std::span<const PictureRequest> batch) override {
+    std::this_thread::sleep_for(script_.takes.load());
+    if (script_.breaks) throw Error(Code::failed, "the device is lost");
+    Made made;
+    for (const PictureRequest& request : batch) {
+      if (request.sound.samples.size() < request.sound.first || request.lips <= 0) ++script_.wrong;
+      made.pictures.emplace_back([time = request.time] { return picture_of(time, true); });
+    }
+    return made;
+  }
+
+ private:
+  NetsScript& script_;
+};
+
 class ScriptedAvatar : public LiveAvatar {
  public:
-  ScriptedAvatar(std::atomic<bool>& breaks, std::atomic<int>& wrong)
-      : breaks_(breaks), wrong_(wrong) {}
+  explicit ScriptedAvatar(NetsScript& script) : script_(script) {}
   LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
-  std::optional<NdArray<std::uint8_t>> face(const LivePicture& picture) override {
-    if (breaks_) throw Error(Code::failed, "the device is lost");
-    if (picture.sound.size() < picture.first) ++wrong_;
-    return NdArray<std::uint8_t>({1});
+  std::shared_ptr<EngineAvatar> for_engine() override { return nullptr; }
+  I420Picture still(std::chrono::microseconds time) override { return picture_of(time, false); }
+  EncodedPicture encode(const I420Picture& picture, bool key) override {
+    std::int64_t time = 0;
+    std::memcpy(&time, picture.bytes.data(), sizeof time);
+    if (time <= last_) ++script_.wrong;
+    last_ = time;
+    return {.bytes = std::to_string(time) + (picture.width == 16 ? " lips" : ""),
+            .key = key || time == 0};
   }
-  EncodedPicture encode(const LivePicture& picture,
-                        const std::optional<NdArray<std::uint8_t>>& face) override {
-    if (face.has_value() != (picture.lips > 0)) ++wrong_;
-    const bool key = picture.key || picture.number == 0;
-    return {.bytes = std::to_string(picture.number) + (face ? " lips" : ""), .key = key};
+  // The samples as they are, so that a test sees whether all of them came.
+  std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int,
+                                     bool ends) override {
+    std::vector<CodedSound> coded;
+    if (!samples.empty()) coded.push_back({bytes_of(samples), sound_});
+    sound_ += std::chrono::microseconds(samples.size() * 1'000'000 / 16'000);
+    if (ends) coded.push_back({"end", std::exchange(sound_, 0ms)});
+    return coded;
   }
   // A hundred samples a letter.
   std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
                                   int rate_hz) override {
     if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
-    if (rate_hz != 16000) ++wrong_;
+    if (rate_hz != 16000) ++script_.wrong;
     return std::vector<std::int16_t>(100 * text.size(), std::int16_t{1234});
   }
 
  private:
-  std::atomic<bool>& breaks_;
-  std::atomic<int>& wrong_;  // calls that should not have been: the worker's threads make no checks
+  NetsScript& script_;
+  std::int64_t last_ = -1;
+  std::chrono::microseconds sound_{};
 };
 
 class LiveWorker {
  public:
-  LiveWorker() : worker_({.avatar = "ada"}, engine()) {
+  LiveWorker() : worker_({.avatar = "ada", .slots = 2}, engine()) {
     result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
     REQUIRE(eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == "idle"; }));
   }
   ~LiveWorker() {
+    loaded.release();
     stop_.request_stop();
     result_.wait();
-    CHECK(wrong_ == 0);
+    CHECK(nets.wrong == 0);
   }
   std::string url() const { return worker_.url(); }
 
-  std::atomic<bool> breaks = false;
+  NetsScript nets;
+  std::binary_semaphore loaded{0};  // the avatar "theo"
 
  private:
   Engine engine() {
     return {.load = [](const Heartbeat&) {},
             .unload = [] {},
             .prepare =
-                [](const std::string&, const Heartbeat&) {
+                [this](const std::string& avatar) {
+                  if (avatar == "theo") loaded.acquire();
                   return AvatarSize{320, 240, 25};
                 },
             .open_live = [this](const std::string&,
                                 const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
-              return std::make_shared<ScriptedAvatar>(breaks, wrong_);
-            }};
+              return std::make_shared<ScriptedAvatar>(nets);
+            },
+            .backend = std::make_shared<ScriptedNets>(nets)};
   }
-  std::atomic<int> wrong_ = 0;
   std::stop_source stop_;
   Worker worker_;
   std::future<void> result_;
@@ -87,8 +134,9 @@ struct Media {
 // One user, who counts what comes and checks what always holds.
 class User {
  public:
-  explicit User(const LiveWorker& worker, const std::string& start = R"({"type":"session.start"})")
-      : socket_(worker.url(), "/v1/session?lease=a&epoch=1") {
+  explicit User(const LiveWorker& worker, const std::string& start = R"({"type":"session.start"})",
+                const std::string& lease = "a")
+      : socket_(worker.url(), "/v1/session?epoch=1&lease=" + lease) {
     socket_.send(start);
     ready = socket_.receive_json();
   }
@@ -140,7 +188,7 @@ class User {
  private:
   // Sound and pictures count from 0, and their times grow.
   void check_order() {
-    const bool is_sound = media->header.kind == MediaKind::pcm;
+    const bool is_sound = media->header.kind != MediaKind::video;
     Last& last = is_sound ? last_sound_ : last_picture_;
     CHECK(media->header.sequence == last.next);
     CHECK(media->header.time > last.time);
@@ -245,6 +293,22 @@ TEST_CASE("a text that cannot be spoken is told without paths, and the session g
   REQUIRE(user.until([&] { return user.sound == bytes_of(voice(640)); }));
 }
 
+TEST_CASE("sound comes back as Opus where the client asks for it, sound by sound") {
+  LiveWorker worker;
+  User user(worker, R"({"type":"session.start","audio":{"rate":16000,"output":"opus"}})");
+  CHECK(user.ready.at("audio") == nlohmann::json({{"codec", "opus"}, {"rate", 48000}}));
+  const std::vector<std::int16_t> first = voice(3000), second = voice(2000);
+  for (const std::vector<std::int16_t>& sound : {first, second}) {
+    user.sound.clear();
+    user.speak(sound);
+    user.send(R"({"type":"input.end"})");
+    REQUIRE(user.until([&] { return user.media && user.media->header.kind == MediaKind::opus; }));
+    CHECK((user.media->header.flags & media_flag::discontinuity) != 0);
+    REQUIRE(user.until([&] { return user.sound.ends_with("end"); }));
+    CHECK(user.sound == bytes_of(sound) + "end");
+  }
+}
+
 TEST_CASE("a key frame is sent when the client asks for one") {
   LiveWorker worker;
   User user(worker);
@@ -282,7 +346,7 @@ TEST_CASE("a start that cannot be served is refused in the client's words") {
 TEST_CASE("a device that fails ends the session with an error, and frees its slot") {
   LiveWorker worker;
   User user(worker);
-  worker.breaks = true;
+  worker.nets.breaks = true;
   user.speak(voice(16000));
   REQUIRE(user.until_event("error"));
   CHECK(user.event.at("code") == "failed");
@@ -302,4 +366,46 @@ TEST_CASE("a client that vanishes while it is spoken to leaves nothing behind") 
     client.vanish();
   }
   CHECK(eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("sessions") == 0; }));
+}
+
+TEST_CASE("an avatar that is still loading holds up the pictures of nobody") {
+  LiveWorker worker;
+  SocketClient other(worker.url(), "/v1/session?lease=b&epoch=1");
+  other.send(R"({"type":"session.start","avatar":"theo"})");
+  User user(worker);
+  user.speak(voice(10 * 16000));
+  const auto lips = [](const Media& media) { return media.content.ends_with("lips"); };
+  for (int pictures = 0; pictures < 5; ++pictures) REQUIRE(user.until_picture(lips));
+  worker.loaded.release();
+  CHECK(other.receive_json().at("type") == "session.ready");
+}
+
+TEST_CASE("nets that are too slow lower the rate of the pictures, and the sound stays whole") {
+  LiveWorker worker;
+  User user(worker);
+  worker.nets.takes = 150ms;
+  const std::vector<std::int16_t> speech = voice(6 * 16000);
+  user.speak(speech);
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until_event("quality"));
+  CHECK(user.event.at("fps") == 20);
+  CHECK(user.event.at("reason") == "overload");
+  REQUIRE(user.until_event("quality"));
+  CHECK(user.event.at("fps") == 15);
+  REQUIRE(user.until([&] { return user.sound.size() == bytes_of(speech).size(); }));
+  CHECK(user.sound == bytes_of(speech));
+}
+
+TEST_CASE("sessions share the nets, and each gets its own pictures") {
+  LiveWorker worker;
+  User first(worker), second(worker, R"({"type":"session.start"})", "b");
+  const auto lips = [](const Media& media) { return media.content.ends_with("lips"); };
+  for (User* user : {&first, &second}) user->speak(voice(10 * 16000));
+  for (User* user : {&first, &second}) {
+    REQUIRE(user->until_picture(lips));
+    CHECK(user->media->content == std::to_string(user->media->header.time.count()) + " lips");
+  }
+  const std::string metrics = ask("GET", worker.url() + "/metrics").text;
+  CHECK_THAT(metrics, Catch::Contains("navtalk_worker_live_sessions{fps=\"25\"} 2"));
+  CHECK_THAT(metrics, Catch::Contains("navtalk_worker_stage_seconds_total{stage=\"inference\"}"));
 }

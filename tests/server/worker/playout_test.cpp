@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+using namespace navtalk;
 using namespace navtalk::server;
 using namespace std::chrono_literals;
 
@@ -27,9 +28,9 @@ class Played {
  public:
   explicit Played(int rate_hz = k_rate) : playout(rate_hz) {}
 
-  PlayedSlot next() {
-    now += Playout::k_slot;
-    PlayedSlot slot = playout.next(now);
+  PlayedSlot next(std::chrono::microseconds length = 40ms) {
+    now += length;
+    PlayedSlot slot = playout.next(now, length);
     sound.insert(sound.end(), slot.sound.begin(), slot.sound.end());
     return slot;
   }
@@ -46,7 +47,7 @@ TEST_CASE("in silence slots go on, without sound, lips or speech") {
   Played played;
   for (int number = 0; number < 50; ++number) {
     const PlayedSlot slot = played.next();
-    CHECK(slot.number == number);
+    CHECK(slot.time == number * 40ms);
     CHECK(slot.sound.empty());
     CHECK(slot.lips == 0);
     CHECK_FALSE(slot.speaks);
@@ -75,11 +76,49 @@ TEST_CASE("every sample that comes in goes out again, in order and unchanged") {
 
 TEST_CASE("playing waits until the lips can hear 80 ms ahead, or the utterance is over") {
   Played played;
-  played.hear(tone(2 * k_slot_samples + 600));
+  played.hear(tone(2 * k_slot_samples));
   CHECK(played.next().sound.empty());
-  SECTION("more comes") { played.hear(tone(40)); }
-  SECTION("no more comes") { played.playout.end_input(); }
-  CHECK(played.next().sound.size() == k_slot_samples);
+  SECTION("more comes: as much is played as leaves 80 ms, at the end of the slot") {
+    played.hear(tone(160));
+    const PlayedSlot slot = played.next();
+    CHECK(slot.sound.size() == 160);
+    CHECK(slot.discontinuity);
+    CHECK(slot.sound_time == slot.time + 30ms);
+    played.hear(tone(k_slot_samples));
+    const PlayedSlot second = played.next();
+    CHECK(second.sound.size() == k_slot_samples);
+    CHECK(second.sound_time == second.time);
+    CHECK_FALSE(second.discontinuity);
+    CHECK(played.playout.waiting() == 80ms);
+  }
+  SECTION("more comes than a slot: it begins with the slot") {
+    played.hear(tone(5 * k_slot_samples));
+    const PlayedSlot slot = played.next();
+    CHECK(slot.sound.size() == k_slot_samples);
+    CHECK(slot.sound_time == slot.time);
+  }
+  SECTION("no more comes") {
+    played.playout.end_input();
+    CHECK(played.next().sound.size() == k_slot_samples);
+  }
+}
+
+TEST_CASE("slots may have any length, and their sound goes on") {
+  Played played(8001);
+  const std::vector<std::int16_t> sound = tone(8001 * 2);
+  played.hear(sound);
+  played.playout.end_input();
+  std::chrono::microseconds time{};
+  for (int slots = 0; slots < 50; ++slots) {
+    const std::chrono::microseconds length(slots % 3 == 0   ? 40'000
+                                           : slots % 3 == 1 ? 50'000
+                                                            : 66'667);
+    const PlayedSlot slot = played.next(length);
+    CHECK(slot.time == time);
+    CHECK(slot.length == length);
+    time += length;
+  }
+  CHECK(played.sound == sound);
 }
 
 TEST_CASE("sound that stops for 200 ms is played to its end without being told to") {
@@ -125,7 +164,7 @@ TEST_CASE("a quiet room moves no lips") {
   CHECK(played.sound == room);
 }
 
-TEST_CASE("an interruption forgets what waits, says so, and stills the lips within three slots") {
+TEST_CASE("an interruption forgets what waits, says so, and stills the lips within two slots") {
   Played played;
   played.hear(tone(16000));
   for (int slots = 0; slots < 5; ++slots) played.next();
@@ -135,10 +174,10 @@ TEST_CASE("an interruption forgets what waits, says so, and stills the lips with
   CHECK(first.interrupted);
   CHECK(first.sound.empty());
   CHECK(first.speech_ends);
-  played.next();
-  const PlayedSlot third = played.next();
-  CHECK(third.lips == 0);
-  CHECK_FALSE(third.interrupted);
+  CHECK(first.lips == Approx(0.5));
+  const PlayedSlot second = played.next();
+  CHECK(second.lips == 0);
+  CHECK_FALSE(second.interrupted);
   SECTION("what comes later is played, and marked") {
     played.hear(tone(3 * k_slot_samples));
     const PlayedSlot slot = played.next();
@@ -163,16 +202,17 @@ TEST_CASE("lips hear at most four seconds of the past, the slot's own sound, and
   Played played;
   const std::vector<std::int16_t> sound = tone(10 * k_rate);
   played.hear(sound);
-  LivePicture picture;
   played.next();
-  played.playout.put_sound(picture);
-  CHECK(picture.first == 0);
-  CHECK(picture.sound.size() == 11 * k_slot_samples);
+  SoundWindow heard = played.playout.sound();
+  CHECK(heard.first == 0);
+  CHECK(heard.begin == 0);
+  CHECK(heard.samples.size() == 11 * k_slot_samples);
   for (int slots = 1; slots < 120; ++slots) played.next();
-  played.playout.put_sound(picture);
-  CHECK(picture.first == 100 * k_slot_samples);
+  heard = played.playout.sound();
+  CHECK(heard.first == 100 * k_slot_samples);
+  CHECK(heard.begin == 19 * static_cast<std::int64_t>(k_slot_samples));
   const auto own = sound.begin() + 119 * static_cast<std::ptrdiff_t>(k_slot_samples);
   CHECK(std::equal(own, own + k_slot_samples,
-                   picture.sound.begin() + static_cast<std::ptrdiff_t>(picture.first)));
-  CHECK(std::equal(own - 64000, own, picture.sound.begin()));
+                   heard.samples.begin() + static_cast<std::ptrdiff_t>(heard.first)));
+  CHECK(std::equal(own - 64000, own, heard.samples.begin()));
 }

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 // What the engine was asked, and what it is told to do.
 struct EngineScript {
   std::binary_semaphore go{0};
-  std::atomic<bool> hold_load = false, hold_prepare = false, fail_load = false;
+  std::atomic<bool> hold_load = false, hold_prepare = false, hold_use = false, fail_load = false;
   std::atomic<int> loads = 0, unloads = 0;
   std::atomic<std::chrono::milliseconds> load_takes{};
   std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
@@ -38,7 +38,7 @@ inline Engine engine_of(EngineScript& script) {
               },
           .unload = [&script] { ++script.unloads; },
           .prepare =
-              [&script](const std::string& avatar, const Heartbeat&) {
+              [&script](const std::string& avatar) {
                 if (script.hold_prepare) script.go.acquire();
                 script.prepared.with([&](auto& ids) { ids.push_back(avatar); });
                 if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
@@ -52,7 +52,11 @@ inline Engine engine_of(EngineScript& script) {
               [&script](const std::string& avatar) {
                 script.dropped.with([&](auto& ids) { ids.push_back(avatar); });
               },
-          .use = [] { return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40}; }};
+          .use =
+              [&script] {
+                if (script.hold_use) script.go.acquire();
+                return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40};
+              }};
 }
 
 class Running {

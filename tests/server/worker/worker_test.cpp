@@ -96,16 +96,31 @@ TEST_CASE("health is that of the work loop, not of the HTTP server") {
   EngineScript script;
   Running worker(script, {.stuck_after = 600ms});
   REQUIRE(worker.becomes("idle"));
+  script.hold_use = true;  // the device does not answer
+  REQUIRE(worker.becomes("stuck"));
+  CHECK(ask("GET", worker.url() + "/healthz").status == 503);
+  CHECK(SocketClient(worker.url(), session("a", 1)).declined_status() == 503);
+  script.hold_use = false;
+  script.go.release();
+  CHECK(worker.becomes("idle"));
+}
+
+TEST_CASE("a worker that loads an avatar takes sessions with others meanwhile") {
+  EngineScript script;
+  Running worker(script, {.slots = 2, .stuck_after = 600ms});
+  REQUIRE(worker.becomes("idle"));
   script.hold_prepare = true;
   auto prepared = std::async(std::launch::async, [&] {
     return ask("POST", worker.url() + "/v1/prepare", R"({"avatar":"bob"})", k_json).status;
   });
-  REQUIRE(worker.becomes("stuck"));
-  CHECK(ask("GET", worker.url() + "/healthz").status == 503);
-  CHECK(SocketClient(worker.url(), session("a", 1)).declined_status() == 503);
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    SocketClient client(worker.url(), session("a", epoch));
+    client.send(R"({"type":"session.start"})");
+    CHECK(client.receive_json().at("type") == "session.ready");
+  }
+  script.hold_prepare = false;
   script.go.release();
   CHECK(prepared.get() == 200);
-  CHECK(worker.becomes("idle"));
 }
 
 TEST_CASE(

@@ -1,0 +1,96 @@
+#include "avatars/live/live_nets.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "avatars/live/live_pictures.h"
+#include "core/base/check.h"
+
+namespace navtalk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A request for which the nets have something to draw.
+struct Drawn {
+  std::size_t place = 0;  // in the batch
+  std::shared_ptr<LivePictures> pictures{};
+  std::int64_t frame = 0;
+  NdArray<float> window{};
+};
+
+std::shared_ptr<LivePictures> pictures_of(const PictureRequest& request) {
+  auto pictures = std::dynamic_pointer_cast<LivePictures>(request.avatar);
+  NAVTALK_CHECK(pictures);
+  return pictures;
+}
+
+// Sessions hear one after the other.
+void hear(Model& model, std::span<const PictureRequest> batch, std::vector<Drawn>& all) {
+  std::map<std::uint64_t, std::vector<Drawn*>> sessions;
+  for (Drawn& one : all) sessions[batch[one.place].session].push_back(&one);
+  for (const auto& [session, drawn] : sessions) {
+    std::vector<const SoundWindow*> sounds;
+    for (const Drawn* one : drawn) sounds.push_back(&batch[one->place].sound);
+    auto windows = drawn.front()->pictures->hearing().windows(model, sounds);
+    for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i]->window = std::move(windows[i]);
+  }
+}
+
+NdArray<float> stacked(const std::vector<Drawn>& all, auto part) {
+  Shape shape = part(all.front()).shape;
+  shape[0] = std::ssize(all);
+  NdArray<float> whole(shape);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NdArray<float> one = part(all[i]);
+    std::ranges::copy(one.values, whole.row(static_cast<std::int64_t>(i)));
+  }
+  return whole;
+}
+
+NdArray<std::uint8_t> face_of(const NdArray<std::uint8_t>& faces, std::size_t i) {
+  const std::uint8_t* row = faces.row(static_cast<std::int64_t>(i));
+  return {Shape(faces.shape.begin() + 1, faces.shape.end()),
+          std::vector<std::uint8_t>(row, row + faces.stride0())};
+}
+
+}  // namespace
+
+LiveNets::LiveNets(std::function<Model&()> model) : model_(std::move(model)) {}
+
+EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch) {
+  Model& model = model_();
+  const Clock::time_point begin = Clock::now();
+  Made made;
+  std::vector<Drawn> drawn;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    auto pictures = pictures_of(batch[i]);
+    const std::int64_t frame = live_frame(pictures->avatar(), batch[i].time);
+    made.pictures.emplace_back([pictures, time = batch[i].time] { return pictures->still(time); });
+    if (!pictures->avatar().face(frame)) continue;
+    drawn.push_back({.place = i, .pictures = std::move(pictures), .frame = frame});
+  }
+  if (drawn.empty()) return made;
+  hear(model, batch, drawn);
+  made.features = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+  const NdArray<float> latents =
+      stacked(drawn, [](const Drawn& one) { return one.pictures->avatar().latent(one.frame); });
+  const NdArray<float> windows = stacked(drawn, [](const Drawn& one) { return one.window; });
+  const NdArray<std::uint8_t> faces = model.faces(latents, windows);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const PictureRequest& request = batch[drawn[i].place];
+    made.pictures[drawn[i].place] =
+        [pictures = drawn[i].pictures, time = request.time, lips = request.lips,
+         face = std::make_shared<const NdArray<std::uint8_t>>(face_of(faces, i))] {
+          return pictures->with_face(time, *face, lips);
+        };
+  }
+  return made;
+}
+
+}  // namespace navtalk

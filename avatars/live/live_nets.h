@@ -1,0 +1,25 @@
+// MuseTalk's nets as the backend of the inference engine: sound and clip to generated faces. Its pictures are
+// finished by the session's LivePictures.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "gpu/engine/engine_backend.h"
+#include "gpu/model/model.h"
+
+namespace navtalk {
+
+class LiveNets : public EngineBackend {
+ public:
+  // `model` gives the nets that are loaded; they stay for the time of a batch.
+  explicit LiveNets(std::function<Model&()> model);
+
+  // The avatar of each request is a LivePictures.
+  Made make(std::span<const PictureRequest> batch) override;
+
+ private:
+  const std::function<Model&()> model_;
+};
+
+}  // namespace navtalk

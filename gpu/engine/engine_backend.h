@@ -1,0 +1,59 @@
+// What the inference engine asks of the code that owns a device's nets: a batch of requests in, a picture for
+// each out. Everything here is plain values; nothing needs torch.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/tensor/i420_picture.h"
+
+namespace navtalk {
+
+// An avatar as the backend keeps it for one session: its clip, its latents, the size of its pictures.
+class EngineAvatar {
+ public:
+  virtual ~EngineAvatar() = default;
+};
+
+// What the lips of one picture hear.
+struct SoundWindow {
+  std::vector<std::int16_t> samples{};  // mono PCM, past and future of the picture
+  std::size_t first = 0;                // of `samples`: heard when the picture is shown
+  int rate_hz = 16000;
+  std::int64_t begin = 0;  // of `samples` in the session's sound: equal windows have equal samples
+};
+
+struct PictureRequest {
+  using Clock = std::chrono::steady_clock;
+
+  std::uint64_t session = 0;
+  std::shared_ptr<EngineAvatar> avatar{};
+  std::chrono::microseconds time{};  // of presentation: the frame of the clip follows from it
+  float lips = 1;                    // how much of the generated mouth is seen: above 0, to 1
+  SoundWindow sound{};
+  Clock::time_point deadline{};  // a batch that begins later leaves the request out
+};
+
+// The rest of a picture's making, on the thread that calls it, once: on a CPU the face is put into its frame,
+// scaled and converted; from a GPU the finished picture is copied. The buffer is the caller's.
+using FinishPicture = std::function<I420Picture()>;
+
+class EngineBackend {
+ public:
+  struct Made {
+    std::vector<FinishPicture> pictures{};  // one for each request, in their order
+    std::chrono::microseconds features{};   // of the time: hearing; the rest is drawing
+  };
+
+  virtual ~EngineBackend() = default;
+  // On the engine's thread. Requests of one session stand in the order of their times. An exception fails
+  // every request of the batch.
+  virtual Made make(std::span<const PictureRequest> batch) = 0;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,126 @@
+#include "gpu/engine/request_queue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace navtalk {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A session that is later than this has stopped asking.
+constexpr auto k_overdue = 20ms;
+constexpr std::chrono::microseconds k_least_interval = 20ms, k_largest_interval = 100ms;
+// A session that has been quiet for so long is forgotten.
+constexpr auto k_remembered = 10s;
+
+}  // namespace
+
+RequestQueue::RequestQueue(QueueLimits limits) : limits_(limits) {
+  NAVTALK_CHECK(limits.batch > 0 && limits.per_session > 0);
+}
+
+std::optional<RequestQueue::Ticket> RequestQueue::add(PictureRequest request,
+                                                      Clock::time_point now) {
+  const auto [place, is_new] = sessions_.try_emplace(request.session);
+  Session& session = place->second;
+  if (!is_new) {
+    session.interval =
+        std::clamp(std::chrono::duration_cast<std::chrono::microseconds>(now - session.asked),
+                   k_least_interval, k_largest_interval);
+  }
+  session.asked = now;
+  if (session.waiting.size() >= limits_.per_session) return std::nullopt;
+  session.waiting.push_back({.request = std::move(request), .ticket = ++last_, .since = now});
+  ++size_;
+  return last_;
+}
+
+bool RequestQueue::expects_more(Clock::time_point now, Clock::time_point until) const {
+  return std::ranges::any_of(sessions_, [now, until](const auto& entry) {
+    const Session& session = entry.second;
+    const Clock::time_point next = session.asked + session.interval;
+    return session.waiting.empty() && next <= until && now - next < k_overdue;
+  });
+}
+
+std::optional<RequestQueue::Clock::time_point> RequestQueue::closes(Clock::time_point now) const {
+  if (size_ == 0) return std::nullopt;
+  if (size_ >= limits_.batch) return now;
+  Clock::time_point oldest = Clock::time_point::max();
+  for (const auto& [number, session] : sessions_) {
+    if (!session.waiting.empty()) oldest = std::min(oldest, session.waiting.front().since);
+  }
+  const Clock::time_point until = oldest + limits_.wait;
+  return expects_more(now, until) ? until : now;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_batch(Clock::time_point now) {
+  const std::optional<Clock::time_point> closing = closes(now);
+  if (!closing || *closing > now) return {};
+  using Choice = std::tuple<std::size_t, Clock::time_point, Ticket, Session*>;  // rank, deadline
+  std::vector<Choice> choices;
+  for (auto& [number, session] : sessions_) {
+    for (std::size_t rank = 0; rank < session.waiting.size(); ++rank) {
+      const Waiting& one = session.waiting[rank];
+      choices.emplace_back(rank, one.request.deadline, one.ticket, &session);
+    }
+  }
+  std::ranges::sort(choices);
+  choices.resize(std::min(choices.size(), limits_.batch));
+  std::vector<Waiting> batch;
+  for (const auto& [rank, deadline, ticket, session] : choices) {  // always the session's first
+    batch.push_back(std::move(session->waiting.front()));
+    session->waiting.pop_front();
+  }
+  size_ -= batch.size();
+  forget_quiet(now);
+  return batch;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_late(Clock::time_point now) {
+  std::vector<Waiting> late;
+  for (auto& [number, session] : sessions_) {
+    std::deque<Waiting> kept;
+    for (Waiting& one : session.waiting) {
+      const bool over = one.request.deadline < now;
+      over ? late.push_back(std::move(one)) : kept.push_back(std::move(one));
+    }
+    session.waiting = std::move(kept);
+  }
+  size_ -= late.size();
+  return late;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_session(std::uint64_t number) {
+  const auto found = sessions_.find(number);
+  if (found == sessions_.end()) return {};
+  std::deque<Waiting>& waiting = found->second.waiting;
+  std::vector<Waiting> taken(std::move_iterator(waiting.begin()),
+                             std::move_iterator(waiting.end()));
+  size_ -= taken.size();
+  sessions_.erase(found);
+  return taken;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_all() {
+  std::vector<Waiting> all;
+  for (auto& [number, session] : sessions_) {
+    std::ranges::move(session.waiting, std::back_inserter(all));
+  }
+  sessions_.clear();
+  size_ = 0;
+  return all;
+}
+
+void RequestQueue::forget_quiet(Clock::time_point now) {
+  std::erase_if(sessions_, [now](const auto& entry) {
+    return entry.second.waiting.empty() && now - entry.second.asked > k_remembered;
+  });
+}
+
+}  // namespace navtalk

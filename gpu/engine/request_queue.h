@@ -1,0 +1,71 @@
+// Which requests of all sessions make the next batch. Pure: the caller has the clock and the lock.
+//
+//   add() ──► one queue per session, by time
+//                 take_late():  those whose deadline is over
+//                 take_batch(): the first request of every session, the earliest deadline first; then the second
+//                               ones, and so on. So a session that is behind never holds up another.
+//
+// A batch closes when it is full, when its oldest request has waited for `wait`, or when no other session is expected to
+// ask until then, by the time between its last two requests.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "gpu/engine/engine_backend.h"
+
+namespace navtalk {
+
+struct QueueLimits {
+  std::size_t batch = 8;                 // requests at most
+  std::chrono::microseconds wait{4000};  // for others, at most
+  std::size_t per_session = 4;           // that wait
+};
+
+class RequestQueue {
+ public:
+  using Clock = PictureRequest::Clock;
+  using Ticket = std::uint64_t;  // one for each request, in the order of add()
+  struct Waiting {
+    PictureRequest request{};
+    Ticket ticket = 0;
+    Clock::time_point since{};
+  };
+
+  explicit RequestQueue(QueueLimits limits);
+
+  // nullopt, and nothing is taken: the session has as many that wait as it may.
+  std::optional<Ticket> add(PictureRequest request, Clock::time_point now);
+  // A batch that is closed at `now`; empty: none is yet.
+  std::vector<Waiting> take_batch(Clock::time_point now);
+  std::vector<Waiting> take_late(Clock::time_point now);
+  // The session is over, or was interrupted: what waits of it.
+  std::vector<Waiting> take_session(std::uint64_t session);
+  std::vector<Waiting> take_all();
+
+  std::size_t size() const { return size_; }
+  // When take_batch() gives something without another add(); nullopt: nothing waits.
+  std::optional<Clock::time_point> closes(Clock::time_point now) const;
+
+ private:
+  struct Session {
+    std::deque<Waiting> waiting{};
+    Clock::time_point asked{};                   // last
+    std::chrono::microseconds interval{40'000};  // between the last two
+  };
+
+  bool expects_more(Clock::time_point now, Clock::time_point until) const;
+  void forget_quiet(Clock::time_point now);
+
+  const QueueLimits limits_;
+  std::map<std::uint64_t, Session> sessions_{};
+  std::size_t size_ = 0;
+  Ticket last_ = 0;
+};
+
+}  // namespace navtalk

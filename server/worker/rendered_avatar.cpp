@@ -1,0 +1,82 @@
+#include "server/worker/rendered_avatar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/files/temporary_folder.h"
+#include "core/media/decode/audio.h"
+#include "core/media/encode/opus_stream.h"
+#include "core/media/speech.h"
+
+namespace navtalk::server {
+namespace {
+
+constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
+
+std::vector<std::int16_t> pcm_of(const Audio& audio) {
+  std::vector<std::int16_t> samples(audio.samples.size());
+  std::ranges::transform(audio.samples, samples.begin(), [](float sample) {
+    return static_cast<std::int16_t>(
+        std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
+  });
+  return samples;
+}
+
+class RenderedAvatar : public LiveAvatar {
+ public:
+  explicit RenderedAvatar(std::shared_ptr<LivePictures> pictures)
+      : pictures_(std::move(pictures)) {}
+
+  LiveVideo video() const override {
+    return {
+        .codec = pictures_->codec(), .width = pictures_->width(), .height = pictures_->height()};
+  }
+  std::shared_ptr<EngineAvatar> for_engine() override { return pictures_; }
+  I420Picture still(std::chrono::microseconds time) override { return pictures_->still(time); }
+  EncodedPicture encode(const I420Picture& picture, bool key) override {
+    const AccessUnit unit = pictures_->encode(picture, key);
+    return {.bytes = std::string(unit.bytes.begin(), unit.bytes.end()), .key = unit.key};
+  }
+  std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int rate_hz,
+                                     bool ends) override {
+    if (!opus_) opus_.emplace(rate_hz);
+    std::vector<CodedSound> coded;
+    const auto add = [&coded](const std::vector<OpusPacket>& packets) {
+      for (const OpusPacket& packet : packets) {
+        coded.push_back(
+            {.bytes = std::string(packet.bytes.begin(), packet.bytes.end()), .after = packet.time});
+      }
+    };
+    if (!samples.empty()) add(opus_->encode(samples));
+    if (ends) add(opus_->finish());
+    return coded;
+  }
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
+                                  int rate_hz) override {
+    const std::string& own = pictures_->avatar().info().voice;
+    const TemporaryFolder folder;
+    navtalk::speak(text,
+                   !voice.empty() ? voice
+                   : own.empty()  ? k_voice
+                                  : own,
+                   folder.path() / "speech.wav");
+    return pcm_of(decode_audio(folder.path() / "speech.wav", {}, {}, rate_hz));
+  }
+
+ private:
+  const std::shared_ptr<LivePictures> pictures_;
+  std::optional<OpusStream> opus_{};
+};
+
+}  // namespace
+
+std::shared_ptr<LiveAvatar> rendered_avatar(std::shared_ptr<LivePictures> pictures) {
+  return std::make_shared<RenderedAvatar>(std::move(pictures));
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,157 @@
+// Pictures of live sessions, with the model and an avatar of the demo.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+
+#include "avatars/bundle/bundle_files.h"
+#include "avatars/live/live_nets.h"
+#include "avatars/live/live_pictures.h"
+#include "core/files/data_directory.h"
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int k_rate_hz = 16000;
+constexpr std::size_t k_picture = 640;  // samples
+
+std::filesystem::path demo() { return data_directory() / "demo"; }
+
+Model demo_model() {
+  return Model::load(
+      {.models = demo() / "models", .device = {}, .precision = {}, .vae_encoder = false});
+}
+
+std::shared_ptr<const Bundle> ada() {
+  auto bundle = std::make_shared<Bundle>(Bundle::open(demo() / "avatars/ada"));
+  bundle->ensure_latents(latents_of_model(demo() / "models"), LatentCache::of_user());
+  return bundle;
+}
+
+std::shared_ptr<LivePictures> pictures_of(const std::shared_ptr<const Bundle>& avatar) {
+  Clip clip(demo() / "avatars/ada" / k_frames_file, avatar->info().width, avatar->info().height);
+  return std::make_shared<LivePictures>(avatar, std::move(clip), 256, 1000);
+}
+
+// Syllables: a tone whose loudness goes up and down.
+std::vector<std::int16_t> babble(std::size_t samples) {
+  std::vector<std::int16_t> sound(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const double t = static_cast<double>(i) / k_rate_hz;
+    const double loudness = 6000 * (1 + std::sin(25 * t));
+    sound[i] = static_cast<std::int16_t>(loudness * std::sin(900 * t + 3 * std::sin(60 * t)));
+  }
+  return sound;
+}
+
+// What picture `number` hears of `sound`, so many samples of which are known.
+SoundWindow heard(const std::vector<std::int16_t>& sound, std::size_t number, std::size_t known) {
+  known = std::min(known, sound.size());
+  return {.samples = {sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(known)},
+          .first = number * k_picture,
+          .rate_hz = k_rate_hz};
+}
+
+PictureRequest request(const std::shared_ptr<LivePictures>& pictures, std::uint64_t session,
+                       std::size_t number, SoundWindow sound) {
+  return {.session = session, .avatar = pictures, .time = number * 40ms, .sound = std::move(sound)};
+}
+
+int largest_difference(const I420Picture& a, const I420Picture& b) {
+  REQUIRE(a.bytes.size() == b.bytes.size());
+  int largest = 0;
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) {
+    largest = std::max(largest, std::abs(int{a.bytes[i]} - int{b.bytes[i]}));
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("a face in a batch is the same as alone, to within one level") {
+  Model model = demo_model();
+  LiveNets nets([&]() -> Model& { return model; });
+  const auto avatar = ada();
+  const auto sound = babble(20 * k_picture);
+  std::vector<PictureRequest> batch;
+  for (std::uint64_t session = 0; session < 3; ++session) {
+    const std::size_t number = 8 + 2 * session;
+    batch.push_back(request(pictures_of(avatar), session, number,
+                            heard(sound, number, (number + 3) * k_picture)));
+  }
+  const auto together = nets.make(batch).pictures;
+  REQUIRE(together.size() == 3);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    PictureRequest alone = batch[i];
+    alone.avatar = pictures_of(avatar);  // which has heard nothing yet
+    const I420Picture first = nets.make({&alone, 1}).pictures.at(0)();
+    CHECK(largest_difference(together[i](), first) <= 1);
+    alone.avatar = pictures_of(avatar);
+    CHECK(nets.make({&alone, 1}).pictures.at(0)() == first);
+    const I420Picture still = pictures_of(avatar)->still(batch[i].time);
+    CHECK(largest_difference(first, still) > 10);  // the mouth
+  }
+}
+
+TEST_CASE("what is seen of the lips goes from the clip's own to the generated ones") {
+  Model model = demo_model();
+  LiveNets nets([&]() -> Model& { return model; });
+  const auto avatar = ada();
+  const auto pictures = pictures_of(avatar);
+  std::vector<PictureRequest> batch{
+      request(pictures, 1, 8, heard(babble(12 * k_picture), 8, 12 * k_picture))};
+  const I420Picture still = pictures->still(batch[0].time);
+  const I420Picture whole = nets.make(batch).pictures.at(0)();
+  batch[0].lips = 0.5F;
+  const I420Picture half = nets.make(batch).pictures.at(0)();
+  const int most = largest_difference(still, whole);
+  CHECK(std::abs(largest_difference(still, half) - most / 2) <= 2);
+  CHECK(std::abs(largest_difference(whole, half) - most / 2) <= 2);
+}
+
+TEST_CASE("pictures of one batch, and those whose sound is known far ahead, share what was heard") {
+  Model model = demo_model();
+  const auto sound = babble(60 * k_picture);
+  LiveHearing hearing;
+  const auto hear = [&](std::size_t number, std::size_t known) {
+    const SoundWindow window = heard(sound, number, known * k_picture);
+    const SoundWindow* one = &window;
+    return hearing.windows(model, {&one, 1}).at(0);
+  };
+  SECTION("a microphone: each picture is a step") {
+    for (std::size_t number = 20; number < 24; ++number) hear(number, number + 3);
+    CHECK(hearing.steps() == 4);
+  }
+  SECTION("a synthesiser: four pictures are a step, whose windows fit") {
+    std::vector<NdArray<float>> shared;
+    for (std::size_t number = 20; number < 28; ++number) shared.push_back(hear(number, 60));
+    CHECK(hearing.steps() == 2);
+    for (std::size_t i = 1; i < 4; ++i) {  // neighbours have all but two tokens in common
+      const std::size_t token = shared[0].values.size() / 10;
+      CHECK(std::equal(shared[i].values.begin(),
+                       shared[i].values.end() - 2 * static_cast<std::ptrdiff_t>(token),
+                       shared[i - 1].values.begin() + 2 * static_cast<std::ptrdiff_t>(token)));
+    }
+  }
+  SECTION("a session that is behind: one step for two pictures") {
+    const SoundWindow first = heard(sound, 20, 24 * k_picture);
+    const SoundWindow second = heard(sound, 21, 25 * k_picture);
+    const std::array<const SoundWindow*, 2> both{&first, &second};
+    const auto windows = hearing.windows(model, both);
+    CHECK(windows.size() == 2);
+    CHECK(hearing.steps() == 1);
+    CHECK(windows[1] == LiveHearing().windows(model, {&both[1], 1}).at(0));
+  }
+  SECTION("another sound than was known is heard anew") {
+    hear(20, 60);
+    std::vector<std::int16_t> other = sound;
+    for (std::size_t i = 22 * k_picture; i < other.size(); ++i) other[i] = 0;
+    const SoundWindow window = heard(other, 21, other.size());
+    const SoundWindow* one = &window;
+    const auto anew = hearing.windows(model, {&one, 1}).at(0);
+    CHECK(hearing.steps() == 2);
+    CHECK(anew == LiveHearing().windows(model, {&one, 1}).at(0));
+  }
+}
