@@ -132,8 +132,12 @@ TEST_CASE("inputs of the wrong shape are refused with both shapes") {
                     Catch::Contains("the context has shape [1,30,32]"));
   CHECK_THROWS_WITH(model.decode_faces(random_array({1, 3, 32, 32}, 1)),
                     Catch::Contains("[-1,4,32,32]"));
-  CHECK_THROWS_WITH(model.whisper_states(random_array({1, 80, 300}, 1)),
-                    Catch::Contains("[-1,80,3000]"));
+  CHECK_THROWS_WITH(model.whisper_states(random_array({1, 81, 300}, 1)),
+                    Catch::Contains("[1,81,300]") && Catch::Contains("[-1,80,-1]"));
+  for (const std::int64_t frames : {301, 3002})
+    CHECK_THROWS_WITH(model.whisper_states(random_array({1, 80, frames}, 1)),
+                      Catch::Contains(std::to_string(frames) + " frames") &&
+                          Catch::Contains("even number up to 3000"));
   const std::vector<std::uint8_t> pixels(128 * 128 * 3);
   const std::vector<ConstImageView> small{{pixels.data(), 128, 128, 3, 128 * 3}};
   CHECK_THROWS_WITH(model.encode(small), Catch::Contains("128x128"));
