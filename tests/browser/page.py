@@ -33,11 +33,12 @@ window.watching = setInterval(() => {
 
 
 class Page:
-    def __init__(self, driver, url):
+    def __init__(self, driver, url, path="/"):
         self.driver = driver
+        self.logged = []
         driver.set_page_load_timeout(PATIENCE_S)
         driver.set_script_timeout(PATIENCE_S)
-        driver.get(url + "/")
+        driver.get(url + path)
 
     def find(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
@@ -104,8 +105,7 @@ class Page:
         )
 
     def problems(self):
-        """What the console shows as errors, broken policies included; Firefox tells none of it."""
-        try:
-            return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-        except Exception as error:  # noqa: BLE001  selenium raises many kinds for a command that a driver lacks
-            return [] if "firefox" in self.driver.name else [str(error)]
+        """What the console shows as errors, broken policies included."""
+        new = self.driver.get_log("browser")  # each is told once
+        self.logged += [entry["message"] for entry in new if entry["level"] == "SEVERE"]
+        return self.logged

@@ -39,6 +39,7 @@ void add_page_routes(Router& router) {
     };
     router.on("GET", "/client/" + std::string(file.name), answer);
     if (file.name == "index.html") router.on("GET", "/", answer);
+    if (file.name == "operator.html") router.on("GET", "/operator", answer);
   }
 }
 

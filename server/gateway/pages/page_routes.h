@@ -1,4 +1,5 @@
-// The web page and the client library, from the program itself: GET / and /client/NAME. Stateless.
+// The web page and the client library, from the program itself: GET /, /operator
+// and /client/NAME. Stateless.
 #pragma once
 
 #include "server/http/router.h"

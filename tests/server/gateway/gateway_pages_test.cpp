@@ -37,6 +37,7 @@ TEST_CASE("a gateway serves the page and every file of the client, each with its
     CHECK(got.text == file.content);
     CHECK(header_of(got, "content-type") == file.content_type);
   }
+  CHECK_THAT(ask("GET", pool.url() + "/operator").text, Catch::Contains("Operator key"));
   CHECK(ask("GET", pool.url() + "/client/").status == 404);
   CHECK(ask("GET", pool.url() + "/client/../CMakeLists.txt").status == 404);
   CHECK(ask("GET", pool.url() + "/client/%2e%2e/CMakeLists.txt").status == 404);

@@ -1,0 +1,110 @@
+// The operator's page: what GET /v1/pool and its events say, every two seconds. The key stays in memory.
+import { byId, make } from "./elements.js";
+import { PoolPlot } from "./pool_plot.js";
+import { followTheme } from "./theme.js";
+
+const PAUSE_MS = 2000;
+const MOST_EVENTS = 200;
+
+const plot = new PoolPlot(byId("plot"));
+let key = "";
+let lastEvent = 0;
+
+class Refused extends Error {}
+
+async function ask(path) {
+  const answer = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
+  if (answer.status === 401) throw new Refused("This is not the operator key.");
+  if (!answer.ok) throw new Error(`the gateway answered ${answer.status}`);
+  return answer.json();
+}
+
+const money = (value) => value.toFixed(2);
+const clock = (time) => new Date(time).toLocaleTimeString();
+const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
+
+function tile(name, value, unit = "") {
+  return make("div", {}, make("dt", {}, name), make("dd", {}, value, make("small", {}, unit)));
+}
+
+function showTotals(totals) {
+  byId("tiles").replaceChildren(
+    tile("GPUs", String(totals.gpus)),
+    tile("Sessions", String(totals.sessions), ` of ${totals.slots} slots`),
+    tile("Waiting", String(totals.waiting)),
+    tile("Cost", money(totals.usd_per_hour), " $ an hour"),
+    tile("Last day", money(totals.usd_last_day), " $"),
+  );
+  const problems = [
+    totals.stale ? "the scaler is late" : "",
+    totals.creation_paused ?? "",
+    totals.outages.length > 0 ? `outage: ${totals.outages.join(", ")}` : "",
+    totals.sessions_break.length > 0 ? `sessions break: ${totals.sessions_break.join(", ")}` : "",
+  ].filter(Boolean);
+  say(problems.length > 0 ? problems.join("; ") : "Up to date", problems.length > 0 ? "alarm" : "live");
+}
+
+function showGpus(gpus) {
+  const state = (gpu) => {
+    const text = gpu.draining ? `${gpu.state}, draining` : gpu.state;
+    return make("span", { className: "state", "data-state": gpu.state }, text);
+  };
+  byId("gpus").replaceChildren(...gpus.map((gpu) => row(
+    gpu.id, gpu.provider, state(gpu), `${gpu.sessions} of ${gpu.slots}`,
+    money(gpu.usd_per_hour), clock(gpu.since), gpu.last_error ?? "")));
+}
+
+function showEvents(events) {
+  const body = byId("events");
+  for (const event of [...events].sort((a, b) => a.number - b.number)) {
+    lastEvent = Math.max(lastEvent, event.number);
+    const change = event.from === event.to ? event.to ?? "" : `${event.from ?? "–"} → ${event.to ?? "removed"}`;
+    body.prepend(row(clock(event.at), event.gpu, change, event.why, event.who));
+    plot.event(Date.parse(event.at));
+  }
+  while (body.children.length > MOST_EVENTS) body.lastChild.remove();
+}
+
+function say(text, tone) {
+  const status = byId("status");
+  status.hidden = false;
+  if (status.textContent !== text) status.textContent = text;
+  status.dataset.tone = tone;
+}
+
+async function refresh() {
+  const [pool, news] = await Promise.all([ask("/v1/pool"), ask(`/v1/pool/events?after=${lastEvent}&limit=${MOST_EVENTS}`)]);
+  showTotals(pool.totals);
+  showGpus(pool.gpus);
+  showEvents(news.events);
+  plot.add(Date.now(), pool.totals);
+}
+
+async function watch() {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    try {
+      await refresh();
+    } catch {
+      say("The gateway does not answer; trying again", "alarm");
+    }
+  }
+}
+
+byId("sign-in").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  key = byId("key").value.trim();
+  try {
+    await refresh();
+  } catch (error) {
+    byId("problem").textContent = error instanceof Refused ? error.message : "The gateway does not answer. Check that navtalk serve is running.";
+    return;
+  }
+  byId("key").value = "";
+  byId("sign-in").hidden = true;
+  byId("pool").hidden = false;
+  plot.draw();
+  watch();
+});
+
+followTheme();

@@ -1,0 +1,73 @@
+// Slots, sessions and waiting users over time, with a mark for each event.
+
+const MOST = 1800; // an hour
+const LINES = [["slots", "--line-strong"], ["sessions", "--accent"], ["waiting", "--alarm"]];
+const MARGIN = { left: 28, right: 8, top: 8, bottom: 24 };
+
+export class PoolPlot {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.points = []; // {at, slots, sessions, waiting}
+    this.events = [];
+  }
+
+  add(at, { slots, sessions, waiting }) {
+    this.points.push({ at, slots, sessions, waiting });
+    if (this.points.length > MOST) this.points.shift();
+    this.draw();
+  }
+
+  event(at) {
+    this.events.push(at);
+    if (this.events.length > MOST) this.events.shift();
+  }
+
+  draw() {
+    if (this.points.length === 0) return;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (width === 0) return;
+    this.canvas.width = Math.round(width * devicePixelRatio);
+    this.canvas.height = Math.round(height * devicePixelRatio);
+    const context = this.canvas.getContext("2d");
+    context.scale(devicePixelRatio, devicePixelRatio);
+    const style = getComputedStyle(this.canvas);
+    const colour = (name) => style.getPropertyValue(name);
+    const first = this.points[0].at, last = Math.max(this.points.at(-1).at, first + 60000);
+    const most = Math.max(1, ...this.points.flatMap(({ slots, sessions, waiting }) => [slots, sessions, waiting]));
+    const x = (at) => MARGIN.left + ((at - first) / (last - first)) * (width - MARGIN.left - MARGIN.right);
+    const y = (value) => height - MARGIN.bottom - (value / most) * (height - MARGIN.top - MARGIN.bottom);
+    context.font = `12px ${style.fontFamily}`;
+    context.fillStyle = colour("--muted");
+    context.fillText(String(most), 0, y(most) + 4);
+    context.fillText("0", 0, y(0) + 4);
+    context.fillText(new Date(first).toLocaleTimeString(), MARGIN.left, height - 4);
+    context.strokeStyle = colour("--line");
+    context.lineWidth = 1;
+    for (const value of [0, most]) {
+      context.beginPath();
+      context.moveTo(MARGIN.left, y(value));
+      context.lineTo(width - MARGIN.right, y(value));
+      context.stroke();
+    }
+    context.strokeStyle = colour("--line-strong");
+    for (const at of this.events.filter((one) => one >= first)) {
+      context.beginPath();
+      context.moveTo(x(at), y(0));
+      context.lineTo(x(at), y(0) - 10);
+      context.stroke();
+    }
+    context.lineWidth = 2;
+    context.lineJoin = "round";
+    for (const [name, accent] of LINES) {
+      context.strokeStyle = colour(accent);
+      context.beginPath();
+      let before = null;
+      for (const point of this.points) {
+        if (before !== null) context.lineTo(x(point.at), y(before)); // counts change in steps
+        context.lineTo(x(point.at), y(point[name]));
+        before = point[name];
+      }
+      context.stroke();
+    }
+  }
+}

@@ -1,0 +1,45 @@
+"""usage: operator_test.py NAVTALK   the operator's page in headless Chromium: the key, the pool, its events"""
+
+import sys
+
+from needs_selenium import needs
+
+needs("chromium", "chromedriver")
+
+from chromium import chromium  # noqa: E402
+from page import Page  # noqa: E402
+from serve import Serve  # noqa: E402
+
+
+def sign_in(page, key):
+    field = page.find("#key")
+    field.clear()
+    field.send_keys(key + "\n")
+
+
+def main():
+    serve = Serve(sys.argv[1])
+    driver = chromium()
+    try:
+        page = Page(driver, serve.url, "/operator")
+        sign_in(page, "a-wrong-key")
+        page.wait("a wrong key is refused", lambda: "not the operator key" in page.text("#problem"))
+        refused = page.problems()
+        if not all("401" in one for one in refused):
+            raise AssertionError(f"the console has errors: {refused}")
+        sign_in(page, "a-key-of-these-tests")
+        page.wait("the pool is shown", lambda: page.find("#pool").is_displayed())
+        page.wait("its worker becomes idle", lambda: "idle" in page.text("#gpus"))
+        page.wait("its events are shown", lambda: "idle" in page.text("#events"))
+        if "$ an hour" not in page.text("#tiles") or "0 of 1 slots" not in " ".join(page.text("#tiles").split()):
+            raise AssertionError(f"cost or sessions are missing: {page.text('#tiles')}")
+        if len(sys.argv) > 2:
+            driver.save_screenshot(sys.argv[2])
+        if len(page.problems()) > 2 or not all("401" in one for one in page.problems()):
+            raise AssertionError(f"the console has errors: {page.problems()}")
+    finally:
+        driver.quit()
+        serve.close()
+
+
+main()
