@@ -25,6 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr auto k_settle_within = 15s;
 constexpr int k_most_slots = 64;  // of a worker
+constexpr int k_warm_up_sessions = 4;
 
 std::array<double, 3> load_now() {
   std::array<double, 3> load{};
@@ -75,11 +76,13 @@ void finish(ServeResult& result, ProcessWatch& watch, const Context& context) {
   result.opened_to_played_s = watch.time_between(Moment::opened, Moment::played);
 }
 
-// What a first session loads is there for the others.
+// What first sessions load, and threads that start when they are needed, are there for the others.
 void warm_up(const ClientOptions& client, const Speech& speech, const Context& context) {
-  const std::vector<ClientResult> first = run_connects(1, client, speech, context.stop);
-  if (!first.front().problem.empty())
-    throw Error(Code::failed, "no session can be opened: " + first.front().problem);
+  for (int i = 0; i < k_warm_up_sessions; ++i) {
+    const std::vector<ClientResult> one = run_connects(1, client, speech, context.stop);
+    if (!one.front().problem.empty())
+      throw Error(Code::failed, "no session can be opened: " + one.front().problem);
+  }
 }
 
 ServeResult run_sessions(const BenchServeOptions& options, Context& context) {
@@ -143,6 +146,7 @@ ServeResult run_relay(BenchServeOptions options, Context& context) {
   relay.direct_to_client = distribution_of(delays_of(measured(direct, {})));
   relay.direct_to_worker = distribution_of(worker.take_delays_ms());
 
+  warm_up(client, silence, context);
   ProcessWatch watch(gateway);
   watch.look(Moment::before);
   Moments moments = moments_of(watch);

@@ -12,20 +12,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Connections for probes and metrics come and go, and are kept for a while.
+constexpr int k_spare = 4;
+
 bool has_grown(const WatchedProcess& process) {
   const auto &before = process.use(Moment::before), &after = process.use(Moment::after);
   return before && after &&
-         (after->threads > before->threads || after->descriptors > before->descriptors);
+         (after->threads > before->threads + k_spare ||
+          after->descriptors > before->descriptors + k_spare);
 }
 
 }  // namespace
 
 ProcessWatch::ProcessWatch(GatewayAccess& gateway) {
   if (gateway.pid()) processes_.push_back({.name = "gateway", .pid = *gateway.pid()});
+  int number = 0;
   for (const MeasuredWorker& worker : gateway.workers()) {
     // A stand-in worker is in the bench's own process.
     if (worker.pid && *worker.pid != getpid())
-      processes_.push_back({.name = worker.name, .pid = *worker.pid});
+
+      processes_.push_back({.name = "worker " + std::to_string(++number),
+                            .in_pool = worker.name,
+                            .pid = *worker.pid});
   }
 }
 

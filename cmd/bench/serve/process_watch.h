@@ -21,7 +21,8 @@ inline constexpr std::array<std::string_view, 4> k_moment_names = {"before", "op
                                                                    "after"};
 
 struct WatchedProcess {
-  std::string name{};  // "gateway", or the worker's name in the pool
+  std::string name{};     // "gateway", "worker 1"
+  std::string in_pool{};  // the worker's name there
   pid_t pid = 0;
   std::array<std::optional<ProcessUse>, k_moment_names.size()> uses{};
 
@@ -35,8 +36,8 @@ class ProcessWatch {
   explicit ProcessWatch(GatewayAccess& gateway);
 
   void look(Moment moment);
-  // Looks until no process has more threads or descriptors than before, at most so long. False: one
-  // still has.
+  // Looks until no process has over four threads or descriptors more than before, at most so long. False:
+  // one has more.
   bool settle(std::chrono::seconds within, const std::stop_token& stop);
 
   const std::vector<WatchedProcess>& processes() const { return processes_; }

@@ -136,7 +136,7 @@ Json use_json(const ProcessUse& use) {
 }
 
 Json process_json(const WatchedProcess& process, std::size_t sessions) {
-  Json object = {{"name", process.name}, {"pid", process.pid}};
+  Json object = {{"name", process.name}, {"in_pool", process.in_pool}, {"pid", process.pid}};
   for (std::size_t i = 0; i < k_moment_names.size(); ++i) {
     if (process.uses[i]) object[std::string(k_moment_names[i])] = use_json(*process.uses[i]);
   }
@@ -339,6 +339,8 @@ std::string serve_text(const ServeResult& result, const BenchServeOptions& optio
   for (const auto& [code, count] : sums.errors) text += fmt::format("error {}: {}\n", code, count);
   for (const std::string& problem : sums.problems)
     text += fmt::format("a session failed: {}\n", problem);
+  if (!result.relay && (sums.altered > 0 || sums.sound.returned < sums.sound.sent))
+    text += "Sound was LOST or altered: latencies are those of other sound.\n";
   if (!result.settled) text += "Threads or descriptors are MORE than before the sessions.\n";
   return text;
 }
