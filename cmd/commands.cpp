@@ -23,6 +23,7 @@ void add_commands(Commands& commands) {
   add_bench_pipeline(commands);
   add_bench_pool(commands);
   add_bench_scaler(commands);
+  add_bench_serve(commands);
   add_model_check(commands);
   add_model_verify(commands);
   add_fix_filenames(commands);

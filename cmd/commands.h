@@ -37,6 +37,7 @@ void add_bench_image(Commands& commands);
 void add_bench_pipeline(Commands& commands);
 void add_bench_pool(Commands& commands);
 void add_bench_scaler(Commands& commands);
+void add_bench_serve(Commands& commands);
 void add_completions(Commands& commands);
 void add_config_check(Commands& commands);
 void add_config_example(Commands& commands);

@@ -332,6 +332,46 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench serve --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --sessions")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --duration")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --interrupts")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --connects")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --avatar")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --width")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --audio")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --message-ms")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench serve --relay")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk model verify --device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -340,7 +380,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -656,6 +696,46 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench serve --url")
+      :
+      return
+      ;;
+    "navtalk bench serve --sessions")
+      :
+      return
+      ;;
+    "navtalk bench serve --duration")
+      :
+      return
+      ;;
+    "navtalk bench serve --interrupts")
+      :
+      return
+      ;;
+    "navtalk bench serve --connects")
+      :
+      return
+      ;;
+    "navtalk bench serve --avatar")
+      :
+      return
+      ;;
+    "navtalk bench serve --width")
+      :
+      return
+      ;;
+    "navtalk bench serve --audio")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench serve --message-ms")
+      :
+      return
+      ;;
+    "navtalk bench serve --relay")
+      :
+      return
+      ;;
     "navtalk model verify --device")
       :
       return
@@ -796,7 +876,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --no-color'
       else
-        _navtalk_words 'image pipeline pool scaler'
+        _navtalk_words 'image pipeline pool scaler serve'
       fi
       ;;
     "navtalk bench image")
@@ -823,6 +903,13 @@ _navtalk() {
     "navtalk bench scaler")
       if [[ $current == -* ]]; then
         _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --faults --no-reconcile --help -h --version --config --json --log-level --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk bench serve")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --help -h --version --config --json --log-level --no-color'
       else
         :
       fi

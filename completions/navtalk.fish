@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --voice --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
+    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --voice --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -112,6 +112,7 @@ complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operatio
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
 complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'
 complete -c navtalk -n '__navtalk_at bench' -a scaler -d 'Compare scaling policies on a trace of users, at equal P(wait)'
+complete -c navtalk -n '__navtalk_at bench' -a serve -d 'Measure live sessions: latency, pictures per second, interrupts, the gateway'
 complete -c navtalk -n '__navtalk_at bench image' -l size -x -a '512 720p 1080p' -d 'Picture sizes, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l batch -x -d 'Pictures per call, separated by commas'
 complete -c navtalk -n '__navtalk_at bench image' -l time -x -d 'Seconds to measure each operation for'
@@ -148,6 +149,16 @@ complete -c navtalk -n '__navtalk_at bench scaler' -l hold-down-s -x -d 'static,
 complete -c navtalk -n '__navtalk_at bench scaler' -l utilisation-least -x -d 'utilisation: minimum number of slots'
 complete -c navtalk -n '__navtalk_at bench scaler' -l faults -d 'Add faults: GPUs fail, hang and crash, calls get lost, the controller restarts'
 complete -c navtalk -n '__navtalk_at bench scaler' -l no-reconcile -d 'Treat a lost call as a failure: shows what would leak'
+complete -c navtalk -n '__navtalk_at bench serve' -l url -x -d 'A gateway that is running; default: one that is started for this'
+complete -c navtalk -n '__navtalk_at bench serve' -l sessions -x -d 'Sessions at once'
+complete -c navtalk -n '__navtalk_at bench serve' -l duration -x -d 'Seconds of speech in each session'
+complete -c navtalk -n '__navtalk_at bench serve' -l interrupts -x -d 'Interruptions in each session after that'
+complete -c navtalk -n '__navtalk_at bench serve' -l connects -x -d 'Sessions to open and end one after the other'
+complete -c navtalk -n '__navtalk_at bench serve' -l avatar -x -d 'Id of the avatar; default: the worker\'s first'
+complete -c navtalk -n '__navtalk_at bench serve' -l width -x -d 'Width of the video in pixels; 0: the avatar\'s own'
+complete -c navtalk -n '__navtalk_at bench serve' -l audio -r -F -d 'Speech as WAV, 16 bits, mono; default: a text spoken by espeak-ng'
+complete -c navtalk -n '__navtalk_at bench serve' -l message-ms -x -d 'Length of a client\'s messages of sound'
+complete -c navtalk -n '__navtalk_at bench serve' -l relay -x -d 'Sessions through a gateway to a stand-in worker, to measure the gateway alone'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Check that a checkpoint folder is complete and fits'
 complete -c navtalk -n '__navtalk_at model' -a verify -d 'Compare every stage with the results of the Python reference'
 complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Do not read the weights: no SHA-256 sums, no check for values that are not finite'

@@ -1,25 +1,13 @@
 #include "cmd/bench/pool_client.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
-#include "core/base/error.h"
-#include "core/base/interrupt.h"
-#include "core/files/whole_file.h"
-#include "core/process/wait_child.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk::cmd {
@@ -89,28 +77,6 @@ class Gateway {
   std::vector<Lease> leases_;
 };
 
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(Code::failed, fmt::format("cannot make a pipe: {}", system_message(errno)));
-  }
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-// Between fork and exec; only what may be called there.
-[[noreturn]] void become_client(int input, int output, char* const* environment) {
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(input, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  std::array<char, 8> navtalk = {"navtalk"}, bench = {"bench"}, pool = {"pool"};
-  const std::array<char*, 4> arguments = {navtalk.data(), bench.data(), pool.data(), nullptr};
-  execve("/proc/self/exe", arguments.data(), environment);
-  _exit(127);
-}
-
 }  // namespace
 
 bool is_pool_client() { return std::getenv(k_marker) != nullptr; }
@@ -129,63 +95,11 @@ int client_main(const std::stop_token& stop) {
   return 0;
 }
 
-PoolClient::PoolClient() {
-  auto [child_input, input] = make_pipe();
-  auto [output, child_output] = make_pipe();
-  std::string marker = fmt::format("{}=1", k_marker);
-  std::vector<char*> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.push_back(*one);
-  environment.push_back(marker.data());
-  environment.push_back(nullptr);
-  pid_ = fork();
-  if (pid_ == 0) become_client(child_input.value(), child_output.value(), environment.data());
-  if (pid_ < 0) {
-    throw Error(Code::failed, fmt::format("cannot start a process: {}", system_message(errno)));
-  }
-  input_ = std::move(input);
-  output_ = std::move(output);
-}
-
-PoolClient::~PoolClient() {
-  if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
-  wait_child(pid_);
-}
-
-PoolClient::PoolClient(PoolClient&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      input_(std::move(other.input_)),
-      output_(std::move(other.output_)),
-      unread_(std::move(other.unread_)) {}
-
-void PoolClient::tell(const std::string& line) {
-  const std::string text = line + "\n";
-  if (write(input_.value(), text.data(), text.size()) < 0) {
-    throw Error(Code::failed, "a client process of the bench has ended");
-  }
-}
-
-std::string PoolClient::line(const std::stop_token& stop) {
-  std::array<char, 65536> piece{};
-  std::size_t end = 0;
-  while ((end = unread_.find('\n')) == std::string::npos) {
-    throw_if_stopped(stop);
-    pollfd ready{output_.value(), POLLIN, 0};
-    if (poll(&ready, 1, 200) <= 0) continue;  // a stop is looked for in between
-    const ssize_t n = read(output_.value(), piece.data(), piece.size());
-    if (n <= 0) {
-      throw Error(Code::failed,
-                  "a client process of the bench ended early; its error stands above");
-    }
-    unread_.append(piece.data(), static_cast<std::size_t>(n));
-  }
-  std::string line = unread_.substr(0, end);
-  unread_.erase(0, end + 1);
-  return line;
-}
+PoolClient::PoolClient()
+    : process_({.arguments = {"bench", "pool"}, .variables = {fmt::format("{}=1", k_marker)}}) {}
 
 nlohmann::json PoolClient::answer(const std::stop_token& stop) {
-  return nlohmann::json::parse(line(stop));
+  return nlohmann::json::parse(process_.line(stop));
 }
 
 }  // namespace navtalk::cmd

@@ -7,13 +7,11 @@
 //          ── churn   ──► {"claim_us":[...],"release_us":[...],"refused":N}
 #pragma once
 
-#include <sys/types.h>
-
 #include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 
-#include "core/base/unique_fd.h"
+#include "cmd/bench/child_process.h"
 
 namespace navtalk::cmd {
 
@@ -21,26 +19,18 @@ namespace navtalk::cmd {
 bool is_pool_client();
 int client_main(const std::stop_token& stop);
 
-// The parent's end. The process is killed with the object, and with the parent.
+// The parent's end.
 class PoolClient {
  public:
   PoolClient();
-  ~PoolClient();
-  PoolClient(PoolClient&& other) noexcept;
-  PoolClient& operator=(PoolClient&&) = delete;
-  PoolClient(const PoolClient&) = delete;
-  PoolClient& operator=(const PoolClient&) = delete;
 
-  void tell(const std::string& line);
-  // The next line of its answer. Error{failed} when it ended instead; Error{interrupted},
-  // Error{terminated} when a stop is asked.
-  std::string line(const std::stop_token& stop);
+  void tell(const std::string& line) { process_.tell(line); }
+  // The next line of its answer; errors of ChildProcess::line().
+  std::string line(const std::stop_token& stop) { return process_.line(stop); }
   nlohmann::json answer(const std::stop_token& stop);
 
  private:
-  pid_t pid_ = -1;
-  UniqueFd input_, output_;
-  std::string unread_;
+  ChildProcess process_;
 };
 
 }  // namespace navtalk::cmd

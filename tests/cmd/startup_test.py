@@ -44,6 +44,7 @@ class LightCommands(unittest.TestCase):
             ["pool", "status"],
             ["pool", "scale"],
             ["bench", "scaler", "--help"],
+            ["bench", "serve", "--help"],
         ):
             with self.subTest(command=command):
                 done, libraries = loaded(*command)

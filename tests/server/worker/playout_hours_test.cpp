@@ -1,0 +1,98 @@
+// Eight hours of one session on a virtual clock, with a client whose clock is not the worker's.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "server/worker/live/playout.h"
+
+using namespace navtalk::server;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr int k_rate_hz = 8000;
+constexpr std::chrono::milliseconds k_message{20}, k_picture{40};
+constexpr std::size_t k_message_samples = 160;
+
+PlayedSlot next_of(Playout& playout, Playout::Clock::time_point now) { return playout.next(now); }
+
+// The n-th sample that a client sends: no two neighbours alike, loud.
+std::int16_t sample_of(std::uint64_t number) {
+  return static_cast<std::int16_t>(4000 + number % 8191);
+}
+
+// A client that sends a message whenever its own clock says so, without a pause.
+class Microphone {
+ public:
+  // `ppm`: by how much its clock is too fast.
+  explicit Microphone(double ppm) : pace_(1 + ppm / 1e6) {}
+
+  void send_until(Seconds now, Playout& playout, Playout::Clock::time_point arrival) {
+    while (sent_at(sent_ + k_message_samples) <= now) {
+      std::vector<std::int16_t> message(k_message_samples);
+      for (std::int16_t& sample : message) sample = sample_of(sent_++);
+      taken_ = playout.hear(message, arrival) && taken_;
+    }
+  }
+  bool all_taken() const { return taken_; }
+  // When the sample before that one was heard, and its message sent, on the worker's clock.
+  Seconds sent_at(std::uint64_t sample) const {
+    return Seconds(static_cast<double>(sample) / k_rate_hz / pace_);
+  }
+
+ private:
+  double pace_;
+  std::uint64_t sent_ = 0;
+  bool taken_ = true;
+};
+
+struct Heard {
+  std::uint64_t samples = 0, pauses = 0;
+  bool all_taken = false, in_order = true;
+  Seconds first_delay{}, last_delay{}, most_delay{};  // from sending to presentation
+};
+
+Heard eight_hours(double ppm) {
+  Playout playout(k_rate_hz);
+  Microphone microphone(ppm);
+  Heard heard;
+  const Playout::Clock::time_point begin{1h};
+  for (std::chrono::milliseconds time = 0ms; time < 8h; time += k_picture) {
+    microphone.send_until(time, playout, begin + time);
+    const PlayedSlot slot = next_of(playout, begin + time);
+    if (slot.sound.empty()) continue;
+    if (slot.discontinuity) ++heard.pauses;
+    const Seconds delay = Seconds(time) - microphone.sent_at(heard.samples);
+    if (heard.samples == 0) heard.first_delay = delay;
+    heard.last_delay = delay;
+    heard.most_delay = std::max(heard.most_delay, delay);
+    for (const std::int16_t sample : slot.sound)
+      heard.in_order = heard.in_order && sample == sample_of(heard.samples++);
+  }
+  heard.all_taken = microphone.all_taken();
+  return heard;
+}
+
+}  // namespace
+
+TEST_CASE("for eight hours a client with a slow clock is heard whole, without growing delay") {
+  const Heard heard = eight_hours(-100);
+  CHECK(heard.all_taken);
+  CHECK(heard.in_order);
+  CHECK(heard.samples > 8 * 3600 * (k_rate_hz - 1) - k_rate_hz);
+  // What its clock loses, 2.88 s, is made up by pauses of some slots.
+  CHECK(heard.pauses > 1);
+  CHECK(heard.pauses < 100);
+  CHECK(heard.most_delay < heard.first_delay + 200ms);
+}
+
+TEST_CASE("for eight hours the delay of a client with a fast clock grows by what that gains") {
+  const Heard heard = eight_hours(100);
+  CHECK(heard.all_taken);
+  CHECK(heard.in_order);
+  CHECK(heard.pauses == 1);  // the beginning
+  const Seconds grown = heard.last_delay - heard.first_delay;
+  CHECK(grown.count() == Approx(8 * 3600 * 100e-6).margin(0.05));
+  CHECK(heard.most_delay < heard.first_delay + Seconds(8 * 3600 * 100e-6) + 50ms);
+}
