@@ -15,8 +15,6 @@ constexpr int k_rate_hz = 8000;
 constexpr std::chrono::milliseconds k_message{20}, k_picture{40};
 constexpr std::size_t k_message_samples = 160;
 
-PlayedSlot next_of(Playout& playout, Playout::Clock::time_point now) { return playout.next(now); }
-
 // The n-th sample that a client sends: no two neighbours alike, loud.
 std::int16_t sample_of(std::uint64_t number) {
   return static_cast<std::int16_t>(4000 + number % 8191);
@@ -60,10 +58,10 @@ Heard eight_hours(double ppm) {
   const Playout::Clock::time_point begin{1h};
   for (std::chrono::milliseconds time = 0ms; time < 8h; time += k_picture) {
     microphone.send_until(time, playout, begin + time);
-    const PlayedSlot slot = next_of(playout, begin + time);
+    const PlayedSlot slot = playout.next(begin + time, k_picture);
     if (slot.sound.empty()) continue;
     if (slot.discontinuity) ++heard.pauses;
-    const Seconds delay = Seconds(time) - microphone.sent_at(heard.samples);
+    const Seconds delay = Seconds(slot.sound_time) - microphone.sent_at(heard.samples);
     if (heard.samples == 0) heard.first_delay = delay;
     heard.last_delay = delay;
     heard.most_delay = std::max(heard.most_delay, delay);
