@@ -50,8 +50,7 @@ NdArray<float> window_of(Model& model, const Heard& heard) {
 }  // namespace
 
 std::int64_t live_frame(const Bundle& avatar, std::int64_t number) {
-  const std::int64_t frame = avatar.info().fps.frame_at(FrameRate(k_live_fps).time_of(number));
-  return shown_frame(frame, avatar.frame_count(), avatar.info().loop);
+  return shown_frame(avatar.info(), k_live_fps, number);
 }
 
 std::optional<NdArray<std::uint8_t>> live_face(Model& model, const Bundle& avatar,

@@ -80,6 +80,22 @@ OperatorKey operator_key_of(const Config& config) {
           .place = in_variable ? kind.variable : file.native()};
 }
 
+// The workers of this host outlive a gateway for a while.
+void tell_of_workers(const LocalProvider& local, Context& context) {
+  const std::size_t workers = local.running();
+  const auto stay_s = local.gateway_timeout().count();
+  if (context.json) {
+    context.out.json(
+        {{"stopped", true}, {"workers_left", workers}, {"workers_end_after_s", stay_s}});
+  } else if (workers > 0) {
+    context.out.print(
+        "{} of this host {} up for {} s more, so that a gateway which starts again "
+        "finds {} ready\n",
+        counted(static_cast<std::int64_t>(workers), "worker"), workers == 1 ? "stays" : "stay",
+        stay_s, workers == 1 ? "it" : "them");
+  }
+}
+
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
@@ -136,6 +152,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();
   gateway.run(context.stop);
+  tell_of_workers(local, context);
   return stop_status(context.stop);
 }
 
