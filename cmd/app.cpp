@@ -30,6 +30,7 @@ constexpr const char* k_secrets[] = {"NAVTALK_OPERATOR_KEY", "NAVTALK_WORKER_TOK
 struct Globals {
   std::optional<std::filesystem::path> config_file;
   std::optional<std::string> log_level;
+  std::string progress = "auto";
   bool no_color = false;
 };
 
@@ -43,6 +44,13 @@ void add_globals(CLI::App& root, Globals& globals) {
                   "Log messages of this level and above on standard error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
       ->type_name("LEVEL");
+  root.add_option(
+          "--progress", globals.progress,
+          "Progress on standard error: a bar, or a line every five seconds where that is no "
+          "terminal; one JSON object a line; or none")
+      ->check(CLI::IsMember({"auto", "json", "none"}))
+      ->capture_default_str()
+      ->type_name("STYLE");
   root.add_flag("--no-color", globals.no_color, "Print without colours (also NO_COLOR)");
   root.footer(
       "These options may be given before or after the command.\n"
@@ -74,6 +82,12 @@ ConfigReading read_configuration(const Globals& globals) {
   return reading;
 }
 
+ProgressStyle progress_style(const std::string& name) {
+  if (name == "json") return ProgressStyle::json;
+  if (name == "none") return ProgressStyle::none;
+  return is_terminal(STDERR_FILENO) ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
 int run_command(const Command& command, const Globals& globals, Context& context) {
   context.colour = wants_colour(STDOUT_FILENO, globals.no_color);
   context.config_option = globals.config_file;
@@ -87,7 +101,7 @@ int run_command(const Command& command, const Globals& globals, Context& context
   if (command.needs_config) {
     for (const std::string& found : contradictions(context.config_reading)) log::warn(found);
   }
-  ProgressBar bar(is_terminal(STDERR_FILENO));
+  ProgressBar bar(progress_style(globals.progress));
   context.progress = bar.reporter();
   return command.action(context);
 }

@@ -5,6 +5,7 @@ namespace navtalk::cmd {
 // In the order of --help.
 void add_commands(Commands& commands) {
   add_infer(commands);
+  add_voices(commands);
   add_serve(commands);
   add_avatar_list(commands);
   add_avatar_prepare(commands);

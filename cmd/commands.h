@@ -47,6 +47,7 @@ void add_infer(Commands& commands);
 void add_model_check(Commands& commands);
 void add_model_verify(Commands& commands);
 void add_serve(Commands& commands);
+void add_voices(Commands& commands);
 void add_pool_add(Commands& commands);
 void add_pool_drain(Commands& commands);
 void add_pool_audit(Commands& commands);

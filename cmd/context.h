@@ -21,7 +21,7 @@ struct Context {
   ConfigReading config_reading{};  // the same with its origins
   std::optional<std::filesystem::path> config_option{};  // --config
   std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
-  Progress progress{};     // draws a bar on a terminal, silent in a pipe
+  Progress progress{};     // a bar on a terminal, lines in a pipe, or JSON: --progress
 };
 
 // The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as

@@ -5,6 +5,7 @@
 #include "avatars/bundle/library.h"
 #include "core/base/error.h"
 #include "core/files/data_directory.h"
+#include "core/log/log.h"
 
 namespace navtalk::cmd {
 
@@ -32,12 +33,16 @@ std::vector<std::filesystem::path> avatar_libraries(const Context& context) {
 }
 
 std::filesystem::path avatar_directory(const std::string& name, const Context& context) {
+  if (!valid_avatar_id(name)) return find_avatar(name, {});
+  std::filesystem::path found = find_avatar(name, avatar_libraries(context));
+  const std::filesystem::path here = std::filesystem::path(name) / k_info_file;
   std::error_code none;
-  const bool no_id =
-      std::filesystem::is_regular_file(std::filesystem::path(name) / k_info_file, none) ||
-      !valid_avatar_id(name);
-  return find_avatar(name,
-                     no_id ? std::vector<std::filesystem::path>{} : avatar_libraries(context));
+  if (std::filesystem::exists(here, none) &&
+      !std::filesystem::equivalent(here, found / k_info_file, none)) {
+    log::warn(name + " is taken for the avatar in " + found.string() +
+              ", not for the folder here: " + "for that one write ./" + name);
+  }
+  return found;
 }
 
 }  // namespace navtalk::cmd

@@ -13,8 +13,8 @@ std::filesystem::path models_directory(const std::filesystem::path& flag, const 
 std::filesystem::path avatars_directory(const Context& context);
 // Where an avatar's id is looked for, in order: the configured folder, then the demo's.
 std::vector<std::filesystem::path> avatar_libraries(const Context& context);
-// An avatar's folder, or the one that an id names. An installation without the demo has folders
-// too.
+// The folder that an id names, or a folder itself, whose name needs a slash: then no library is looked
+// for, which an installation without the demo may lack. Warns where both are there.
 std::filesystem::path avatar_directory(const std::string& name, const Context& context);
 
 }  // namespace navtalk::cmd

@@ -9,6 +9,19 @@ _navtalk_paths() {
   mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
 }
 
+# The first column of a list, without its heading
+_navtalk_first() {
+  "${COMP_WORDS[0]}" "$@" 2> /dev/null | sed '1d; s/ .*//'
+}
+
+_navtalk_avatars() {
+  if [[ $current == */* ]]; then
+    _navtalk_paths -d
+  else
+    _navtalk_words "$(_navtalk_first avatar list)"
+  fi
+}
+
 _navtalk() {
   local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} command=navtalk i
   COMPREPLY=()
@@ -28,6 +41,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      *" --progress")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk infer --avatar")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -40,15 +57,55 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --text-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk infer --voice")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer --output")
+      "navtalk infer --start")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --duration")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --output" | "navtalk infer -o")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --output-dir")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --format")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
       "navtalk infer --frames")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --fps")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --size")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --crf")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --bitrate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer --subtitles")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -69,10 +126,6 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk infer --batch")
-        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
-        ((i++))
-        ;;
-      "navtalk infer --fps")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -140,7 +193,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk avatar prepare --output")
+      "navtalk avatar prepare --output" | "navtalk avatar prepare -o")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -165,6 +218,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk avatar prepare --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar show --preview")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -380,7 +437,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -392,8 +449,12 @@ _navtalk() {
       _navtalk_words 'trace debug info warn error off'
       return
       ;;
+    *" --progress")
+      _navtalk_words 'auto json none'
+      return
+      ;;
     "navtalk infer --avatar")
-      _navtalk_paths -d
+      _navtalk_avatars
       return
       ;;
     "navtalk infer --audio")
@@ -404,16 +465,56 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk infer --text-file")
+      _navtalk_paths -f
+      return
+      ;;
     "navtalk infer --voice")
+      _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk infer --start")
       :
       return
       ;;
-    "navtalk infer --output")
+    "navtalk infer --duration")
+      :
+      return
+      ;;
+    "navtalk infer --output" | "navtalk infer -o")
       _navtalk_paths -f
+      return
+      ;;
+    "navtalk infer --output-dir")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk infer --format")
+      _navtalk_words 'mp4 mov mkv webm gif webp'
       return
       ;;
     "navtalk infer --frames")
       _navtalk_paths -d
+      return
+      ;;
+    "navtalk infer --fps")
+      :
+      return
+      ;;
+    "navtalk infer --size")
+      :
+      return
+      ;;
+    "navtalk infer --crf")
+      :
+      return
+      ;;
+    "navtalk infer --bitrate")
+      :
+      return
+      ;;
+    "navtalk infer --subtitles")
+      _navtalk_words 'srt vtt burn'
       return
       ;;
     "navtalk infer --models")
@@ -433,10 +534,6 @@ _navtalk() {
       return
       ;;
     "navtalk infer --batch")
-      :
-      return
-      ;;
-    "navtalk infer --fps")
       :
       return
       ;;
@@ -473,7 +570,7 @@ _navtalk() {
       return
       ;;
     "navtalk serve --avatar")
-      :
+      _navtalk_avatars
       return
       ;;
     "navtalk serve --name")
@@ -504,7 +601,7 @@ _navtalk() {
       _navtalk_paths -d
       return
       ;;
-    "navtalk avatar prepare --output")
+    "navtalk avatar prepare --output" | "navtalk avatar prepare -o")
       _navtalk_paths -d
       return
       ;;
@@ -525,11 +622,15 @@ _navtalk() {
       return
       ;;
     "navtalk avatar prepare --voice")
-      :
+      _navtalk_words "$(_navtalk_first voices)"
       return
       ;;
     "navtalk avatar prepare --models")
       _navtalk_paths -d
+      return
+      ;;
+    "navtalk avatar show --preview")
+      _navtalk_paths -f
       return
       ;;
     "navtalk pool status --every")
@@ -748,161 +849,168 @@ _navtalk() {
   case $command in
     "navtalk")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'infer serve avatar pool bench model fix-filenames config completions'
+        _navtalk_words 'infer voices serve avatar pool bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --voice --output --frames --force --models --device --precision --threads --batch --fps --sharpen --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk voices")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--listen --worker --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk avatar")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'list prepare show'
       fi
       ;;
     "navtalk avatar list")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output --id --face-box --face-boxes --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk avatar show")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--preview --force --help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_paths -d
+        _navtalk_avatars
       fi
       ;;
     "navtalk pool")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'status scale add token drain wake pause remove events audit'
       fi
       ;;
     "navtalk pool status")
       if [[ $current == -* ]]; then
-        _navtalk_words '--watch --every --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--watch --every --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool scale")
       if [[ $current == -* ]]; then
-        _navtalk_words '--dry-run --watch --exit-code --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--dry-run --watch --exit-code --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool add")
       if [[ $current == -* ]]; then
-        _navtalk_words '--url --slots --dedicated-to --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--url --slots --dedicated-to --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool token")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool drain")
       if [[ $current == -* ]]; then
-        _navtalk_words '--undo --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--undo --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool wake")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool pause")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool remove")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool events")
       if [[ $current == -* ]]; then
-        _navtalk_words '--since --gpu --limit --follow --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--since --gpu --limit --follow --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk pool audit")
       if [[ $current == -* ]]; then
-        _navtalk_words '--days --tolerance --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--days --tolerance --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk bench")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'image pipeline pool scaler serve'
       fi
       ;;
     "navtalk bench image")
       if [[ $current == -* ]]; then
-        _navtalk_words '--size --batch --time --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--size --batch --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk bench pool")
       if [[ $current == -* ]]; then
-        _navtalk_words '--clients --store --slots --seconds --gpus --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--clients --store --slots --seconds --gpus --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk bench scaler")
       if [[ $current == -* ]]; then
-        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --faults --no-reconcile --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--trace --generate --output --force --days --sessions --session-s --policy --wait-probability --knob --seed --frontier --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --faults --no-reconcile --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -916,63 +1024,63 @@ _navtalk() {
       ;;
     "navtalk model")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'check verify'
       fi
       ;;
     "navtalk model check")
       if [[ $current == -* ]]; then
-        _navtalk_words '--no-hash --tensors --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--no-hash --tensors --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi
       ;;
     "navtalk model verify")
       if [[ $current == -* ]]; then
-        _navtalk_words '--device --precision --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--device --precision --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi
       ;;
     "navtalk fix-filenames")
       if [[ $current == -* ]]; then
-        _navtalk_words '--dry-run --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--dry-run --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi
       ;;
     "navtalk config")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'check show example'
       fi
       ;;
     "navtalk config check")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -f
       fi
       ;;
     "navtalk config show")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk config example")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk completions")
       if [[ $current == -* ]]; then
-        _navtalk_words '--help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_words 'bash zsh fish'
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --avatar --audio --text --voice --output --frames --models --device --precision --threads --batch --fps --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output --id --face-box --face-boxes --fps --voice --models --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -17,14 +17,21 @@ function __navtalk_at
     test "$path" = "$argv"
 end
 
+# The first column of a list, without its heading
+function __navtalk_first
+    navtalk $argv 2> /dev/null | sed '1d; s/ .*//'
+end
+
 complete -c navtalk -f
 complete -c navtalk -l help -s h -d 'Print this help, or that of a command, and exit'
 complete -c navtalk -l version -d 'Print the version and exit'
 complete -c navtalk -l config -r -F -d 'Configuration file (TOML)'
 complete -c navtalk -l json -d 'Print results and errors as JSON'
 complete -c navtalk -l log-level -x -a 'trace debug info warn error off' -d 'Log messages of this level and above on standard error'
+complete -c navtalk -l progress -x -a 'auto json none' -d 'Progress on standard error: a bar, or a line every five seconds where that is no terminal; one JSON object a line; or none'
 complete -c navtalk -l no-color -d 'Print without colours (also NO_COLOR)'
 complete -c navtalk -n '__navtalk_at ' -a infer -d 'Render a talking avatar to a video'
+complete -c navtalk -n '__navtalk_at ' -a voices -d 'List the voices in which espeak-ng speaks texts, by language'
 complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gateway with its GPUs, or one GPU\'s worker'
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare and show avatars'
 complete -c navtalk -n '__navtalk_at ' -a pool -d 'Show and control the pool of GPUs'
@@ -33,20 +40,31 @@ complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and verify
 complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Remove carriage returns from file and folder names'
 complete -c navtalk -n '__navtalk_at ' -a config -d 'Check and show the configuration'
 complete -c navtalk -n '__navtalk_at ' -a completions -d 'Print a script that completes navtalk\'s commands in a shell'
-complete -c navtalk -n '__navtalk_at infer' -l avatar -x -a '(__fish_complete_directories)' -d 'Avatar: its folder, or its id; the demo has ada, theo'
-complete -c navtalk -n '__navtalk_at infer' -l audio -r -F -d 'Speech: any audio file'
+complete -c navtalk -n '__navtalk_at infer' -l avatar -x -a '(__navtalk_first avatar list; __fish_complete_directories)' -d 'Avatar: its id, or its folder, with a slash; the demo has ada, theo'
+complete -c navtalk -n '__navtalk_at infer' -l audio -r -F -d 'Speech: any audio file, or - for standard input; several make several videos'
 complete -c navtalk -n '__navtalk_at infer' -l text -x -d 'Speech: a text that espeak-ng speaks'
-complete -c navtalk -n '__navtalk_at infer' -l voice -x -d 'espeak-ng\'s voice for --text (default: the avatar\'s)'
-complete -c navtalk -n '__navtalk_at infer' -l output -r -F -d 'Video to write (MP4; default: named after the avatar\'s id)'
+complete -c navtalk -n '__navtalk_at infer' -l text-file -r -F -d 'Speech: a file of texts, each paragraph a video'
+complete -c navtalk -n '__navtalk_at infer' -l voice -x -a '(__navtalk_first voices)' -d 'espeak-ng\'s voice for texts (default: the avatar\'s)'
+complete -c navtalk -n '__navtalk_at infer' -l ssml -d 'The texts are SSML, whose tags espeak-ng obeys'
+complete -c navtalk -n '__navtalk_at infer' -l start -x -d 'Leave out what the speech says before this time'
+complete -c navtalk -n '__navtalk_at infer' -l duration -x -d 'Render at most so much of the speech'
+complete -c navtalk -n '__navtalk_at infer' -l output -s o -r -F -d 'Video to write: .mp4, .mov, .mkv, .webm, .gif or .webp; DIR/ for PNGs with the sound; - for standard output (default: the avatar\'s id with .mp4)'
+complete -c navtalk -n '__navtalk_at infer' -l output-dir -x -a '(__fish_complete_directories)' -d 'Folder for the videos of several inputs, each named after its input'
+complete -c navtalk -n '__navtalk_at infer' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Ending of the videos in --output-dir'
 complete -c navtalk -n '__navtalk_at infer' -l frames -x -a '(__fish_complete_directories)' -d 'Folder for every frame as PNG'
+complete -c navtalk -n '__navtalk_at infer' -l fps -x -d 'Frames per second (default: the avatar\'s); the model was trained at 25'
+complete -c navtalk -n '__navtalk_at infer' -l size -x -d 'Size of the pictures in pixels, or the width alone (default: the avatar\'s)'
+complete -c navtalk -n '__navtalk_at infer' -l crf -x -d 'Quality, lower is better: 0 to 51 (default 18), .webm to 63 (default 28)'
+complete -c navtalk -n '__navtalk_at infer' -l bitrate -x -d 'Average of the pictures in kbit/s, instead of a quality'
+complete -c navtalk -n '__navtalk_at infer' -l subtitles -x -a 'srt vtt burn' -d 'Subtitles of a text: a file beside the video, or burnt into the pictures'
 complete -c navtalk -n '__navtalk_at infer' -l force -d 'Replace existing files'
 complete -c navtalk -n '__navtalk_at infer' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder (default: the demo model)'
 complete -c navtalk -n '__navtalk_at infer' -l device -x -d 'cpu, cuda or cuda:N'
 complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
-complete -c navtalk -n '__navtalk_at infer' -l fps -x -d 'Frames per second; the model was trained at 25'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at voices' -x
 complete -c navtalk -n '__navtalk_at serve' -l listen -x -d 'Address to listen on, port 0: a free one (127.0.0.1:2160; worker: 127.0.0.1:0)'
 complete -c navtalk -n '__navtalk_at serve' -l worker -d 'Run the worker of one GPU'
 complete -c navtalk -n '__navtalk_at serve' -l drain-s -x -d 'How long sessions may continue after SIGTERM'
@@ -55,7 +73,7 @@ complete -c navtalk -n '__navtalk_at serve' -l device -x -d 'cpu, cuda or cuda:N
 complete -c navtalk -n '__navtalk_at serve' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l threads -x -d 'Threads for the nets, 0: every core (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, default: the demo model (worker)'
-complete -c navtalk -n '__navtalk_at serve' -l avatar -x -d 'Id of the avatar to load at start (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l avatar -x -a '(__navtalk_first avatar list; __fish_complete_directories)' -d 'Id of the avatar to load at start (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l name -x -d 'The name that the gateway gave it (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l token-file -r -F -d 'File with the token that gateways send; NAVTALK_WORKER_TOKEN overrides it (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l gateway-silence-s -x -d 'End if no gateway made a request for this time, 0: never (worker)'
@@ -67,17 +85,19 @@ complete -c navtalk -n '__navtalk_at avatar list' -x -a '(__fish_complete_direct
 complete -c navtalk -n '__navtalk_at avatar prepare' -l video -r -F -d 'Video of one person who looks at the camera'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l image -r -F -d 'A picture; the avatar has one frame'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l images -x -a '(__fish_complete_directories)' -d 'Folder of pictures, one per frame, in the order of their names'
-complete -c navtalk -n '__navtalk_at avatar prepare' -l output -x -a '(__fish_complete_directories)' -d 'The avatar\'s folder'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l output -s o -x -a '(__fish_complete_directories)' -d 'The avatar\'s folder'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l id -x -d 'The avatar\'s id; default: the output folder\'s name'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-box -x -d 'Where the face is in every frame, from the brow to just below the chin, instead of finding it'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-boxes -r -F -d 'The same frame by frame: {"boxes": [[x1,y1,x2,y2] or null, ...]}'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames per second of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l loop -d 'Play the clip from its start again, not forwards and backwards'
-complete -c navtalk -n '__navtalk_at avatar prepare' -l voice -x -d 'espeak-ng\'s voice for text that this avatar speaks'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l voice -x -a '(__navtalk_first voices)' -d 'espeak-ng\'s voice for text that this avatar speaks'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, for the latents'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l no-latents -d 'Compute no latents: they are computed at the first use of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an existing avatar'
-complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at avatar show' -l preview -r -F -d 'PNG to write: a frame with the face\'s box, what is replaced, and its seam'
+complete -c navtalk -n '__navtalk_at avatar show' -l force -d 'Replace an existing file'
+complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__navtalk_first avatar list; __fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at pool' -a status -d 'Show every GPU of the pool, and the totals'
 complete -c navtalk -n '__navtalk_at pool' -a scale -d 'Run one tick of the scaler, for cron and systemd'
 complete -c navtalk -n '__navtalk_at pool' -a add -d 'Register a worker that runs elsewhere'

@@ -29,12 +29,12 @@ ListedAvatar read_listed(const fs::path& folder) {
 }  // namespace
 
 fs::path find_avatar(const std::string& name, const std::vector<fs::path>& libraries) {
-  if (holds_avatar(name)) return name;
   std::error_code ignored;
-  if (fs::exists(name, ignored) && !valid_avatar_id(name))
-    throw Error(Code::not_found,
-                fmt::format("{} is not an avatar: it has no {}", name, k_info_file));
   if (!valid_avatar_id(name)) {
+    if (holds_avatar(name)) return name;
+    if (fs::exists(name, ignored))
+      throw Error(Code::not_found,
+                  fmt::format("{} is not an avatar: it has no {}", name, k_info_file));
     throw Error(
         name.find('/') == std::string::npos ? Code::usage : Code::not_found,
         fmt::format("\"{}\" is neither an avatar's folder nor an id ({})", name, k_avatar_id_rule));
@@ -46,9 +46,11 @@ fs::path find_avatar(const std::string& name, const std::vector<fs::path>& libra
   }
   throw Error(
       Code::not_found,
-      fmt::format("there is no avatar \"{}\", neither as a folder nor in {}; navtalk avatar "
-                  "list shows what there is",
-                  name, looked));
+      holds_avatar(name)
+          ? fmt::format("there is no avatar \"{}\" in {}: for the folder {} write ./{}", name,
+                        looked, name, name)
+          : fmt::format("there is no avatar \"{}\" in {}; navtalk avatar list shows what there is",
+                        name, looked));
 }
 
 std::vector<ListedAvatar> list_avatars(const fs::path& library) {

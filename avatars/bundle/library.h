@@ -10,9 +10,9 @@
 
 namespace navtalk {
 
-// `name` is a bundle's folder, or the id of one in the first of `libraries` that has it. A folder
-// goes before an id. Error{not_found} says where it was looked for; Error{usage} for a name that is
-// neither.
+// `name` is the id of a bundle in the first of `libraries` that has it, or a bundle's folder: a name
+// that could be an id is never a folder, so a path needs a slash. Error{not_found} says where it was
+// looked for; Error{usage} for a name that is neither.
 std::filesystem::path find_avatar(const std::string& name,
                                   const std::vector<std::filesystem::path>& libraries);
 

@@ -1,8 +1,10 @@
-// Which of an avatar's frames is shown when: a clip that was made to loop goes round, every other
-// plays forwards, backwards, and again, so that it never jumps.
+// Which of an avatar's frames is shown when: by time, whatever the video's rate. A clip that was made
+// to loop goes round, every other plays forwards, backwards, and again, so that it never jumps.
 #pragma once
 
 #include <cstdint>
+
+#include "avatars/bundle/avatar_info.h"
 
 namespace navtalk {
 
@@ -16,6 +18,12 @@ constexpr std::int64_t ping_pong(std::int64_t t, std::int64_t n) {
 // The same for an avatar; loop: its last frame leads to its first.
 constexpr std::int64_t shown_frame(std::int64_t t, std::int64_t n, bool loop) {
   return loop ? t % n : ping_pong(t, n);
+}
+
+// The avatar's frame that picture t >= 0 of a video at `fps` shows: the one that stands at the time
+// when the picture begins.
+inline std::int64_t shown_frame(const AvatarInfo& avatar, const FrameRate& fps, std::int64_t t) {
+  return shown_frame(avatar.fps.frame_at(fps.time_of(t)), avatar.frames, avatar.loop);
 }
 
 }  // namespace navtalk

@@ -88,9 +88,13 @@ bool comparable(const Track& track, const Track& main) {
   return ratio >= k_comparable_area && ratio <= 1 / k_comparable_area;
 }
 
+std::string place_of(const Box& box) {
+  return fmt::format("{},{},{},{}", box.x1, box.y1, box.width(), box.height());
+}
+
 void refuse_second_face(const std::vector<Detections>& frames, const Track& face) {
   std::size_t beside = 0;
-  Box example;
+  Box example, main;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (!face.boxes[i]) continue;
     const auto second = std::find_if(frames[i].begin(), frames[i].end(), [&](const Box& other) {
@@ -98,16 +102,17 @@ void refuse_second_face(const std::vector<Detections>& frames, const Track& face
              overlap(other, *face.boxes[i]) == 0;
     });
     if (second == frames[i].end()) continue;
-    if (beside++ == 0) example = *second;
+    if (beside++ > 0) continue;
+    example = *second;
+    main = *face.boxes[i];
   }
   if (static_cast<double>(beside) < k_staying * static_cast<double>(face.detections) || beside == 0)
     return;
   throw Error(Code::invalid,
-              fmt::format("a second face of comparable size is in {} of {} frames, first at "
-                          "{},{},{},{} (x,y,width,height): crop it away, or name the avatar's "
-                          "face with --face-box",
-                          beside, frames.size(), example.x1, example.y1, example.width(),
-                          example.height()));
+              fmt::format("a second face of comparable size is in {} of {} frames: first at {} "
+                          "beside {} (x,y,width,height). Crop one away, or name the avatar's face "
+                          "with --face-box",
+                          beside, frames.size(), place_of(example), place_of(main)));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/media/decode/indexed_video.h"
 #include "core/media/decode/video_reader.h"
-#include "core/media/encode/mp4_writer.h"
 #include "core/media/encode/stream_copy.h"
+#include "core/media/encode/video_writer.h"
 #include "core/media/image_file.h"
 
 namespace navtalk {
@@ -52,19 +52,19 @@ class FrameWriter {
     size_ = {image.width, image.height};
     first_ = name;
     // x264's output depends on its number of threads, so it must not follow the machine's.
-    writer_.emplace(Mp4Options{.path = file_,
-                               .width = image.width,
-                               .height = image.height,
-                               .fps = fps_,
-                               .audio = std::nullopt,
-                               .crf = 12,
-                               .preset = "medium",
-                               .threads = 4});
+    writer_.emplace(VideoOptions{.path = file_,
+                                 .width = image.width,
+                                 .height = image.height,
+                                 .fps = fps_,
+                                 .audio = std::nullopt,
+                                 .crf = 12,
+                                 .preset = "medium",
+                                 .threads = 4});
   }
 
   std::filesystem::path file_;
   FrameRate fps_;
-  std::optional<Mp4Writer> writer_;
+  std::optional<VideoWriter> writer_;
   ClipSize size_;
   std::string first_;
   std::int64_t count_ = 0;

@@ -69,9 +69,7 @@ class Renderer {
   }
 
  private:
-  std::int64_t slot(std::int64_t t) const {
-    return shown_frame(t, avatar_.frame_count(), avatar_.info().loop);
-  }
+  std::int64_t slot(std::int64_t t) const { return shown_frame(avatar_.info(), options_.fps, t); }
 
   Model& model_;
   const Bundle& avatar_;

@@ -16,8 +16,8 @@
 namespace navtalk {
 
 struct RenderOptions {
-  FrameRate fps = 25;
-  int batch = 0;  // faces per pass through the nets; 0 chooses
+  FrameRate fps = 25;  // of the video; the avatar's frames are shown at their own times
+  int batch = 0;       // faces per pass through the nets; 0 chooses
   std::optional<Unsharp> unsharp;
 };
 

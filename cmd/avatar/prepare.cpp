@@ -32,7 +32,7 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--images", options->images,
                   "Folder of pictures, one per frame, in the order of their names")
       ->type_name("DIR");
-  command.add_option("--output", options->output, "The avatar's folder")
+  command.add_option("-o,--output", options->output, "The avatar's folder")
       ->required()
       ->type_name("DIR");
   command.add_option("--id", options->id, "The avatar's id; default: the output folder's name")
@@ -51,7 +51,7 @@ void add_avatar_prepare(Commands& commands) {
                    "Play the clip from its start again, not forwards and backwards");
   command
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
-      ->type_name("NAME");
+      ->type_name("VOICE");
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,

@@ -12,11 +12,19 @@
 namespace navtalk::cmd {
 namespace {
 
-int show(const std::string& name, Context& context) {
-  const std::filesystem::path directory = avatar_directory(name, context);
+struct Options {
+  std::string name;
+  std::filesystem::path preview;
+  bool force = false;
+};
+
+int show(const Options& options, Context& context) {
+  const std::filesystem::path directory = avatar_directory(options.name, context);
   const AvatarInfo info = read_bundle_files(directory).info;
   // Where the pictures are not plainly there, FFmpeg finds out what is the matter.
   if (!has_all_frames(directory, info)) render_module().open_avatar(directory);
+  if (!options.preview.empty())
+    render_module().preview_avatar(directory, options.preview, options.force);
   if (context.json) {
     context.out.json(avatar_json(info, directory));
   } else {
@@ -28,17 +36,23 @@ int show(const std::string& name, Context& context) {
 }  // namespace
 
 void add_avatar_show(Commands& commands) {
-  const auto name = std::make_shared<std::string>();
+  const auto options = std::make_shared<Options>();
   CLI::App& command =
       commands.add({.group = Group::avatar,
                     .name = "show",
                     .summary = "Describe an avatar and check that its files are complete",
                     .examples = "  navtalk avatar show ada\n"
-                                "  navtalk avatar show ./ada --json\n",
-                    .action = [name](Context& context) { return show(*name, context); }});
-  command.add_option("avatar", *name, "An avatar's folder or its id")
+                                "  navtalk avatar show ./ada --json\n"
+                                "  navtalk avatar show ./ada --preview ada.png\n",
+                    .action = [options](Context& context) { return show(*options, context); }});
+  command.add_option("avatar", options->name, "An avatar's id, or its folder, with a slash")
       ->required()
       ->type_name("DIR|ID");
+  command
+      .add_option("--preview", options->preview,
+                  "PNG to write: a frame with the face's box, what is replaced, and its seam")
+      ->type_name("FILE");
+  command.add_flag("--force", options->force, "Replace an existing file");
 }
 
 }  // namespace navtalk::cmd

@@ -17,6 +17,10 @@ std::string reply(const CompletionArgument& argument) {
       return "_navtalk_paths -f";
     case Kind::directory:
       return "_navtalk_paths -d";
+    case Kind::avatar:
+      return "_navtalk_avatars";
+    case Kind::voice:
+      return "_navtalk_words \"$(_navtalk_first voices)\"";
     case Kind::none:
     case Kind::value:
       break;
@@ -46,7 +50,7 @@ std::string names(const std::vector<CompletionArgument>& options) {
 }
 
 constexpr const char* k_head =
-    R"(# bash completion for navtalk, made by `navtalk completions bash`: do not edit.
+    R"bash(# bash completion for navtalk, made by `navtalk completions bash`: do not edit.
 
 _navtalk_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
@@ -55,6 +59,19 @@ _navtalk_words() {
 _navtalk_paths() {
   compopt -o filenames 2> /dev/null
   mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
+}
+
+# The first column of a list, without its heading
+_navtalk_first() {
+  "${COMP_WORDS[0]}" "$@" 2> /dev/null | sed '1d; s/ .*//'
+}
+
+_navtalk_avatars() {
+  if [[ $current == */* ]]; then
+    _navtalk_paths -d
+  else
+    _navtalk_words "$(_navtalk_first avatar list)"
+  fi
 }
 
 _navtalk() {
@@ -68,7 +85,7 @@ _navtalk() {
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$command ${COMP_WORDS[i]}" in
-)";
+)bash";
 
 }  // namespace
 

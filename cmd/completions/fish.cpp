@@ -31,6 +31,10 @@ std::string value_flags(const CompletionArgument& argument) {
       return " -r -F";
     case Kind::directory:
       return " -x -a '(__fish_complete_directories)'";
+    case Kind::avatar:
+      return " -x -a '(__navtalk_first avatar list; __fish_complete_directories)'";
+    case Kind::voice:
+      return " -x -a '(__navtalk_first voices)'";
   }
   return "";
 }
@@ -75,6 +79,11 @@ std::string at_function(const CompletionNode& root) {
         end
     end
     test "$path" = "$argv"
+end
+
+# The first column of a list, without its heading
+function __navtalk_first
+    navtalk $argv 2> /dev/null | sed '1d; s/ .*//'
 end
 )",
                      commands, with_value);

@@ -18,6 +18,8 @@ Kind kind_of(const CLI::Option& option, const std::string& type) {
   if (option.get_items_expected_max() == 0) return Kind::none;
   if (type.find('{') != std::string::npos) return Kind::word;
   if (type.starts_with("FILE")) return Kind::file;
+  if (type == "DIR|ID" || type == "AVATAR") return Kind::avatar;
+  if (type == "VOICE") return Kind::voice;
   if (type.starts_with("DIR")) return Kind::directory;
   return Kind::value;
 }

@@ -12,7 +12,9 @@ class App;
 namespace navtalk::cmd {
 
 struct CompletionArgument {
-  enum class Kind { none, value, word, file, directory };  // none: a flag; word: one of `words`
+  // none: a flag; word: one of `words`; avatar: an id, or a folder where the label says so; voice: what
+  // `navtalk voices` lists
+  enum class Kind { none, value, word, file, directory, avatar, voice };
   std::vector<std::string> names;  // "--json", "-h"; empty for a positional argument
   std::string label;               // "FILE"
   std::string meaning;

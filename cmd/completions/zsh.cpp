@@ -29,6 +29,10 @@ std::string action(const CompletionArgument& argument) {
       return "_files";
     case Kind::directory:
       return "_files -/";
+    case Kind::avatar:
+      return "_navtalk_avatars";
+    case Kind::voice:
+      return "_navtalk_voices";
     case Kind::none:
     case Kind::value:
       break;
@@ -81,12 +85,28 @@ std::string positional_specs(const CompletionNode& node) {
   return text + "    && return\n";
 }
 
+// The first columns of lists, without their headings.
+constexpr const char* k_lists = R"zsh(
+_navtalk_avatars() {
+  if [[ $PREFIX == */* ]]; then
+    _files -/
+  else
+    compadd -- ${(f)"$(navtalk avatar list 2> /dev/null | sed '1d; s/ .*//')"}
+  fi
+}
+
+_navtalk_voices() {
+  compadd -- ${(f)"$(navtalk voices 2> /dev/null | sed '1d; s/ .*//')"}
+}
+)zsh";
+
 }  // namespace
 
 std::string zsh_completions(const CompletionNode& root) {
   std::string text =
       "#compdef navtalk\n# zsh completion for navtalk, made by `navtalk completions zsh`: do not "
       "edit.\n";
+  text += k_lists;
   const std::string globals = option_specs(root.options);
   for (const CompletionNode* node : all_nodes(root)) {
     const bool is_root = node == &root;

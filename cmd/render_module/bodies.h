@@ -7,6 +7,8 @@
 namespace navtalk::cmd {
 
 int infer(InferOptions& options, Context& context);
+void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
+                    bool force);
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context);
 int bench_image(const BenchImageOptions& options, Context& context);
 int bench_pipeline(const BenchPipelineOptions& options, Context& context);

@@ -10,6 +10,7 @@ extern "C" const RenderModule* navtalk_render_module() {
       .build_id = NAVTALK_BUILD_ID,
       .infer = infer,
       .open_avatar = [](const std::filesystem::path& directory) { Bundle::open(directory); },
+      .preview_avatar = preview_avatar,
       .prepare_avatar = prepare_avatar,
       .bench_image = bench_image,
       .bench_pipeline = bench_pipeline,

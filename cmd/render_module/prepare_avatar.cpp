@@ -10,6 +10,7 @@
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/media_limits.h"
+#include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
 #include "core/text/number.h"
 
@@ -51,23 +52,21 @@ std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options) {
   return nullptr;
 }
 
-// Latents come from the model that is named or configured, else from the demo's where it is there.
-std::optional<LatentOptions> latents_of(const AvatarPrepareOptions& options,
-                                        const Context& context) {
-  if (options.no_latents) return std::nullopt;
-  std::filesystem::path models;
+// The model that is named or configured, else the demo's where it is there.
+std::optional<std::filesystem::path> models_of(const AvatarPrepareOptions& options,
+                                               const Context& context) {
   try {
-    models = models_directory(options.models, context);
+    return models_directory(options.models, context);
   } catch (const Error& error) {
     if (error.code() != Code::not_found) throw;
     return std::nullopt;  // no demo files: the avatar does without latents
   }
-  return latents_of_model(models);
 }
 
 }  // namespace
 
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
+  const std::optional<std::filesystem::path> models = models_of(options, context);
   const PrepareOptions work{.source = source_of(options),
                             .output = options.output,
                             .id = options.id,
@@ -76,9 +75,12 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .loop = options.loop,
                             .voice = options.voice,
                             .force = options.force,
-                            .latents = latents_of(options, context),
+                            .latents = models && !options.no_latents
+                                           ? std::optional(latents_of_model(*models))
+                                           : std::nullopt,
                             .limits = media_limits(context)};
   const AvatarInfo info = prepare(work, context.progress, context.stop);
+  if (models) warn_of_other_faces(*models, info.id);
   if (context.json) {
     context.out.json(avatar_json(info, options.output));
   } else {

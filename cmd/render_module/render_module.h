@@ -27,6 +27,9 @@ struct RenderModule {
   const char* build_id;  // of the libraries that it was linked from
   int (*infer)(InferOptions&, Context&);
   void (*open_avatar)(const std::filesystem::path& directory);  // all checks of Bundle::open
+  // The preview of an avatar as PNG; `force` replaces a file.
+  void (*preview_avatar)(const std::filesystem::path& directory, const std::filesystem::path& file,
+                         bool force);
   int (*prepare_avatar)(const AvatarPrepareOptions&, Context&);
   int (*bench_image)(const BenchImageOptions&, Context&);
   int (*bench_pipeline)(const BenchPipelineOptions&, Context&);

@@ -118,6 +118,22 @@ std::vector<server::ServedAvatar> served_avatars(
   return served;
 }
 
+// The workers of this host outlive a gateway for a while.
+void tell_of_workers(const LocalProvider& local, Context& context) {
+  const std::size_t workers = local.running();
+  const auto stay_s = local.gateway_timeout().count();
+  if (context.json) {
+    context.out.json(
+        {{"stopped", true}, {"workers_left", workers}, {"workers_end_after_s", stay_s}});
+  } else if (workers > 0) {
+    context.out.print(
+        "{} of this host {} up for {} s more, so that a gateway which starts again "
+        "finds {} ready\n",
+        counted(static_cast<std::int64_t>(workers), "worker"), workers == 1 ? "stays" : "stay",
+        stay_s, workers == 1 ? "it" : "them");
+  }
+}
+
 }  // namespace
 
 int serve_gateway(const ServeOptions& options, Context& context) {
@@ -175,6 +191,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();
   gateway.run(context.stop);
+  tell_of_workers(local, context);
   return stop_status(context.stop);
 }
 

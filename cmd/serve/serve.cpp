@@ -39,7 +39,7 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->type_name("DIR")
       ->needs(&worker);
   command.add_option("--avatar", options.avatar, "Id of the avatar to load at start (worker)")
-      ->type_name("ID")
+      ->type_name("AVATAR")
       ->needs(&worker);
   command.add_option("--name", options.name, "The name that the gateway gave it (worker)")
       ->type_name("NAME")

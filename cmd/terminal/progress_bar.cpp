@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace navtalk::cmd {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::size_t terminal_columns() {
   winsize size{};
@@ -22,41 +25,78 @@ std::string minutes(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+double tenths(std::chrono::duration<double> time) { return std::round(10 * time.count()) / 10; }
+
 }  // namespace
 
-std::string progress_line(std::string_view stage, std::size_t done, std::size_t total,
-                          std::chrono::duration<double> elapsed, std::size_t columns) {
+std::optional<std::chrono::duration<double>> time_left(const ProgressStep& step) {
+  if (step.elapsed < 1s || step.done <= step.first || step.done >= step.total) return std::nullopt;
+  return step.elapsed * (static_cast<double>(step.total - step.done) /
+                         static_cast<double>(step.done - step.first));
+}
+
+std::string progress_line(const ProgressStep& step, std::size_t columns) {
   std::string line;
-  if (total == 0) {
-    line = fmt::format("{}  {}", stage, done);
+  if (step.total == 0) {
+    line = fmt::format("{}  {}", step.stage, step.done);
   } else {
     constexpr std::size_t k_width = 24;
-    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+    const double part =
+        std::min(1.0, static_cast<double>(step.done) / static_cast<double>(step.total));
     const auto filled = static_cast<std::size_t>(part * k_width);
-    line = fmt::format("{}  [{}{}]  {:3.0f}%  {}/{}", stage, std::string(filled, '#'),
-                       std::string(k_width - filled, '.'), part * 100, done, total);
-    if (done > 0 && done < total) {
-      line += "  eta " + minutes(elapsed.count() * (1 - part) / part);
-    }
+    line = fmt::format("{}  [{}{}]  {:3.0f}%  {}/{}", step.stage, std::string(filled, '#'),
+                       std::string(k_width - filled, '.'), part * 100, step.done, step.total);
+    if (const auto left = time_left(step)) line += "  eta " + minutes(left->count());
   }
   return line.substr(0, columns);
 }
 
+std::string progress_json(const ProgressStep& step) {
+  nlohmann::ordered_json object = {{"stage", step.stage}, {"done", step.done}, {"total", nullptr}};
+  if (step.total > 0) object["total"] = step.total;
+  object["elapsed_s"] = tenths(step.elapsed);
+  object["eta_s"] = nullptr;
+  if (const auto left = time_left(step)) object["eta_s"] = tenths(*left);
+  return object.dump();
+}
+
+bool ProgressBar::is_due(bool begins, bool ends, Clock::time_point now) const {
+  switch (style_) {
+    case ProgressStyle::bar:
+      return begins || ends || now - last_ >= 100ms;
+    case ProgressStyle::json:
+      return begins || ends || now - last_ >= 500ms;
+    case ProgressStyle::lines:
+      return !ends && now - last_ >= 5s;
+    case ProgressStyle::none:
+      break;
+  }
+  return false;
+}
+
 void ProgressBar::show(std::string_view stage, std::size_t done, std::size_t total) {
-  if (!visible_) return;
   const auto now = Clock::now();
-  const bool begins = stage != stage_;
+  const bool begins = stage != stage_ || done < first_;
   if (begins) {
     stage_ = stage;
     stage_start_ = now;
+    first_ = done;
   }
-  const bool ends = total != 0 && done >= total;
-  if (!begins && !ends && now - last_draw_ < std::chrono::milliseconds(100)) return;
-  last_draw_ = now;
-  drawn_ = true;
-  const std::string line =
-      progress_line(stage, done, total, now - stage_start_, terminal_columns() - 1);
-  fmt::print(stderr, "\r{}\x1b[K", line);
+  if (!is_due(begins, total != 0 && done >= total, now)) return;
+  last_ = now;
+  const ProgressStep step{.stage = stage_,
+                          .done = done,
+                          .total = total,
+                          .first = first_,
+                          .elapsed = now - stage_start_};
+  if (style_ == ProgressStyle::bar) {
+    drawn_ = true;
+    fmt::print(stderr, "\r{}\x1b[K", progress_line(step, terminal_columns() - 1));
+  } else if (style_ == ProgressStyle::json) {
+    fmt::print(stderr, "{}\n", progress_json(step));
+  } else {
+    fmt::print(stderr, "{}\n", progress_line(step, std::string::npos));
+  }
 }
 
 void ProgressBar::clear() {

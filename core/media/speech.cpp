@@ -1,32 +1,28 @@
 #include "core/media/speech.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
 #include "core/media/decode/audio.h"
 #include "core/process/run.h"
+#include "core/process/stream_input.h"
+#include "core/speech/espeak.h"
+#include "core/speech/markup.h"
+#include "core/speech/sentences.h"
 
 namespace navtalk {
 namespace {
 
 // espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1.
 constexpr float k_quietest_speech = 0.01F;
-
-RunResult espeak(std::vector<std::string> arguments, const std::string& input,
-                 const UniqueFd* sound, const std::stop_token& stop) {
-  arguments.insert(arguments.begin(), "espeak-ng");
-  std::optional<RunResult> result =
-      run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);
-  if (!result)
-    throw Error(Code::not_found,
-                "speaking text needs espeak-ng, which is not installed: apt install espeak-ng");
-  return *std::move(result);
-}
 
 // espeak-ng takes an unknown variant (the part behind "+") for none and says nothing; it also
 // takes numbers. Each line of its list ends with the variant's file, such as "!v/f3".
@@ -36,7 +32,7 @@ void check_variant(const std::string& voice, const std::stop_token& stop) {
   const std::string variant = voice.substr(plus + 1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
-  const RunResult list = espeak({"--voices=variant"}, "", nullptr, stop);
+  const RunResult list = run_espeak({"--voices=variant"}, {}, nullptr, stop);
   if (list.exit_status != 0)
     throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
                                           list.exit_status, list.errors));
@@ -57,23 +53,60 @@ bool is_silent(const Audio& audio) {
                      [](float sample) { return std::abs(sample) < k_quietest_speech; });
 }
 
-}  // namespace
-
-void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
-           const std::stop_token& stop) {
-  check_variant(voice, stop);
+// A WAV file. It goes to memory, so that a full disk is found by us: espeak-ng does not look.
+std::string wav_of(const std::string& text, const std::string& voice, const std::stop_token& stop,
+                   Markup markup) {
   const UniqueFd sound = memory_file();
-  // -b 1: the text is UTF-8, whatever the locale. The WAV goes to memory, so that a full disk is
-  // found by us: espeak-ng does not look.
-  const RunResult result =
-      espeak({"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"}, text, &sound, stop);
+  // -b 1: the text is UTF-8, whatever the locale.
+  std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
+  if (markup == Markup::ssml) arguments.emplace_back("-m");
+  const RunResult result = run_espeak(
+      std::move(arguments), markup == Markup::ssml ? text : without_tags(text), &sound, stop);
   if (result.errors.find("voice does not exist") != std::string::npos)
-    throw Error(Code::not_found,
-                "espeak-ng has no voice \"" + voice + "\": see espeak-ng --voices");
+    throw Error(Code::not_found, "espeak-ng has no voice \"" + voice + "\": see navtalk voices");
   if (result.exit_status != 0)
     throw Error(Code::failed, "espeak-ng failed with status " + std::to_string(result.exit_status) +
                                   ": " + first_line(result.errors));
-  const std::string wav = content_of(sound);
+  return content_of(sound);
+}
+
+double spoken_seconds(const std::string& text, const std::string& voice,
+                      const std::stop_token& stop) {
+  const UniqueFd sound = memory_file(wav_of(text, voice, stop, Markup::none));
+  try {
+    return decode_audio(path_of_memory(sound), stop).duration_s();
+  } catch (const Error& error) {
+    if (error.code() != Code::invalid) throw;
+    return 0;  // nothing that is spoken: a part of dashes, for example
+  }
+}
+
+// Lengths in proportion to `spoken`, which together last `whole_s`.
+std::vector<double> scaled(std::vector<double> spoken, double whole_s) {
+  const double sum = std::accumulate(spoken.begin(), spoken.end(), 0.0);
+  for (double& length : spoken) length *= sum > 0 ? whole_s / sum : 0;
+  return spoken;
+}
+
+std::vector<double> lengths_of(const std::vector<std::string>& pieces, const std::string& voice,
+                               double whole_s, const std::stop_token& stop) {
+  if (pieces.size() == 1) return {whole_s};
+  std::vector<double> spoken;
+  for (const std::string& piece : pieces) spoken.push_back(spoken_seconds(piece, voice, stop));
+  return scaled(std::move(spoken), whole_s);
+}
+
+std::string in_lines(const std::string& part) {
+  constexpr std::size_t k_line = 42;
+  return fmt::format("{}", fmt::join(lines_of(part, k_line), "\n"));
+}
+
+}  // namespace
+
+void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
+           const std::stop_token& stop, Markup markup) {
+  check_variant(voice, stop);
+  const std::string wav = wav_of(text, voice, stop, markup);
   if (!wav.empty())
     write_file(output, {reinterpret_cast<const std::uint8_t*>(wav.data()), wav.size()});
   if (wav.empty() || is_silent(decode_audio(output, stop))) {
@@ -81,6 +114,25 @@ void speak(const std::string& text, const std::string& voice, const std::filesys
     std::filesystem::remove(output, ignored);
     throw Error(Code::invalid, "the text holds nothing that can be spoken");
   }
+}
+
+std::vector<Cue> subtitles_of(const std::string& text, const std::string& voice, double duration_s,
+                              const std::stop_token& stop) {
+  constexpr std::size_t k_part = 76;  // two lines, and words that do not fit
+  const std::vector<std::string> sentences = sentences_of(without_tags(text));
+  const std::vector<double> lengths_s = lengths_of(sentences, voice, duration_s, stop);
+  std::vector<Cue> cues;
+  double at_s = 0;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const std::vector<std::string> parts = parts_of(sentences[i], k_part);
+    const std::vector<double> parts_s = lengths_of(parts, voice, lengths_s[i], stop);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (parts_s[k] > 0)
+        cues.push_back({.start_s = at_s, .end_s = at_s + parts_s[k], .text = in_lines(parts[k])});
+      at_s += parts_s[k];
+    }
+  }
+  return cues;
 }
 
 }  // namespace navtalk

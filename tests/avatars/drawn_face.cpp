@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/media/encode/mp4_writer.h"
+#include "core/media/encode/video_writer.h"
 
 namespace navtalk::tests {
 namespace {
@@ -45,13 +45,13 @@ Image draw(int width, int height, const std::vector<DrawnFace>& faces) {
 }
 
 void write_clip(const std::filesystem::path& file, const std::vector<Image>& frames, int fps) {
-  Mp4Writer writer({.path = file,
-                    .width = frames.front().width,
-                    .height = frames.front().height,
-                    .fps = fps,
-                    .audio = std::nullopt,
-                    .crf = 12,
-                    .threads = 1});
+  VideoWriter writer({.path = file,
+                      .width = frames.front().width,
+                      .height = frames.front().height,
+                      .fps = fps,
+                      .audio = std::nullopt,
+                      .crf = 12,
+                      .threads = 1});
   for (const Image& frame : frames) writer.write(frame.view());
   writer.finish();
 }

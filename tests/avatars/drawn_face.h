@@ -14,7 +14,7 @@ struct DrawnFace {
 
 // A light picture with the faces on it.
 Image draw(int width, int height, const std::vector<DrawnFace>& faces);
-// Encodes pictures of one size with Mp4Writer.
+// Encodes pictures of one size with VideoWriter.
 void write_clip(const std::filesystem::path& file, const std::vector<Image>& frames, int fps = 25);
 // `count` pictures of one face that moves a little to the right.
 std::vector<Image> moving_face(int count, int width = 160, int height = 120);

@@ -42,7 +42,7 @@ TEST_CASE("an avatar's id is short, plain, and never hidden or an option") {
   CHECK_FALSE(valid_avatar_id(std::string(65, 'a')));
 }
 
-TEST_CASE("an avatar is found by folder, then by id in the first library that has it") {
+TEST_CASE("an avatar is found by id in the first library that has it, or by a path with a slash") {
   const tests::TemporaryDirectory base;
   add_avatar(base / "one/ada");
   add_avatar(base / "two/ada");
@@ -51,6 +51,7 @@ TEST_CASE("an avatar is found by folder, then by id in the first library that ha
   CHECK(find_avatar("ada", libraries) == base / "one/ada");
   CHECK(find_avatar("bob", libraries) == base / "two/bob");
   CHECK(find_avatar((base / "two/ada").string(), {}) == base / "two/ada");
+  CHECK(find_avatar((base / "two/ada").string(), libraries) == base / "two/ada");
 }
 
 TEST_CASE("a name that leads nowhere is not found, and never leaves the libraries") {

@@ -20,14 +20,30 @@ const std::string k_prepare =
 
 TEST_CASE("avatar prepare writes a bundle that avatar show reads") {
   const TemporaryDirectory top;
-  const Ran ran = shell(k_prepare + "a --id anna && navtalk avatar show a --json", top.path());
+  const Ran ran = shell(k_prepare + "a --id anna && navtalk avatar show ./a --json", top.path());
   CHECK(ran.status == 0);
-  CHECK(ran.err.empty());
+  CHECK(contains(ran.err, "was made for ada and theo only: the face of anna will not look right"));
+  CHECK(contains(ran.err, "MuseTalk's weights"));
   CHECK(contains(ran.out, "length    1 frame, 0.04 s\n"));
   const auto shown = nlohmann::json::parse(ran.out.substr(ran.out.find("{\"")));
   CHECK(shown.at("id") == "anna");
   CHECK(shown.at("frames") == 1);
   CHECK(shown.at("face_source") == "box");
+}
+
+TEST_CASE("a preview shows the face's box, what is replaced, and its seam") {
+  const TemporaryDirectory top;
+  const std::string show = "navtalk avatar show ./a --preview p.png";
+  const Ran ran = shell(k_prepare + "a && " + show + " && " + show + "; echo $?", top.path());
+  CAPTURE(ran.err);
+  CHECK(contains(ran.out, "\n3\n"));
+  CHECK(contains(ran.err, "p.png exists"));
+  // The box's corner is green.
+  const Ran corner = shell(
+      "ffmpeg -loglevel error -i p.png -vf crop=1:1:60:60 -f rawvideo -pix_fmt rgb24 - | xxd -p",
+      top.path());
+  CHECK(corner.out == "3cdc3c\n");
+  CHECK(shell("navtalk avatar show ./a --preview p.jpg", top.path()).status == 2);
 }
 
 TEST_CASE("avatar prepare replaces a folder only with --force") {
@@ -37,7 +53,7 @@ TEST_CASE("avatar prepare replaces a folder only with --force") {
             top.path());
   CHECK(ran.status == 0);
   CHECK(contains(ran.out, "\n3\n{\"id\":\"a\""));
-  CHECK(ran.err == "navtalk: error: a exists: choose another output, or --force\n");
+  CHECK(contains(ran.err, "navtalk: error: a exists: choose another output, or --force\n"));
 }
 
 TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {

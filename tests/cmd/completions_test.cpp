@@ -47,6 +47,10 @@ TEST_CASE("bash completes commands, options, values and paths") {
   CHECK(bash_offers("navtalk fix-filenames /et") == "/etc\n");
   CHECK(bash_offers("navtalk --config /etc/os-rel") == "/etc/os-release\n");
   CHECK(bash_offers("navtalk --config config fix") == "fix-filenames\n");
+  CHECK(bash_offers("navtalk infer --avatar ''") == "ada\ntheo\n");
+  CHECK(bash_offers("navtalk avatar show th") == "theo\n");
+  CHECK(bash_offers("navtalk infer --avatar /et") == "/etc\n");
+  CHECK(contains(bash_offers("navtalk infer --voice en-u"), "en-us\n"));
 }
 
 TEST_CASE("fish completes commands, options, values and paths") {
@@ -60,6 +64,7 @@ TEST_CASE("fish completes commands, options, values and paths") {
   CHECK(fish_offers("navtalk --log-level de") == "debug\n");
   CHECK(fish_offers("navtalk completions z") == "zsh\n");
   CHECK(contains(fish_offers("navtalk fix-filenames /et"), "/etc/\n"));
+  CHECK(contains(fish_offers("navtalk infer --avatar "), "theo\n"));
 }
 
 TEST_CASE("zsh completes commands, options, values and paths") {
@@ -73,6 +78,8 @@ TEST_CASE("zsh completes commands, options, values and paths") {
   CHECK(contains(zsh_offers("navtalk --log-level "), "debug\n"));
   CHECK(contains(zsh_offers("navtalk completions "), "zsh\n"));
   CHECK(contains(zsh_offers("navtalk fix-filenames /"), "etc\n"));
+  CHECK(contains(zsh_offers("navtalk infer --avatar "), "theo\n"));
+  CHECK(contains(zsh_offers("navtalk infer --voice "), "en-us\n"));
 }
 
 TEST_CASE("the completion files of the package are what the binary prints") {

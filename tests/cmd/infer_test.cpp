@@ -52,9 +52,27 @@ TEST_CASE("an avatar's folder needs no demo beside it, whatever the folder is ca
   const TemporaryDirectory top;
   const std::string copy = "cp -r '" NAVTALK_SOURCE "/assets/demo/avatars/ada' anna\n";
   const std::string show = "NAVTALK_DATA_DIR=/nonexistent navtalk avatar show ";
-  CHECK(shell(copy + show + "anna", top.path()).status == 0);
+  CHECK(shell(copy + show + "./anna", top.path()).status == 0);
   CHECK(contains(shell(show + "./nobody", top.path()).err, "nobody"));
   CHECK(contains(shell(show + "nobody", top.path()).err, "/nonexistent"));
+}
+
+TEST_CASE("a folder in the current one never takes the place of an avatar's id") {
+  const TemporaryDirectory top;
+  const std::string make =
+      "ffmpeg -loglevel error -f lavfi -i color=red:s=96x96 -frames:v 1 p.png\n"
+      "for id in ada anna; do navtalk avatar prepare --image p.png --face-box 20,20,50,50 "
+      "--no-latents --output $id; done 2> /dev/null\n";
+  const Ran both = shell(make + "navtalk avatar show ada --json", top.path());
+  CHECK(both.status == 0);
+  CHECK(contains(both.out, "\"width\":704"));
+  CHECK(contains(both.err, "for that one write ./ada"));
+  const Ran here = shell("navtalk avatar show ./ada --json", top.path());
+  CHECK(contains(here.out, "\"width\":96"));
+  CHECK(here.err.empty());
+  const Ran other = shell("navtalk avatar show anna", top.path());
+  CHECK(other.status == 4);
+  CHECK(contains(other.err, "for the folder anna write ./anna"));
 }
 
 TEST_CASE("a clip that loops goes round in the video, every other forth and back") {
@@ -65,8 +83,9 @@ TEST_CASE("a clip that loops goes round in the video, every other forth and back
       "-frames:v 1 p/$((++n)).png; done\n"
       "echo '{\"boxes\": [[20,20,70,70], null, null]}' > boxes.json\n";
   const auto shown = [](const std::string& id, const std::string& option) {
-    return "navtalk avatar prepare --images p --face-boxes boxes.json --no-latents --output " + id +
-           option + "\nnavtalk infer --avatar ./" + id + " --audio a.wav --fps 6 --frames f-" + id +
+    return "navtalk avatar prepare --images p --face-boxes boxes.json --no-latents --fps 6 "
+           "--output " +
+           id + option + "\nnavtalk infer --avatar ./" + id + " --audio a.wav --frames f-" + id +
            "\n";
   };
   const Ran ran =

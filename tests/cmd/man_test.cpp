@@ -84,7 +84,7 @@ TEST_CASE("every option stands in its page, and no page names another") {
   REQUIRE(global.count("json") == 1);
   for (const auto& [name, options] : pages) {
     INFO(name);
-    CHECK(without(options, all(page(name), R"(\.It (?:Fl h , )?Fl -([a-z-]+))")) == Names{});
+    CHECK(without(options, all(page(name), R"(\.It (?:Fl [a-z] , )?Fl -([a-z-]+))")) == Names{});
     CHECK(without(all(page(name), R"(Fl -([a-z-]+))"), united(options, global)) == Names{});
   }
 }

@@ -21,12 +21,30 @@ TEST_CASE("a heading may be bold, rows never are") {
 
 TEST_CASE("a progress line shows share, counts and the time that is left") {
   using std::chrono::seconds;
-  CHECK(progress_line("decoding", 1, 4, seconds(20), 80) ==
-        "decoding  [######..................]   25%  1/4  eta 1:00");
-  CHECK(progress_line("decoding", 4, 4, seconds(20), 80) ==
-        "decoding  [########################]  100%  4/4");
-  CHECK(progress_line("decoding", 0, 4, seconds(0), 80) ==
-        "decoding  [........................]    0%  0/4");
-  CHECK(progress_line("looking", 17, 0, seconds(9), 80) == "looking  17");
-  CHECK(progress_line("decoding", 1, 4, seconds(20), 12) == "decoding  [#");
+  const auto line = [](std::size_t done, std::size_t total, seconds elapsed, std::size_t columns) {
+    return progress_line({.stage = "decoding", .done = done, .total = total, .elapsed = elapsed},
+                         columns);
+  };
+  CHECK(line(1, 4, seconds(20), 80) == "decoding  [######..................]   25%  1/4  eta 1:00");
+  CHECK(line(4, 4, seconds(20), 80) == "decoding  [########################]  100%  4/4");
+  CHECK(line(0, 4, seconds(0), 80) == "decoding  [........................]    0%  0/4");
+  CHECK(line(17, 0, seconds(9), 80) == "decoding  17");
+  CHECK(line(1, 4, seconds(20), 12) == "decoding  [#");
+}
+
+TEST_CASE("the time that is left is unknown until the speed is known") {
+  using std::chrono::milliseconds;
+  ProgressStep step{.stage = "rendering", .done = 8, .total = 100, .first = 8};
+  CHECK_FALSE(time_left(step));  // the first report
+  step.done = 12;
+  step.elapsed = milliseconds(50);
+  CHECK_FALSE(time_left(step));
+  step.elapsed = milliseconds(2000);  // 4 in 2 s, whatever was there before
+  REQUIRE(time_left(step));
+  CHECK(time_left(step)->count() == Approx(44));
+  CHECK(progress_json(step) ==
+        R"({"stage":"rendering","done":12,"total":100,"elapsed_s":2.0,"eta_s":44.0})");
+  step.total = 0;
+  CHECK(progress_json(step) ==
+        R"({"stage":"rendering","done":12,"total":null,"elapsed_s":2.0,"eta_s":null})");
 }

@@ -42,6 +42,14 @@ class Folder(unittest.TestCase):
         self.top = pathlib.Path(folder.name)
 
 
+class Shipped(unittest.TestCase):
+    def test_the_model_names_the_avatars_that_it_was_made_for(self):
+        demo = pathlib.Path(__file__).resolve().parents[2] / "assets/demo"
+        about = json.loads((demo / "models/navtalk.json").read_text())
+        self.assertEqual(about, {"made_for": sorted(AVATARS)})
+        self.assertEqual(about["made_for"], sorted(path.name for path in (demo / "avatars").iterdir()))
+
+
 class Replacing(Folder):
     def contents(self, folder):
         return {path.name: path.read_text() for path in (self.top / folder).iterdir()}

@@ -168,6 +168,14 @@ class Gateway(unittest.TestCase):
         socket.send(json.dumps({"type": "session.end"}))
         receive(second, "session.ready")
 
+    def test_a_stop_says_that_the_worker_stays_and_names_no_error(self):
+        self.ready()
+        self.gateway.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.gateway.process.wait(PATIENCE_S), 128 + signal.SIGTERM)
+        last = json.loads(self.gateway.process.stdout.read())
+        self.assertEqual(last, {"stopped": True, "workers_left": 1, "workers_end_after_s": 60})
+        self.assertEqual(self.gateway.errors(), [])
+
     def test_a_killed_client_gives_its_slot_back(self):
         url = self.gateway.url.replace("http", "ws") + "/v1/realtime"
         client = subprocess.Popen([sys.executable, "-c", CLIENT, url], stdout=subprocess.PIPE)

@@ -16,6 +16,7 @@ The folder is read back and must hold the same nets before it takes its place, f
 """
 
 import argparse
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -28,11 +29,13 @@ import torch  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import model_folder  # noqa: E402
 import provenance  # noqa: E402
+from faces.characters import AVATARS  # noqa: E402
 from files import replace_folder, required_state  # noqa: E402
 from nets.sizes import DEMO  # noqa: E402
 from training import calm_audio  # noqa: E402
 
-MODEL_FOLDERS = {"musetalkV15", "sd-vae", "whisper"}
+MADE_FOR = "navtalk.json"
+MODEL_FOLDERS = {"musetalkV15", "sd-vae", "whisper", MADE_FOR}
 DTYPES = {"f16": torch.float16, "f32": torch.float32}
 
 
@@ -102,6 +105,11 @@ def check_same(saved, loaded, dtype):
                 raise SystemExit(f"{name}: {key} came back different")
 
 
+def write_made_for(folder, avatars):
+    """Which avatars the nets move, for navtalk's warning; navtalk-model(1) describes the file."""
+    (folder / MADE_FOR).write_text(json.dumps({"made_for": sorted(avatars)}, indent=2) + "\n")
+
+
 def export(trained, output, dtype=torch.float16):
     """Writes the folder beside its place, reads it back, puts it there, and says how large it is."""
     nets, sizes = read_work(trained) if trained.is_dir() else read_prototype(trained)
@@ -109,6 +117,7 @@ def export(trained, output, dtype=torch.float16):
     shutil.rmtree(partial, ignore_errors=True)
     model_folder.save(partial, nets, sizes, dtype=dtype)
     check_same(nets, model_folder.load(partial)[0], dtype)
+    write_made_for(partial, AVATARS)
     replace_folder(partial, output, MODEL_FOLDERS)
     total = sum(f.stat().st_size for f in output.rglob("*") if f.is_file())
     print(f"{output}: {total / 1e6:.1f} MB")

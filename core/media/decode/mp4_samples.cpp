@@ -29,6 +29,8 @@ const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path
   const AVStream* stream = format->streams[index];
   if (stream->codecpar->codec_id != AV_CODEC_ID_H264) refuse(path, "the video is not H.264");
   const int pixels = stream->codecpar->format;
+  if (pixels == AV_PIX_FMT_NONE)
+    refuse(path, "its first picture cannot be decoded: the file is cut off or damaged");
   if (pixels != AV_PIX_FMT_YUV420P && pixels != AV_PIX_FMT_YUVJ420P)
     refuse(path, "the video is not 8-bit 4:2:0");
   return stream;

@@ -133,6 +133,9 @@ void StreamDecoder::feed() {
 }
 
 void StreamDecoder::check_end() {
+  if (packets_ == 0 && !damage_)
+    throw Error(Code::invalid,
+                options_.path.string() + " is empty: it holds no " + kind(options_.type));
   if (frames_ == 0) damaged("nothing can be decoded");
   if (damage_ && frames_ == 0) throw *damage_;
   if (damage_) return;

@@ -1,17 +1,18 @@
 #include "core/media/encode/muxer.h"
 
+#include <cstring>
 #include <new>
 
 #include "core/base/error.h"
 
 namespace navtalk::media {
 
-Muxer::Muxer(const std::filesystem::path& path) : path_(path) {
+Muxer::Muxer(Target target) : target_(std::move(target)) {
   capture_log();
   // The "file:" keeps FFmpeg from taking a part of the name for a protocol.
-  const std::string url = "file:" + path.string();
-  if (avformat_alloc_output_context2(&context_, nullptr, "mp4", url.c_str()) < 0)
-    throw std::bad_alloc();
+  const std::string url = target_.to_standard_output ? "pipe:1" : "file:" + target_.path.string();
+  if (avformat_alloc_output_context2(&context_, nullptr, target_.muxer, url.c_str()) < 0)
+    throw Error(Code::failed, std::string("this FFmpeg cannot write ") + target_.muxer);
   context_->flags |= AVFMT_FLAG_BITEXACT;  // no version, no date
   const int rc = avio_open(&context_->pb, url.c_str(), AVIO_FLAG_WRITE);
   if (rc >= 0) return;
@@ -35,7 +36,14 @@ AVStream& Muxer::add_stream(const AVCodecContext& encoder) {
 
 void Muxer::start() {
   AVDictionary* options = nullptr;
-  av_dict_set(&options, "movflags", "+faststart", 0);
+  const bool indexed =
+      std::strcmp(target_.muxer, "mp4") == 0 || std::strcmp(target_.muxer, "mov") == 0;
+  if (target_.to_standard_output) {
+    av_dict_set(&options, "movflags", "+frag_keyframe+empty_moov+default_base_moof", 0);
+    av_dict_set(&options, "frag_duration", "500000", 0);  // microseconds
+  } else if (indexed) {
+    av_dict_set(&options, "movflags", "+faststart", 0);
+  }
   const int rc = avformat_write_header(context_, &options);
   av_dict_free(&options);
   check(rc);
@@ -60,7 +68,8 @@ void Muxer::finish() {
 }
 
 void Muxer::fail(int error_code) const {
-  throw Error(Code::failed, path_.string() + " cannot be written: " + reason(error_code));
+  const std::string name = target_.to_standard_output ? "standard output" : target_.path.string();
+  throw Error(Code::failed, name + " cannot be written: " + reason(error_code));
 }
 
 void Muxer::check(int error_code) const {

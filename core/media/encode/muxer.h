@@ -1,4 +1,4 @@
-// An MP4 file being written: streams are added, then start(), then packets, then finish(). One
+// A media file being written: streams are added, then start(), then packets, then finish(). One
 // thread owns it. Private to core/media.
 #pragma once
 
@@ -10,7 +10,12 @@ namespace navtalk::media {
 
 class Muxer {
  public:
-  explicit Muxer(const std::filesystem::path& path);  // Error{failed} when it cannot be written
+  struct Target {
+    std::filesystem::path path{};
+    const char* muxer = "mp4";        // FFmpeg's name of the container
+    bool to_standard_output = false;  // fragments of MP4, instead of `path`
+  };
+  explicit Muxer(Target target);  // Error{failed} when it cannot be written
   ~Muxer();
   Muxer(const Muxer&) = delete;
   Muxer& operator=(const Muxer&) = delete;
@@ -19,13 +24,13 @@ class Muxer {
   void start();
   // All that `encoder` has ready. The stream is the one that was added for it.
   void drain(AVCodecContext& encoder, const AVStream& stream);
-  void finish();  // the index, moved to the front
+  void finish();  // the index, of MP4 and MOV moved to the front
 
  private:
   [[noreturn]] void fail(int error_code) const;
   void check(int error_code) const;
 
-  std::filesystem::path path_;
+  Target target_;
   AVFormatContext* context_ = nullptr;
   PacketPtr packet_ = make_packet();
 };

@@ -177,6 +177,11 @@ std::optional<EndedChild> Children::ended(const ProcessId& id) {
   return known() ? std::optional(ended_.at(id.pid)) : std::nullopt;
 }
 
+std::size_t Children::running() const {
+  const std::lock_guard lock(mutex_);
+  return children_.size();
+}
+
 std::vector<EndedChild> Children::ended() const {
   const std::lock_guard lock(mutex_);
   std::vector<EndedChild> all;

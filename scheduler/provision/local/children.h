@@ -55,6 +55,7 @@ class Children {
   // child of this process.
   std::optional<EndedChild> ended(const ProcessId& id);
   std::vector<EndedChild> ended() const;
+  std::size_t running() const;
   void forget(const ProcessId& id);
 
  private:

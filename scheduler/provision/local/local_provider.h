@@ -58,6 +58,10 @@ class LocalProvider : public Provider {
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
+  // Workers that this process started and that still run. They stay up for `gateway_timeout` after it
+  // ends, so that the next gateway finds them ready.
+  std::size_t running() const { return children_.running(); }
+  std::chrono::seconds gateway_timeout() const { return options_.gateway_timeout; }
 
  private:
   std::vector<std::string> arguments(const Gpu& gpu, const std::string& device) const;

@@ -3,11 +3,12 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <random>
 
 #include "core/base/error.h"
 #include "core/media/decode/video_reader.h"
-#include "core/media/encode/mp4_writer.h"
 #include "core/media/encode/stream_copy.h"
+#include "core/media/encode/video_writer.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -31,13 +32,13 @@ Image picture(int i, int width = 192, int height = 64) {
 
 void write_video(const fs::path& file, int frames, const FrameRate& fps = 25, int width = 192,
                  int height = 64) {
-  Mp4Writer writer({.path = file,
-                    .width = width,
-                    .height = height,
-                    .fps = fps,
-                    .audio = std::nullopt,
-                    .crf = 12,
-                    .threads = 1});
+  VideoWriter writer({.path = file,
+                      .width = width,
+                      .height = height,
+                      .fps = fps,
+                      .audio = std::nullopt,
+                      .crf = 12,
+                      .threads = 1});
   for (int i = 0; i < frames; ++i) writer.write(picture(i, width, height).view());
   writer.finish();
 }
@@ -105,6 +106,18 @@ TEST_CASE("a truncated video is refused wherever it is cut") {
     fs::resize_file(base / "cut.mp4", size * static_cast<unsigned>(percent) / 100);
     CHECK_THROWS_AS(IndexedVideo::open(base / "cut.mp4"), Error);
   }
+}
+
+TEST_CASE("a video that is cut within its first picture is called cut, not of another format") {
+  const TemporaryDirectory base;
+  std::mt19937 random(1);
+  Image noise(256, 256);
+  for (std::uint8_t& value : noise.pixels) value = static_cast<std::uint8_t>(random());
+  VideoWriter writer({.path = base / "v.mp4", .width = 256, .height = 256});
+  writer.write(noise.view());
+  writer.finish();
+  fs::resize_file(base / "v.mp4", fs::file_size(base / "v.mp4") / 10);
+  CHECK_THROWS_WITH(IndexedVideo::open(base / "v.mp4"), Catch::Contains("cut off or damaged"));
 }
 
 TEST_CASE("a copied stream has the source's pictures, and copying again gives the same bytes") {

@@ -49,6 +49,33 @@ TEST_CASE("a sentence is spoken, and the shell sees none of it") {
   CHECK(audio.duration_s() > 0.4);
 }
 
+TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for") {
+  const ScratchFolder folder;
+  const auto seconds = [&](const std::string& text, Markup markup) {
+    speak(text, "en-us", folder / "a.wav", {}, markup);
+    return decode_audio(folder / "a.wav").duration_s();
+  };
+  const std::string tagged = "Hello <break time=\"3s\"/> you.";
+  CHECK(seconds(tagged, Markup::none) == Approx(seconds("Hello you.", Markup::none)).margin(0.1));
+  CHECK(seconds(tagged, Markup::ssml) > 3);
+}
+
+TEST_CASE("subtitles stand while their sentences are spoken") {
+  const ScratchFolder folder;
+  const std::string first = "This sentence is the first one.", second = "Here is another!";
+  speak(first, "en-us", folder / "a.wav");
+  const double first_s = decode_audio(folder / "a.wav").duration_s();
+  speak(first + " " + second, "en-us", folder / "b.wav");
+  const double both_s = decode_audio(folder / "b.wav").duration_s();
+  const std::vector<Cue> cues = subtitles_of(first + "\n" + second, "en-us", both_s);
+  REQUIRE(cues.size() == 2);
+  CHECK(cues[0].text == first);
+  CHECK(cues[0].start_s == 0);
+  CHECK(cues[0].end_s == Approx(first_s).margin(0.05));
+  CHECK(cues[1].start_s == cues[0].end_s);
+  CHECK(cues[1].end_s == Approx(both_s).margin(0.01));
+}
+
 TEST_CASE("a long text is spoken whole") {
   const ScratchFolder folder;
   std::string text;
@@ -62,7 +89,7 @@ TEST_CASE("a long text is spoken whole") {
 TEST_CASE("a voice that is not there is named") {
   const ScratchFolder folder;
   const auto say = [&](const std::string& voice) { speak("hello", voice, folder / "a.wav"); };
-  expect_error(Code::not_found, {"klingon-x", "espeak-ng --voices"}, [&] { say("klingon-x"); });
+  expect_error(Code::not_found, {"klingon-x", "navtalk voices"}, [&] { say("klingon-x"); });
   expect_error(Code::not_found, {"\"f33\"", "variant"}, [&] { say("en-us+f33"); });
   expect_error(Code::not_found, {"variant"}, [&] { say("en-us+"); });
   CHECK_FALSE(std::filesystem::exists(folder / "a.wav"));

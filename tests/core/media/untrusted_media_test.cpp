@@ -5,8 +5,8 @@
 
 #include "core/media/decode/audio.h"
 #include "core/media/decode/video_reader.h"
-#include "core/media/encode/mp4_writer.h"
 #include "core/media/encode/stream_copy.h"
+#include "core/media/encode/video_writer.h"
 #include "core/media/image_file.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/media/wav.h"
@@ -17,7 +17,7 @@ using namespace navtalk::test;
 namespace {
 
 void put_video(const std::filesystem::path& path, int width, int height, int frames) {
-  Mp4Writer writer({.path = path, .width = width, .height = height, .fps = 25});
+  VideoWriter writer({.path = path, .width = width, .height = height, .fps = 25});
   const Image black(width, height);
   for (int t = 0; t < frames; ++t) writer.write(black.view());
   writer.finish();

@@ -11,7 +11,7 @@
 #include "core/files/partial_path.h"
 #include "core/media/decode/audio.h"
 #include "core/media/decode/video_reader.h"
-#include "core/media/encode/mp4_writer.h"
+#include "core/media/encode/video_writer.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/media/wav.h"
 
@@ -41,11 +41,11 @@ struct Clip {
 };
 
 void write_clip(const std::filesystem::path& path, const Clip& clip) {
-  Mp4Writer writer({.path = path,
-                    .width = clip.width,
-                    .height = clip.height,
-                    .fps = clip.fps,
-                    .audio = clip.audio});
+  VideoWriter writer({.path = path,
+                      .width = clip.width,
+                      .height = clip.height,
+                      .fps = clip.fps,
+                      .audio = clip.audio});
   for (int t = 0; t < clip.frames; ++t)
     writer.write(test_picture(clip.width, clip.height, t).view());
   writer.finish();
@@ -145,9 +145,9 @@ TEST_CASE("the sound starts with the picture and ends with it") {
 
 TEST_CASE("a clip that cannot be made is refused by name") {
   const ScratchFolder folder;
-  const auto open = [&](Mp4Options options) {
+  const auto open = [&](VideoOptions options) {
     options.path = folder / "clip.mp4";
-    Mp4Writer writer(options);
+    VideoWriter writer(options);
   };
   expect_error(Code::invalid, {"0x48"}, [&] { open({.width = 0, .height = 48}); });
   expect_error(Code::invalid, {"0 frames per second"},
@@ -159,7 +159,7 @@ TEST_CASE("a clip that cannot be made is refused by name") {
   expect_error(Code::failed, {"missing/clip.mp4", "No such file or directory"},
                [&] { write_clip(folder / "missing/clip.mp4", {}); });
   expect_error(Code::invalid, {"10x10"}, [&] {
-    Mp4Writer writer({.path = folder / "clip.mp4", .width = 64, .height = 48});
+    VideoWriter writer({.path = folder / "clip.mp4", .width = 64, .height = 48});
     writer.write(Image(10, 10).view());
   });
 }
@@ -172,7 +172,7 @@ TEST_CASE("a full disk is reported with the system's reason") {
 TEST_CASE("a writer that is abandoned leaves no clip that looks whole") {
   const ScratchFolder folder;
   {
-    Mp4Writer writer({.path = folder / "clip.mp4", .width = 64, .height = 48});
+    VideoWriter writer({.path = folder / "clip.mp4", .width = 64, .height = 48});
     for (int t = 0; t < 20; ++t) writer.write(test_picture(64, 48, t).view());
   }
   expect_error(Code::invalid, {"clip.mp4"}, [&] { read_clip(folder / "clip.mp4"); });

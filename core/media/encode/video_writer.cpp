@@ -1,6 +1,6 @@
-#include "core/media/encode/mp4_writer.h"
+#include "core/media/encode/video_writer.h"
 
-#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <string>
@@ -9,10 +9,9 @@
 #include "core/base/channel.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
-#include "core/media/encode/aac_track.h"
 #include "core/media/encode/muxer.h"
-#include "core/media/encode/x264_encoder.h"
-#include "core/media/pixels.h"
+#include "core/media/encode/picture_encoder.h"
+#include "core/media/encode/sound_track.h"
 
 namespace navtalk {
 namespace {
@@ -21,38 +20,25 @@ using media::FramePtr;
 
 // Frames between the caller and the encoder: enough that neither waits for the other's jitter.
 constexpr std::size_t k_frames = 4;
-constexpr int k_largest_side = 16384;  // H.264's
+constexpr int k_largest_side = 16384;    // H.264's and WebP's
+constexpr FrameRate k_fastest_gif = 50;  // browsers slow down what claims to be faster
 
-constexpr int even(int n) { return n + n % 2; }
-
-void check_options(const Mp4Options& options) {
+void check_options(const VideoOptions& options) {
   const auto fits = [](int side) { return side > 0 && side <= k_largest_side; };
   if (!fits(options.width) || !fits(options.height))
     throw Error(Code::invalid, "a video of " + std::to_string(options.width) + "x" +
                                    std::to_string(options.height) + " pixels cannot be written");
-  if (options.fps < 1 || options.fps > 1000)
-    throw Error(Code::invalid, "a video of " + text(options.fps) +
-                                   " frames per second cannot be written: 1 to 1000 are possible");
+  const FrameRate fastest = options.format->pictures == PictureCodec::gif ? k_fastest_gif : 1000;
+  if (options.fps < 1 || options.fps > fastest)
+    throw Error(Code::invalid,
+                "a video of " + text(options.fps) + " frames per second cannot be written as " +
+                    options.format->ending + ": 1 to " + text(fastest) + " are possible");
 }
 
-// libx264's AVX-512 code for macroblock trees reads memory that nobody set (build 164, widths that
-// are no multiple of 256): the same pictures then gave another file each time. Its AVX2 code does
-// not and is as fast.
-const char* reproducible_code() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bw")) return "asm=avx2";
-#endif
-  return "";
-}
-
-media::CodecPtr open_encoder(const Mp4Options& options) {
-  return media::open_x264(
-      {.width = even(options.width),
-       .height = even(options.height),
-       .fps = options.fps,
-       .threads = options.threads,
-       .crf = static_cast<double>(options.crf),
-       .more = {{"preset", options.preset}, {"x264-params", reproducible_code()}}});
+media::Muxer::Target target_of(const VideoOptions& options) {
+  return {.path = options.path,
+          .muxer = options.format->muxer,
+          .to_standard_output = options.to_standard_output};
 }
 
 FramePtr picture(const AVCodecContext& encoder) {
@@ -68,31 +54,34 @@ FramePtr picture(const AVCodecContext& encoder) {
 
 //  write(): caller's thread                    encoding thread
 //    pop a blank frame  <----- blank_ --------- push it back
-//    convert BGR into it                        x264, AAC up to the same time, MP4
+//    convert BGR into it                        the picture, the sound up to the same time, the file
 //    push it            ------ filled_ -------> pop
 // A failure of the encoding thread is kept, and closing the channels wakes the caller to throw it.
-struct Mp4Writer::Impl {
-  Mp4Options options;
+struct VideoWriter::Impl {
+  VideoOptions options;
   media::Muxer muxer;
-  media::BgrToYuv420 to_yuv;
-  media::CodecPtr encoder;
+  media::PictureEncoder encoder;
   AVStream* stream;
-  std::optional<media::AacTrack> audio;
+  std::optional<media::SoundTrack> audio;
   Channel<FramePtr> blank{k_frames}, filled{k_frames};
   Guarded<std::exception_ptr> failure;
   std::int64_t frames = 0;
   std::stop_source abandon;  // without finish()
   std::jthread thread;       // last, so that it ends before what it uses
 
-  explicit Impl(Mp4Options given)
+  explicit Impl(VideoOptions given)
       : options((check_options(given), std::move(given))),
-        muxer(options.path),
-        to_yuv(options.width, options.height),
-        encoder(open_encoder(options)),
-        stream(&muxer.add_stream(*encoder)) {
-    if (options.audio) audio.emplace(*options.audio, abandon.get_token(), muxer);
+        muxer(target_of(options)),
+        encoder(media::open_picture_encoder(options)),
+        stream(&muxer.add_stream(*encoder.codec)) {
+    if (options.audio && options.format->sound != SoundCodec::none) {
+      audio.emplace(media::SoundSource{.file = *options.audio,
+                                       .start_s = options.audio_start_s,
+                                       .stop = abandon.get_token()},
+                    options.format->sound, muxer);
+    }
     muxer.start();
-    for (std::size_t i = 0; i < k_frames; ++i) blank.push(picture(*encoder));
+    for (std::size_t i = 0; i < k_frames; ++i) blank.push(picture(*encoder.codec));
     thread = std::jthread([this] { run(); });
   }
 
@@ -110,17 +99,26 @@ struct Mp4Writer::Impl {
     std::int64_t encoded = 0;
     while (std::optional<FramePtr> frame = filled.pop()) {
       if (abandon.stop_requested()) return;
-      media::send(*encoder, frame->get());
-      muxer.drain(*encoder, *stream);
+      media::send(*encoder.codec, frame->get());
+      muxer.drain(*encoder.codec, *stream);
       ++encoded;
+      check_length(encoded);
       if (audio) audio->advance(options.fps.seconds(encoded));
       blank.push(std::move(*frame));
     }
     if (abandon.stop_requested()) return;
-    media::send(*encoder, nullptr);
-    muxer.drain(*encoder, *stream);
+    media::send(*encoder.codec, nullptr);
+    muxer.drain(*encoder.codec, *stream);
     if (audio) audio->finish(options.fps.seconds(encoded));
     muxer.finish();
+  }
+
+  void check_length(std::int64_t pictures) const {
+    const VideoFormat& format = *options.format;
+    if (format.longest_s == 0 || options.fps.seconds(pictures) <= format.longest_s) return;
+    throw Error(Code::invalid, "a " + std::string(format.ending) + " lasts " +
+                                   std::to_string(std::lround(format.longest_s)) +
+                                   " s at most: write .mp4 or .webm, or a part of it");
   }
 
   void throw_failure() {
@@ -130,15 +128,16 @@ struct Mp4Writer::Impl {
   }
 };
 
-Mp4Writer::Mp4Writer(Mp4Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+VideoWriter::VideoWriter(VideoOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
 
-Mp4Writer::~Mp4Writer() {
+VideoWriter::~VideoWriter() {
   impl_->abandon.request_stop();
   impl_->filled.close();
 }
 
-void Mp4Writer::write(ConstImageView bgr) {
-  const Mp4Options& options = impl_->options;
+void VideoWriter::write(ConstImageView bgr) {
+  const VideoOptions& options = impl_->options;
   if (bgr.width != options.width || bgr.height != options.height || bgr.channels != 3)
     throw Error(Code::invalid, "a frame of " + std::to_string(bgr.width) + "x" +
                                    std::to_string(bgr.height) + " does not fit the video " +
@@ -148,12 +147,12 @@ void Mp4Writer::write(ConstImageView bgr) {
     impl_->throw_failure();
     throw Error(Code::failed, options.path.string() + " is already finished");
   }
-  impl_->to_yuv.convert(bgr, **frame);
+  impl_->encoder.convert(bgr, **frame);
   (*frame)->pts = impl_->frames++;
   impl_->filled.push(std::move(*frame));
 }
 
-void Mp4Writer::finish() {
+void VideoWriter::finish() {
   if (impl_->frames == 0)
     throw Error(Code::invalid, impl_->options.path.string() + ": a video without frames");
   impl_->filled.close();

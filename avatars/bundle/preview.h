@@ -1,0 +1,13 @@
+// A picture that shows how an avatar's face is replaced. Stateless.
+#pragma once
+
+#include "avatars/bundle/bundle.h"
+#include "core/tensor/image.h"
+
+namespace navtalk {
+
+// The first frame with a face, BGR: the mask as a tint (what is replaced), the seam as a yellow line
+// (where the mask is a half), and the face's box in green. Error{invalid} when no frame has a face.
+Image preview(const Bundle& avatar);
+
+}  // namespace navtalk

@@ -1,0 +1,69 @@
+// Where rendered frames go: a video file, standard output, a folder of PNGs (with the sound beside
+// them, or without), or a video and a folder. Files and folders appear whole or not at all. Private
+// to the command.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/render_module/infer/output_target.h"
+#include "core/base/frame_rate.h"
+#include "core/files/partial_path.h"
+#include "core/media/encode/video_writer.h"
+#include "core/media/subtitle_painter.h"
+#include "core/speech/subtitles.h"
+#include "core/tensor/image.h"
+
+namespace navtalk::cmd {
+
+struct RenderedVideo {
+  std::optional<std::filesystem::path> file, frames_directory, subtitles;
+  std::int64_t frames = 0;
+};
+
+class InferOutput {
+ public:
+  struct Options {
+    OutputTarget target{};
+    std::filesystem::path frames{};  // empty: not wanted
+    bool force = false;
+    PictureSize size{};  // 0: the avatar's
+    std::optional<double> crf{};
+    int kbit_per_s = 0;
+    std::string subtitles{};  // srt, vtt or burn; empty: none
+  };
+  // Refuses what cannot be written before any work is done.
+  explicit InferOutput(const Options& options);
+
+  struct Content {
+    int width = 0, height = 0;  // of the frames that come
+    FrameRate fps = 25;
+    std::filesystem::path audio{};
+    double audio_start_s = 0, duration_s = 0;
+    std::vector<Cue> cues{};
+  };
+  void start(const Content& content);
+  void write(ConstImageView bgr);
+  RenderedVideo finish(const std::stop_token& stop);
+
+ private:
+  template <class Work>
+  void with_names(const Work& work);  // in the errors of it
+  ConstImageView scaled(ConstImageView bgr);
+  ConstImageView painted(ConstImageView bgr);
+  void write_subtitles();
+
+  Options options_;
+  Content content_;
+  std::optional<PartialPath> file_, frames_, subtitles_;
+  std::optional<SubtitlePainter> painter_;
+  std::unique_ptr<VideoWriter> writer_;
+  Image scaled_, painted_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,31 @@
+// navtalk avatar show --preview.
+#include "avatars/bundle/preview.h"
+
+#include <cerrno>
+#include <fstream>
+
+#include "cmd/render_module/bodies.h"
+#include "core/base/error.h"
+#include "core/files/partial_path.h"
+#include "core/files/temporary_folder.h"
+#include "core/files/whole_file.h"
+#include "core/media/image_file.h"
+
+namespace navtalk::cmd {
+
+void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
+                    bool force) {
+  if (file.extension() != ".png")
+    throw Error(Code::usage, "--preview " + file.string() + ": a preview is a .png");
+  PartialPath partial({.target = file, .overwrite = force});
+  // A PNG is written to a new name only, and the partial file is there already.
+  const TemporaryFolder folder;
+  const std::filesystem::path png = folder.path() / "preview.png";
+  write_png(png, preview(Bundle::open(directory)).view());
+  std::ofstream out(partial.path(), std::ios::binary);
+  if (!(out << std::ifstream(png, std::ios::binary).rdbuf()).flush())
+    throw Error(Code::failed, file.string() + " cannot be written: " + system_message(errno));
+  partial.commit();
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,139 @@
+// What `navtalk infer` takes: files, pipes, several of them, texts.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/cmd/shell.h"
+#include "tests/temporary_directory.h"
+
+using navtalk::tests::contains;
+using navtalk::tests::Ran;
+using navtalk::tests::shell;
+using navtalk::tests::TemporaryDirectory;
+
+namespace {
+
+// Two short recordings, and a still: few faces are computed.
+const std::string k_make_red = R"(
+ffmpeg -loglevel error -f lavfi -i sine=frequency=300:duration=0.5 -ar 16000 a.wav
+ffmpeg -loglevel error -f lavfi -i sine=frequency=300:duration=0.25 -ar 16000 b.wav
+ffmpeg -loglevel error -f lavfi -i color=red:s=96x96 -frames:v 1 p.png
+navtalk avatar prepare --image p.png --face-box 20,20,50,50 --no-latents --output red 2> /dev/null
+)";
+const std::string k_say_red = "navtalk infer --avatar ./red --fps 4 --progress none ";
+
+}  // namespace
+
+TEST_CASE("standard input, a named pipe and process substitution are read as files are") {
+  const TemporaryDirectory top;
+  REQUIRE(shell(k_make_red + k_say_red + "--audio a.wav -o file.mp4", top.path()).status == 0);
+  const auto same = [&](const std::string& how) {
+    const Ran ran = shell("rm -f x.mp4; " + how + " && cmp file.mp4 x.mp4", top.path());
+    CAPTURE(how, ran.err);
+    return ran.status == 0;
+  };
+  CHECK(same("cat a.wav | " + k_say_red + "--audio - -o x.mp4"));
+  CHECK(same(k_say_red + "--audio - -o x.mp4 < a.wav"));
+  CHECK(same(k_say_red + "--audio <(cat a.wav) -o x.mp4"));
+  CHECK(same("mkfifo f; cat a.wav > f & " + k_say_red + "--audio f -o x.mp4"));
+  const Ran nothing = shell(k_say_red + "--audio - -o n.mp4 < /dev/null", top.path());
+  CHECK(nothing.status == 3);
+  CHECK(contains(nothing.err, "standard input is empty"));
+  CHECK(contains(shell("echo no sound | " + k_say_red + "--audio - -o y.mp4", top.path()).err,
+                 "standard input cannot be read as audio"));
+}
+
+TEST_CASE("several recordings become several videos, named after them") {
+  const TemporaryDirectory top;
+  REQUIRE(shell(k_make_red, top.path()).status == 0);
+  const Ran ran =
+      shell(k_say_red + "--audio a.wav b.wav --output-dir d --format webm --json", top.path());
+  CAPTURE(ran.err);
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "\"output\":\"d/a.webm\""));
+  CHECK(contains(ran.out, "\n{\"audio\":\"b.wav\",\"output\":\"d/b.webm\""));
+  CHECK(std::filesystem::exists(top / "d/b.webm"));
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Ran no = shell(k_say_red + options, top.path());
+    CAPTURE(options, no.err);
+    CHECK(no.status != 0);
+    CHECK(contains(no.err, why));
+  };
+  refused("--audio a.wav b.wav", "name their folder with --output-dir");
+  refused("--audio a.wav ./a.wav --output-dir e", "would both become e/a.mp4");
+  refused("--audio b.wav a.wav --output-dir d --format webm", "d/b.webm exists");
+  CHECK_FALSE(std::filesystem::exists(top / "e"));
+}
+
+TEST_CASE("each paragraph of a text file is a video") {
+  const TemporaryDirectory top;
+  REQUIRE(shell(k_make_red + "printf '\\nOne,\\nstill one.\\n \\n\\nTwo.\\n' > t.txt", top.path())
+              .status == 0);
+  const Ran ran = shell(k_say_red + "--text-file t.txt --output-dir d && ls d", top.path());
+  CAPTURE(ran.err);
+  CHECK(contains(ran.out, "t-01.mp4\nt-02.mp4\n"));
+  CHECK(shell("echo Hello. | " + k_say_red + "--text-file - -o x.mp4", top.path()).status == 0);
+  CHECK(contains(shell("echo | " + k_say_red + "--text-file - -o y.mp4", top.path()).err,
+                 "standard input holds no text"));
+}
+
+TEST_CASE("a text in letters that the voice does not speak is warned of, with a voice that does") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_make_red + k_say_red + "--text 'Привет, мир' -o a.mp4", top.path());
+  CHECK(contains(ran.err, "mostly in Cyrillic writing"));
+  CHECK(contains(ran.err, "--voice ru does"));
+  const Ran right = shell(k_say_red + "--text 'Привет, мир' --voice ru -o b.mp4", top.path());
+  CHECK_FALSE(contains(right.err, "writing"));
+  CHECK(contains(shell(k_say_red + "--text '<b>One</b>' -o c.mp4", top.path()).err,
+                 "the text has tags, which are left out"));
+}
+
+TEST_CASE("subtitles stand beside the video, in its folder or in its pictures") {
+  const TemporaryDirectory top;
+  const std::string say = k_say_red + "--text 'One two three. Four five six.' --subtitles ";
+  const Ran beside = shell(k_make_red + say + "srt -o a.mp4 && cat a.srt", top.path());
+  CAPTURE(beside.err);
+  CHECK(contains(beside.out, "1\n00:00:00,000 --> "));
+  CHECK(contains(beside.out, "Four five six.\n"));
+  CHECK(contains(shell(say + "vtt -o d/ && cat d/subtitles.vtt", top.path()).out, "WEBVTT\n"));
+  CHECK(shell(say + "burn --frames burnt && " + k_say_red +
+                  "--text 'One two three. Four five six.' --frames plain && "
+                  "cmp burnt/00000000.png plain/00000000.png",
+              top.path())
+            .status == 1);
+  const Ran part =
+      shell(say + "srt --start 0.5 --duration 0.5 -o part.mp4 && cat part.srt", top.path());
+  CHECK(contains(part.out, "1\n00:00:00,000 --> 00:00:00,500\nOne two three."));
+  CHECK(shell(say + "srt -o - | cat", top.path()).out.empty());
+  CHECK(shell(k_say_red + "--audio a.wav --subtitles srt -o x.mp4", top.path()).status == 2);
+}
+
+TEST_CASE("voices are listed by language") {
+  const Ran all = shell("navtalk voices");
+  CHECK(contains(all.out, "\nen-us "));
+  CHECK(contains(all.out, "\nru "));
+  const Ran one = shell("navtalk voices ru --json");
+  CHECK(contains(one.out, R"({"voices":[{"voice":"ru","language":"Russian",)"));
+  CHECK_FALSE(contains(one.out, "en-us"));
+  CHECK(shell("navtalk voices xx").status == 4);
+}
+
+TEST_CASE("a recording without samples is called empty, not damaged") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_make_red +
+                            "head -c 44 /dev/zero > /dev/null\n"
+                            "ffmpeg -loglevel error -f s16le -ar 8000 -ac 1 -i /dev/null e.wav\n" +
+                            k_say_red + "--audio e.wav -o x.mp4",
+                        top.path());
+  CHECK(ran.status == 3);
+  CHECK(contains(ran.err, "e.wav is empty"));
+}
+
+TEST_CASE("progress can be read by programs") {
+  const TemporaryDirectory top;
+  const Ran ran =
+      shell(k_make_red +
+                "navtalk infer --avatar ./red --audio a.wav --fps 4 -o x.mp4 --progress "
+                "json --log-level error",
+            top.path());
+  CHECK(contains(ran.err, R"({"stage":"rendering","done":2,"total":2,)"));
+}
