@@ -62,6 +62,8 @@ export interface Queue {
 export interface SessionEvents {
   queue: Queue;
   ready: Ready;
+  /** The first picture was drawn. */
+  picture: {};
   resuming: {};
   resumed: Ready;
   "speech-started": { pts_us: number };

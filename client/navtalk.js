@@ -55,6 +55,7 @@ export class Session extends EventTarget {
   #follow = 0;
   #lastError = null;
   #volume = 1;
+  #seen = false; // a picture was drawn
   #interruptions = 0;
   #sendingFile = 0;
   #foreign = false; // other sound than the microphone's is still to come back
@@ -94,6 +95,8 @@ export class Session extends EventTarget {
       wantKeyFrame: () => this.#control({ type: "keyframe" }),
       drawn: () => {
         this.#drawn.count(performance.now());
+        if (!this.#seen) this.#tell("picture");
+        this.#seen = true;
         if (this.#clock.sound) this.#drift.add(this.#pictures.driftMs);
       },
     });

@@ -1,4 +1,4 @@
-// Latency as DESIGN and docs/protocol.md define it: the arrival of the last picture whose time is not
+// Latency (docs/client.md): the arrival of the last picture whose time is not
 // after that of a sample, minus the sending of the message that held the sample. Sound that is sent
 // comes back sample for sample, so that counting finds it again.
 

@@ -67,6 +67,7 @@ function listen(one) {
     composer.use(nameOf(avatar.id), true);
     byId("text").focus({ preventScroll: true });
   });
+  on("picture", () => stage.pictured());
   on("resuming", () => {
     status("Reconnecting", "alarm");
     composer.use(nameOf(avatar.id), false);

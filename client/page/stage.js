@@ -70,11 +70,15 @@ export class Stage {
   live() {
     this.veil.hidden = true;
     delete this.stage.dataset.veiled;
-    this.stage.dataset.live = "";
     this.#controls(true);
     this.speaking(false);
-    byId("poster").pause();
     announce(`${this.name} is ready.`);
+  }
+
+  /** The first picture takes the preview's place. */
+  pictured() {
+    this.stage.dataset.live = "";
+    byId("poster").pause();
   }
 
   speaking(speaks) {
