@@ -6,11 +6,12 @@ import sys
 import unittest
 
 NAVTALK = sys.argv.pop(1)
+QUIET = [NAVTALK, "--progress", "none"]
 
 
 def run(*arguments):
     return subprocess.run(
-        [NAVTALK, "bench", "image", "--time", "0", *arguments], capture_output=True, text=True, check=False
+        [*QUIET, "bench", "image", "--time", "0", *arguments], capture_output=True, text=True, check=False
     )
 
 

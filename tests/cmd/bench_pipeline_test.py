@@ -6,11 +6,12 @@ import sys
 import unittest
 
 NAVTALK = sys.argv.pop(1)
+QUIET = [NAVTALK, "--progress", "none"]
 
 
 def run(*arguments):
     return subprocess.run(
-        [NAVTALK, *arguments[:-1], "bench", "pipeline", "--time", "0", "--threads", "1", *arguments[-1]],
+        [*QUIET, *arguments[:-1], "bench", "pipeline", "--time", "0", "--threads", "1", *arguments[-1]],
         capture_output=True,
         text=True,
         check=False,

@@ -8,12 +8,13 @@ import tempfile
 import unittest
 
 NAVTALK = sys.argv.pop(1)
+QUIET = [NAVTALK, "--progress", "none"]
 
 
 def run(*arguments, gpus=20):
     quick = ["--clients", "3", "--seconds", "0.2", "--slots", "7", "--gpus", str(gpus)]
     return subprocess.run(
-        [NAVTALK, "bench", "pool", *quick, *arguments], capture_output=True, text=True, check=False
+        [*QUIET, "bench", "pool", *quick, *arguments], capture_output=True, text=True, check=False
     )
 
 

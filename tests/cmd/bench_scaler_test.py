@@ -8,12 +8,13 @@ import tempfile
 import unittest
 
 NAVTALK = sys.argv.pop(1)
+QUIET = [NAVTALK, "--progress", "none"]
 SMALL = ("--days", "1", "--sessions", "1000")
 KEYS = ("policy", "knob", "p_wait", "p50_wait_s", "p99_wait_s", "gpu_hours", "usd", "starts", "leaked_gpu_hours")
 
 
 def run(*arguments):
-    return subprocess.run([NAVTALK, "bench", "scaler", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run([*QUIET, "bench", "scaler", *arguments], capture_output=True, text=True, check=False)
 
 
 class BenchScaler(unittest.TestCase):

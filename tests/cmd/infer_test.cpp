@@ -17,7 +17,9 @@ const std::string k_wav =
 head -c 8000 /dev/zero | tr '\0' '\200' >> a.wav
 )";
 const std::string k_infer =
-    "NAVTALK_LOG_FORMAT=text navtalk infer --avatar ada --audio a.wav --output a.mp4 --fps 1";
+    "NAVTALK_LOG_FORMAT=text navtalk infer --progress none --avatar ada --audio a.wav --output "
+    "a.mp4 --fps "
+    "1";
 
 }  // namespace
 

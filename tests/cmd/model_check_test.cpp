@@ -16,8 +16,8 @@ const std::string k_wide = NAVTALK_SOURCE "/tests/golden/wide";
 }  // namespace
 
 TEST_CASE("model check lists every file with state, container and checksum, and exits with 0") {
-  const Ran ran = shell("navtalk model check " + k_wide + "; echo \"= $?\"\n" + "cd " + k_wide +
-                        " && sha256sum whisper/model.safetensors | cut -c1-64");
+  const Ran ran = shell("navtalk --progress none model check " + k_wide + "; echo \"= $?\"\n" +
+                        "cd " + k_wide + " && sha256sum whisper/model.safetensors | cut -c1-64");
   CHECK(ran.err.empty());
   CHECK(contains(ran.out, "FILE "));
   CHECK(contains(ran.out, "wide fits\n= 0\n"));
