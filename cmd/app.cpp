@@ -91,7 +91,8 @@ ProgressStyle progress_style(const std::string& name) {
 int run_command(const Command& command, const Globals& globals, Context& context) {
   context.colour = wants_colour(STDOUT_FILENO, globals.no_color);
   context.config_option = globals.config_file;
-  if (command.needs_config) context.config_reading = read_configuration(globals);
+  context.reread_config = [globals] { return read_configuration(globals); };
+  if (command.needs_config) context.config_reading = context.reread_config();
   context.config = context.config_reading.config;
   log::start(context.config.log.level, context.config.log.format,
              wants_colour(STDERR_FILENO, globals.no_color));
@@ -137,11 +138,14 @@ int parse_and_run(int argc, char** argv, Context& context) {
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported like a full disk
   withdraw_from_environment(k_secrets);  // before the first thread
-  const SignalStop signals;
+  SignalStop signals;
   const FailureStyle style{
       .json = has_flag(argc, argv, "--json"),
       .colour = wants_colour(STDERR_FILENO, has_flag(argc, argv, "--no-color"))};
   Context context{.out = Output(STDOUT_FILENO), .json = style.json, .stop = signals.token()};
+  context.on_hangup = [&signals](std::function<void()> callback) {
+    signals.on_hangup(std::move(callback));
+  };
   try {
     const int status = parse_and_run(argc, argv, context);
     context.out.flush();

@@ -29,6 +29,8 @@ CLI::App& Commands::parent(Group group) {
       return named("bench", "Measure how fast this machine is");
     case Group::config:
       return named("config", "Check and show the configuration");
+    case Group::key:
+      return named("key", "Make, show and revoke API keys");
     case Group::model:
       return named("model", "Check model files and verify their results");
     case Group::pool:

@@ -20,6 +20,9 @@ void add_commands(Commands& commands) {
   add_pool_remove(commands);
   add_pool_events(commands);
   add_pool_audit(commands);
+  add_key_create(commands);
+  add_key_list(commands);
+  add_key_revoke(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
   add_bench_pool(commands);

@@ -20,8 +20,10 @@ struct Context {
   Config config{};                 // file and environment; the command lays its own flags over it
   ConfigReading config_reading{};  // the same with its origins
   std::optional<std::filesystem::path> config_option{};  // --config
+  std::function<ConfigReading()> reread_config{};        // as it was read at the start
   std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
-  Progress progress{};     // a bar on a terminal, lines in a pipe, or JSON: --progress
+  std::function<void(std::function<void()>)> on_hangup{};  // SignalStop::on_hangup()
+  Progress progress{};  // a bar on a terminal, lines in a pipe, or JSON: --progress
 };
 
 // The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as

@@ -261,6 +261,18 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk key create --tenant")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk key create --role")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk key create --expires")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -437,7 +449,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -669,6 +681,18 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk key create --tenant")
+      :
+      return
+      ;;
+    "navtalk key create --role")
+      _navtalk_words 'user admin'
+      return
+      ;;
+    "navtalk key create --expires")
+      :
+      return
+      ;;
     "navtalk bench image --size")
       _navtalk_words '512 720p 1080p'
       return
@@ -851,7 +875,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'infer voices serve avatar pool bench model fix-filenames config completions'
+        _navtalk_words 'infer voices serve avatar pool key bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
@@ -980,6 +1004,34 @@ _navtalk() {
         :
       fi
       ;;
+    "navtalk key")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_words 'create list revoke'
+      fi
+      ;;
+    "navtalk key create")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--tenant --role --expires --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk key list")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk key revoke")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
     "navtalk bench")
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
@@ -1017,7 +1069,7 @@ _navtalk() {
       ;;
     "navtalk bench serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --help -h --version --config --json --log-level --no-color'
+        _navtalk_words '--url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --device --precision
+    set -l commands 'infer' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -35,6 +35,7 @@ complete -c navtalk -n '__navtalk_at ' -a voices -d 'List the voices in which es
 complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gateway with its GPUs, or one GPU\'s worker'
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare and show avatars'
 complete -c navtalk -n '__navtalk_at ' -a pool -d 'Show and control the pool of GPUs'
+complete -c navtalk -n '__navtalk_at ' -a key -d 'Make, show and revoke API keys'
 complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
 complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and verify their results'
 complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Remove carriage returns from file and folder names'
@@ -128,6 +129,13 @@ complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'Maximum number
 complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Continue with new events until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool audit' -l days -x -d 'The last N days (UTC), including today (default 7)'
 complete -c navtalk -n '__navtalk_at pool audit' -l tolerance -x -d 'Fraction by which a bill may exceed the record (default 0.05)'
+complete -c navtalk -n '__navtalk_at key' -a create -d 'Make an API key and print it, once'
+complete -c navtalk -n '__navtalk_at key' -a list -d 'Show the API keys, without what is secret'
+complete -c navtalk -n '__navtalk_at key' -a revoke -d 'Make an API key invalid, for good'
+complete -c navtalk -n '__navtalk_at key create' -l tenant -x -d 'The tenant whose sessions it opens'
+complete -c navtalk -n '__navtalk_at key create' -l role -x -a 'user admin' -d 'user: sessions and browser tokens; admin: also the pool and metrics'
+complete -c navtalk -n '__navtalk_at key create' -l expires -x -d 'Length of time such as 12h or 90d; without it never'
+complete -c navtalk -n '__navtalk_at key revoke' -x
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
 complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'

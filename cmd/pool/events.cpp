@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
+#include "cmd/duration.h"
 #include "cmd/pool/parts.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/base/sleep.h"
-#include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
 #include "scheduler/service/pool_report.h"
@@ -25,18 +25,6 @@ TimePoint wall_now() {
   return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
-// "90s", "15m", "2h", "3d": so long ago.
-std::optional<TimePoint> ago(const std::string& text) {
-  std::string_view rest = text;
-  const auto number = take_number<double>(rest);
-  if (!number || rest.size() != 1 || *number < 0) return std::nullopt;
-  const std::string_view units = "smhd";
-  const std::array<double, 4> seconds = {1, 60, 3600, 86400};
-  const std::size_t unit = units.find(rest.front());
-  if (unit == std::string_view::npos || *number > 1e6) return std::nullopt;
-  return wall_now() - from_seconds(*number * seconds.at(unit));
-}
-
 // RFC 3339 in UTC, also without its "Z" or the time of day.
 std::optional<TimePoint> moment(const std::string& text) {
   for (const char* rest : {"", "Z", "T00:00:00Z"}) {
@@ -48,7 +36,7 @@ std::optional<TimePoint> moment(const std::string& text) {
 
 std::optional<TimePoint> parse_since(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  if (const auto time = ago(text)) return time;
+  if (const auto length = parse_duration(text)) return wall_now() - *length;
   if (const auto time = moment(text)) return time;
   throw Error(Code::usage, "--since: '" + printable(text) +
                                "' is neither a time such as 2026-11-21T14:00:00Z nor a length such "

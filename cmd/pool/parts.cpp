@@ -6,12 +6,17 @@
 #include "core/files/state_directory.h"
 #include "core/process/identity.h"
 #include "scheduler/health/worker_token.h"
+#include "scheduler/store/sql_pool_store.h"
 
 namespace navtalk::cmd {
 
 std::unique_ptr<PoolStore> open_store(const Config& config) {
-  if (!config.store.url.empty()) return PoolStore::open(config.store.url);
-  return PoolStore::open("sqlite:" + (made_state_directory() / "pool.db").native());
+  return std::make_unique<SqlPoolStore>(open_backend(config));
+}
+
+std::shared_ptr<StoreBackend> open_backend(const Config& config) {
+  if (!config.store.url.empty()) return StoreBackend::open(config.store.url);
+  return StoreBackend::open("sqlite:" + (made_state_directory() / "pool.db").native());
 }
 
 PoolIdentity identity_of(PoolStore& store, const Config& config) {

@@ -10,11 +10,14 @@
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/store/transaction.h"
 
 namespace navtalk::cmd {
 
 // The configured store; SQLite in the state directory where none is named.
 std::unique_ptr<PoolStore> open_store(const Config& config);
+// The same database, for what is beside the pool's rows.
+std::shared_ptr<StoreBackend> open_backend(const Config& config);
 PoolIdentity identity_of(PoolStore& store, const Config& config);
 // From the secret in the configured file, else in worker-token in the state directory, made at first
 // use.

@@ -10,6 +10,7 @@
 #include "cmd/defaults.h"
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
+#include "cmd/serve/reload.h"
 #include "cmd/serve/serve.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -21,10 +22,12 @@
 #include "core/process/open_files.h"
 #include "core/text/printable.h"
 #include "core/text/trim.h"
+#include "scheduler/access/key_store.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
 #include "scheduler/service/pool_service.h"
+#include "scheduler/store/sql_pool_store.h"
 #include "server/gateway/gateway.h"
 
 namespace navtalk::cmd {
@@ -133,6 +136,31 @@ void tell_of_workers(const LocalProvider& local, Context& context) {
         stay_s, workers == 1 ? "it" : "them");
   }
 }
+// To standard error: standard output is for programs.
+void tell_who_is_served(const server::Gateway& gateway, const OperatorKey& operator_key) {
+  log::info("requests under /v1/pool need the operator key or an API key of role admin",
+            {{"in", operator_key.place}});
+  if (gateway.keys_required()) {
+    log::info("requests need an API key or a browser token", {{"url", gateway.url()}});
+  } else {
+    log::info("the pool has no API key: only programs of this machine are served",
+              {{"url", gateway.url()}});
+  }
+}
+
+// SIGHUP reloads for as long as this lives.
+class ReloadOnHangup {
+ public:
+  ReloadOnHangup(Context& context, std::function<void()> reload) : context_(context) {
+    context_.on_hangup(std::move(reload));
+  }
+  ~ReloadOnHangup() { context_.on_hangup({}); }
+  ReloadOnHangup(const ReloadOnHangup&) = delete;
+  ReloadOnHangup& operator=(const ReloadOnHangup&) = delete;
+
+ private:
+  Context& context_;
+};
 
 }  // namespace
 
@@ -140,7 +168,9 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
   raise_open_files();
   const Config& config = context.config;
-  const std::unique_ptr<PoolStore> store = open_store(config);
+  const std::shared_ptr<StoreBackend> backend = open_backend(config);
+  const auto store = std::make_unique<SqlPoolStore>(backend);
+  KeyStore keys(backend);
   const PoolIdentity identity = identity_of(*store, config);
   const std::string owner = this_process();
   const WorkerTokens tokens = worker_tokens_of(config);
@@ -165,7 +195,13 @@ int serve_gateway(const ServeOptions& options, Context& context) {
       {.listen = options.listen.value_or(config.server.listen),
        .version = NAVTALK_VERSION,
        .identity = identity,
-       .operator_key = operator_key.text,
+       .access = {.keys = &keys,
+                  .token_secret = tokens.of_purpose("client tokens"),
+                  .rules = access_rules(config, operator_key.text)},
+       .tls = tls_identity(config),
+       .allow_http = config.server.allow_http,
+       .connections_per_address =
+           static_cast<std::size_t>(config.server.max_connections_per_address),
        .allow_http_workers = config.pool.allow_http_workers,
        .problems =
            [&pool] {
@@ -174,7 +210,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
        .avatars = [libraries = served_libraries(context)] { return served_avatars(libraries); },
-       .session = {.worker_tokens = tokens}});
+       .session = {.worker_tokens = tokens, .trusted_proxies = config.server.trusted_proxies}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
   PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
   pool_of_this_host.host = Host{.name = host_name(),
@@ -185,11 +221,19 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {
-    context.out.print("navtalk serves {0}\nOpen {0}/ in a browser\nThe operator key is in {1}\n",
-                      gateway.url(), printable(operator_key.place));
+    context.out.print(
+        "navtalk serves {0}, {1}\nOpen {0}/ in a browser\nThe operator key is in {2}\n",
+        gateway.url(),
+        gateway.keys_required() ? "for holders of API keys"
+                                : "for this machine only, because there is no API key",
+        printable(operator_key.place));
   }
-  log::info("requests under /v1/pool need the operator key", {{"in", operator_key.place}});
   context.out.flush();
+  tell_who_is_served(gateway, operator_key);
+  Reload reload({.configuration = context.reread_config,
+                 .operator_key = [](const Config& read) { return operator_key_of(read).text; }},
+                config, operator_key.text, gateway);
+  const ReloadOnHangup hangups(context, [&reload] { reload.run(); });
   gateway.run(context.stop);
   tell_of_workers(local, context);
   return stop_status(context.stop);

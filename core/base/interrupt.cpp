@@ -13,6 +13,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/guarded.h"
 #include "core/base/unique_fd.h"
 
 namespace navtalk {
@@ -32,12 +33,31 @@ sigset_t stop_signals() {
   return set;
 }
 
+sigset_t only(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  return set;
+}
+
+// As if nobody had blocked it.
+void end_by(int signal) {
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  ::sigaction(signal, &by_default, nullptr);
+  const sigset_t set = only(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(signal);
+}
+
 }  // namespace
 
 struct SignalStop::State {
   UniqueFd signals, wake;
   sigset_t old_mask = {};
   struct sigaction old_interrupt = {}, old_terminate = {};
+  bool hangup_ignored = false;  // when the process started
+  Guarded<std::function<void()>> on_hangup;
   std::stop_source stop;
   std::chrono::steady_clock::time_point asked_at;  // the watching thread's own
   std::jthread thread;
@@ -54,7 +74,16 @@ struct SignalStop::State {
     }
   }
 
+  void hang_up() {
+    const bool called = on_hangup.with([](const std::function<void()>& callback) {
+      if (callback) callback();
+      return static_cast<bool>(callback);
+    });
+    if (!called && !hangup_ignored) end_by(SIGHUP);
+  }
+
   void act_on(int signal) {
+    if (signal == SIGHUP) return hang_up();
     const auto now = std::chrono::steady_clock::now();
     if (received_signal.exchange(signal) == 0) {
       asked_at = now;
@@ -74,7 +103,11 @@ SignalStop::SignalStop() : state_(std::make_unique<State>()) {
   by_default.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &by_default, &state_->old_interrupt);
   ::sigaction(SIGTERM, &by_default, &state_->old_terminate);
-  const sigset_t set = stop_signals();
+  struct sigaction at_hangup = {};
+  ::sigaction(SIGHUP, nullptr, &at_hangup);
+  state_->hangup_ignored = at_hangup.sa_handler == SIG_IGN;
+  sigset_t set = stop_signals();
+  sigaddset(&set, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &set, &state_->old_mask);
   state_->signals.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   state_->wake.reset(::eventfd(0, EFD_CLOEXEC));
@@ -89,6 +122,10 @@ SignalStop::~SignalStop() {
   ::sigaction(SIGINT, &state_->old_interrupt, nullptr);
   ::sigaction(SIGTERM, &state_->old_terminate, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &state_->old_mask, nullptr);
+}
+
+void SignalStop::on_hangup(std::function<void()> callback) {
+  state_->on_hangup.with([&](std::function<void()>& current) { current = std::move(callback); });
 }
 
 std::stop_token SignalStop::token() const { return state_->stop.get_token(); }

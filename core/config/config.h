@@ -12,9 +12,12 @@ namespace navtalk {
 
 struct TenantConfig {
   std::string name;
-  int plan = 0;          // higher is served first
-  double weight = 1;     // share among tenants of one plan
-  int max_sessions = 0;  // 0: no bound
+  int plan = 0;                   // higher is served first
+  double weight = 1;              // share among tenants of one plan
+  int max_sessions = 0;           // 0: no bound
+  int max_waiting = -1;           // below 0: no bound
+  int max_connections = 0;        // of one gateway; 0: no bound
+  double max_messages_per_s = 0;  // of one gateway; 0: no bound
 
   friend bool operator==(const TenantConfig&, const TenantConfig&) = default;
 };
@@ -76,6 +79,11 @@ struct Config {
   struct {
     std::string listen = "127.0.0.1:2160";
     std::filesystem::path operator_key_file;  // empty: made in the state directory at first use
+    std::filesystem::path tls_certificate_file, tls_key_file;  // both or none
+    bool allow_http = false;                                   // beyond loopback
+    std::vector<std::string> allow_origins;                    // of pages; "*": all
+    std::vector<std::string> trusted_proxies;                  // whose X-Forwarded-For counts
+    int max_connections_per_address = 100;                     // beyond loopback; 0: no bound
   } server;
   struct {
     int max_megapixels = 25;  // of one picture or video frame

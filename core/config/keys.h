@@ -19,6 +19,7 @@ struct ConfigKey {
   std::vector<std::string> choices{};                        // empty: any text
   double least = 0, most = std::numeric_limits<int>::max();  // numbers only, both allowed
   std::string_view alias{};  // another variable of the same meaning, below the long form
+  bool live = false;         // SIGHUP applies it; others need a restart
 
   std::string full_name() const;  // "log.level"
   std::string variable() const;   // "NAVTALK_LOG_LEVEL"

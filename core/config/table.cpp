@@ -226,14 +226,58 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "server",
        .name = "listen",
        .meaning =
-           "Address and port of the gateway. Loopback only, because there are no API keys yet.",
+           "Address and port of the gateway. Loopback only, until there are API keys (navtalk key "
+           "create).",
        .member = [](Config& config) -> ConfigMember { return &config.server.listen; }},
       {.section = "server",
        .name = "operator_key_file",
        .meaning = "File with the key that requests under /v1/pool need. Empty: created in the "
                   "state directory at\n"
                   "first use. The variable NAVTALK_OPERATOR_KEY overrides the file.",
-       .member = [](Config& config) -> ConfigMember { return &config.server.operator_key_file; }},
+       .member = [](Config& config) -> ConfigMember { return &config.server.operator_key_file; },
+       .live = true},
+      {.section = "server",
+       .name = "tls_certificate_file",
+       .meaning =
+           "PEM file with the certificate of the gateway, and those between it and its root. "
+           "Empty: no TLS.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.tls_certificate_file; },
+       .live = true},
+      {.section = "server",
+       .name = "tls_key_file",
+       .meaning = "PEM file with the private key of that certificate, readable only by navtalk.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.tls_key_file; },
+       .live = true},
+      {.section = "server",
+       .name = "allow_http",
+       .meaning =
+           "Whether the gateway may listen beyond this machine without TLS, in a network that "
+           "you trust: API\n"
+           "keys and speech travel in clear text there.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.allow_http; }},
+      {.section = "server",
+       .name = "allow_origins",
+       .meaning =
+           "Origins of pages that may use the gateway, such as \"https://example.org\", besides "
+           "its own.\n"
+           "\"*\": all. Only a gateway with API keys serves pages of other machines.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.allow_origins; },
+       .live = true},
+      {.section = "server",
+       .name = "trusted_proxies",
+       .meaning = "Addresses of reverse proxies on other machines whose X-Forwarded-For names the "
+                  "client.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.trusted_proxies; }},
+      {.section = "server",
+       .name = "max_connections_per_address",
+       .meaning =
+           "Maximum number of connections from one address of another machine (IPv6: one /64 "
+           "network). 0: no\n"
+           "limit of its own.",
+       .member = [](Config& config) -> ConfigMember {
+         return &config.server.max_connections_per_address;
+       },
+       .most = 100000},
       {.section = "models",
        .name = "path",
        .meaning =
@@ -260,7 +304,8 @@ const std::vector<ConfigKey>& config_keys() {
        .name = "level",
        .meaning = "Messages of this level and above are logged on standard error.",
        .member = [](Config& config) -> ConfigMember { return &config.log.level; },
-       .choices = {"trace", "debug", "info", "warn", "error", "off"}},
+       .choices = {"trace", "debug", "info", "warn", "error", "off"},
+       .live = true},
       {.section = "log",
        .name = "format",
        .meaning = "auto: text on a terminal, one JSON object per line otherwise.",

@@ -182,15 +182,20 @@ class FileReader {
       ConfigMember member;
       double least, most;
     };
-    const std::map<std::string, Row> rows = {{"name", {&tenant.name, 0, 0}},
-                                             {"plan", {&tenant.plan, 0, 1000}},
-                                             {"weight", {&tenant.weight, 0.001, 1000}},
-                                             {"max_sessions", {&tenant.max_sessions, 0, 1e6}}};
+    const std::map<std::string, Row> rows = {
+        {"name", {&tenant.name, 0, 0}},
+        {"plan", {&tenant.plan, 0, 1000}},
+        {"weight", {&tenant.weight, 0.001, 1000}},
+        {"max_sessions", {&tenant.max_sessions, 0, 1e6}},
+        {"max_waiting", {&tenant.max_waiting, 0, 1e6}},
+        {"max_connections", {&tenant.max_connections, 0, 1e6}},
+        {"max_messages_per_s", {&tenant.max_messages_per_s, 0, 1e6}}};
     const auto row = rows.find(std::string(name.str()));
     if (row == rows.end()) {
-      return fault(name.source().begin,
-                   "unknown key '" + printable(name.str()) + "' in [[tenant]]" +
-                       did_you_mean(name.str(), {"name", "plan", "weight", "max_sessions"}));
+      std::vector<std::string> known;
+      for (const auto& [key, ignored] : rows) known.push_back(key);
+      return fault(name.source().begin, "unknown key '" + printable(name.str()) +
+                                            "' in [[tenant]]" + did_you_mean(name.str(), known));
     }
     const std::string full = "tenant." + row->first;
     const auto given = as_value(row->second.member, value);

@@ -113,6 +113,10 @@ void start(std::string_view level, std::string_view format, bool colour) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void set_level(std::string_view level) {
+  spdlog::default_logger_raw()->set_level(parse_level(level));
+}
+
 void debug(std::string_view message, Fields fields) {
   write(spdlog::level::debug, message, fields);
 }

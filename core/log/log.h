@@ -11,6 +11,9 @@ namespace navtalk::log {
 // Error{invalid} for any other word.
 void start(std::string_view level, std::string_view format, bool colour);
 
+// From now on; after start(). Error{invalid} for any other word.
+void set_level(std::string_view level);
+
 // A name and its value, such as {"session", "17"}; values of secrets never come here.
 struct Field {
   std::string_view name, value;

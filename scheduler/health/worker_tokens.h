@@ -33,6 +33,9 @@ class WorkerTokens {
   // What a registered worker has to be given, however its URL is written. Error{invalid} for what
   // is not a URL.
   std::string of_url(const std::string& url) const;
+  // A secret of this pool's gateways for something else than workers, such as "client tokens". Nothing
+  // that a worker has leads to it.
+  std::string of_purpose(const std::string& purpose) const { return derived("for:" + purpose); }
 
  private:
   std::string derived(const std::string& context) const;

@@ -126,7 +126,8 @@ class PoolStore {
   // `claimant.refuse`. Never a silent GPU.
   // Claiming again with the same id while it holds a lease returns that lease.
   virtual std::optional<Lease> claim(const Claimant& claimant, Duration lease) = 0;
-  // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters.
+  // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters, or
+  // `claimant.max_waiting` of the tenant.
   // One with `came_at` has a place already: before those of its tenant who came later.
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;

@@ -22,6 +22,7 @@ struct Claimant {
   // loopback. Empty: local GPUs of any host.
   std::string host{};
   // --- of this request alone; the queue does not keep it
+  int max_waiting = -1;  // the tenant's users in the queue, this one included; below 0: no bound
   // GPUs on which its session has just failed to start: it gets no slot there.
   std::vector<GpuId> refuse{};
   // GPUs on which its session has just failed: only if no other is at hand.

@@ -7,12 +7,11 @@
 #include "core/net/url.h"
 #include "core/text/printable.h"
 #include "scheduler/health/worker_tokens.h"
+#include "scheduler/pool/tenant_name.h"
 #include "scheduler/pool/update_row.h"
 
 namespace navtalk {
 namespace {
-
-constexpr std::size_t k_longest_tenant = 64;
 
 Gpu find_one(PoolStore& store, const std::string& id) {
   if (const std::optional<Gpu> gpu = store.find({id})) return *gpu;
@@ -51,16 +50,9 @@ std::string base_of(const std::string& url, bool allow_http) {
 
 // The name is shown on terminals and in logs, and compared with names in a file.
 void check_tenant(const TenantId& tenant) {
-  const auto allowed = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  const std::string& text = tenant.text;
-  if (text.size() <= k_longest_tenant && std::all_of(text.begin(), text.end(), allowed)) return;
-  throw Error(Code::invalid,
-              "'" + printable_start(text, k_longest_tenant) +
-                  "' is not a valid tenant name: a GPU is dedicated to 1 to 64 letters, "
-                  "digits, '.', '_' and '-'");
+  if (tenant.empty() || valid_tenant_name(tenant)) return;
+  throw Error(Code::invalid, "'" + printable_start(tenant.text, k_longest_tenant) +
+                                 "' is not a valid tenant name: " + k_tenant_name_rule);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "scheduler/queue/allocator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/log/log.h"
@@ -35,7 +37,7 @@ Allocation Allocator::arrive(Claimant claimant) {
   if (options_.queue_limit == 0 ||
       !store_.enqueue(claimant, options_.queue_limit, options_.lease)) {
     supply_.ensure_for_refused();
-    return full();
+    return full(claimant);
   }
   supply_.ensure_for_waiters();
   return waiting(claimant);
@@ -110,7 +112,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   if (waiter == view->waiters.end()) {
     // It came after the view was taken, or its place expired while nobody could renew it.
     position = store_.enqueue(claimant, options_.queue_limit, options_.lease);
-    if (!position) return full();
+    if (!position) return full(claimant);
     invalidate_view();
     view = recent_view();
     waiter = find(*view);
@@ -127,7 +129,22 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   return Waiting{.position = *position, .eta = wait, .since = since};
 }
 
-NoGpu Allocator::full() const {
+bool Allocator::at_its_limit(const Claimant& claimant) {
+  if (claimant.max_waiting < 0 || options_.queue_limit == 0) return false;
+  const std::vector<Waiter> waiters = store_.view().waiters;
+  return std::count_if(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
+           return waiter.claimant.tenant == claimant.tenant;
+         }) >= claimant.max_waiting;
+}
+
+NoGpu Allocator::full(const Claimant& claimant) {
+  if (at_its_limit(claimant)) {
+    return {.message = fmt::format("no GPU is available to tenant '{}', and no more than {} of its "
+                                   "users may wait",
+                                   claimant.tenant.text, claimant.max_waiting),
+            .retry_after = k_retry_after,
+            .tenant_limit = true};
+  }
   return {options_.queue_limit == 0 ? "no GPU is available"
                                     : "no GPU is available and the queue is full",
           k_retry_after};

@@ -41,6 +41,7 @@ struct Waiting {
 struct NoGpu {
   std::string message;
   Duration retry_after{};
+  bool tenant_limit = false;  // the tenant has as many users in the queue as it may
 };
 using Allocation = std::variant<Lease, Waiting, NoGpu>;
 
@@ -105,7 +106,8 @@ class Allocator {
   std::shared_ptr<const PoolView> recent_view();
   std::optional<Duration> eta(const PoolView& view, std::size_t position);
   void promise(const Claimant& claimant, std::optional<Duration> eta);
-  NoGpu full() const;
+  bool at_its_limit(const Claimant& claimant);  // its tenant
+  NoGpu full(const Claimant& claimant);
   // --- judge_worker.cpp
   void judge_unwell(const Gpu& row, const WorkerReport& report);
   void update_faults(Source source, const std::vector<LastedSession>& living,

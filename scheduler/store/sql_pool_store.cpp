@@ -12,7 +12,7 @@
 
 namespace navtalk {
 
-SqlPoolStore::SqlPoolStore(std::unique_ptr<StoreBackend> backend) : backend_(std::move(backend)) {}
+SqlPoolStore::SqlPoolStore(std::shared_ptr<StoreBackend> backend) : backend_(std::move(backend)) {}
 
 TimePoint SqlPoolStore::now() { return backend_->now(); }
 
@@ -22,14 +22,15 @@ std::uint64_t SqlPoolStore::wait_for_change(std::uint64_t seen, Duration at_most
 }
 
 std::unique_ptr<PoolStore> PoolStore::open(const std::string& url) {
+  return std::make_unique<SqlPoolStore>(StoreBackend::open(url));
+}
+
+std::shared_ptr<StoreBackend> StoreBackend::open(const std::string& url) {
   constexpr std::string_view k_sqlite = "sqlite:";
-  if (url.starts_with(k_sqlite) && url.size() > k_sqlite.size()) {
-    return std::make_unique<SqlPoolStore>(
-        std::make_unique<SqliteBackend>(std::filesystem::path(url.substr(k_sqlite.size()))));
-  }
-  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
-    return std::make_unique<SqlPoolStore>(std::make_unique<PostgresBackend>(url));
-  }
+  if (url.starts_with(k_sqlite) && url.size() > k_sqlite.size())
+    return std::make_shared<SqliteBackend>(std::filesystem::path(url.substr(k_sqlite.size())));
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://"))
+    return std::make_shared<PostgresBackend>(url);
   // The rest may hold a password.
   throw Error(Code::invalid, fmt::format("a pool store is \"sqlite:PATH\" or \"postgresql://...\", "
                                          "not \"{}...\"",

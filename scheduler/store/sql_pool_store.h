@@ -12,7 +12,7 @@ namespace navtalk {
 
 class SqlPoolStore : public PoolStore {
  public:
-  explicit SqlPoolStore(std::unique_ptr<StoreBackend> backend);
+  explicit SqlPoolStore(std::shared_ptr<StoreBackend> backend);
 
   TimePoint now() override;
   PoolView view() override;
@@ -58,7 +58,7 @@ class SqlPoolStore : public PoolStore {
   void forget(TimePoint before) override;
 
  private:
-  std::unique_ptr<StoreBackend> backend_;
+  std::shared_ptr<StoreBackend> backend_;
 };
 
 }  // namespace navtalk

@@ -131,6 +131,10 @@ std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, 
     count_arrival(t);
     const bool has_place = claimant.came_at && limit > 0;
     if (!has_place && live_waiter_count(t) >= limit) return std::nullopt;
+    if (!has_place && claimant.max_waiting >= 0 &&
+        live_waiter_count(t, claimant.tenant) >= static_cast<std::size_t>(claimant.max_waiting)) {
+      return std::nullopt;
+    }
     queued = insert_waiter(t, claimant, t.now + alive);
     t.notify = true;
   }

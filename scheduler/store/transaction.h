@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
+#include <string>
 
 #include "core/base/time.h"
 #include "core/database/connection.h"
@@ -27,6 +29,9 @@ struct Transaction {
 class StoreBackend {
  public:
   virtual ~StoreBackend() = default;
+
+  // See PoolStore::open(). One backend may serve several stores.
+  static std::shared_ptr<StoreBackend> open(const std::string& url);
 
   // Begins, works, commits; rolls back when the work throws. The work may be called again when the
   // connection was lost: it must do nothing else than talk to the database and set its result.

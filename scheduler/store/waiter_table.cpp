@@ -125,6 +125,13 @@ std::size_t live_waiter_count(Transaction& transaction) {
   return rows->next() ? column::number<std::size_t>(*rows, 0) : 0;
 }
 
+std::size_t live_waiter_count(Transaction& transaction, const TenantId& tenant) {
+  const auto rows =
+      transaction.db.query("SELECT COUNT(*) FROM waiters WHERE until > $1 AND tenant = $2",
+                           {column::of(transaction.now), tenant.text});
+  return rows->next() ? column::number<std::size_t>(*rows, 0) : 0;
+}
+
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until) {
   const Waiter place = prospective_position(transaction, claimant).waiter;
   transaction.db.run(

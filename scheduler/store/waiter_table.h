@@ -23,6 +23,7 @@ std::optional<QueuedWaiter> find_waiter(Transaction& transaction, const WaiterId
 QueuedWaiter prospective_position(Transaction& transaction, const Claimant& claimant);
 std::vector<Claimant> live_waiters_before(Transaction& transaction, const QueuedWaiter& position);
 std::size_t live_waiter_count(Transaction& transaction);
+std::size_t live_waiter_count(Transaction& transaction, const TenantId& tenant);
 
 // Inserts it at its prospective position.
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until);

@@ -18,7 +18,6 @@
 #include "server/http/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
-#include "server/http/local_only.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -29,23 +28,36 @@ namespace {
 // What closing handshakes and last answers may take when the process ends.
 constexpr auto k_last_answers = 2s;
 
-ListenAddress checked_address(const std::string& listen) {
+ListenAddress checked_address(const std::string& listen, bool keys, bool clear_text_allowed) {
   ListenAddress address = parse_listen_address(listen);
   if (is_loopback(address)) return address;
-  throw Error(Code::invalid, "the gateway cannot listen on " + listen +
-                                 ": without API keys, which this version does not have, it "
-                                 "serves loopback only; use 127.0.0.1 or [::1]");
+  if (!keys) {
+    throw Error(
+        Code::invalid,
+        "the gateway cannot listen on " + listen +
+            ": without API keys it serves loopback only; make one with 'navtalk key create', "
+            "or use 127.0.0.1 or [::1]");
+  }
+  if (clear_text_allowed) return address;
+  throw Error(Code::invalid,
+              "the gateway cannot listen on " + listen +
+                  " without TLS, which would show keys and speech to the network: set "
+                  "server.tls_certificate_file and server.tls_key_file, or server.allow_http for a "
+                  "network that you trust");
 }
 
 // What the process has open besides its server's connections: the store, the log, the pipes of local
 // workers, calls of providers; and the probes' share.
-HttpLimits front_limits() {
+HttpLimits front_limits(const GatewayOptions& options) {
   constexpr std::size_t k_ceiling = 4096, k_reserve = 64, k_others = 128;
   const std::size_t files = open_file_limit();
   const std::size_t probes = std::min(AsyncHttpOptions{}.kept_connections,
                                       files / AsyncHttpOptions::k_share_of_open_files);
-  return within_open_files({.connections = k_ceiling, .reserve = k_reserve}, files,
-                           {.others = k_others + probes, .per_connection = 2});
+  return within_open_files({.connections = k_ceiling,
+                            .reserve = k_reserve,
+                            .per_address = options.connections_per_address,
+                            .unbounded_addresses = options.session.trusted_proxies},
+                           files, {.others = k_others + probes, .per_connection = 2});
 }
 
 SessionOptions within(const HttpLimits& limits, SessionOptions options) {
@@ -60,31 +72,37 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct Gateway::Parts {
   Parts(PoolStore& store, Allocator& allocator, GatewayOptions options)
       : stop_notice(options.stop_notice),
-        limits(front_limits()),
+        limits(front_limits(options)),
+        tls(options.tls != nullptr),
         keeper(io.get_executor(), store, allocator, renewal_thread, errors),
         suspects(io.get_executor(), allocator, store_threads, worker_threads,
                  options.session.worker_tokens),
+        access(io.get_executor(), store_threads, options.access),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  within(limits, options.session)),
-        status(store, store_threads, sessions, options.version, options.problems),
+        status(store, store_threads, worker_threads, sessions, access, options.version,
+               options.problems),
         operators(store, store_threads,
-                  {.identity = options.identity,
-                   .key = options.operator_key,
-                   .allow_http_workers = options.allow_http_workers}),
+                  {.identity = options.identity, .allow_http_workers = options.allow_http_workers}),
         avatars(std::move(options.avatars), file_thread),
-        server(io, checked_address(options.listen), limits, routes()),
+        server(io,
+               checked_address(options.listen, access.keys_required(), tls || options.allow_http),
+               limits, routes(), options.tls),
         watcher(store, allocator, errors, io.get_executor(),
                 [this] { sessions.note_pool_change(); }) {}
 
   Router routes();
+  asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
   asio::awaitable<void> shut_down();
 
   const std::chrono::milliseconds stop_notice;
   const HttpLimits limits;
+  const bool tls;
   ErrorThrottleLog errors{"the gateway's calls of the pool's store"};
   IoLoop io;
   LeaseKeeper keeper;
   Suspects suspects;
+  Access access;
   Sessions sessions;
   StatusApi status;
   OperatorApi operators;
@@ -97,17 +115,24 @@ struct Gateway::Parts {
 
 Router Gateway::Parts::routes() {
   Router router;
-  router.guard([](const Request& request) -> asio::awaitable<std::optional<Response>> {
-    co_return refuse_foreign(request);
-  });
+  access.add_routes(router);
   status.add_routes(router);
   operators.add_routes(router);
   avatars.add_routes(router);
   add_page_routes(router);
   router.on_socket("/v1/realtime", [this](const Request& request, Upgrade& upgrade) {
-    return sessions.realtime(request, upgrade);
+    return realtime(request, upgrade);
   });
   return router;
+}
+
+asio::awaitable<std::optional<Response>> Gateway::Parts::realtime(const Request& request,
+                                                                  Upgrade& upgrade) {
+  if (auto refusal = sessions.refuse_new()) co_return refusal;
+  auto permit = co_await access.permit_session(request);
+  if (auto* refusal = std::get_if<Response>(&permit)) co_return std::move(*refusal);
+  co_return co_await sessions.realtime(request, upgrade,
+                                       std::get<SessionPermit>(std::move(permit)));
 }
 
 asio::awaitable<void> Gateway::Parts::shut_down() {
@@ -116,6 +141,7 @@ asio::awaitable<void> Gateway::Parts::shut_down() {
   co_await sessions.drain(stop_notice);
   co_await server.finished(k_last_answers);
   keeper.stop();
+  access.stop();
   io.stop();
 }
 
@@ -126,9 +152,20 @@ Gateway::~Gateway() = default;
 
 std::string Gateway::url() const { return parts_->server.url(); }
 
+bool Gateway::keys_required() const { return parts_->access.keys_required(); }
+
+void Gateway::apply(GatewayChanges changes) {
+  Parts& parts = *parts_;
+  asio::post(parts.io, [&parts, changes = std::move(changes)] {
+    parts.access.replace(changes.access);
+    if (parts.tls && changes.tls) parts.server.use(changes.tls);
+  });
+}
+
 void Gateway::run(const std::stop_token& stop) {
   Parts& parts = *parts_;
   asio::co_spawn(parts.io, parts.keeper.run(), asio::detached);
+  asio::co_spawn(parts.io, parts.access.run(), asio::detached);
   const std::stop_callback leave(stop, [&parts] {
     asio::post(parts.io, [&parts] { asio::co_spawn(parts.io, parts.shut_down(), asio::detached); });
   });

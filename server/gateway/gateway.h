@@ -14,7 +14,9 @@
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
 #include "server/gateway/pages/avatar_api.h"
+#include "server/gateway/access/access.h"
 #include "server/gateway/session/session_options.h"
+#include "server/http/socket/tls_identity.h"
 
 namespace navtalk::server {
 
@@ -22,8 +24,13 @@ struct GatewayOptions {
   std::string listen = "127.0.0.1:2160";
   std::string version{};
   PoolIdentity identity{};
-  std::string operator_key{};       // of the routes under /v1/pool; empty: they refuse everyone
-  bool allow_http_workers = false;  // that are registered there
+  AccessOptions access{};
+  std::shared_ptr<const TlsIdentity> tls{};  // nullptr: clear text
+  bool allow_http = false;                   // beyond loopback: keys and speech in clear text
+  // Connections from one address of another machine; 0: no bound of its own. Those of
+  // session.trusted_proxies are not counted.
+  std::size_t connections_per_address = 100;
+  bool allow_http_workers = false;  // that are registered under /v1/pool
   // What is wrong with the pool's loops, one sentence each. For /readyz; empty: they are not in
   // this process.
   std::function<std::vector<std::string>()> problems{};
@@ -33,10 +40,17 @@ struct GatewayOptions {
   SessionOptions session{};
 };
 
+// What may change while a gateway runs.
+struct GatewayChanges {
+  AccessRules access{};                      // checked: Access::check()
+  std::shared_ptr<const TlsIdentity> tls{};  // nullptr: as before
+};
+
 class Gateway {
  public:
-  // Listens at once. Error{invalid} for an address that is not loopback; Error{failed} when it is
-  // taken. Store and allocator outlive the gateway.
+  // Listens at once. Error{invalid} for an address beyond loopback without keys, or without TLS where
+  // that is not allowed; Error{failed} when it is taken, or the keys cannot be read. Store and
+  // allocator outlive the gateway.
   Gateway(PoolStore& store, Allocator& allocator, GatewayOptions options);
   ~Gateway();
   Gateway(const Gateway&) = delete;
@@ -44,6 +58,10 @@ class Gateway {
 
   // "http://127.0.0.1:2160"
   std::string url() const;
+  // Whether requests need a key.
+  bool keys_required() const;
+  // From any thread. A gateway in clear text stays so.
+  void apply(GatewayChanges changes);
   // Until a stop is requested: sessions get their notice, leases are released.
   void run(const std::stop_token& stop);
 

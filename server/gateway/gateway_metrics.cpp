@@ -34,4 +34,16 @@ void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters,
                  {counters.waits.begin(), counters.waits.end()}, counters.waits_sum);
 }
 
+void add_access_metrics(MetricsPage& page, const AccessCounters& counters) {
+  const auto refused = [&](const char* reason, std::uint64_t value) {
+    page.counter("navtalk_gateway_denied_total",
+                 "Requests and sessions that were denied, by reason", static_cast<double>(value),
+                 {{"reason", reason}});
+  };
+  refused("key", counters.refused_keys);
+  refused("token", counters.refused_tokens);
+  refused("origin", counters.refused_origins);
+  refused("tenant_limit", counters.tenant_limits);
+}
+
 }  // namespace navtalk::server

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "server/gateway/access/access.h"
 #include "server/gateway/session/session_counters.h"
 #include "server/http/metrics.h"
 
@@ -10,5 +11,6 @@ namespace navtalk::server {
 
 // `connected`: users who have a connection now, waiting ones included.
 void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters, std::size_t connected);
+void add_access_metrics(MetricsPage& page, const AccessCounters& counters);
 
 }  // namespace navtalk::server

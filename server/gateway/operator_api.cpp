@@ -5,7 +5,6 @@
 #include "core/text/number.h"
 #include "scheduler/provision/operator_actions.h"
 #include "scheduler/service/pool_report.h"
-#include "server/http/bearer.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -15,7 +14,6 @@ namespace {
 
 constexpr int k_max_slots = 1000;
 constexpr const char* k_operator = "operator over HTTP";
-constexpr std::string_view k_base = "/v1/pool";
 
 // What the state of a GPU does not allow is a conflict of the request, not a failure of ours.
 Response refusal_of(const Error& error) {
@@ -57,22 +55,7 @@ std::int64_t number_of(const Request& request, std::string_view name, std::int64
 OperatorApi::OperatorApi(PoolStore& store, BlockingThreads& threads, OperatorOptions options)
     : store_(store), threads_(threads), options_(std::move(options)) {}
 
-std::optional<Response> OperatorApi::refuse_stranger(const Request& request) const {
-  const std::string_view path = request.path;
-  const bool below = path.starts_with(k_base) && path.substr(k_base.size()).starts_with('/');
-  if (path != k_base && !below) return std::nullopt;
-  if (!options_.key.empty() && has_token(request, options_.key)) return std::nullopt;
-  Response refusal =
-      error_response(401, "unauthorized",
-                     request.path + " needs the gateway's operator key: Authorization: Bearer KEY");
-  refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
-  return refusal;
-}
-
 void OperatorApi::add_routes(Router& router) {
-  router.guard([this](const Request& request) -> asio::awaitable<std::optional<Response>> {
-    co_return refuse_stranger(request);
-  });
   router.on("GET", "/v1/pool", [this](const Request&) { return pool(); });
   router.on("GET", "/v1/pool/events", [this](const Request& request) { return events(request); });
   router.on("POST", "/v1/pool/gpus", [this](const Request& request) { return add_gpu(request); });

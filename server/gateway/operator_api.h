@@ -1,9 +1,8 @@
-// The routes under /v1/pool: what an operator sees of the pool and does to it, with the operator's
-// key. Handlers run on the I/O thread, the store's calls on the blocking threads.
+// The routes under /v1/pool: what an operator sees of the pool and does to it. Access judges who asks.
+// Handlers run on the I/O thread, the store's calls on the blocking threads.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <optional>
 #include <string>
 
 #include "scheduler/pool/identity.h"
@@ -15,7 +14,6 @@ namespace navtalk::server {
 
 struct OperatorOptions {
   PoolIdentity identity{};
-  std::string key{};  // empty: every request is refused
   bool allow_http_workers = false;
 };
 
@@ -25,14 +23,13 @@ class OperatorApi {
   OperatorApi(const OperatorApi&) = delete;
   OperatorApi& operator=(const OperatorApi&) = delete;
 
-  // The routes, and the guard that asks for the key, refer to this object.
+  // The routes refer to this object.
   void add_routes(Router& router);
 
  private:
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  std::optional<Response> refuse_stranger(const Request& request) const;
   Awaitable<Response> pool();
   Awaitable<Response> events(const Request& request);
   Awaitable<Response> add_gpu(const Request& request);

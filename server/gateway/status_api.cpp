@@ -1,20 +1,52 @@
 #include "server/gateway/status_api.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
 #include "server/gateway/gateway_metrics.h"
 #include "server/gateway/pool_metrics.h"
+#include "server/http/signal.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
 using Json = nlohmann::ordered_json;
 
-StatusApi::StatusApi(PoolStore& store, BlockingThreads& threads, const Sessions& sessions,
-                     std::string version, Problems problems)
+namespace {
+
+constexpr auto k_free_within = std::chrono::seconds(5);  // workers are asked for less than that
+
+// Whether a thread takes work within that time.
+asio::awaitable<bool> has_free_thread(BlockingThreads& threads) {
+  struct Echo {
+    explicit Echo(const asio::any_io_executor& executor) : signal(executor) {}
+    Signal signal;
+    bool came = false;
+  };
+  const auto executor = co_await asio::this_coro::executor;
+  const auto echo = std::make_shared<Echo>(executor);
+  threads.post([echo, executor] {
+    asio::post(executor, [echo] {
+      echo->came = true;
+      echo->signal.notify();
+    });
+  });
+  const auto until = Signal::Clock::now() + k_free_within;
+  while (!echo->came && Signal::Clock::now() < until) co_await echo->signal.wait(until);
+  co_return echo->came;
+}
+
+}  // namespace
+
+StatusApi::StatusApi(PoolStore& store, BlockingThreads& threads, BlockingThreads& worker_threads,
+                     const Sessions& sessions, const Access& access, std::string version,
+                     Problems problems)
     : store_(store),
       threads_(threads),
+      worker_threads_(worker_threads),
       sessions_(sessions),
+      access_(access),
       version_(std::move(version)),
       problems_(std::move(problems)) {}
 
@@ -26,27 +58,40 @@ void StatusApi::add_routes(Router& router) {
   router.on("GET", "/metrics", [this](const Request&) { return metrics(); });
 }
 
-asio::awaitable<Response> StatusApi::readyz() {
-  Json problems = Json::array();
+asio::awaitable<std::vector<std::string>> StatusApi::what_is_wrong() {
+  const bool in_full = !access_.keys_required();
+  std::vector<std::string> problems;
   try {
     co_await threads_.run([this] { return store_.setting("readyz"); });
   } catch (const Error& error) {
-    problems.push_back("the store cannot be reached: " + error.message());
+    log::warn("/readyz: the store cannot be reached", {{"error", error.message()}});
+    problems.push_back("the store cannot be reached" + (in_full ? ": " + error.message() : ""));
   }
-  if (problems_) {
-    for (const std::string& problem : problems_()) problems.push_back(problem);
+  const bool free_thread = co_await has_free_thread(worker_threads_);
+  if (!free_thread) problems.emplace_back("no thread is free to ask workers");
+  const std::vector<std::string> loops = problems_ ? problems_() : std::vector<std::string>{};
+  if (in_full) {
+    problems.insert(problems.end(), loops.begin(), loops.end());
+  } else if (!loops.empty()) {
+    for (const std::string& problem : loops) log::warn("/readyz: " + problem);
+    problems.emplace_back("the pool's loops do not all run; the log says more");
   }
-  if (sessions_.draining()) problems.push_back("this gateway is going away");
-  const bool ready = problems.empty();
+  if (sessions_.draining()) problems.emplace_back("this gateway is going away");
+  co_return problems;
+}
+
+asio::awaitable<Response> StatusApi::readyz() {
+  const std::vector<std::string> problems = co_await what_is_wrong();
   Json body;
-  body["ready"] = ready;
-  body["problems"] = std::move(problems);
-  co_return json_response(ready ? 200 : 503, body);
+  body["ready"] = problems.empty();
+  body["problems"] = problems;
+  co_return json_response(problems.empty() ? 200 : 503, body);
 }
 
 asio::awaitable<Response> StatusApi::metrics() {
   MetricsPage page;
   add_gateway_metrics(page, sessions_.counters(), sessions_.size());
+  add_access_metrics(page, access_.counters());
   try {
     const PoolFacts facts = co_await threads_.run([this] { return read_pool_facts(store_); });
     add_pool_metrics(page, facts);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scheduler/pool/pool_store.h"
+#include "server/gateway/access/access.h"
 #include "server/gateway/session/sessions.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/router.h"
@@ -19,8 +20,9 @@ class StatusApi {
   // What is wrong with the pool's loops, one sentence each; empty: they are not in this process.
   using Problems = std::function<std::vector<std::string>()>;
 
-  StatusApi(PoolStore& store, BlockingThreads& threads, const Sessions& sessions,
-            std::string version, Problems problems);
+  // `threads`: for calls of the store; `worker_threads`: those on which workers are asked.
+  StatusApi(PoolStore& store, BlockingThreads& threads, BlockingThreads& worker_threads,
+            const Sessions& sessions, const Access& access, std::string version, Problems problems);
   StatusApi(const StatusApi&) = delete;
   StatusApi& operator=(const StatusApi&) = delete;
 
@@ -29,11 +31,15 @@ class StatusApi {
 
  private:
   boost::asio::awaitable<Response> readyz();
+  // One sentence each. Where others than this machine may ask, without what errors tell of it.
+  boost::asio::awaitable<std::vector<std::string>> what_is_wrong();
   boost::asio::awaitable<Response> metrics();
 
   PoolStore& store_;
   BlockingThreads& threads_;
+  BlockingThreads& worker_threads_;
   const Sessions& sessions_;
+  const Access& access_;
   const std::string version_;
   const Problems problems_;
 };

@@ -1,13 +1,48 @@
 #include "server/http/connections.h"
 
+#include <algorithm>
+#include <boost/asio/ip/network_v6.hpp>
+
 namespace navtalk::server {
+namespace {
+
+namespace ip = boost::asio::ip;
+
+// Of a socket that listens to both protocols an IPv4 address comes as IPv6.
+ip::address peer_of(const ip::tcp::socket& socket) {
+  boost::system::error_code gone;
+  const ip::address address = socket.remote_endpoint(gone).address();
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+  return ip::make_address_v4(ip::v4_mapped, address.to_v6());
+}
+
+// Whoever has one address of a /64 network has all.
+std::string neighbours_of(const ip::address& address, const HttpLimits& limits) {
+  const auto& unbounded = limits.unbounded_addresses;
+  if (limits.per_address == 0 || address.is_loopback() ||
+      std::find(unbounded.begin(), unbounded.end(), address.to_string()) != unbounded.end()) {
+    return "";
+  }
+  if (address.is_v4()) return address.to_string();
+  return ip::make_network_v6(address.to_v6(), 64).canonical().to_string();
+}
+
+}  // namespace
 
 std::optional<Connections::Place> Connections::add(boost::asio::ip::tcp::socket socket) {
-  if (open() >= most_) make_room();
-  if (open() >= most_ + reserve_) return std::nullopt;
-  const bool reserve = open() >= most_;
+  const auto address = peer_of(socket);
+  const std::string neighbours = neighbours_of(address, limits_);
+  const auto counted = of_neighbours_.find(neighbours);
+  if (counted != of_neighbours_.end() && counted->second >= limits_.per_address)
+    return std::nullopt;
+  if (open() >= limits_.connections) make_room();
+  if (open() >= limits_.connections + limits_.reserve) return std::nullopt;
+  const bool reserve = open() >= limits_.connections;
   const Place place = all_.emplace(all_.end(), std::move(socket));
   place->reserve = reserve;
+  place->peer = address.to_string();
+  place->neighbours = neighbours;
+  if (!neighbours.empty()) ++of_neighbours_[neighbours];
   waits(*place);
   return place;
 }
@@ -24,6 +59,8 @@ void Connections::asks(Connection& connection) {
 void Connections::remove(Place connection) {
   asks(*connection);
   if (connection->displaced) --displaced_;
+  const auto counted = of_neighbours_.find(connection->neighbours);
+  if (counted != of_neighbours_.end() && --counted->second == 0) of_neighbours_.erase(counted);
   all_.erase(connection);
 }
 
@@ -33,7 +70,7 @@ bool Connections::make_room() {
   asks(longest);
   longest.displaced = true;
   ++displaced_;
-  longest.stream.close();
+  longest.tcp().close();
   return true;
 }
 

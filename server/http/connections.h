@@ -5,11 +5,15 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <cstddef>
 #include <list>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "server/http/http_server.h"
+#include "server/http/socket/maybe_tls_stream.h"
 
 namespace navtalk::server {
 
@@ -17,8 +21,12 @@ struct Connection {
   static constexpr std::size_t k_buffer_bytes =
       48 << 10;  // bounds a chunk's extensions and the trailer
 
-  explicit Connection(boost::asio::ip::tcp::socket socket) : stream(std::move(socket)) {}
-  boost::beast::tcp_stream stream;
+  explicit Connection(boost::asio::ip::tcp::socket socket)
+      : stream(boost::beast::tcp_stream(std::move(socket))) {}
+  boost::beast::tcp_stream& tcp() { return stream.next_layer(); }
+  MaybeTlsStream stream;
+  std::string peer{};        // its address
+  std::string neighbours{};  // the network that is counted as one; "": it has no bound of its own
   boost::beast::flat_buffer buffer{k_buffer_bytes};
   bool idle = true;        // no request is being read or answered
   bool upgraded = false;   // the stream went to a WebSocket
@@ -32,10 +40,10 @@ class Connections {
  public:
   using Place = std::list<Connection>::iterator;
 
-  // Up to `most`, and `reserve` beyond them.
-  Connections(std::size_t most, std::size_t reserve) : most_(most), reserve_(reserve) {}
+  explicit Connections(const HttpLimits& limits) : limits_(limits) {}
 
-  // Makes room first if there is none; nullopt: there is still none, and the socket is closed.
+  // Makes room first if there is none; nullopt: there is still none, or its address has as many as it
+  // may, and the socket is closed.
   std::optional<Place> add(boost::asio::ip::tcp::socket socket);
   // It has no complete request (yet), or has one.
   void waits(Connection& connection);
@@ -51,7 +59,8 @@ class Connections {
   // Without those that are displaced: their descriptors are free.
   std::size_t open() const { return all_.size() - displaced_; }
 
-  const std::size_t most_, reserve_;
+  const HttpLimits limits_;
+  std::map<std::string, std::size_t> of_neighbours_{};
   std::list<Connection> all_{};
   std::list<Connection*> waiting_{};  // longest first
   std::size_t displaced_ = 0;

@@ -7,6 +7,7 @@
 #include <boost/beast/http/write.hpp>
 #include <list>
 
+#include "core/base/check.h"
 #include "core/base/shortage.h"
 #include "core/log/error_throttle.h"
 #include "core/log/log.h"
@@ -14,6 +15,7 @@
 #include "server/http/as_tuple.h"
 #include "server/http/connections.h"
 #include "server/http/request_reader.h"
+#include "server/http/socket/tls_identity.h"
 #include "server/http/socket/web_socket_state.h"
 
 namespace navtalk::server {
@@ -57,15 +59,17 @@ http::response<http::string_body> message_of(const Response& response,
 // time that its last answer takes.
 struct HttpServer::State {
   State(asio::io_context& context, const ListenAddress& address, const HttpLimits& http_limits,
-        Router table);
+        Router table, std::shared_ptr<const TlsIdentity> identity);
 
   static asio::awaitable<void> listen(std::shared_ptr<State> self);
   static asio::awaitable<void> serve(std::shared_ptr<State> self, Connections::Place connection);
   // These are false when the connection is to be closed.
+  asio::awaitable<bool> secure(Connection& connection);
   asio::awaitable<bool> one_request(Connection& connection);
   asio::awaitable<bool> first_bytes(Connection& connection);
   asio::awaitable<bool> refuse(Connection& connection, const ReadFault& fault);
   asio::awaitable<void> linger(Connection& connection);
+  asio::awaitable<void> say_goodbye(Connection& connection);
   asio::awaitable<bool> answer(Connection& connection, const BeastRequest& message,
                                Request& request);
   // A response: the request is not taken.
@@ -78,6 +82,7 @@ struct HttpServer::State {
   ListenAddress listen_address;
   HttpLimits limits;
   Router router;
+  std::shared_ptr<const TlsIdentity> tls;
   tcp::acceptor acceptor;
   Connections connections;
   ErrorThrottleLog accept_errors{"taking connections"};
@@ -86,12 +91,14 @@ struct HttpServer::State {
 };
 
 HttpServer::State::State(asio::io_context& context, const ListenAddress& address,
-                         const HttpLimits& http_limits, Router table)
+                         const HttpLimits& http_limits, Router table,
+                         std::shared_ptr<const TlsIdentity> identity)
     : listen_address(address),
       limits(http_limits),
       router(std::move(table)),
+      tls(std::move(identity)),
       acceptor(context),
-      connections(limits.connections, limits.reserve),
+      connections(limits),
       last_closed(context) {
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
@@ -109,17 +116,27 @@ HttpServer::State::State(asio::io_context& context, const ListenAddress& address
 asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Response& response,
                                                const WriteOptions& options) {
   auto message = message_of(response, options);
-  connection.stream.expires_after(limits.write);
+  connection.tcp().expires_after(limits.write);
   const auto [failed, size] = co_await http::async_write(connection.stream, message, k_tuple);
   co_return !failed;
+}
+
+// A peer that takes its time has a place meanwhile that others may get.
+asio::awaitable<bool> HttpServer::State::secure(Connection& connection) {
+  const std::shared_ptr<const TlsIdentity> identity = tls;
+  if (!identity) co_return true;
+  connection.tcp().expires_after(limits.handshake);
+  const auto refused = co_await connection.stream.accept_tls(identity->context());
+  connection.idle = false;
+  co_return !refused && !connection.displaced;
 }
 
 // Waits as long as an idle connection may be kept.
 asio::awaitable<bool> HttpServer::State::first_bytes(Connection& connection) {
   if (connection.buffer.size() > 0) co_return true;
   connection.idle = true;
-  connection.stream.expires_after(connection.reserve ? std::min(limits.idle, k_reserve_idle)
-                                                     : limits.idle);
+  connection.tcp().expires_after(connection.reserve ? std::min(limits.idle, k_reserve_idle)
+                                                    : limits.idle);
   const auto [gone, size] =
       co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
   connection.idle = false;
@@ -134,10 +151,11 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
   RequestReader reader(connection.stream, connection.buffer,
                        {.header_bytes = limits.header_bytes, .body_bytes = limits.body_bytes});
   const RequestParser& parser = reader.parser();
-  connection.stream.expires_after(limits.request);
+  connection.tcp().expires_after(limits.request);
   if (const auto fault = co_await reader.read_header())
     co_return co_await refuse(connection, *fault);
   Request request = request_of(parser.message());
+  request.peer = connection.peer;
   // Whoever may not ask, or asks for nothing that is there, is told so before the body is taken.
   if (const std::optional<Response> refusal =
           co_await admit(connection, parser.message(), request)) {
@@ -159,13 +177,24 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
 // A socket that is closed with bytes unread resets the connection, and the peer may lose the answer.
 asio::awaitable<void> HttpServer::State::linger(Connection& connection) {
   connection.buffer.clear();
-  connection.stream.expires_after(k_linger);
+  connection.tcp().expires_after(k_linger);
   for (std::size_t left = k_linger_bytes; left > 0;) {
     const auto [gone, size] =
         co_await connection.stream.async_read_some(connection.buffer.prepare(4096), k_tuple);
     if (gone) co_return;
     left -= std::min(left, size);
   }
+}
+
+asio::awaitable<void> HttpServer::State::say_goodbye(Connection& connection) {
+  const bool secured = connection.stream.tls() != nullptr;
+  // What still comes would disturb the end of TLS.
+  if (secured && connection.lingers) co_await linger(connection);
+  connection.tcp().expires_after(k_linger);
+  co_await connection.stream.end_tls();
+  boost::system::error_code ignored;
+  connection.tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
+  if (!secured && connection.lingers) co_await linger(connection);
 }
 
 asio::awaitable<bool> HttpServer::State::refuse(Connection& connection, const ReadFault& fault) {
@@ -201,7 +230,7 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection, const Be
   Upgrade::State upgrade_state{connection.stream, message};
   Upgrade upgrade(upgrade_state);
   // A handler may take its time; only reading and writing are limited.
-  connection.stream.expires_never();
+  connection.tcp().expires_never();
   const std::optional<Response> response = co_await router.answer(request, upgrade);
   connection.upgraded = upgrade.accepted();
   if (!response) co_return false;
@@ -215,15 +244,13 @@ asio::awaitable<bool> HttpServer::State::answer(Connection& connection, const Be
 asio::awaitable<void> HttpServer::State::serve(std::shared_ptr<State> self,
                                                Connections::Place connection) {
   try {
-    while (!self->stopping && co_await self->one_request(*connection)) {
-    }
+    bool open = co_await self->secure(*connection);
+    while (open && !self->stopping) open = co_await self->one_request(*connection);
   } catch (const std::exception& problem) {
     log::error("a connection failed", {{"error", problem.what()}});
   }
   if (!connection->upgraded) {
-    boost::system::error_code ignored;
-    connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    if (connection->lingers) co_await self->linger(*connection);
+    co_await self->say_goodbye(*connection);
   }
   self->connections.remove(connection);
   if (self->connections.empty()) self->last_closed.cancel();
@@ -250,8 +277,8 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
 }
 
 HttpServer::HttpServer(asio::io_context& io, const ListenAddress& address, const HttpLimits& limits,
-                       Router router)
-    : state_(std::make_shared<State>(io, address, limits, std::move(router))) {
+                       Router router, std::shared_ptr<const TlsIdentity> tls)
+    : state_(std::make_shared<State>(io, address, limits, std::move(router), std::move(tls))) {
   asio::co_spawn(io, State::listen(state_), asio::detached);
 }
 
@@ -262,7 +289,13 @@ std::uint16_t HttpServer::port() const { return state_->listen_address.port; }
 std::string HttpServer::url() const {
   const std::string& host = state_->listen_address.host;
   const bool six = host.find(':') != std::string::npos;
-  return "http://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(port());
+  return (state_->tls ? "https://" : "http://") + (six ? "[" + host + "]" : host) + ":" +
+         std::to_string(port());
+}
+
+void HttpServer::use(std::shared_ptr<const TlsIdentity> tls) {
+  NAVTALK_CHECK(state_->tls && tls);
+  state_->tls = std::move(tls);
 }
 
 void HttpServer::stop() {
@@ -270,7 +303,7 @@ void HttpServer::stop() {
   boost::system::error_code ignored;
   state_->acceptor.close(ignored);
   for (Connection& connection : state_->connections.all()) {
-    if (connection.idle) connection.stream.close();
+    if (connection.idle) connection.tcp().close();
   }
 }
 

@@ -8,10 +8,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/http/router.h"
 
 namespace navtalk::server {
+
+class TlsIdentity;
 
 // "127.0.0.1:2160", "[::1]:0"; port 0 takes a free one.
 struct ListenAddress {
@@ -32,18 +35,24 @@ struct HttpLimits {
   // Taken beyond these, for one request each that is not a WebSocket: operators and health checks are
   // answered also when users fill the server.
   std::size_t reserve = 16;
+  std::chrono::milliseconds handshake{10'000};  // of TLS
+  // Connections from one address (IPv6: one /64 network) of another machine; 0: no bound of its own.
+  std::size_t per_address = 0;
+  std::vector<std::string> unbounded_addresses{};  // to which that does not apply, as numbers
 };
 
 class HttpServer {
  public:
-  // Listens at once. Error{failed} when the address cannot be had.
+  // Listens at once. Error{failed} when the address cannot be had. `tls`: nullptr for clear text.
   HttpServer(boost::asio::io_context& io, const ListenAddress& address, const HttpLimits& limits,
-             Router router);
+             Router router, std::shared_ptr<const TlsIdentity> tls = nullptr);
   ~HttpServer();
 
   std::uint16_t port() const;
-  // "http://127.0.0.1:40123"
+  // "http://127.0.0.1:40123", or "https://..."
   std::string url() const;
+  // Of a server with TLS: for the connections that come from now on. On the I/O thread.
+  void use(std::shared_ptr<const TlsIdentity> tls);
   // Takes no more connections and closes idle ones; requests under way get their answer. On the I/O
   // thread.
   void stop();

@@ -23,6 +23,7 @@ struct Request {
   std::string body{};
   bool has_body = false;  // known before it is read
   bool upgrade = false;   // asks for a WebSocket
+  std::string peer{};     // the address of whoever has connected, in numbers
 
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> parameter(std::string_view name) const;  // of the query

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <optional>
 
 #include "server/http/request_parser.h"
+#include "server/http/socket/maybe_tls_stream.h"
 
 namespace navtalk::server {
 
@@ -19,7 +19,7 @@ struct ReadFault {
 class RequestReader {
  public:
   // `buffer` keeps what was read of the next request.
-  RequestReader(boost::beast::tcp_stream& stream, RequestParser::Buffer& buffer,
+  RequestReader(MaybeTlsStream& stream, RequestParser::Buffer& buffer,
                 const RequestParser::Limits& limits)
       : stream_(stream), buffer_(buffer), parser_(limits) {}
 
@@ -35,7 +35,7 @@ class RequestReader {
   using TakePart = RequestParser::Step (RequestParser::*)(RequestParser::Buffer&);
   boost::asio::awaitable<std::optional<ReadFault>> read(TakePart take_part);
 
-  boost::beast::tcp_stream& stream_;
+  MaybeTlsStream& stream_;
   RequestParser::Buffer& buffer_;
   RequestParser parser_;
 };

@@ -51,6 +51,10 @@ void Router::header(std::string name, std::string value) {
   headers_.emplace_back(std::move(name), std::move(value));
 }
 
+void Router::finish(std::function<void(const Request&, Response&)> finish) {
+  finishers_.push_back(std::move(finish));
+}
+
 const Router::Route* Router::find(Request& request, std::string& allowed) const {
   const std::vector<std::string> path = split(request.path);
   NamedValues captures;
@@ -116,7 +120,10 @@ asio::awaitable<std::optional<Response>> Router::answered(
     log::error("a request failed", {{"path", request.path}, {"error", problem.what()}});
     answer = error_response(500, "failed", "internal error; the log says more");
   }
-  if (answer) answer->headers.insert(answer->headers.end(), headers_.begin(), headers_.end());
+  if (answer) {
+    answer->headers.insert(answer->headers.end(), headers_.begin(), headers_.end());
+    for (const auto& finish : finishers_) finish(request, *answer);
+  }
   co_return answer;
 }
 

@@ -29,6 +29,8 @@ class Router {
   void on_socket(std::string pattern, SocketHandler handler);
   // Headers that every answer carries.
   void header(std::string name, std::string value);
+  // Sees every answer last, refusals included, and may add headers.
+  void finish(std::function<void(const Request&, Response&)> finish);
 
   // Before its body is read: what a guard says against the request; 404, 405 and 426. nullopt: it is to
   // be answered.
@@ -54,6 +56,7 @@ class Router {
 
   std::vector<Route> routes_;
   std::vector<Guard> guards_;
+  std::vector<std::function<void(const Request&, Response&)>> finishers_;
   NamedValues headers_;
 };
 

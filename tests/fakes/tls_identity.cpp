@@ -36,6 +36,15 @@ std::string text_of(X509* certificate) {
   return text;
 }
 
+std::string text_of(EVP_PKEY* key) {
+  const CPtr<BIO, BIO_free_all> memory(BIO_new(BIO_s_mem()));
+  check(PEM_write_bio_PrivateKey(memory.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1,
+        "its key's text");
+  std::string text(BIO_ctrl_pending(memory.get()), '\0');
+  BIO_read(memory.get(), text.data(), static_cast<int>(text.size()));
+  return text;
+}
+
 }  // namespace
 
 TlsIdentity::TlsIdentity() : context_(SSL_CTX_new(TLS_server_method())) {
@@ -48,6 +57,7 @@ TlsIdentity::TlsIdentity() : context_(SSL_CTX_new(TLS_server_method())) {
   check(SSL_CTX_use_certificate(context_.get(), certificate.get()) == 1, "its use");
   check(SSL_CTX_use_PrivateKey(context_.get(), key.get()) == 1, "its key");
   pem_ = text_of(certificate.get());
+  key_pem_ = text_of(key.get());
 }
 
 }  // namespace navtalk::tests

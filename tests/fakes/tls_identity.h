@@ -16,10 +16,12 @@ class TlsIdentity {
   SSL_CTX* context() { return context_.get(); }
   // The certificate, for whoever is to trust it.
   const std::string& pem() const { return pem_; }
+  // Its private key, for a server of ours.
+  const std::string& key_pem() const { return key_pem_; }
 
  private:
   CPtr<SSL_CTX, SSL_CTX_free> context_;
-  std::string pem_{};
+  std::string pem_{}, key_pem_{};
 };
 
 }  // namespace navtalk::tests

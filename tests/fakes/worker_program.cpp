@@ -245,7 +245,7 @@ class FakeWorker {
         socket.offer(error_frame(script_["start_error"].get<std::string>(), "the script says so"));
         socket.close(CloseCode::refused, "");
       } else if (type == "session.start" && script_.value("ready", true)) {
-        Frame ready = session_ready(place);
+        Frame ready = session_ready(place, *object);
         co_await socket.send(std::move(ready));
       } else if (type == "session.end") {
         socket.close(CloseCode::normal, "");
@@ -258,8 +258,8 @@ class FakeWorker {
   }
 
   // g++ 12 does not compile such a list within a coroutine's co_await.
-  static Frame session_ready(const Json& place) {
-    Json ready = {{"type", "session.ready"}, {"avatar", "fake"}};
+  static Frame session_ready(const Json& place, const nlohmann::json& start) {
+    Json ready = {{"type", "session.ready"}, {"avatar", start.value("avatar", "fake")}};
     for (const char* key : {"worker", "slot", "epoch"}) ready[key] = place[key];
     return control_frame(ready);
   }

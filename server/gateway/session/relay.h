@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "server/gateway/access/tenants.h"
 #include "server/gateway/session/session_counters.h"
 #include "server/http/signal.h"
 #include "server/http/socket/token_bucket.h"
@@ -23,6 +24,7 @@ class Relay {
     SessionCounters& counters;
     Signal& changed;                     // notified when a direction ends
     TokenBucket::Rate control_frames{};  // of the client; further frames of it wait
+    const TenantSeat* seat = nullptr;    // so do those beyond what its tenant may send
   };
   Relay(WebSocket& client, WebSocket& worker, const Parts& parts);
   Relay(const Relay&) = delete;
@@ -40,8 +42,11 @@ class Relay {
  private:
   boost::asio::awaitable<void> to_worker();
   boost::asio::awaitable<void> to_client();
-  // Waits until the client may send one more control frame; false: it is gone, or the relay is closed.
+  // Waits until the client may send one more frame; false: it is gone, or the relay is closed.
   boost::asio::awaitable<bool> has_turn(const Frame& frame);
+  // Until the next frame may be sent.
+  Signal::Clock::duration pause_before(const Frame& frame);
+  void take_turn(const Frame& frame);
 
   const boost::asio::any_io_executor executor_;
   WebSocket& client_;
@@ -49,6 +54,8 @@ class Relay {
   SessionCounters& counters_;
   Signal& changed_;
   TokenBucket control_frames_;
+  const TenantSeat* const seat_;
+  bool told_limit_ = false;  // that the tenant's clients send more than they may
   Signal closing_;
   bool closed_ = false;
   int running_ = 0;  // directions

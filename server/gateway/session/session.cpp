@@ -1,6 +1,7 @@
 #include "server/gateway/session/session.h"
 
 #include "core/log/log.h"
+#include "server/gateway/access/bound_start.h"
 #include "server/gateway/session/relay.h"
 #include "server/gateway/session/slot_search.h"
 #include "server/protocol/control_frame.h"
@@ -9,14 +10,27 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = Signal::Clock;
 
+namespace {
+
+Claimant claimant_of(const SessionPermit& permit) {
+  return {.tenant = permit.who.tenant,
+          .plan = permit.limits.plan,
+          .weight = permit.limits.weight,
+          .max_sessions = permit.limits.max_sessions,
+          .max_waiting = permit.limits.max_waiting};
+}
+
+}  // namespace
+
 Session::Session(WebSocket& socket, asio::any_io_executor executor, const SessionParts& parts,
-                 std::string user)
+                 std::string user, SessionPermit permit)
     : executor_(std::move(executor)),
       parts_(parts),
       events_(executor_),
       client_(socket, events_.signal),
-      claim_(parts.allocator, parts.threads, events_.signal),
-      user_(std::move(user)) {
+      claim_(parts.allocator, parts.threads, events_.signal, claimant_of(permit)),
+      user_(std::move(user)),
+      permit_(std::move(permit)) {
   socket.on_activity([this] { events_.signal.notify(); });
 }
 
@@ -35,6 +49,8 @@ asio::awaitable<void> Session::run() {
 asio::awaitable<void> Session::live() {
   const bool started = co_await receive_start();
   if (!started) co_return;
+  const bool allowed = co_await may_begin();
+  if (!allowed) co_return;
   SlotSearch search({.client = client_,
                      .claim = claim_,
                      .events = events_,
@@ -48,7 +64,18 @@ asio::awaitable<void> Session::live() {
   const std::unique_ptr<WebSocket> worker = co_await search.run();
   if (!worker) co_return;
   parts_.counters.count_ready(Clock::now() - arrived_);
+  const std::string gpu = claim_.lease()->gpu.text, tenant = permit_.who.tenant.text;
+  log::info("a session begins", {{"session", claim_.id().text}, {"gpu", gpu}, {"tenant", tenant}});
   co_await relay(*worker);
+  log::info("a session is over", {{"session", claim_.id().text}, {"gpu", gpu}, {"tenant", tenant}});
+}
+
+asio::awaitable<bool> Session::may_begin() {
+  start_ = bound_start(start_, permit_);
+  if (!permit_.begin) co_return true;
+  const std::optional<StartRefusal> refusal = co_await permit_.begin();
+  if (refusal) client_.refuse(refusal->code, refusal->message, {}, CloseCode::refused);
+  co_return !refusal;
 }
 
 asio::awaitable<bool> Session::receive_start() {
@@ -85,7 +112,8 @@ asio::awaitable<void> Session::relay(WebSocket& worker) {
               {.executor = executor_,
                .counters = parts_.counters,
                .changed = events_.signal,
-               .control_frames = parts_.options.control_frames});
+               .control_frames = parts_.options.control_frames,
+               .seat = permit_.seat.get()});
   const Lease lease = *claim_.lease();
   const auto ready = Clock::now();
   bool cut = false;
@@ -93,7 +121,14 @@ asio::awaitable<void> Session::relay(WebSocket& worker) {
   try {
     claim_.served();
     relay.start();
-    while (relay.open() && !claim_.lease_lost()) co_await events_.signal.wait();
+    const auto until =
+        permit_.max_session > Duration{} ? ready + permit_.max_session : Clock::time_point::max();
+    while (relay.open() && !claim_.lease_lost() && Clock::now() < until)
+      co_await events_.signal.wait(until);
+    if (relay.open() && !claim_.lease_lost()) {
+      client_.refuse("session_over", "the session has lasted as long as its browser token allows",
+                     {}, CloseCode::refused);
+    }
     cut = tell_end(worker, relay.client_ended());
   } catch (...) {
     problem = std::current_exception();

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/log/error_throttle.h"
+#include "server/gateway/access/permit.h"
 #include "server/gateway/session/client.h"
 #include "server/gateway/session/session_counters.h"
 #include "server/gateway/session/session_events.h"
@@ -39,7 +40,7 @@ class Session {
 
   // `user`: see Sessions::user_of().
   Session(WebSocket& socket, boost::asio::any_io_executor executor, const SessionParts& parts,
-          std::string user);
+          std::string user, SessionPermit permit);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -60,6 +61,8 @@ class Session {
 
  private:
   Awaitable<void> live();
+  // False: the permit does not hold any more, and the client has been told why.
+  Awaitable<bool> may_begin();
   // False: the session is over, and the client has been told why.
   Awaitable<bool> receive_start();
   Awaitable<void> relay(WebSocket& worker);
@@ -75,7 +78,8 @@ class Session {
   Client client_;
   SlotClaim claim_;
   std::string user_;
-  std::string start_{};  // the client's session.start, as it came
+  SessionPermit permit_;
+  std::string start_{};  // the client's session.start, within its permit
   bool relaying_ = false;
 };
 

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "scheduler/health/worker_tokens.h"
 
@@ -23,6 +25,8 @@ struct SessionOptions {
   PaceLimits before_ready{};  // how fast a client is read until its session is ready
   // Of a client in its session; further ones wait, with what comes behind them.
   TokenBucket::Rate control_frames{.burst = 100, .per_second = 20};
+  // Reverse proxies of other machines, as numbers: who comes from them is who they say.
+  std::vector<std::string> trusted_proxies{};
   // Where this gateway has no descriptor or port to reach a worker.
   int shortage_tries = 5;
   std::chrono::milliseconds after_shortage{1'000};

@@ -1,6 +1,9 @@
 #include "server/gateway/session/sessions.h"
 
+#include <algorithm>
+
 #include "core/text/printable.h"
+#include "server/http/http_server.h"
 #include "server/protocol/control_frame.h"
 
 namespace navtalk::server {
@@ -8,16 +11,21 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The gateway serves its own machine only, so others come through a reverse proxy there. The last
-// address is the one that the proxy itself has seen.
-std::string address_of(const Request& request) {
+// Behind a reverse proxy, of this machine or a named one, the last address that it names: the one that
+// the proxy itself has seen. "local": a program of this machine.
+std::string address_of(const Request& request, const std::vector<std::string>& proxies) {
   constexpr std::size_t k_longest = 64;
+  const bool own_machine = is_loopback({.host = request.peer});
+  const bool proxy =
+      own_machine || std::find(proxies.begin(), proxies.end(), request.peer) != proxies.end();
+  if (!proxy) return request.peer;
   std::string named;
   for (const auto& [name, value] : request.headers) {
     if (name == "x-forwarded-for") named = value.substr(value.rfind(',') + 1);
   }
   const std::size_t begin = named.find_first_not_of(' ');
-  return begin == named.npos ? "local" : printable_start(named.substr(begin), k_longest);
+  if (begin == named.npos) return own_machine ? "local" : request.peer;
+  return printable_start(named.substr(begin), k_longest);
 }
 
 }  // namespace
@@ -52,23 +60,27 @@ Sessions::Sessions(asio::any_io_executor executor, Allocator& allocator, Blockin
       options_(std::move(options)),
       ended_(executor_) {}
 
+std::optional<Response> Sessions::refuse_new() const {
+  if (draining_) return error_response(503, "draining", "this gateway is going away");
+  if (sessions_.size() < options_.max_sessions) return std::nullopt;
+  Response refusal =
+      error_response(503, "no_capacity", "this gateway has as many sessions as it may");
+  refusal.headers.emplace_back("Retry-After", "10");
+  return refusal;
+}
+
 asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& request,
-                                                            Upgrade& upgrade) {
-  if (draining_) co_return error_response(503, "draining", "this gateway is going away");
-  if (sessions_.size() >= options_.max_sessions) {
-    Response refusal =
-        error_response(503, "no_capacity", "this gateway has as many sessions as it may");
-    refusal.headers.emplace_back("Retry-After", "10");
-    co_return refusal;
-  }
+                                                            Upgrade& upgrade,
+                                                            SessionPermit permit) {
+  if (auto refusal = refuse_new()) co_return refusal;
   SocketLimits limits;
   limits.idle_timeout = options_.client_idle_timeout;
   limits.write = options_.slow_client;
   limits.pace = options_.before_ready;
-  const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits);
+  const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits, permit.answer);
   if (!socket) co_return std::nullopt;
-  const std::string address = address_of(request);
-  co_await run(*socket, address);
+  const std::string address = address_of(request, options_.trusted_proxies);
+  co_await run(*socket, address, std::move(permit));
   socket->close(CloseCode::normal, "");
   co_await socket->finished();
   co_return std::nullopt;
@@ -83,14 +95,15 @@ std::string Sessions::user_of(const std::string& address) const {
   }
 }
 
-asio::awaitable<void> Sessions::run(WebSocket& socket, const std::string& address) {
+asio::awaitable<void> Sessions::run(WebSocket& socket, const std::string& address,
+                                    SessionPermit permit) {
   const SessionParts parts{.allocator = allocator_,
                            .threads = threads_,
                            .suspects = suspects_,
                            .counters = counters_,
                            .shortages = shortages_,
                            .options = options_};
-  Session session(socket, executor_, parts, user_of(address));
+  Session session(socket, executor_, parts, user_of(address), std::move(permit));
   const Entry entry(*this, session);
   if (draining_) session.drain({});  // since the upgrade
   co_await session.run();

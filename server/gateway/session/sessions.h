@@ -22,8 +22,11 @@ class Sessions {
   Sessions(boost::asio::any_io_executor executor, Allocator& allocator, BlockingThreads& threads,
            LeaseKeeper& keeper, Suspects& suspects, SessionOptions options);
 
+  // Whether there is room for one more session; otherwise what to tell.
+  std::optional<Response> refuse_new() const;
   // One session, until it is over.
-  Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
+  Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade,
+                                              SessionPermit permit);
   void note_pool_change();
   // From now on there are no new sessions. Returns when the last one is over, or has been told to
   // end because the notice is over.
@@ -35,7 +38,7 @@ class Sessions {
 
  private:
   class Entry;
-  Awaitable<void> run(WebSocket& socket, const std::string& address);
+  Awaitable<void> run(WebSocket& socket, const std::string& address, SessionPermit permit);
   // Tells users apart, as far as that is possible without keys: the address, and a number among its
   // present sessions. One who comes again and again has the same name every time.
   std::string user_of(const std::string& address) const;

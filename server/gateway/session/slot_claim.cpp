@@ -17,11 +17,10 @@ constexpr auto k_refuse = 1s, k_refuse_most = 8s;
 
 }  // namespace
 
-SlotClaim::SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed)
-    : allocator_(allocator),
-      threads_(threads),
-      changed_(changed),
-      claimant_{.id = WaiterId{random_id()}} {}
+SlotClaim::SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed, Claimant who)
+    : allocator_(allocator), threads_(threads), changed_(changed), claimant_(std::move(who)) {
+  claimant_.id = WaiterId{random_id()};
+}
 
 asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Claimant)) {
   claimant_.refuse.clear();

@@ -25,7 +25,8 @@ class SlotClaim {
   using Awaitable = boost::asio::awaitable<T>;
 
   // `changed` is notified when the lease is lost.
-  SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed);
+  // `who`: the tenant and its limits; the claim gives it an id.
+  SlotClaim(Allocator& allocator, BlockingThreads& threads, Signal& changed, Claimant who);
   SlotClaim(const SlotClaim&) = delete;
   SlotClaim& operator=(const SlotClaim&) = delete;
 

@@ -224,8 +224,8 @@ void SlotSearch::show(const Waiting& waiting) {
 
 SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {
   ++parts_.counters.refused;
-  parts_.client.refuse("no_capacity", none.message, in_seconds(none.retry_after),
-                       CloseCode::try_again);
+  parts_.client.refuse(none.tenant_limit ? "tenant_limit" : "no_capacity", none.message,
+                       in_seconds(none.retry_after), CloseCode::try_again);
   return Next::over;
 }
 

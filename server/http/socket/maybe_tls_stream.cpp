@@ -28,19 +28,29 @@ asio::awaitable<boost::system::error_code> MaybeTlsStream::start_tls(std::string
   ssl::context context(ssl::context::tls_client);  // the stream keeps what it needs of it
   context.set_default_verify_paths(failed);
   if (failed) co_return failed;
-  tls_.emplace(tcp_, context);
-  tls_->set_verify_mode(ssl::verify_peer);
-  tls_->set_verify_callback(ssl::host_name_verification(host));
+  layers_->tls.emplace(layers_->tcp, context);
+  layers_->tls->set_verify_mode(ssl::verify_peer);
+  layers_->tls->set_verify_callback(ssl::host_name_verification(host));
   // A server of many names must be told which one is meant; an address is not a name.
   boost::system::error_code no_address;
   asio::ip::make_address(host, no_address);
   if (no_address) {
     // What the macro SSL_set_tlsext_host_name does.
-    SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+    SSL_ctrl(layers_->tls->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
              host.data());
   }
-  const auto [refused] = co_await tls_->async_handshake(ssl::stream_base::client, k_tuple);
+  const auto [refused] = co_await layers_->tls->async_handshake(ssl::stream_base::client, k_tuple);
   co_return refused;
+}
+
+asio::awaitable<boost::system::error_code> MaybeTlsStream::accept_tls(ssl::context& context) {
+  layers_->tls.emplace(layers_->tcp, context);
+  const auto [refused] = co_await layers_->tls->async_handshake(ssl::stream_base::server, k_tuple);
+  co_return refused;
+}
+
+asio::awaitable<void> MaybeTlsStream::end_tls() {
+  if (layers_->tls) co_await layers_->tls->async_shutdown(k_tuple);
 }
 
 void MaybeTlsStream::pace(const PaceLimits& limits, std::function<void()> too_fast) {
@@ -64,7 +74,7 @@ void MaybeTlsStream::read_some(const MutableBuffers& into, SomeDone done) {
 
 void MaybeTlsStream::read_paced(const MutableBuffers& into, SomeDone done) {
   boost::system::error_code closed;
-  const std::size_t unread = tcp_.socket().available(closed);
+  const std::size_t unread = layers_->tcp.socket().available(closed);
   const bool before = pace_->too_fast();
   const std::size_t allowed = pace_->allowed(unread, ReadPace::Clock::now());
   if (pace_ && !before && pace_->too_fast()) on_too_fast_();
@@ -84,18 +94,18 @@ void MaybeTlsStream::read_paced(const MutableBuffers& into, SomeDone done) {
 }
 
 void MaybeTlsStream::read_now(const MutableBuffers& into, SomeDone done) {
-  if (tls_) {
-    tls_->async_read_some(into, std::move(done));
+  if (layers_->tls) {
+    layers_->tls->async_read_some(into, std::move(done));
   } else {
-    tcp_.async_read_some(into, std::move(done));
+    layers_->tcp.async_read_some(into, std::move(done));
   }
 }
 
 void MaybeTlsStream::write_some(const ConstBuffers& from, SomeDone done) {
-  if (tls_) {
-    tls_->async_write_some(from, std::move(done));
+  if (layers_->tls) {
+    layers_->tls->async_write_some(from, std::move(done));
   } else {
-    tcp_.async_write_some(from, std::move(done));
+    layers_->tcp.async_write_some(from, std::move(done));
   }
 }
 

@@ -51,14 +51,15 @@ class MaybeTlsStream {
   using Signature = void(boost::system::error_code, std::size_t);
 
   explicit MaybeTlsStream(next_layer_type tcp)
-      : tcp_(std::move(tcp)), pause_(tcp_.get_executor()) {}
-  MaybeTlsStream(const MaybeTlsStream&) = delete;  // the TLS layer refers to tcp_
-  MaybeTlsStream& operator=(const MaybeTlsStream&) = delete;
+      : layers_(std::make_unique<Layers>(std::move(tcp))), pause_(layers_->tcp.get_executor()) {}
+  // While no operation is pending. What was moved from may only be destroyed.
+  MaybeTlsStream(MaybeTlsStream&&) = default;
+  MaybeTlsStream& operator=(MaybeTlsStream&&) = delete;
 
-  executor_type get_executor() noexcept { return tcp_.get_executor(); }
-  next_layer_type& next_layer() noexcept { return tcp_; }
-  const next_layer_type& next_layer() const noexcept { return tcp_; }
-  Tls* tls() { return tls_ ? &*tls_ : nullptr; }
+  executor_type get_executor() noexcept { return layers_->tcp.get_executor(); }
+  next_layer_type& next_layer() noexcept { return layers_->tcp; }
+  const next_layer_type& next_layer() const noexcept { return layers_->tcp; }
+  Tls* tls() { return layers_->tls ? &*layers_->tls : nullptr; }
 
   // From now on whatever is read, of frames and beside them, keeps to that pace; `too_fast` is called
   // once when the peer does not.
@@ -68,6 +69,10 @@ class MaybeTlsStream {
 
   // As a client, with the system's trust: the peer's certificate must be valid for `host`.
   boost::asio::awaitable<boost::system::error_code> start_tls(std::string host);
+  // As a server.
+  boost::asio::awaitable<boost::system::error_code> accept_tls(boost::asio::ssl::context& context);
+  // Tells the peer that nothing more comes; without TLS nothing.
+  boost::asio::awaitable<void> end_tls();
 
   // Beast calls these with dozens of types of buffers and handlers. Behind them stands one function
   // each, so that TCP and TLS are compiled once.
@@ -115,8 +120,13 @@ class MaybeTlsStream {
   void read_now(const MutableBuffers& into, SomeDone done);
   void write_some(const ConstBuffers& from, SomeDone done);
 
-  next_layer_type tcp_;
-  std::optional<Tls> tls_{};
+  // On the heap, because the TLS layer refers to the other one.
+  struct Layers {
+    explicit Layers(next_layer_type stream) : tcp(std::move(stream)) {}
+    next_layer_type tcp;
+    std::optional<Tls> tls{};
+  };
+  std::unique_ptr<Layers> layers_;
   std::optional<ReadPace> pace_{};
   std::function<void()> on_too_fast_{};
   boost::asio::steady_timer pause_;  // of a paced read

@@ -131,9 +131,9 @@ WebSocket::Declined undone(const std::string& what, boost::system::error_code wh
 
 }  // namespace
 
-WebSocket::State::State(beast::tcp_stream tcp, const SocketLimits& socket_limits)
+WebSocket::State::State(MaybeTlsStream below, const SocketLimits& socket_limits)
     : limits(socket_limits),
-      stream(std::move(tcp)),
+      stream(std::move(below)),
       incoming(stream.get_executor(), limits.queue_frames),
       outgoing(stream.get_executor(), limits.queue_frames),
       write_deadline(stream.get_executor()),
@@ -262,7 +262,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
     declined = undone("cannot connect to " + address.host + ":" + address.port, unreached, false);
     co_return nullptr;
   }
-  auto state = std::make_shared<State>(std::move(tcp), limits);
+  auto state = std::make_shared<State>(MaybeTlsStream(std::move(tcp)), limits);
   if (address.tls) {
     beast::get_lowest_layer(state->stream).expires_after(limits.handshake);
     const auto untrusted = co_await state->stream.next_layer().start_tls(host);
@@ -292,7 +292,7 @@ bool Upgrade::accepted() const { return state_.accepted; }
 asio::awaitable<std::unique_ptr<WebSocket>> Upgrade::accept(const SocketLimits& limits,
                                                             const NamedValues& headers) {
   state_.accepted = true;
-  auto state = std::make_shared<WebSocket::State>(std::move(state_.tcp), limits);
+  auto state = std::make_shared<WebSocket::State>(std::move(state_.below), limits);
   state->stream.set_option(websocket::stream_base::decorator([&](websocket::response_type& answer) {
     for (const auto& [name, value] : headers) answer.set(name, value);
   }));

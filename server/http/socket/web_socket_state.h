@@ -26,7 +26,7 @@ struct WebSocket::State {
   template <class T>
   using Channel = boost::asio::experimental::channel<void(boost::system::error_code, T)>;
 
-  State(boost::beast::tcp_stream tcp, const SocketLimits& socket_limits);
+  State(MaybeTlsStream below, const SocketLimits& socket_limits);
   // Starts reader and writer; after the handshake.
   void start(const std::shared_ptr<State>& self);
   void abort();
@@ -43,7 +43,7 @@ struct WebSocket::State {
 };
 
 struct Upgrade::State {
-  boost::beast::tcp_stream& tcp;
+  MaybeTlsStream& below;
   const BeastRequest& request;
   bool accepted = false;
 };

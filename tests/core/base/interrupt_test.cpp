@@ -113,3 +113,43 @@ TEST_CASE("a token that stops without a signal counts as an interrupt") {
   CHECK(stop_status(source.get_token()) == 130);
   CHECK(status_of(source.get_token()) == 130);
 }
+
+TEST_CASE("a hangup calls what was set, each time, and stops nothing") {
+  const int status = in_child([] {
+    SignalStop stop;
+    std::counting_semaphore<4> called(0);
+    stop.on_hangup([&] { called.release(); });
+    for (int i = 0; i < 2; ++i) {
+      ::kill(::getpid(), SIGHUP);
+      called.acquire();
+    }
+    stop.on_hangup([] {});  // what it refers to may go now
+    return stop.token().stop_requested() ? 1 : 42;
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
+}
+
+TEST_CASE("a hangup that nobody waits for ends the process, as it does by default") {
+  const int status = in_child([] {
+    const SignalStop stop;
+    ::kill(::getpid(), SIGHUP);
+    for (;;) ::pause();
+    return 0;
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGHUP);
+}
+
+TEST_CASE("a process that was started with hangups ignored goes on") {
+  const int status = in_child([] {
+    std::signal(SIGHUP, SIG_IGN);
+    const SignalStop stop;
+    ::kill(::getpid(), SIGHUP);
+    ::kill(::getpid(), SIGTERM);  // is taken after it, by number
+    wait_for_stop(stop.token());
+    return status_of(stop.token());
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 143);
+}

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "scheduler/store/sql_pool_store.h"
+
 namespace navtalk::tests {
 
 using namespace std::chrono_literals;
@@ -12,8 +14,11 @@ Script::Script(const char* json) { ::setenv("NAVTALK_FAKE_WORKER", json, 1); }
 
 Script::~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
 
-GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gateway) {
-  store_ = PoolStore::open("sqlite:" + (folder_ / "pool.db").native());
+GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gateway,
+                         const std::optional<NewKey>& first_key) {
+  const auto backend = StoreBackend::open("sqlite:" + (folder_ / "pool.db").native());
+  store_ = std::make_unique<SqlPoolStore>(backend);
+  keys_.emplace(backend);
   identity_ = pool_identity(*store_, "navtalk", "test");
   gateways_store_.emplace(*store_);
   supply_.emplace(*gateways_store_, SupplyOptions{.identity = identity_, .who = "test"});
@@ -24,7 +29,9 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   gateway.listen = "127.0.0.1:0";
   gateway.session.worker_tokens = WorkerTokens("secret");
   gateway.identity = identity_;
-  gateway.operator_key = k_operator_key;
+  gateway.access.keys = &*keys_;
+  gateway.access.rules.operator_key = k_operator_key;
+  if (first_key) text_of_first_key_ = keys_->create(*first_key).text;
   gateway_ = std::make_unique<server::Gateway>(*gateways_store_, *allocator_, gateway);
   running_ = std::async(std::launch::async, [this] { gateway_->run(stop_.get_token()); });
 }
@@ -40,6 +47,16 @@ GatewayPool::~GatewayPool() {
 Gpu GatewayPool::add_worker(int slots) {
   Gpu gpu = row();
   gpu.slots = slots;
+  return start(gpu);
+}
+
+Gpu GatewayPool::add_worker_of(const TenantId& tenant) {
+  Gpu gpu = row();
+  gpu.dedicated_to = tenant;
+  return start(gpu);
+}
+
+Gpu GatewayPool::start(Gpu gpu) {
   const Outcome outcome = provider_.create(gpu, {});
   const Instance instance = *std::get<Done>(outcome).instance;
   gpu.url = instance.url;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/database/sqlite.h"
+#include "scheduler/access/key_store.h"
 #include "scheduler/forecast/demand_tracker.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/provision/supply.h"
@@ -30,11 +31,14 @@ class Script {
 // A pool without loops: rows are what the test makes them.
 class GatewayPool {
  public:
-  explicit GatewayPool(AllocatorOptions allocation = {}, server::GatewayOptions gateway = {});
+  // `first_key`: is there before the gateway starts.
+  explicit GatewayPool(AllocatorOptions allocation = {}, server::GatewayOptions gateway = {},
+                       const std::optional<NewKey>& first_key = {});
   ~GatewayPool();
 
   // A fake worker, and its row: idle, or with another address.
   Gpu add_worker(int slots = 1);
+  Gpu add_worker_of(const TenantId& tenant);
   // The fullest is claimed first; among equals the first one made.
   Gpu add_dead_worker() { return add_worker_at("http://127.0.0.1:1"); }
   Gpu add_worker_at(const std::string& url, const std::string& name = "");
@@ -49,6 +53,9 @@ class GatewayPool {
   Got operate(const std::string& method, const std::string& path, const std::string& body = "",
               Headers headers = {}) const;
   std::string url() const { return gateway_->url(); }
+  KeyStore& keys() { return *keys_; }
+  const std::string& first_key() const { return text_of_first_key_; }
+  server::Gateway& gateway() { return *gateway_; }
   PoolStore& store() { return *store_; }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
   std::string last_error_of(const Gpu& gpu) { return store_->find(gpu.id)->last_error; }
@@ -65,11 +72,14 @@ class GatewayPool {
 
  private:
   Gpu row();
+  Gpu start(Gpu gpu);
   Gpu add(const Gpu& gpu);
 
   const TemporaryDirectory folder_;
   int rows_ = 0;
   std::unique_ptr<PoolStore> store_;
+  std::optional<KeyStore> keys_;
+  std::string text_of_first_key_;
   std::optional<AwayStore> gateways_store_;
   PoolIdentity identity_;
   std::optional<Supply> supply_;

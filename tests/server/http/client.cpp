@@ -66,8 +66,11 @@ SocketClient::SocketClient(const std::string& url, const std::string& target,
     io_.run();
   });
   const HttpUrl parts = parse_http_url(url);
-  const server::WebSocket::Address address{
-      .host = parts.host, .port = std::to_string(parts.port), .target = target, .headers = headers};
+  const server::WebSocket::Address address{.host = parts.host,
+                                           .port = std::to_string(parts.port),
+                                           .target = target,
+                                           .headers = headers,
+                                           .tls = parts.secure};
   const server::SocketLimits limits{.frame_bytes = 8 << 20};
   socket_ = wait(server::WebSocket::connect(address, limits, declined_));
 }

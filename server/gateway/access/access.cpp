@@ -1,0 +1,148 @@
+#include "server/gateway/access/access.h"
+
+#include "server/http/bearer.h"
+#include "server/http/local_only.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+
+namespace {
+
+enum class Need : std::uint8_t { nothing, own_check, key, admin };
+
+bool is_below(std::string_view path, std::string_view base) {
+  return path == base || (path.starts_with(base) && path.substr(base.size()).starts_with('/'));
+}
+
+Need need_of(const Request& request) {
+  if (request.path == "/metrics" || is_below(request.path, "/v1/pool")) return Need::admin;
+  if (request.path == "/v1/realtime") return Need::own_check;
+  return is_below(request.path, "/v1") ? Need::key : Need::nothing;
+}
+
+Response unauthorised(std::string_view message) {
+  Response refusal = error_response(401, "unauthorised", message);
+  refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return refusal;
+}
+
+Response refusal_of(KeyRing::Verdict verdict) {
+  using enum KeyRing::Verdict;
+  if (verdict == expired) return unauthorised("the API key has expired");
+  if (verdict == revoked) return unauthorised("the API key was revoked");
+  if (verdict == unreachable) {
+    Response refusal =
+        error_response(503, "store_unavailable",
+                       "the pool's store cannot be reached, so that no key can be checked");
+    refusal.headers.emplace_back("Retry-After", "10");
+    return refusal;
+  }
+  return unauthorised("the API key is not one of this pool");
+}
+
+}  // namespace
+
+Access::Access(asio::any_io_executor executor, BlockingThreads& threads, AccessOptions options)
+    : threads_(threads),
+      keys_(options.keys),
+      signer_(options.token_secret.empty() ? random_id() : std::move(options.token_secret)),
+      ring_(std::move(executor), options.keys, threads),
+      operator_key_(options.rules.operator_key),
+      tenants_(options.rules.tenants),
+      origins_(options.rules.allow_origins) {}
+
+void Access::replace(const AccessRules& rules) {
+  origins_ = Origins(rules.allow_origins);
+  operator_key_ = rules.operator_key;
+  tenants_.replace(rules.tenants);
+  ring_.refresh_now();
+}
+
+void Access::add_routes(Router& router) {
+  router.guard([this](const Request& request) { return guard(request); });
+  router.finish(
+      [this](const Request& request, Response& response) { origins_.admit(request, response); });
+  if (keys_ == nullptr) return;  // no store to tell which tokens were used
+  router.on("POST", "/v1/client-tokens",
+            [this](const Request& request) { return make_token(request); });
+}
+
+asio::awaitable<std::optional<Response>> Access::guard(const Request& request) {
+  const std::optional<Response> machine = guard_machine(request);
+  if (machine) co_return machine;
+  const Need need = need_of(request);
+  const bool open = need == Need::nothing || need == Need::own_check ||
+                    (!keys_required() && !is_below(request.path, "/v1/pool"));
+  if (open) co_return std::nullopt;
+  const Judged judged = co_await authenticate(request);
+  if (const auto* refusal = std::get_if<Response>(&judged)) {
+    ++counters_.refused_keys;
+    co_return *refusal;
+  }
+  if (need == Need::admin && std::get<Principal>(judged).role != Role::admin) {
+    ++counters_.refused_keys;
+    co_return error_response(403, "forbidden",
+                             request.path + " needs an API key of role admin, or the operator key");
+  }
+  co_return std::nullopt;
+}
+
+// What needs no key to be judged: where a page comes from, and what kind of body it sends.
+std::optional<Response> Access::guard_machine(const Request& request) {
+  std::optional<Response> refusal =
+      keys_required() ? origins_.refuse(request) : refuse_foreign(request);
+  if (refusal) {
+    ++counters_.refused_origins;
+    return refusal;
+  }
+  if (auto answer = Origins::preflight(request)) return answer;
+  return refuse_untyped_body(request);
+}
+
+asio::awaitable<Access::Judged> Access::authenticate(const Request& request) {
+  const std::optional<std::string> given = bearer(request);
+  if (!given) {
+    co_return unauthorised(is_below(request.path, "/v1/pool")
+                               ? request.path +
+                                     " needs the gateway's operator key, or an API key of "
+                                     "role admin: Authorization: Bearer KEY"
+                               : request.path + " needs an API key: Authorization: Bearer KEY");
+  }
+  if (!operator_key_.empty() && has_token(request, operator_key_))
+    co_return Principal{.role = Role::admin};
+  const KeyRing::Answer answer = co_await ring_.judge(*given);
+  if (answer.verdict != KeyRing::Verdict::valid) co_return refusal_of(answer.verdict);
+  co_return Principal{.tenant = answer.key.tenant, .role = answer.key.role, .key = answer.key.id};
+}
+
+asio::awaitable<std::variant<SessionPermit, Response>> Access::permit_session(
+    const Request& request) {
+  if (bearer(request)) {
+    Judged judged = co_await authenticate(request);
+    if (auto* refusal = std::get_if<Response>(&judged)) {
+      ++counters_.refused_keys;
+      co_return std::move(*refusal);
+    }
+    co_return seated({.who = std::get<Principal>(std::move(judged))});
+  }
+  if (const auto offered = offered_token(request)) co_return permit_of_token(request, *offered);
+  if (!keys_required()) co_return seated({});
+  ++counters_.refused_keys;
+  co_return unauthorised(
+      "/v1/realtime needs an API key (Authorization: Bearer KEY) or a browser token");
+}
+
+std::variant<SessionPermit, Response> Access::seated(SessionPermit permit) {
+  permit.limits = tenants_.limits_of(permit.who.tenant);
+  permit.seat = tenants_.take_seat(permit.who.tenant);
+  if (permit.seat) return permit;
+  ++counters_.tenant_limits;
+  Response refusal =
+      error_response(429, "tenant_limit",
+                     "tenant '" + permit.who.tenant.text + "' has as many connections (" +
+                         std::to_string(permit.limits.max_connections) + ") as it may");
+  refusal.headers.emplace_back("Retry-After", "10");
+  return refusal;
+}
+
+}  // namespace navtalk::server

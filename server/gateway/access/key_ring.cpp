@@ -1,0 +1,89 @@
+#include "server/gateway/access/key_ring.h"
+
+#include "server/http/as_tuple.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_read_every = 5s, k_read_for_unknown = 1s, k_counts_for = 25s;
+
+}  // namespace
+
+KeyRing::KeyRing(asio::any_io_executor executor, KeyStore* keys, BlockingThreads& threads)
+    : store_(keys), threads_(threads), timer_(std::move(executor)) {
+  if (store_ != nullptr) take(store_->list());
+}
+
+void KeyRing::take(const KeyList& list) {
+  read_at_ = Clock::now();
+  store_now_ = list.now;
+  keys_by_id_.clear();
+  for (const ApiKey& key : list.keys) keys_by_id_.emplace(key.id, key);
+}
+
+asio::awaitable<void> KeyRing::refresh() {
+  if (store_ == nullptr || std::exchange(reading_, true)) co_return;
+  // What is revoked while the list comes may be missing from it.
+  const auto asked_at = Clock::now();
+  try {
+    const KeyList list = co_await threads_.run([this] { return store_->list(); });
+    take(list);
+    read_at_ = asked_at;
+    errors_.well("keys");
+  } catch (const std::exception& error) {
+    errors_.failed("keys", error.what());
+  }
+  reading_ = false;
+}
+
+asio::awaitable<void> KeyRing::run() {
+  while (!stopped_) {
+    timer_.expires_after(k_read_every);
+    co_await timer_.async_wait(k_tuple);
+    if (!stopped_) co_await refresh();
+  }
+}
+
+void KeyRing::stop() {
+  stopped_ = true;
+  timer_.cancel();
+}
+
+TimePoint KeyRing::now() const {
+  return store_now_ + std::chrono::duration_cast<Duration>(Clock::now() - read_at_);
+}
+
+bool KeyRing::outdated() const { return Clock::now() - read_at_ >= k_counts_for; }
+
+KeyRing::Verdict KeyRing::verdict_on(const ApiKey& key) const {
+  switch (state_of(key, now())) {
+    case KeyState::valid:
+      return outdated() ? Verdict::unreachable : Verdict::valid;
+    case KeyState::expired:
+      return Verdict::expired;
+    case KeyState::revoked:
+      return Verdict::revoked;
+  }
+  return Verdict::unknown;
+}
+
+KeyRing::Verdict KeyRing::judge_id(const std::string& id) const {
+  const auto found = keys_by_id_.find(id);
+  return found == keys_by_id_.end() ? Verdict::unknown : verdict_on(found->second);
+}
+
+asio::awaitable<KeyRing::Answer> KeyRing::judge(std::string text) {
+  const std::optional<std::string> id = key_id(text);
+  if (!id) co_return Answer{};
+  if (!keys_by_id_.contains(*id) && Clock::now() - read_at_ >= k_read_for_unknown)
+    co_await refresh();
+  const auto found = keys_by_id_.find(*id);
+  if (found == keys_by_id_.end() || !is_key(text, found->second))
+    co_return Answer{.verdict = outdated() ? Verdict::unreachable : Verdict::unknown};
+  co_return Answer{.verdict = verdict_on(found->second), .key = found->second};
+}
+
+}  // namespace navtalk::server
