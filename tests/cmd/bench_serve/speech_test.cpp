@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
