@@ -37,9 +37,11 @@ struct Transfer {
   Transfer(HttpRequest request, AsyncHttpClient::Done answered)
       : connect_timeout(request.connect_timeout),
         timeout(request.timeout),
+        curls_patience(request.connect_timeout),
         exchange(std::move(request)),
         done(std::move(answered)) {}
   const Clock::duration connect_timeout, timeout;
+  std::chrono::milliseconds curls_patience;  // with connecting, by the clock on the wall
   HttpExchange exchange;
   AsyncHttpClient::Done done;
   Easy easy{};
@@ -101,6 +103,7 @@ struct AsyncHttpClient::State {
   void wait();
   void end_done();
   void end_late();
+  bool connects_again(CURL* easy, CURLcode code);
   void end(CURL* easy, CURLcode code);
   static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*);
   static int on_timer(CURLM*, long in_ms, void* self);
@@ -254,8 +257,27 @@ void AsyncHttpClient::State::end_done() {
   while (const CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;  // the message ends with its handle
-    end(message->easy_handle, code);
+    CURL* const easy = message->easy_handle;
+    if (!connects_again(easy, code)) end(easy, code);
   }
+}
+
+// curl's timer for connecting runs on while this loop is late. Then curl tries again with twice the
+// patience, which is longer than the loop's lateness in the end, for as long as attended time is left.
+bool AsyncHttpClient::State::connects_again(CURL* easy, CURLcode code) {
+  constexpr std::chrono::milliseconds k_most = std::chrono::hours(1);
+  Transfer& transfer = *under_way.at(easy);
+  const Clock::duration attended = clock.passed() - transfer.begun;
+  if (code != CURLE_OPERATION_TIMEDOUT || transfer.exchange.sent() ||
+      attended + AttendedClock::k_longest_round >= transfer.connect_timeout) {
+    return false;
+  }
+  transfer.curls_patience = std::min(2 * transfer.curls_patience, k_most);
+  curl_multi_remove_handle(multi.get(), easy);
+  NAVTALK_CHECK(curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                                 static_cast<long>(transfer.curls_patience.count())) == CURLE_OK);
+  NAVTALK_CHECK(curl_multi_add_handle(multi.get(), easy) == CURLM_OK);
+  return true;
 }
 
 // Those whose time is over, as far as this loop has given it to them.
@@ -279,12 +301,6 @@ void AsyncHttpClient::State::end(CURL* easy, CURLcode code) {
   NAVTALK_CHECK(!ended.empty());
   Transfer& transfer = *ended.mapped();
   deadlines.erase(transfer.deadline);
-  // curl's timer for connecting runs on while this loop is late.
-  const Clock::duration attended = clock.passed() - transfer.begun;
-  if (code == CURLE_OPERATION_TIMEDOUT &&
-      attended + AttendedClock::k_longest_round < transfer.connect_timeout) {
-    transfer.exchange.note_shortage();
-  }
   transfer.done(transfer.exchange.result(code));
   curl_easy_reset(easy);  // it points into the exchange
   spare.push_back(std::move(transfer.easy));

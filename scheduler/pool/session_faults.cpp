@@ -31,7 +31,8 @@ std::optional<SessionFault> parse_fault(const json& object) {
       .kind = static_cast<SessionFault::Kind>(kind),
       .at = time_field(object, "at_us"),
       .client_well = bool_field(object, "client_well").value_or(false),
-      .age = Duration(whole_field(object, "age_us").value_or(0))};
+      .age = Duration(whole_field(object, "age_us").value_or(0)),
+      .early_age = Duration(whole_field(object, "early_age_us").value_or(0))};
 }
 
 std::optional<LastedSession> parse_lasted(const json& object) {
@@ -111,7 +112,8 @@ std::string as_text(const SessionFaults& faults) {
                     {"kind", static_cast<int>(fault.kind)},
                     {"at_us", as_us(fault.at)},
                     {"client_well", fault.client_well},
-                    {"age_us", fault.age.count()}});
+                    {"age_us", fault.age.count()},
+                    {"early_age_us", fault.early_age.count()}});
   }
   for (const LastedSession& session : faults.lasted()) {
     list.push_back({{"gpu", session.gpu.text},

@@ -24,9 +24,10 @@ struct SessionFault {
   Kind kind = Kind::cut;
   TimePoint at{};
   bool client_well = false;  // the client has had a session since that lasted
-  // How long the session had gone on when it was cut, of one that had lasted (FaultRules::lasting): a
-  // late cut. Zero for all other faults.
+  // From the claim to the cut, of a session that had lasted (FaultRules::lasting): a late cut. Zero for
+  // all other faults.
   Duration age{};
+  Duration early_age{};  // the same of a cut of a session that had not lasted
 
   friend bool operator==(const SessionFault&, const SessionFault&) = default;
 };
@@ -35,7 +36,7 @@ struct SessionFault {
 struct LastedSession {
   GpuId gpu{};
   Source source = Source::local;
-  TimePoint began{}, until{};  // until: its end, or now
+  TimePoint began{}, until{};  // the claim; its end, or now
 
   Duration length() const { return until - began; }
 

@@ -92,6 +92,21 @@ struct Comparison {
   }
 };
 
+// The age that a session must have come to for it to prove that it outlived cuts of that age.
+Duration beyond(Duration age, const FaultRules& rules) {
+  if (age <= Duration{}) return {};
+  const std::chrono::duration<double, Duration::period> share(rules.outlive_share *
+                                                              static_cast<double>(age.count()));
+  return age + std::max(rules.outlive_least, std::chrono::duration_cast<Duration>(share));
+}
+
+Duration median(std::vector<Duration> ages) {
+  if (ages.empty()) return {};
+  const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
+  std::nth_element(ages.begin(), middle, ages.end());
+  return *middle;
+}
+
 // `outlived`: the age of late cuts, which count then, and which working sessions have outlived.
 Comparison compare(const SessionFaults& faults, Source source,
                    const std::vector<LastedSession>& living, TimePoint now, const FaultRules& rules,
@@ -108,10 +123,14 @@ Comparison compare(const SessionFaults& faults, Source source,
   Comparison found{.breaking = occasions.size()};
   if (occasions.empty()) return found;
   std::set<std::string> clients;
+  std::vector<Duration> early;
   for (const SessionFault& fault : faults.all()) {
-    if (occasions.contains(fault.gpu)) clients.insert(fault.client);
+    if (!occasions.contains(fault.gpu)) continue;
+    clients.insert(fault.client);
+    if (fault.age == Duration{}) early.push_back(fault.early_age);
   }
   found.clients = clients.size();
+  const Duration needed = beyond(late ? outlived : median(std::move(early)), rules);
   TimePoint first = TimePoint::max(), last_but_one{};
   for (const auto& [gpu, of] : occasions) {
     first = std::min(first, of.first());
@@ -120,7 +139,7 @@ Comparison compare(const SessionFaults& faults, Source source,
   std::set<GpuId> working;
   const auto look = [&](const LastedSession& session) {
     if (session.source == source && !occasions.contains(session.gpu) && session.began >= first &&
-        session.until >= last_but_one && (!late || session.length() > outlived)) {
+        session.until >= last_but_one && session.length() >= needed) {
       working.insert(session.gpu);
     }
   };

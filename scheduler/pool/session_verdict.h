@@ -13,7 +13,11 @@
 //                lasted since: its network or its request is what fails.
 //   breaking     a GPU with `alike_occasions` or more since a session last lasted on it.
 //   working      any other GPU on which a session lasts that began after the first fault of the
-//                breaking ones: it goes on, or ended well after their last occasion but one.
+//                breaking ones: it goes on, or ended well after their last occasion but one. It has
+//                outlived the usual (median) cut of theirs.
+//   outlived     a session has gone on for `outlive_share` longer than a cut one, `outlive_least` at
+//                the least. Both count from their claim, and a proxy that ends every connection at one
+//                age ends none much later than the others.
 //
 //   breaking GPUs of the source        working     a GPU with a series, which is one of them
 //   two or more, of `clients` clients  fewer       is well: the network or the gateway is at fault
@@ -58,6 +62,8 @@ struct FaultRules {
   int alike_occasions = 2;
   int lone_occasions = 8, lone_clients = 6;
   Duration lone_span = std::chrono::minutes(4);
+  double outlive_share = 0.2;
+  Duration outlive_least = std::chrono::seconds(5);
 };
 
 enum class SessionVerdict : std::uint8_t {

@@ -106,8 +106,8 @@ void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause)
   transaction.notify = true;
 }
 
-void count_arrival(Transaction& transaction) {
-  add_demand(transaction, {.start = bucket_of(transaction.now), .arrivals = 1});
+void count_arrival(Transaction& transaction, TimePoint arrived_at) {
+  add_demand(transaction, {.start = bucket_of(arrived_at), .arrivals = 1});
 }
 
 void uncount_arrival(Transaction& transaction, TimePoint arrived_at) {

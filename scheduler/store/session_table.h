@@ -21,7 +21,8 @@ void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& 
 // Deletes the row and frees the slot on its GPU. The caller counts the demand.
 void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause);
 
-void count_arrival(Transaction& transaction);
+// Of a user who came then. What is taken back was counted with the same time.
+void count_arrival(Transaction& transaction, TimePoint arrived_at);
 void uncount_arrival(Transaction& transaction, TimePoint arrived_at);
 void count_end(Transaction& transaction, Duration session);
 

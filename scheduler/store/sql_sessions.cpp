@@ -99,7 +99,7 @@ std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePo
 
 std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
   std::optional<QueuedWaiter> queued;
-  TimePoint arrived_at = t.now;
+  TimePoint arrived_at = claimant.came_at.value_or(t.now);
   if (!is_plain(t, claimant)) {
     if (auto held = lease_of(t, claimant.id)) {
       if (held->until > t.now) return held;
@@ -117,7 +117,7 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
     remove_waiter(t, *queued, true);
     t.notify = true;  // the others moved up
   } else {
-    count_arrival(t);
+    count_arrival(t, arrived_at);
   }
   return lease;
 }
@@ -128,7 +128,7 @@ std::optional<std::size_t> enqueue_in(Transaction& t, const Claimant& claimant, 
   if (queued) {
     renew_waiter(t, claimant.id, t.now + alive);
   } else {
-    count_arrival(t);
+    count_arrival(t, claimant.came_at.value_or(t.now));
     const bool has_place = claimant.came_at && limit > 0;
     if (!has_place && live_waiter_count(t) >= limit) return std::nullopt;
     if (!has_place && claimant.max_waiting >= 0 &&

@@ -135,22 +135,21 @@ asio::awaitable<void> Session::relay(WebSocket& worker) {
   }
   // Whatever happened, the directions end before what they refer to; and the slot is free for
   // others before the last frames are gone.
-  const auto lasted = Clock::now() - ready;
+  const auto lasted = Clock::now() - ready, age = claim_.age();
   const std::string user = std::exchange(user_, {});
   relay.close();
   co_await claim_.release();
-  report(lease, lasted, cut, user);
+  report(lease, {.lasted = lasted, .age = age, .cut = cut}, user);
   co_await relay.finished();
   if (problem) std::rethrow_exception(problem);
 }
 
-void Session::report(const Lease& lease, std::chrono::steady_clock::duration lasted, bool cut,
-                     const std::string& user) {
-  if (lasted >= parts_.allocator.options().faults.lasting) {
-    parts_.suspects.session_lasted(lease, user, lasted, cut);
-  } else if (cut) {
+void Session::report(const Lease& lease, const Ending& ending, const std::string& user) {
+  if (ending.lasted >= parts_.allocator.options().faults.lasting) {
+    parts_.suspects.session_lasted(lease, user, ending.age, ending.cut);
+  } else if (ending.cut) {
     parts_.suspects.session_failed(lease, SessionFault::Kind::cut, user,
-                                   "its connection was cut in a session");
+                                   "its connection was cut in a session", ending.age);
   }
 }
 

@@ -68,8 +68,12 @@ class Session {
   Awaitable<void> relay(WebSocket& worker);
   // True: the connection to the worker broke.
   bool tell_end(const WebSocket& worker, bool client_ended);
-  void report(const Lease& lease, std::chrono::steady_clock::duration lasted, bool cut,
-              const std::string& user);
+  struct Ending {
+    std::chrono::steady_clock::duration lasted{};  // from ready on
+    std::chrono::steady_clock::duration age{};     // from the claim on
+    bool cut = false;
+  };
+  void report(const Lease& lease, const Ending& ending, const std::string& user);
 
   const boost::asio::any_io_executor executor_;
   const SessionParts parts_;

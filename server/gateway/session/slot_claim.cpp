@@ -29,12 +29,14 @@ asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Cla
   }
   const Claimant claimant = claimant_;
   if (!unsettled_since_) unsettled_since_ = Signal::Clock::now();
+  const auto asked_at = *unsettled_since_;
   // By reference: g++ 12 destroys a temporary lambda's copies twice.
   Allocation answer = co_await threads_.run(
       [this, question, &claimant] { return (allocator_.*question)(claimant); });
   unsettled_since_.reset();
   if (const auto* lease = std::get_if<Lease>(&answer)) {
     lease_ = *lease;
+    asked_at_ = asked_at;
     lease_lost_ = false;  // that was another lease
     if (!claimant_.came_at) claimant_.came_at = lease->arrived_at;
   }

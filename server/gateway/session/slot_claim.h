@@ -32,6 +32,8 @@ class SlotClaim {
 
   const WaiterId& id() const { return claimant_.id; }
   const std::optional<Lease>& lease() const { return lease_; }
+  // Of the last lease, a little too long rather than too short: the store was asked for it then.
+  Signal::Clock::duration age() const { return Signal::Clock::now() - asked_at_; }
   // The store gave the lease's slot to somebody else.
   bool lease_lost() const { return lease_lost_; }
   // Since when the store may hold a lease of this claim that the claim does not know: a question is
@@ -72,6 +74,7 @@ class SlotClaim {
   Claimant claimant_{};
   bool arrived_ = false;  // the store may know the claimant
   std::optional<Lease> lease_{};
+  Signal::Clock::time_point asked_at_{};  // for the last lease
   bool lease_lost_ = false;
   std::optional<Signal::Clock::time_point> unsettled_since_{};
   struct Refusal {

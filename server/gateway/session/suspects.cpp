@@ -39,12 +39,17 @@ Suspects::Suspects(asio::any_io_executor executor, Allocator& allocator,
       worker_tokens_(std::move(worker_tokens)) {}
 
 void Suspects::session_failed(const Lease& lease, SessionFault::Kind kind,
-                              const std::string& client, const std::string& why) {
+                              const std::string& client, const std::string& why,
+                              Clock::duration age) {
   failures_.push_back({client, lease.gpu, Clock::now()});
-  open(lease, why, {{.gpu = lease.gpu, .client = client, .kind = kind}});
+  open(lease, why,
+       {{.gpu = lease.gpu,
+         .client = client,
+         .kind = kind,
+         .early_age = std::chrono::duration_cast<Duration>(age)}});
 }
 
-void Suspects::session_lasted(const Lease& lease, const std::string& client, Clock::duration length,
+void Suspects::session_lasted(const Lease& lease, const std::string& client, Clock::duration age,
                               bool cut) {
   store_calls_.post([&allocator = allocator_, lease, client, cut] {
     try {
@@ -55,11 +60,11 @@ void Suspects::session_lasted(const Lease& lease, const std::string& client, Clo
   });
   if (!cut) return;
   failures_.push_back({client, lease.gpu, Clock::now()});
-  open(lease, "its connection was cut after " + std::to_string(whole_seconds(length)) + " s",
+  open(lease, "its connection was cut after " + std::to_string(whole_seconds(age)) + " s",
        {{.gpu = lease.gpu,
          .client = client,
          .kind = SessionFault::Kind::cut,
-         .age = std::chrono::duration_cast<Duration>(length)}});
+         .age = std::chrono::duration_cast<Duration>(age)}});
 }
 
 std::vector<GpuId> Suspects::avoided_by(const std::string& client) {

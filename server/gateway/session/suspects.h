@@ -30,12 +30,12 @@ class Suspects {
   Suspects(const Suspects&) = delete;
   Suspects& operator=(const Suspects&) = delete;
 
-  // A session of `client` failed under that lease, which has been given up.
+  // A session of `client` failed under that lease, which has been given up; `age`: of one that was cut,
+  // from the claim on.
   void session_failed(const Lease& lease, SessionFault::Kind kind, const std::string& client,
-                      const std::string& why);
-  // A session is over that lasted, for `length` from ready on; `cut`: its connection broke in the end.
-  void session_lasted(const Lease& lease, const std::string& client, Clock::duration length,
-                      bool cut);
+                      const std::string& why, Clock::duration age = {});
+  // A session is over that lasted, for `age` from the claim on; `cut`: its connection broke in the end.
+  void session_lasted(const Lease& lease, const std::string& client, Clock::duration age, bool cut);
   // Where this client's sessions failed not long ago, or those of two others.
   std::vector<GpuId> avoided_by(const std::string& client);
 

@@ -1,7 +1,12 @@
 #include "core/net/async_http_client.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <future>
 #include <latch>
 #include <optional>
@@ -9,6 +14,7 @@
 #include <thread>
 
 #include "core/base/guarded.h"
+#include "core/base/unique_fd.h"
 #include "core/net/attended_clock.h"
 #include "tests/core/expect_error.h"
 #include "tests/fakes/loopback_server.h"
@@ -174,6 +180,64 @@ TEST_CASE("a loop's own lateness counts as no more than one round") {
   clock.round(start + 1min + 50ms);
   CHECK(clock.passed() == 300ms + AttendedClock::k_longest_round);
   CHECK(clock.at(start) == clock.passed());  // never backwards
+}
+
+namespace {
+
+// Listens on loopback, and has no room for another connection: whoever connects hears nothing.
+class FullListener {
+ public:
+  FullListener() {
+    REQUIRE(::bind(listener_.value(), to(), sizeof address_) == 0);
+    REQUIRE(::listen(listener_.value(), 0) == 0);
+    socklen_t size = sizeof address_;
+    REQUIRE(::getsockname(listener_.value(), to(), &size) == 0);
+    for (UniqueFd& client : clients_) {
+      client = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      static_cast<void>(::connect(client.value(), to(), sizeof address_));
+    }
+  }
+  std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/";
+  }
+
+ private:
+  sockaddr* to() { return reinterpret_cast<sockaddr*>(&address_); }
+
+  sockaddr_in address_{.sin_family = AF_INET,
+                       .sin_port = 0,
+                       .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)},
+                       .sin_zero = {}};
+  UniqueFd listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  std::array<UniqueFd, 4> clients_{};
+};
+
+}  // namespace
+
+TEST_CASE("a server that cannot be connected to is late in the end, however late the client is") {
+  constexpr auto k_timeout = 700ms;
+  const FullListener full;
+  LoopbackServer server([](Connection& client, const ReceivedRequest&) { client.answer(200); });
+  std::promise<HttpResult> result;
+  std::atomic<bool> over{false};
+  std::function<void(const HttpResult&)> hold_up;  // every round of the client's thread
+  AsyncHttpClient client;
+  hold_up = [&](const HttpResult&) {
+    if (over) return;
+    client.send(get_request(server.url("/")), hold_up);
+    std::this_thread::sleep_for(k_timeout + 100ms);
+  };
+  client.send(get_request(server.url("/")), [&](const HttpResult& first) {
+    client.send({.url = full.url(), .connect_timeout = k_timeout, .timeout = 20s},
+                [&](HttpResult got) {
+                  over = true;
+                  result.set_value(std::move(got));
+                });
+    hold_up(first);
+  });
+  const HttpResult got = result.get_future().get();
+  REQUIRE(std::holds_alternative<HttpFault>(got));
+  CHECK(std::get<HttpFault>(got).kind == HttpFault::Kind::timeout);
 }
 
 TEST_CASE("an answer that came in time counts, though the client looks at it too late") {

@@ -59,6 +59,9 @@ TEST_CASE(
   SessionFault late = fault(2s, "d", "y");
   late.age = 75s;
   faults.add(late);
+  SessionFault early = fault(2s, "e", "y");
+  early.early_age = 12s;
+  faults.add(early);
   faults.note_lasted(lasted("z"), "c", false);
   const auto back = parse_session_faults(as_text(faults));
   REQUIRE(back);

@@ -114,6 +114,21 @@ TEST_CASE("a GPU whose sessions break as those of the others do is not to blame"
   }
 }
 
+TEST_CASE("cuts at one age blame nobody before a session elsewhere has outlived them") {
+  Faults faults = series(3, 4s, 3);
+  for (SessionFault& cut : faults) cut.early_age = 32s;  // two seconds after it was ready
+  const auto judged = [&](Duration length) {
+    const LastedSession beside{{"a"}, Source::cloud, k_start + 1s, k_start + 1s + length};
+    return verdict(faults, {beside});
+  };
+  CHECK(judged(31s) == Verdict::none);
+  CHECK(judged(34s) == Verdict::none);
+  CHECK(judged(39s) == Verdict::worker);
+  faults.push_back(fault(16s, "d"));  // one that is cut late or early does not change it
+  CHECK(judged(34s) == Verdict::none);
+  CHECK(judged(39s) == Verdict::worker);
+}
+
 TEST_CASE("three resets of all connections are the network's, from the second GPU's second on") {
   Faults faults;
   for (int reset = 0; reset < 3; ++reset) {
@@ -202,7 +217,7 @@ Faults late_series(const std::string& gpu = "x") {
 }  // namespace
 
 TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them") {
-  const LastedSession longer = beside("y", 10s, 70s), shorter = beside("y", 10s, 50s);
+  const LastedSession longer = beside("y", 10s, 75s), shorter = beside("y", 10s, 50s);
   struct Row {
     const char* what;
     Faults faults;
@@ -215,6 +230,10 @@ TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them
        {longer},
        Verdict::worker_late},
       {"no session elsewhere has come so far", late_series(), {shorter}, Verdict::none},
+      {"sessions elsewhere are about to come to the age of the cuts, or have just passed it",
+       late_series(),
+       {beside("y", 10s, 61s), beside("z", 10s, 66s)},
+       Verdict::none},
       {"nothing to compare with", late_series(), {}, Verdict::none},
       {"one cut", {late_cut(0s, "a", 60s)}, {longer}, Verdict::none},
       {"two clients in turn",
@@ -233,7 +252,7 @@ TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them
       {"another GPU cuts as well", late_series() + late_series("y"), {}, Verdict::network},
       {"another GPU cuts as well, and a third one works",
        late_series() + late_series("y"),
-       {beside("z", 10s, 70s)},
+       {beside("z", 10s, 75s)},
        Verdict::network},
       {"a session on the GPU itself has outlived them",
        late_series(),
@@ -262,7 +281,7 @@ TEST_CASE("a local GPU that cuts all its sessions late is to blame without anoth
 
 TEST_CASE("a session that outlived late cuts clears them, and one that was cut too does not") {
   const Faults cuts = late_series();
-  const LastedSession other = beside("y", 10s, 70s);
+  const LastedSession other = beside("y", 10s, 75s);
   const auto judged = [&](const SessionFaults& faults) {
     return judge_sessions(faults, {"x"}, Source::cloud, {other}, k_start + 65s, {});
   };

@@ -325,6 +325,28 @@ STORE_TEST("a session that never began is not demand, and its user counts once")
   CHECK(ended == 0);
 }
 
+STORE_TEST("a user who comes again later counts once, when the user first came") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a"));
+  Claimant again = user("u");
+  again.came_at = store->now() - 3 * k_demand_bucket;  // long enough ago for another bucket
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(store->enqueue(again, 10, k_minute));
+    store->step_aside(again.id);
+    const Lease lease = claimed(*store, again);
+    CHECK(lease.arrived_at == *again.came_at);
+    REQUIRE(store->unclaim(lease.id, lease.epoch));
+  }
+  REQUIRE(store->enqueue(again, 10, k_minute));
+  std::vector<DemandBucket> counted = store->demand(*again.came_at - k_demand_bucket);
+  std::erase_if(counted, [](const DemandBucket& bucket) { return bucket.arrivals == 0; });
+  REQUIRE(counted.size() == 1);
+  CHECK(counted[0].arrivals == 1);
+  CHECK(counted[0].start <= *again.came_at);
+  CHECK(*again.came_at < counted[0].start + k_demand_bucket);
+}
+
 STORE_TEST("a local GPU serves its own host's gateways only") {
   const TestType place;
   const auto store = place.open();
