@@ -14,7 +14,7 @@ std::int64_t vorbis_codebook_bytes(std::span<const std::uint8_t> packet);
 // The same for the three headers as a container stores them; 0 for other codecs.
 std::int64_t vorbis_codebook_bytes(const AVCodecParameters& codec);
 
-// Encoders stay below a tenth of it.
+// libvorbis writes 0.5 to 2 MB, by rate and channels.
 inline constexpr std::int64_t k_most_codebook_bytes = 32 << 20;
 
 }  // namespace navtalk::media
