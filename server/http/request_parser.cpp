@@ -28,13 +28,16 @@ bool is_number(beast::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool has_folded_line(std::string_view lines) {
+  return lines.find("\r\n ") != std::string_view::npos ||
+         lines.find("\r\n\t") != std::string_view::npos;
+}
+
 // What a proxy before this server could read in another way than this server (RFC 9112, 3.2 and 6.3).
 std::optional<std::string> why_ambiguous(const RequestParser::Message& message,
                                          std::string_view header) {
   const auto count = [&](http::field name) { return message.count(name); };
-  if (header.find("\r\n ") != std::string_view::npos ||
-      header.find("\r\n\t") != std::string_view::npos)
-    return "a header field goes on in a second line";
+  if (has_folded_line(header)) return "a header field goes on in a second line";
   if (count(http::field::host) > 1) return "it has two Host fields";
   if (message.version() >= k_http_1_1 && count(http::field::host) == 0)
     return "it has no Host field";
@@ -50,14 +53,6 @@ std::optional<std::string> why_ambiguous(const RequestParser::Message& message,
   return std::nullopt;
 }
 
-// Beast takes a line feed between quotation marks; to others it ends the line.
-void check_chunk(std::uint64_t, beast::string_view extensions, beast::error_code& error) {
-  const bool odd = std::any_of(extensions.begin(), extensions.end(), [](char c) {
-    return c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7F);
-  });
-  if (odd) error = http::error::bad_chunk_extension;
-}
-
 std::string lower_case(beast::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -70,7 +65,17 @@ RequestParser::RequestParser(const Limits& limits)
     : header_limit_(limits.header_bytes), overhead_limit_(limits.body_bytes) {
   parser_.header_limit(limits.header_bytes);
   parser_.body_limit(limits.body_bytes);
-  parser_.on_chunk_header(check_chunk);
+  parser_.on_chunk_header(on_chunk_);
+}
+
+// Beast takes a line feed between quotation marks; to others it ends the line.
+void RequestParser::check_chunk(std::uint64_t size, std::string_view extensions,
+                                beast::error_code& error) {
+  const bool odd = std::any_of(extensions.begin(), extensions.end(), [](char c) {
+    return c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7F);
+  });
+  if (odd) error = http::error::bad_chunk_extension;
+  if (size == 0) trailer_ = extensions.data() + extensions.size();  // from the end of that line on
 }
 
 // By hand, because the header is looked at as it came: Beast joins lines.
@@ -103,7 +108,15 @@ RequestParser::Step RequestParser::take_body(Buffer& buffer) {
   if (buffer.size() > 0) {
     const std::size_t used = parser_.put(buffer.data(), error);
     body_taken_ += used;
+    const char* end = static_cast<const char*>(buffer.data().data()) + used;
+    const bool folded =  // Beast sees a trailer only as a whole
+        complete() && trailer_ != nullptr &&
+        has_folded_line({trailer_, static_cast<std::size_t>(end - trailer_)});
     buffer.consume(used);
+    if (folded)
+      return refuse(error_response(
+          400, "usage",
+          "the request is ambiguous: a field of its trailer goes on in a second line"));
   }
   if (error && error != http::error::need_more) return refuse(error);
   // It never shrinks, so that the verdict does not depend on the pieces.

@@ -7,6 +7,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -51,11 +52,18 @@ class RequestParser {
  private:
   Step refuse(Response response);
   Step refuse(const boost::beast::error_code& error);
+  void check_chunk(std::uint64_t size, std::string_view extensions,
+                   boost::beast::error_code& error);
   bool is_full(const Buffer& buffer) const { return buffer.size() == buffer.max_size(); }
 
   std::size_t header_limit_;
   std::uint64_t overhead_limit_;
-  std::uint64_t body_taken_ = 0;  // bytes of the body as it came
+  std::uint64_t body_taken_ = 0;   // bytes of the body as it came
+  const char* trailer_ = nullptr;  // in the buffer that the parser is given, once it came
+  // The parser refers to it.
+  std::function<void(std::uint64_t, boost::beast::string_view, boost::beast::error_code&)>
+      on_chunk_{[this](std::uint64_t size, boost::beast::string_view extensions,
+                       boost::beast::error_code& error) { check_chunk(size, extensions, error); }};
   Parser parser_;
   std::string header_{};                          // as it came
   std::optional<Message::header_type> judged_{};  // where a trailer may follow

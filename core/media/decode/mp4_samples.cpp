@@ -18,7 +18,7 @@ namespace {
 }  // namespace
 
 InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path) {
-  OpenedMedia opened = open_media(source, path, Accept::mp4_only, {});
+  OpenedMedia opened = open_media(source, path, Accept::mp4_only, AVMEDIA_TYPE_VIDEO, {});
   if (!opened.input) refuse(path, "not a readable MP4 file: " + opened.why);
   return std::move(opened.input);
 }

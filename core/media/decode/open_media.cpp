@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/media/decode/picture/metadata.h"
+#include "core/media/decode/vorbis_setup.h"
 
 namespace navtalk::media {
 namespace {
@@ -30,8 +31,8 @@ constexpr const char* k_decoders =
     "pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_s8_planar,pcm_s16le_planar,pcm_s24le_planar,"
     "pcm_s32le_planar";
 
-// FFmpeg sets up a decoder for each; a film with its languages has fewer.
-constexpr int k_most_streams = 32;
+// A film with its languages has fewer. FFmpeg sets up a decoder for each that it meets only while it reads.
+constexpr int k_most_streams = 32, k_most_late_streams = 4;
 
 // To find a picture's format, FFmpeg would decode one with all its texts and profiles. A decoder finds it
 // anyway; until then any known format will do, which forget_formats() takes back.
@@ -40,6 +41,61 @@ constexpr AVPixelFormat k_any_format = AV_PIX_FMT_RGB24;
 bool is_picture_stream(const AVStream& stream) {
   return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
          has_metadata(stream.codecpar->codec_id);
+}
+
+bool is_cover(const AVStream& stream) {
+  return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+}
+
+// As av_find_best_stream() ranks streams of which nothing is decoded yet; -1: there is none.
+int best_stream(const AVFormatContext& context, AVMediaType type) {
+  constexpr int k_impaired = AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED;
+  int best = -1;
+  std::pair<int, std::int64_t> best_rank;
+  for (int i = 0; i < static_cast<int>(context.nb_streams); ++i) {
+    const AVStream& stream = *context.streams[i];
+    const AVCodecParameters& codec = *stream.codecpar;
+    if (codec.codec_type != type || is_cover(stream) ||
+        avcodec_find_decoder(codec.codec_id) == nullptr)
+      continue;
+    const int shown = ((stream.disposition & k_impaired) == 0 ? 1 : 0) +
+                      ((stream.disposition & AV_DISPOSITION_DEFAULT) != 0 ? 1 : 0);
+    const std::pair rank(shown, codec.bit_rate);
+    if (best >= 0 && rank <= best_rank) continue;
+    best = i;
+    best_rank = rank;
+  }
+  return best;
+}
+
+void make_undecodable(AVStream& stream) {
+  AVCodecParameters& codec = *stream.codecpar;
+  // The others' times still say how long the file lasts.
+  if (is_cover(stream)) stream.discard = AVDISCARD_ALL;
+  if (is_cover(stream) || codec.codec_type != AVMEDIA_TYPE_AUDIO)
+    codec.codec_type = AVMEDIA_TYPE_DATA;
+  codec.codec_id = AV_CODEC_ID_NONE;
+}
+
+// To know a stream FFmpeg sets up its decoder, with all that its header describes.
+void keep_one_decodable(AVFormatContext& context, AVMediaType type) {
+  const int best = best_stream(context, type);
+  for (int i = 0; i < static_cast<int>(context.nb_streams); ++i) {
+    AVStream& stream = *context.streams[i];
+    const bool unknown = best < 0 && stream.codecpar->codec_id == AV_CODEC_ID_NONE;
+    const bool undecodable = best < 0 && stream.codecpar->codec_type == type && !is_cover(stream);
+    if (i != best && !unknown && !undecodable) make_undecodable(stream);
+  }
+  context.max_streams = static_cast<int>(context.nb_streams) + k_most_late_streams;
+}
+
+// Empty: it may be decoded.
+std::string why_too_much(const AVFormatContext& context) {
+  for (unsigned i = 0; i < context.nb_streams; ++i) {
+    if (vorbis_codebook_bytes(*context.streams[i]->codecpar) > k_most_codebook_bytes)
+      return "its Vorbis header describes more than any encoder writes";
+  }
+  return "";
 }
 
 void assume_formats(const AVFormatContext& context) {
@@ -88,7 +144,7 @@ std::int64_t decoder_max_pixels(const MediaLimits& limits) {
 }
 
 OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept,
-                       const MediaLimits& limits) {
+                       AVMediaType type, const MediaLimits& limits) {
   capture_log();
   bound_blocks(limits);
   AVFormatContext* context = avformat_alloc_context();
@@ -103,6 +159,8 @@ OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Ac
   int rc = avformat_open_input(&context, path.c_str(), format, nullptr);
   if (rc < 0) return {.why = refusal(rc)};
   InputPtr input(context);
+  keep_one_decodable(*context, type);
+  if (std::string why = why_too_much(*context); !why.empty()) return {.why = std::move(why)};
   assume_formats(*context);
   rc = avformat_find_stream_info(context, nullptr);
   if (rc < 0) return {.why = reason(rc)};

@@ -17,7 +17,8 @@ enum class Accept {
   mp4_only,  // a bundle's files, which navtalk wrote
 };
 
-// The container with its streams found; or nullptr, and why not.
+// The container with its streams found, of which only the best one of the type that is asked for has a
+// codec; or nullptr, and why not.
 struct OpenedMedia {
   InputPtr input{};
   std::string why{};
@@ -25,7 +26,7 @@ struct OpenedMedia {
 // `source` must outlive the result. Calls bound_blocks(). Pictures with EXIF data, texts or profiles of
 // their own are not looked into; their packets go through drop_metadata() before they are decoded.
 OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Accept accept,
-                       const MediaLimits& limits);
+                       AVMediaType type, const MediaLimits& limits);
 
 // From then on FFmpeg takes no block of memory, in the whole process, that is larger than a picture within
 // `limits` needs: a few bytes of a header may ask for gigabytes.

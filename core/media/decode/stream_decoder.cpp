@@ -9,6 +9,7 @@
 #include "core/base/interrupt.h"
 #include "core/media/decode/open_media.h"
 #include "core/media/decode/picture/metadata.h"
+#include "core/media/decode/vorbis_setup.h"
 
 namespace navtalk::media {
 namespace {
@@ -45,7 +46,8 @@ StreamDecoder::StreamDecoder(Options options)
 }
 
 void StreamDecoder::open_input() {
-  OpenedMedia opened = open_media(source_, options_.path, Accept::any_container, options_.limits);
+  OpenedMedia opened =
+      open_media(source_, options_.path, Accept::any_container, options_.type, options_.limits);
   throw_if_stopped(options_.stop);
   if (!opened.input)
     throw Error(Code::invalid, options_.path.string() + " cannot be read as " +
@@ -125,6 +127,12 @@ void StreamDecoder::feed() {
   }
   ++packets_;
   drop_metadata(codec_->codec_id, *packet_);
+  // A stream may begin anew, with headers of its own.
+  if (codec_->codec_id == AV_CODEC_ID_VORBIS && packet_->size > 0 &&
+      vorbis_codebook_bytes({packet_->data, static_cast<std::size_t>(packet_->size)}) >
+          k_most_codebook_bytes)
+    throw Error(Code::invalid, options_.path.string() +
+                                   ": a Vorbis header describes more than any encoder writes");
   // FFmpeg takes the end of a WAV file that announces more for damage, even where the program that
   // wrote it could not know.
   if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_wav()) damaged("the data are cut off");

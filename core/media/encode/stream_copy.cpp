@@ -168,13 +168,14 @@ std::optional<std::string> copy_video_stream(const std::filesystem::path& source
                                              const std::filesystem::path& destination,
                                              const FrameRate& fps, const MediaLimits& limits) {
   media::ByteSource bytes(source_path, {});
-  const media::OpenedMedia opened =
-      media::open_media(bytes, source_path, media::Accept::any_container, limits);
+  const media::OpenedMedia opened = media::open_media(
+      bytes, source_path, media::Accept::any_container, AVMEDIA_TYPE_VIDEO, limits);
   if (!opened.input)
     throw Error(Code::invalid,
                 fmt::format("{}: not a readable video: {}", source_path.string(), opened.why));
   AVFormatContext* raw = opened.input.get();
-  const int index = av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  const AVCodec* decoder = nullptr;
+  const int index = av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
   if (index < 0)
     throw Error(Code::invalid, fmt::format("{}: holds no readable video", source_path.string()));
   Source source;

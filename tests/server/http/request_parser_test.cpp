@@ -59,6 +59,15 @@ TEST_CASE("a trailer adds nothing to the header that was judged") {
   CHECK(parsed.handled.size() == 2);
 }
 
+TEST_CASE("a field of a trailer that goes on in a second line is refused, data like it are not") {
+  const std::size_t piece = GENERATE(1, 5, 4096);
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  CHECK(parse(head + "0\r\na: b\r\n c\r\n\r\n", piece).status == 400);
+  CHECK(parse(head + "0\r\na: b\r\n\tc\r\n\r\n", piece).status == 400);
+  CHECK(parse(head + "2\r\n{}\r\n0;x=y\r\na: b\r\n c\r\n\r\n", piece).status == 400);
+  CHECK(parse(head + "4\r\n\r\n c\r\n0\r\na: b\r\n\r\n", piece).bytes == "\r\n c");
+}
+
 TEST_CASE("an empty chunked body is taken in whatever pieces it comes") {
   const std::size_t piece = GENERATE(1, 2, 3, 4, 5, 4096);
   const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
