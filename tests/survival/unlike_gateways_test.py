@@ -66,8 +66,8 @@ class UnlikeGateways(unittest.TestCase):
 
     def replaced(self, slots):
         """Waits until another worker has taken the place of the first one."""
-        self.made.wait("another row", lambda: self.local() and self.local()["id"] != self.row, CALM_S)
-        self.made.wait("it is idle", lambda: self.local() and self.local()["state"] == 0, CALM_S)
+        self.made.wait("another row", lambda: (self.local() or {}).get("id", self.row) != self.row, CALM_S)
+        self.made.wait("it is idle", lambda: (self.local() or {}).get("state") == 0, CALM_S)
         self.assertEqual(self.local()["slots"], slots)
         (worker,) = self.made.local_workers()
         self.assertNotEqual(worker, self.worker)
