@@ -29,8 +29,10 @@ std::vector<Voice> parse_voices(std::string_view list) {
     voices.push_back({code, language, age_and_gender.back()});
   }
   std::ranges::sort(voices);
-  const auto same = std::ranges::unique(voices, {}, &Voice::name);
-  voices.erase(same.begin(), same.end());
+  const auto same =
+      std::unique(voices.begin(), voices.end(),
+                  [](const Voice& one, const Voice& next) { return one.name == next.name; });
+  voices.erase(same, voices.end());
   return voices;
 }
 
