@@ -248,9 +248,11 @@ TEST_CASE("sound takes the memory of its samples at the rate that is asked for")
       header[static_cast<std::size_t>(at + i)] = static_cast<char>(length >> (8 * i));
   put(folder / "long.wav", header);
   std::filesystem::resize_file(folder / "long.wav", header.size() + k_bytes);
-  CHECK(fits_into(96 * k_mib, [&] {
+  const auto decodes = [&] {
     return decode_audio(folder / "long.wav", {}, {}, 16'000).samples.size() == 16'000 * k_seconds;
-  }));
+  };
+  // AddressSanitizer keeps hundreds of megabytes of freed packets, more than this bound.
+  CHECK((k_limits_memory ? fits_into(96 * k_mib, decodes) : decodes()));
 }
 
 TEST_CASE("sound that is resampled while it is decoded is what resampling all of it gives") {
