@@ -76,6 +76,7 @@ struct Config {
   struct {
     std::string listen = "127.0.0.1:2160";
     std::filesystem::path operator_key_file;  // empty: made in the state directory at first use
+    int resume_s = 30;
   } server;
   struct {
     int max_megapixels = 25;  // of one picture or video frame

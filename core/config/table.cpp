@@ -234,6 +234,11 @@ const std::vector<ConfigKey>& config_keys() {
                   "state directory at\n"
                   "first use. The variable NAVTALK_OPERATOR_KEY overrides the file.",
        .member = [](Config& config) -> ConfigMember { return &config.server.operator_key_file; }},
+      {.section = "server",
+       .name = "resume_s",
+       .meaning = "Seconds for which a session keeps its slot when its client's connection drops.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.resume_s; },
+       .most = 3600},
       {.section = "models",
        .name = "path",
        .meaning =

@@ -10,6 +10,7 @@
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
+#include "server/gateway/session/drain_watch.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/sessions.h"
 #include "server/gateway/session/suspects.h"
@@ -66,6 +67,8 @@ struct Gateway::Parts {
                  options.session.worker_tokens),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  within(limits, options.session)),
+        drains(io.get_executor(), store, store_threads, errors,
+               [this](const DrainWatch::Ends& ends) { sessions.note_drains(ends); }),
         status(store, store_threads, sessions, options.version, options.problems),
         operators(store, store_threads,
                   {.identity = options.identity,
@@ -73,8 +76,10 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers}),
         avatars(std::move(options.avatars), file_thread),
         server(io, checked_address(options.listen), limits, routes()),
-        watcher(store, allocator, errors, io.get_executor(),
-                [this] { sessions.note_pool_change(); }) {}
+        watcher(store, allocator, errors, io.get_executor(), [this] {
+          sessions.note_pool_change();
+          drains.note_change();
+        }) {}
 
   Router routes();
   asio::awaitable<void> shut_down();
@@ -86,6 +91,7 @@ struct Gateway::Parts {
   LeaseKeeper keeper;
   Suspects suspects;
   Sessions sessions;
+  DrainWatch drains;
   StatusApi status;
   OperatorApi operators;
   AvatarApi avatars;
