@@ -241,6 +241,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk pool drain --notice-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk pool events --since")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -658,6 +662,10 @@ _navtalk() {
       return
       ;;
     "navtalk pool add --dedicated-to")
+      :
+      return
+      ;;
+    "navtalk pool drain --notice-s")
       :
       return
       ;;

@@ -119,6 +119,7 @@ complete -c navtalk -n '__navtalk_at pool add' -l slots -x -d 'Sessions that it 
 complete -c navtalk -n '__navtalk_at pool add' -l dedicated-to -x -d 'Only this tenant may use it'
 complete -c navtalk -n '__navtalk_at pool token' -x
 complete -c navtalk -n '__navtalk_at pool drain' -l undo -d 'Let it take sessions again'
+complete -c navtalk -n '__navtalk_at pool drain' -l notice-s -x -d 'How long its sessions may continue (default 300)'
 complete -c navtalk -n '__navtalk_at pool drain' -x
 complete -c navtalk -n '__navtalk_at pool wake' -x
 complete -c navtalk -n '__navtalk_at pool pause' -x

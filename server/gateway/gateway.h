@@ -13,8 +13,8 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
-#include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/access/access.h"
+#include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 #include "server/http/socket/tls_identity.h"
 
