@@ -972,7 +972,7 @@ _navtalk() {
       ;;
     "navtalk pool drain")
       if [[ $current == -* ]]; then
-        _navtalk_words '--undo --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--undo --notice-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -8,12 +8,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_read_every = 5s, k_read_for_unknown = 1s, k_counts_for = 25s;
+constexpr auto k_read_every = 5s, k_counts_for = 25s;
+constexpr TokenBucket::Rate k_unknown{.burst = 20, .per_second = 1};
+constexpr auto k_look_again = 20ms;
 
 }  // namespace
 
 KeyRing::KeyRing(asio::any_io_executor executor, KeyStore* keys, BlockingThreads& threads)
-    : store_(keys), threads_(threads), timer_(std::move(executor)) {
+    : store_(keys),
+      threads_(threads),
+      timer_(executor),
+      unknown_(k_unknown, Clock::now()),
+      read_(executor) {
   if (store_ != nullptr) take(store_->list());
 }
 
@@ -25,7 +31,10 @@ void KeyRing::take(const KeyList& list) {
 }
 
 asio::awaitable<void> KeyRing::refresh() {
-  if (store_ == nullptr || std::exchange(reading_, true)) co_return;
+  if (store_ == nullptr) co_return;
+  // What a read under way asked for may be older than the key.
+  while (reading_) co_await read_.wait(Clock::now() + k_look_again);
+  reading_ = true;
   // What is revoked while the list comes may be missing from it.
   const auto asked_at = Clock::now();
   try {
@@ -37,6 +46,7 @@ asio::awaitable<void> KeyRing::refresh() {
     errors_.failed("keys", error.what());
   }
   reading_ = false;
+  read_.notify();
 }
 
 asio::awaitable<void> KeyRing::run() {
@@ -78,8 +88,10 @@ KeyRing::Verdict KeyRing::judge_id(const std::string& id) const {
 asio::awaitable<KeyRing::Answer> KeyRing::judge(std::string text) {
   const std::optional<std::string> id = key_id(text);
   if (!id) co_return Answer{};
-  if (!keys_by_id_.contains(*id) && Clock::now() - read_at_ >= k_read_for_unknown)
+  if (!keys_by_id_.contains(*id) && unknown_.available(Clock::now()) > 0) {
+    unknown_.take(1, Clock::now());
     co_await refresh();
+  }
   const auto found = keys_by_id_.find(*id);
   if (found == keys_by_id_.end() || !is_key(text, found->second))
     co_return Answer{.verdict = outdated() ? Verdict::unreachable : Verdict::unknown};

@@ -1,8 +1,8 @@
 // The pool's API keys, as this gateway knows them: all keys in memory, read from the store every 5 s,
 // so that a request asks no database, whatever key it carries. A key that was revoked on another
 // machine is refused within 25 s here, also while the store is away: keys that were read longer ago
-// count no more. An unknown key is looked for in the store at once, but not more than once a second
-// for all. Of the I/O thread, except for the constructor, which blocks.
+// count no more. An unknown key is looked for in the store at once, so that one which was just made
+// is taken; for all together twenty times, and then once a second. Of the I/O thread, except for the constructor, which blocks.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,6 +15,8 @@
 #include "core/log/error_throttle.h"
 #include "scheduler/access/key_store.h"
 #include "server/http/blocking_threads.h"
+#include "server/http/signal.h"
+#include "server/http/socket/token_bucket.h"
 
 namespace navtalk::server {
 
@@ -58,6 +60,8 @@ class KeyRing {
   std::map<std::string, ApiKey> keys_by_id_{};
   TimePoint store_now_{};
   Clock::time_point read_at_{};
+  TokenBucket unknown_;
+  Signal read_;  // one read has ended
   bool reading_ = false, stopped_ = false;
 };
 

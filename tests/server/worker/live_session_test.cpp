@@ -180,9 +180,9 @@ class User {
   void speak(const std::vector<std::int16_t>& samples) { socket_.send_binary(bytes_of(samples)); }
   void send_binary(const std::string& bytes) { socket_.send_binary(bytes); }
   int close_code() { return socket_.close_code(); }
-  void expect_next(std::uint32_t sound, std::uint32_t picture) {
-    last_sound_.next = sound;
-    last_picture_.next = picture;
+  void expect_next(std::uint32_t next_sound, std::uint32_t next_picture) {
+    last_sound_.next = next_sound;
+    last_picture_.next = next_picture;
   }
 
   nlohmann::json ready{}, event{};
