@@ -241,6 +241,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk pool drain --notice-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk pool events --since")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -661,6 +665,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk pool drain --notice-s")
+      :
+      return
+      ;;
     "navtalk pool events --since")
       :
       return
@@ -964,7 +972,7 @@ _navtalk() {
       ;;
     "navtalk pool drain")
       if [[ $current == -* ]]; then
-        _navtalk_words '--undo --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--undo --notice-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

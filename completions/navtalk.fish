@@ -2,7 +2,7 @@
 
 function __navtalk_at
     set -l commands 'infer' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -119,6 +119,7 @@ complete -c navtalk -n '__navtalk_at pool add' -l slots -x -d 'Sessions that it 
 complete -c navtalk -n '__navtalk_at pool add' -l dedicated-to -x -d 'Only this tenant may use it'
 complete -c navtalk -n '__navtalk_at pool token' -x
 complete -c navtalk -n '__navtalk_at pool drain' -l undo -d 'Let it take sessions again'
+complete -c navtalk -n '__navtalk_at pool drain' -l notice-s -x -d 'How long its sessions may continue (default 300)'
 complete -c navtalk -n '__navtalk_at pool drain' -x
 complete -c navtalk -n '__navtalk_at pool wake' -x
 complete -c navtalk -n '__navtalk_at pool pause' -x

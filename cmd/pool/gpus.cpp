@@ -109,18 +109,32 @@ void add_pool_token(Commands& commands) {
 }
 
 void add_pool_drain(Commands& commands) {
-  const auto undo = std::make_shared<bool>(false);
+  struct Options {
+    bool undo = false;
+    double notice_s = in_seconds(k_drain_notice);
+  };
+  const auto options = std::make_shared<Options>();
   CLI::App& command = add_action(
       commands, "drain", "Let a GPU take no new sessions",
-      "  navtalk pool drain local-3fa9c2d1\n  navtalk pool drain --undo local-3fa9c2d1\n",
-      [undo](const std::string& id, PoolStore& store, Context& context) {
-        const Gpu gpu = drain_gpu(store, id, *undo, operator_name());
-        return tell(gpu,
-                    *undo ? "takes sessions again"
-                          : fmt::format("takes no new sessions; it has {}", gpu.sessions),
-                    store, context);
+      "  navtalk pool drain local-3fa9c2d1\n"
+      "  navtalk pool drain --notice-s 3600 local-3fa9c2d1\n"
+      "  navtalk pool drain --undo local-3fa9c2d1\n",
+      [options](const std::string& id, PoolStore& store, Context& context) {
+        if (options->undo) {
+          const Gpu gpu = undrain_gpu(store, id, operator_name());
+          return tell(gpu, "takes sessions again", store, context);
+        }
+        const Gpu gpu = drain_gpu(store, id, from_seconds(options->notice_s), operator_name());
+        return tell(gpu, fmt::format("takes no new sessions; it has {}", gpu.sessions), store,
+                    context);
       });
-  command.add_flag("--undo", *undo, "Let it take sessions again");
+  CLI::Option* const undo = command.add_flag("--undo", options->undo, "Let it take sessions again");
+  command
+      .add_option("--notice-s", options->notice_s,
+                  "How long its sessions may continue (default 300)")
+      ->check(CLI::Range(0.0, in_seconds(k_longest_drain_notice)))
+      ->type_name("SECONDS")
+      ->excludes(undo);
 }
 
 void add_pool_wake(Commands& commands) {

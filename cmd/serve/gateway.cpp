@@ -210,7 +210,9 @@ int serve_gateway(const ServeOptions& options, Context& context) {
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
        .avatars = [libraries = served_libraries(context)] { return served_avatars(libraries); },
-       .session = {.worker_tokens = tokens, .trusted_proxies = config.server.trusted_proxies}});
+       .session = {.worker_tokens = tokens,
+                   .resume_within = std::chrono::seconds(config.server.resume_s),
+                   .trusted_proxies = config.server.trusted_proxies}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
   PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
   pool_of_this_host.host = Host{.name = host_name(),

@@ -84,6 +84,7 @@ struct Config {
     std::vector<std::string> allow_origins;                    // of pages; "*": all
     std::vector<std::string> trusted_proxies;                  // whose X-Forwarded-For counts
     int max_connections_per_address = 100;                     // beyond loopback; 0: no bound
+    int resume_s = 30;
   } server;
   struct {
     int max_megapixels = 25;  // of one picture or video frame

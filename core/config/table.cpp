@@ -14,8 +14,8 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.store.url; }},
       {.section = "pool",
        .name = "name",
-       .meaning =
-           "The pool's name, which is part of the names of its pods: letters, digits and hyphens.",
+       .meaning = "The pool's name, which is part of the names of its pods: letters, digits and "
+                  "hyphens.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.name; }},
       {.section = "pool",
        .name = "min_running_gpu",
@@ -32,10 +32,10 @@ const std::vector<ConfigKey>& config_keys() {
        .alias = "FREE_RUNNING_GPU"},
       {.section = "pool",
        .name = "policy",
-       .meaning =
-           "static: free slots between the two numbers above. adaptive: as many as "
-           "wait_probability requires,\n"
-           "with min_running_gpu as a floor, and free_running_gpu as a ceiling only if it is set.",
+       .meaning = "static: free slots between the two numbers above. adaptive: as many as "
+                  "wait_probability requires,\n"
+                  "with min_running_gpu as a floor, and free_running_gpu as a ceiling only if "
+                  "it is set.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.policy; },
        .choices = {"static", "adaptive"}},
       {.section = "pool",
@@ -149,8 +149,8 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.api_url; }},
       {.section = "runpod",
        .name = "api_key_file",
-       .meaning =
-           "File with the API key, readable only by navtalk. Empty: the variable RUNPOD_API_KEY.",
+       .meaning = "File with the API key, readable only by navtalk. Empty: the variable "
+                  "RUNPOD_API_KEY.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.api_key_file; }},
       {.section = "runpod",
        .name = "proxy_url",
@@ -158,8 +158,8 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.proxy_url; }},
       {.section = "runpod",
        .name = "image",
-       .meaning =
-           "Container image of the worker, preferably pinned by digest. Required for cloud GPUs.",
+       .meaning = "Container image of the worker, preferably pinned by digest. Required for "
+                  "cloud GPUs.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.image; }},
       {.section = "runpod",
        .name = "gpu_types",
@@ -225,9 +225,9 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.name_prefix; }},
       {.section = "server",
        .name = "listen",
-       .meaning =
-           "Address and port of the gateway. Loopback only, until there are API keys (navtalk key "
-           "create).",
+       .meaning = "Address and port of the gateway. Loopback only, until there are API keys "
+                  "(navtalk key "
+                  "create).",
        .member = [](Config& config) -> ConfigMember { return &config.server.listen; }},
       {.section = "server",
        .name = "operator_key_file",
@@ -278,6 +278,11 @@ const std::vector<ConfigKey>& config_keys() {
          return &config.server.max_connections_per_address;
        },
        .most = 100000},
+      {.section = "server",
+       .name = "resume_s",
+       .meaning = "Seconds for which a session keeps its slot when its client's connection drops.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.resume_s; },
+       .most = 3600},
       {.section = "models",
        .name = "path",
        .meaning =

@@ -30,6 +30,8 @@ struct Claimant {
   // When it first came, of one that had a place or a slot and lost it by no fault of its own. It
   // enters the queue there again, whatever the queue's limit.
   std::optional<TimePoint> came_at{};
+  // When its session lost its GPU: it may wait from then on for as long as anybody.
+  std::optional<TimePoint> lost_gpu_at{};
 };
 
 // One slot of one GPU, held by one session. The worker refuses a lower epoch on the same slot.

@@ -13,6 +13,7 @@ namespace navtalk {
 
 namespace setting_name {
 inline constexpr std::string_view k_pool_id = "pool.id";                // scheduler/pool/identity.h
+inline constexpr std::string_view k_drain_notices = "drain.notices";    // pool/drain_notices.h
 inline constexpr std::string_view k_hosts = "hosts";                    // provision/hosts.h
 inline constexpr std::string_view k_creation_pause = "creation.pause";  // provision/supply.h
 inline constexpr std::string_view k_prices = "prices.seen";             // provision/spending.h

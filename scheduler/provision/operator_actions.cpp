@@ -7,6 +7,7 @@
 #include "core/net/url.h"
 #include "core/text/printable.h"
 #include "scheduler/health/worker_tokens.h"
+#include "scheduler/pool/drain_notices.h"
 #include "scheduler/pool/tenant_name.h"
 #include "scheduler/pool/update_row.h"
 
@@ -68,9 +69,19 @@ Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registrat
   return store.add({.gpu = gpu}, {who, "registered"}).value();
 }
 
-Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::string& who) {
-  return change_row(store, id, {who, undo ? "takes sessions again" : "drain"},
-                    [&](const Gpu&) { return GpuChange{.draining = !undo}; });
+// The notice first: the change of the row wakes the gateways that have to read it.
+Gpu drain_gpu(PoolStore& store, const std::string& id, Duration notice, const std::string& who) {
+  const GpuId gpu = find_one(store, id).id;
+  give_drain_notice(store, {.gpu = gpu, .ends_at = store.now() + notice});
+  return change_row(store, gpu.text, {who, "drain"},
+                    [](const Gpu&) { return GpuChange{.draining = true}; });
+}
+
+Gpu undrain_gpu(PoolStore& store, const std::string& id, const std::string& who) {
+  const GpuId gpu = find_one(store, id).id;
+  withdraw_drain_notice(store, gpu);
+  return change_row(store, gpu.text, {who, "takes sessions again"},
+                    [](const Gpu&) { return GpuChange{.draining = false}; });
 }
 
 Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who) {

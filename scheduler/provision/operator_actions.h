@@ -23,8 +23,13 @@ struct Registration {
 Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registration& registration,
                  const std::string& who);
 
-// Keeps its sessions, takes no new ones; `undo`: takes them again.
-Gpu drain_gpu(PoolStore& store, const std::string& id, bool undo, const std::string& who);
+// Takes no new sessions; those that it has are told, and end when the notice is over.
+Gpu drain_gpu(PoolStore& store, const std::string& id, Duration notice, const std::string& who);
+// Takes sessions again, and keeps those that it has.
+Gpu undrain_gpu(PoolStore& store, const std::string& id, const std::string& who);
+// The notice where nobody names one, and the longest one.
+inline constexpr Duration k_drain_notice = std::chrono::minutes(5);
+inline constexpr Duration k_longest_drain_notice = std::chrono::hours(24);
 Gpu wake_gpu(PoolStore& store, const std::string& id, const std::string& who);
 // It stays paused until somebody wakes it: the scaler does not destroy it.
 Gpu pause_gpu(PoolStore& store, const std::string& id, const std::string& who);

@@ -119,7 +119,8 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   }
   // Another thread may have kept a view that is older than the place.
   const bool seen = waiter != view->waiters.end();
-  const TimePoint since = seen ? waiter->arrived_at : claimant.came_at.value_or(view->now);
+  const TimePoint came_at = seen ? waiter->arrived_at : claimant.came_at.value_or(view->now);
+  const TimePoint since = std::max(came_at, claimant.lost_gpu_at.value_or(came_at));
   if (seen) position = waiter->position;
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;
   std::optional<Duration> wait = eta(*view, *position);
@@ -181,6 +182,11 @@ void Allocator::leave(const WaiterId& waiter) {
 }
 
 void Allocator::release(const Lease& lease) { store_.release(lease.id, lease.epoch); }
+
+TimePoint Allocator::release_lost(const Lease& lease) {
+  release(lease);
+  return store_.now();
+}
 
 Renewal Allocator::renew() { return store_.renew(options_.gateway, options_.lease); }
 

@@ -82,6 +82,8 @@ class Allocator {
   void unclaim(const Lease& lease);
   void leave(const WaiterId& waiter);
   void release(const Lease& lease);
+  // As release, of a user who asks for another GPU; returns Claimant::lost_gpu_at.
+  TimePoint release_lost(const Lease& lease);
   // Call it once the slots of the sessions are free.
   void judge(const WorkerReport& report);
   // A session of that client is over that lasted (FaultRules::lasting); `cut`: it was cut in the end.

@@ -10,6 +10,7 @@
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
+#include "server/gateway/session/drain_watch.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/sessions.h"
 #include "server/gateway/session/suspects.h"
@@ -80,6 +81,8 @@ struct Gateway::Parts {
         access(io.get_executor(), store_threads, options.access),
         sessions(io.get_executor(), allocator, store_threads, keeper, suspects,
                  within(limits, options.session)),
+        drains(io.get_executor(), store, store_threads, errors,
+               [this](const DrainWatch::Ends& ends) { sessions.note_drains(ends); }),
         status(store, store_threads, worker_threads, sessions, access, options.version,
                options.problems),
         operators(store, store_threads,
@@ -88,8 +91,10 @@ struct Gateway::Parts {
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
-        watcher(store, allocator, errors, io.get_executor(),
-                [this] { sessions.note_pool_change(); }) {}
+        watcher(store, allocator, errors, io.get_executor(), [this] {
+          sessions.note_pool_change();
+          drains.note_change();
+        }) {}
 
   Router routes();
   asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
@@ -104,6 +109,7 @@ struct Gateway::Parts {
   Suspects suspects;
   Access access;
   Sessions sessions;
+  DrainWatch drains;
   StatusApi status;
   OperatorApi operators;
   AvatarApi avatars;

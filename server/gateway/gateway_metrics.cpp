@@ -21,7 +21,19 @@ void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters,
         "Connections to workers for which this gateway had no descriptor or port",
         counters.shortages);
   total("navtalk_gateway_worker_lost_total",
-        "Sessions ended because the connection to the worker broke", counters.worker_lost);
+        "Sessions ended because their GPU was lost and no other one was obtained in time",
+        counters.worker_lost);
+  total("navtalk_gateway_workers_changed_total",
+        "Sessions moved to another GPU because theirs was lost", counters.workers_changed);
+  total("navtalk_gateway_resumed_total", "Clients that came back to their session",
+        counters.resumed);
+  total("navtalk_gateway_resume_failed_total",
+        "Clients that came back too late, or with a token that is not valid",
+        counters.resume_failed);
+  total("navtalk_gateway_slow_clients_total", "Connections closed because the client did not read",
+        counters.slow_clients);
+  total("navtalk_gateway_dropped_pictures_total",
+        "Pictures not sent because the client did not read", counters.dropped_pictures);
   total("navtalk_gateway_lease_lost_total",
         "Sessions ended because the store no longer held their lease", counters.lease_lost);
   total("navtalk_gateway_to_worker_bytes_total", "Bytes relayed from users to workers",

@@ -41,6 +41,19 @@ Registration registration_of(const Request& request) {
   }
 }
 
+// {"notice_s": 30}, or nothing.
+Duration drain_notice_of(const Request& request) {
+  if (request.body.empty()) return k_drain_notice;
+  const Json body = Json::parse(request.body, nullptr, false);
+  const bool is_object = body.is_object();
+  const auto notice = is_object ? body.find("notice_s") : body.end();
+  if (is_object && notice == body.end()) return k_drain_notice;
+  const double most_s = in_seconds(k_longest_drain_notice);
+  const bool fits = is_object && notice->is_number() && *notice >= 0 && *notice <= most_s;
+  if (!fits) throw Error(Code::usage, R"(the body is {"notice_s": SECONDS}, from 0 to a day)");
+  return from_seconds(notice->get<double>());
+}
+
 std::int64_t number_of(const Request& request, std::string_view name, std::int64_t otherwise) {
   const auto text = request.parameter(name);
   if (!text) return otherwise;
@@ -98,11 +111,13 @@ asio::awaitable<Response> OperatorApi::add_gpu(const Request& request) {
 
 asio::awaitable<Response> OperatorApi::act_on_gpu(const Request& request, std::string action) {
   const std::string& id = request.capture("id");
+  const Duration notice = action == "drain" ? drain_notice_of(request) : Duration{};
   const auto act = [&] {
     if (action == "wake") return wake_gpu(store_, id, k_operator);
     if (action == "pause") return pause_gpu(store_, id, k_operator);
     if (action == "remove") return remove_gpu(store_, id, k_operator);
-    return drain_gpu(store_, id, action == "undrain", k_operator);
+    if (action == "undrain") return undrain_gpu(store_, id, k_operator);
+    return drain_gpu(store_, id, notice, k_operator);
   };
   co_return co_await threads_.run([&]() -> Response {
     std::optional<Gpu> gpu;

@@ -52,10 +52,19 @@ Frame quality_frame(int fps, std::string_view reason) {
   return control_frame({{"type", frame_type::quality}, {"fps", fps}, {"reason", reason}});
 }
 
-Frame draining_frame(std::chrono::milliseconds notice) {
-  const nlohmann::ordered_json object = {
-      {"type", frame_type::draining}, {"notice_s", std::chrono::duration<double>(notice).count()}};
+Frame too_fast_frame() {
+  return error_frame("too_fast", "this client sends more than it may before its session starts");
+}
+
+Frame draining_frame(std::chrono::milliseconds notice, const std::string& resume_token) {
+  nlohmann::ordered_json object = {{"type", frame_type::draining},
+                                   {"notice_s", std::chrono::duration<double>(notice).count()}};
+  if (!resume_token.empty()) object["resume_token"] = resume_token;
   return control_frame(object);
+}
+
+Frame bare_frame(std::string_view type) {
+  return control_frame(nlohmann::ordered_json{{"type", type}});
 }
 
 bool is_clients_fault(std::string_view code) {

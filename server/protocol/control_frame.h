@@ -19,7 +19,10 @@ inline constexpr std::string_view start = "session.start", ready = "session.read
                                   input_text = "input.text", interrupt = "interrupt",
                                   keyframe = "keyframe", error = "error",
                                   speech_started = "speech.started", speech_ended = "speech.ended",
-                                  interrupted = "interrupted", quality = "quality";
+                                  interrupted = "interrupted", quality = "quality",
+                                  worker_changed = "worker.changed",
+                                  // From a gateway to its worker alone.
+    pause = "output.pause", resume = "output.resume";
 }  // namespace frame_type
 
 // What a session.start may hold: its members are names and numbers. It is kept while its user
@@ -43,8 +46,12 @@ Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
 // {"type":"quality","fps","reason"}: the session has so many pictures a second from now on.
 Frame quality_frame(int fps, std::string_view reason);
-// {"type":"session.draining","notice_s"}
-Frame draining_frame(std::chrono::milliseconds notice);
+// The error for a client that stayed beyond its pace before session.ready.
+Frame too_fast_frame();
+// {"type":"session.draining","notice_s"} and, if there is one, "resume_token".
+Frame draining_frame(std::chrono::milliseconds notice, const std::string& resume_token = "");
+// {"type"} alone.
+Frame bare_frame(std::string_view type);
 
 // Whether an error in answer to session.start is about what the client asked for. Any other, one of
 // a later version included, is a fault of the worker.

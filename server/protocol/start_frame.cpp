@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -14,6 +15,9 @@ using nlohmann::json;
 struct Range {
   int least, most;
 };
+constexpr const char* k_position = "position";
+constexpr std::int64_t k_longest_session_us = std::int64_t{366} * 24 * 3600 * 1'000'000;
+
 constexpr Range k_width{16, 4096}, k_bitrate{100'000, 20'000'000}, k_rate{8'000, 48'000};
 
 // The member of a member, unless it is missing or null.
@@ -35,6 +39,25 @@ void read(const json& frame, const char* group, const char* name, const Range& r
   value = found->get<int>();
 }
 
+// A number of the position.
+std::int64_t read_position(const json& frame, const char* name, std::int64_t most) {
+  const json* found = member(frame, k_position, name);
+  if (found != nullptr && found->is_number_integer() && *found >= 0 && *found <= most) {
+    return found->get<std::int64_t>();
+  }
+  throw Error(Code::usage,
+              fmt::format("{}.{} is a whole number from 0 to {}", k_position, name, most));
+}
+
+std::optional<StreamPosition> parse_position(const json& frame) {
+  if (!frame.contains(k_position)) return std::nullopt;
+  constexpr std::int64_t k_most = std::numeric_limits<std::uint32_t>::max();
+  return StreamPosition{
+      .clock = std::chrono::microseconds(read_position(frame, "clock_us", k_longest_session_us)),
+      .sounds = static_cast<std::uint32_t>(read_position(frame, "sounds", k_most)),
+      .pictures = static_cast<std::uint32_t>(read_position(frame, "pictures", k_most))};
+}
+
 }  // namespace
 
 StartFrame parse_start(const json& frame) {
@@ -50,7 +73,19 @@ StartFrame parse_start(const json& frame) {
     if (*output != "opus") throw Error(Code::usage, "audio.output is \"pcm\" or \"opus\"");
     start.opus = true;
   }
+  start.position = parse_position(frame);
   return start;
+}
+
+std::string start_for_worker(json frame, const std::optional<StreamPosition>& position) {
+  frame.erase("resume_token");
+  frame.erase(k_position);
+  if (position) {
+    frame[k_position] = {{"clock_us", position->clock.count()},
+                         {"sounds", position->sounds},
+                         {"pictures", position->pictures}};
+  }
+  return frame.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace navtalk::server

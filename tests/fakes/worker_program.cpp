@@ -10,7 +10,11 @@
 //    "no_address": true,      never writes its address
 //    "ignore_term": true,     goes on after SIGTERM
 //    "echo": true,            sessions send binary frames back
+//    "media": 20000,          sessions send 25 pictures a second of so many bytes, and as many frames of
+//                             sound, as a live worker does; key frames on demand and at the start
 //    "cut": true,             sessions end without a word at the first binary frame
+//    "end": "drained",        sessions end with that error at the first binary frame: "drained" with a
+//                             notice before it, "failed" with 1011
 //    "ready": false,          sessions answer nothing to session.start
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
@@ -20,7 +24,8 @@
 //
 // hold: never answers; exit: ends with that status (137: kills itself) before answering; times:
 // only the next so many requests. GET /fake tells what was asked: {"requests": {"/healthz": 3},
-// ...}. session.ready tells "worker" (its pod's id, else its process), "slot" and "epoch".
+// "frames": {"keyframe": 1}, "starts": [...], ...}: requests by path, control frames of sessions by
+// type, and each session.start as it came. session.ready tells "worker" (its pod's id, else its process), "slot" and "epoch".
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -41,7 +46,10 @@
 #include "scheduler/health/worker_token.h"
 #include "server/http/bearer.h"
 #include "server/http/http_server.h"
+#include "server/http/signal.h"
 #include "server/protocol/control_frame.h"
+#include "server/protocol/media_frame.h"
+#include "server/protocol/start_frame.h"
 #include "server/worker/session/slot_table.h"
 
 namespace {
@@ -155,7 +163,13 @@ class FakeWorker {
   asio::awaitable<Response> told() {
     Json asked = Json::object();
     for (const auto& [path, count] : requests_) asked[path] = count;
-    co_return json_response(200, {{"requests", asked}, {"media_bytes", media_bytes_}});
+    Json frames = Json::object();
+    for (const auto& [type, count] : frames_) frames[type] = count;
+    co_return json_response(200, {{"requests", asked},
+                                  {"media_bytes", media_bytes_},
+                                  {"sessions", slots_.sessions()},
+                                  {"frames", frames},
+                                  {"starts", starts_}});
   }
 
   asio::awaitable<Response> tell(const Request& request) {
@@ -234,12 +248,69 @@ class FakeWorker {
     ::close(fd);
   }
 
+  // Of one session.
+  struct Media {
+    explicit Media(const asio::any_io_executor& executor) : tick(executor), over(executor) {}
+    StreamPosition next{};
+    Clock::time_point begin{};
+    bool key = true, paused = false, stopped = false, running = false;
+    Signal tick, over;
+  };
+
+  asio::awaitable<void> show(std::shared_ptr<Media> media, WebSocket& socket, std::size_t bytes) {
+    using namespace std::chrono_literals;
+    for (auto due = media->begin; !media->stopped; due += 40ms) {
+      while (!media->stopped && Clock::now() < due) co_await media->tick.wait(due);
+      const auto time = media->next.clock;
+      media->next.clock += 40ms;
+      if (media->stopped || media->paused) continue;
+      socket.offer(
+          media_frame({.kind = MediaKind::pcm, .sequence = media->next.sounds++, .time = time},
+                      std::string(1280, 's')));
+      const std::uint8_t flags =
+          std::exchange(media->key, false) ? media_flag::key : std::uint8_t{0};
+      socket.offer(media_frame({.kind = MediaKind::video,
+                                .flags = flags,
+                                .sequence = media->next.pictures++,
+                                .time = time},
+                               std::string(bytes, 'p')));
+    }
+    media->running = false;
+    media->over.notify();
+  }
+
+  void begin_media(const std::shared_ptr<Media>& media, WebSocket& socket,
+                   const std::string& start) {
+    if (!script_.contains("media")) return;
+    if (const auto position = parse_start(nlohmann::json::parse(start)).position) {
+      using Slot = std::chrono::duration<std::int64_t, std::ratio<1, 25>>;
+      media->next = *position;
+      media->next.clock = std::chrono::ceil<Slot>(position->clock);
+    }
+    media->begin = Clock::now();
+    media->running = true;
+    asio::co_spawn(io_, show(media, socket, script_["media"].get<std::size_t>()), asio::detached);
+  }
+
   asio::awaitable<void> talk(WebSocket& socket, const Json& place) {
+    const auto media = std::make_shared<Media>(io_.get_executor());
+    co_await converse(socket, place, media);
+    media->stopped = true;
+    media->tick.notify();
+    while (media->running) co_await media->over.wait();
+  }
+
+  asio::awaitable<void> converse(WebSocket& socket, const Json& place,
+                                 const std::shared_ptr<Media>& media) {
     for (;;) {
       const std::optional<Frame> frame = co_await socket.receive();
       if (!frame) co_return;
       const auto object = frame->text ? parse_control(frame->bytes) : std::nullopt;
       const std::string type = object ? object->at("type").get<std::string>() : "";
+      if (frame->text) ++frames_[type];
+      if (type == "session.start") starts_.push_back(Json::parse(frame->bytes));
+      if (type == "keyframe") media->key = true;
+      if (type == "output.pause" || type == "output.resume") media->paused = type == "output.pause";
       if (!frame->text) media_bytes_ += frame->bytes.size();
       if (type == "session.start" && script_.contains("start_error")) {
         socket.offer(error_frame(script_["start_error"].get<std::string>(), "the script says so"));
@@ -247,10 +318,16 @@ class FakeWorker {
       } else if (type == "session.start" && script_.value("ready", true)) {
         Frame ready = session_ready(place, *object);
         co_await socket.send(std::move(ready));
+        begin_media(media, socket, frame->bytes);
       } else if (type == "session.end") {
         socket.close(CloseCode::normal, "");
       } else if (!frame->text && script_.value("cut", false)) {
         co_return;
+      } else if (!frame->text && script_.contains("end")) {
+        const std::string code = script_["end"];
+        if (code == "drained") socket.offer(draining_frame(std::chrono::milliseconds(0)));
+        socket.offer(error_frame(code, "the script says so"));
+        socket.close(code == "failed" ? CloseCode::failed : CloseCode::going_away, code);
       } else if (!frame->text && script_.value("echo", false)) {
         co_await socket.send(*frame);
       }
@@ -288,7 +365,8 @@ class FakeWorker {
   Clock::time_point started_ = Clock::now(), last_contact_ = Clock::now();
   SlotTable slots_;
   std::set<WebSocket*> sockets_;
-  std::map<std::string, int> requests_;
+  std::map<std::string, int> requests_, frames_;
+  Json starts_ = Json::array();
   std::uint64_t media_bytes_ = 0;
   asio::io_context io_{1};
   asio::steady_timer quiet_;

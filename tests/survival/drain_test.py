@@ -1,6 +1,6 @@
-"""usage: drain_test.py NAVTALK FAKE_RUNPOD FAKE_WORKER   SIGTERM, and a notice that is longer than the leases
+"""usage: drain_test.py NAVTALK FAKE_RUNPOD FAKE_WORKER   SIGTERM and `pool drain`, and their notices
 
-Who is served goes on until the session ends: nobody else gets the slot, and the pod stays.
+Who is served goes on until the session or the notice ends: nobody else gets the slot, and the pod stays.
 """
 
 import signal
@@ -30,7 +30,9 @@ class Drain(unittest.TestCase):
 
     def drain(self):
         self.leaving.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.user.receive(PATIENCE_S), {"type": "session.draining", "notice_s": NOTICE_S})
+        told = self.user.receive(PATIENCE_S)
+        self.assertEqual((told["type"], told["notice_s"]), ("session.draining", NOTICE_S))
+        self.assertEqual(told["resume_token"], self.user.ready["resume_token"])
 
     def goes_on(self, seconds):
         """The same lease on the same pod all the time, and not a word to the user."""
@@ -62,6 +64,24 @@ class Drain(unittest.TestCase):
         self.ends()
         self.assertTrue(waiting.wait_ready(PATIENCE_S))
         self.assertEqual(self.made.leased_twice(), [])
+
+    def test_a_drained_gpu_ends_its_session_when_the_notice_is_over(self):
+        self.made.json("pool", "drain", "--notice-s", "3", self.session["gpu"])
+        told = self.user.receive(PATIENCE_S)
+        self.assertEqual(told["type"], "session.draining")
+        self.assertLessEqual(told["notice_s"], 3)
+        self.assertEqual(self.user.receive(PATIENCE_S)["code"], "drained")
+        self.assertEqual(self.user.receive(PATIENCE_S)["type"], "closed")
+        self.made.wait("the slot is free", lambda: not self.made.sessions())
+        # Whoever comes waits for another GPU.
+        self.assertNotEqual(self.made.gpus()[0]["draining"], 0)
+
+    def test_a_drain_that_is_undone_ends_no_session(self):
+        self.made.json("pool", "drain", "--notice-s", "4", self.session["gpu"])
+        self.assertEqual(self.user.receive(PATIENCE_S)["type"], "session.draining")
+        self.made.json("pool", "drain", "--undo", self.session["gpu"])
+        self.goes_on(8)
+        self.user.leave()
 
 
 if __name__ == "__main__":

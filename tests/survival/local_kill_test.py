@@ -59,6 +59,7 @@ class LocalKills(unittest.TestCase):
         session = self.session(gateway)
         (row,), (worker,) = self.made.gpus(), self.made.local_workers()
         self.made.json("pool", "drain", row["id"])
+        self.assertEqual(session.receive(PATIENCE_S)["type"], "session.draining")
         self.assertIsNone(session.receive(2))  # two ticks
         self.assertEqual(self.made.gpus()[0]["state"], RUNNING)
         session.leave()

@@ -69,7 +69,10 @@ class World:
         self.cloud = Cloud(programs[1], programs[2], self.journal)
         self.gateways = []
         self.environment = environment_of(
-            self.folder, RUNPOD_API_KEY="not-a-key", NAVTALK_WORKER_TOKEN="a-secret-of-these-tests"
+            self.folder,
+            RUNPOD_API_KEY="not-a-key",
+            NAVTALK_WORKER_TOKEN="a-secret-of-these-tests",
+            NAVTALK_SERVER_RESUME_S="0",  # who drops is gone, unless a test starts its gateway with another time
         )
         self.config = self.folder / "navtalk.toml"
         self.config.write_text(

@@ -8,7 +8,7 @@
 
 #include "cmd/bench/serve/stamp.h"
 #include "server/protocol/control_frame.h"
-#include "server/worker/live/media_frame.h"
+#include "server/protocol/media_frame.h"
 
 namespace navtalk::cmd {
 namespace asio = boost::asio;

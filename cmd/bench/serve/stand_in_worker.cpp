@@ -18,8 +18,8 @@
 #include "server/http/io_loop.h"
 #include "server/http/signal.h"
 #include "server/protocol/control_frame.h"
+#include "server/protocol/media_frame.h"
 #include "server/protocol/start_frame.h"
-#include "server/worker/live/media_frame.h"
 
 namespace navtalk::cmd {
 namespace asio = boost::asio;

@@ -1,5 +1,6 @@
 #include "server/gateway/session/open_on_worker.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/net/url.h"
@@ -80,9 +81,9 @@ asio::awaitable<Opening> await_ready(OpenRequest request, std::unique_ptr<WebSoc
     if (std::optional<Frame> frame = worker->poll()) {
       const std::string type = frame->text ? type_of(frame->bytes) : "";
       if (type == frame_type::error) co_return outcome_of(std::move(*frame));
+      if (type == frame_type::ready) co_return Ready{std::move(worker), std::move(*frame)};
       request.client.offer(std::move(*frame));
-      if (type != frame_type::ready) continue;
-      co_return Ready{std::move(worker)};
+      continue;
     }
     if (!worker->open())
       co_return WorkerFailed{.why = "the worker ended the session before it was ready",
@@ -90,7 +91,7 @@ asio::awaitable<Opening> await_ready(OpenRequest request, std::unique_ptr<WebSoc
     if (Signal::Clock::now() >= until)
       co_return WorkerFailed{.why = "the worker did not get a session ready in time",
                              .starting = true};
-    co_await request.events.signal.wait(until);
+    co_await request.events.signal.wait(std::min(until, request.client.leaves_at()));
   }
 }
 
@@ -113,7 +114,7 @@ asio::awaitable<Opening> open_on_worker(OpenRequest request) {
   if (!worker) co_return outcome_of(declined);
   worker->on_activity([&events = request.events] { events.signal.notify(); });
   Frame start;
-  start.bytes = request.start;
+  start.bytes = request.start();
   co_await worker->send(std::move(start));
   co_return co_await await_ready(request, std::move(worker));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -18,6 +19,7 @@ namespace navtalk::server {
 // How the attempt ended. Whose fault it was decides what follows, so each has a name.
 struct Ready {
   std::unique_ptr<WebSocket> worker;
+  Frame frame{};  // its session.ready
 };
 struct ClientLeft {};     // nobody's fault
 struct GatewayDrains {};  // nor this
@@ -44,7 +46,7 @@ struct OpenRequest {
   Client& client;  // gets what the worker says before it is ready
   const SlotClaim& claim;
   SessionEvents& events;
-  const std::string& start;  // the client's session.start, as it came
+  const std::function<std::string()>& start;  // the session.start for the worker, as of now
   const SessionOptions& options;
 };
 

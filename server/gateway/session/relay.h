@@ -1,16 +1,25 @@
-// Frames between a client and its worker, both ways, as they come. Each direction has its own
-// bounded queues, so that a side that does not read holds up only what is meant for it.
+// Frames between a client and its worker, both ways, as they come. The client may be away for a while,
+// and the worker be replaced by another one. Media are not decoded: the gateway reads their headers.
 //
-//   client ──receive──► to_worker ──send──► worker
-//   client ◄──send──── to_client ◄─receive── worker
+//   client ──poll──► from_client ──send──► worker     its own words (session.end) are the Client's
+//   client ◄──send── from_worker ◄─receive── worker   pictures pass a VideoGate, sound always passes
 //
-// Of the I/O thread; the sockets outlive it. After start() it must live until finished().
+// A client that does not read holds up nothing but its own frames, which wait in its socket: VideoGate
+// drops pictures, and after `slow_client` the connection is cut. While the client is away, the worker is
+// told to pause, and nothing waits.
+//
+// Of the I/O thread. After start() it must live until finished().
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
 
-#include "server/gateway/access/tenants.h"
+#include "server/gateway/session/client.h"
 #include "server/gateway/session/session_counters.h"
+#include "server/gateway/session/session_options.h"
+#include "server/gateway/session/stream_tracker.h"
+#include "server/gateway/session/video_gate.h"
 #include "server/http/signal.h"
 #include "server/http/socket/token_bucket.h"
 #include "server/http/socket/web_socket.h"
@@ -22,44 +31,77 @@ class Relay {
   struct Parts {
     boost::asio::any_io_executor executor;
     SessionCounters& counters;
-    Signal& changed;                     // notified when a direction ends
-    TokenBucket::Rate control_frames{};  // of the client; further frames of it wait
-    const TenantSeat* seat = nullptr;    // so do those beyond what its tenant may send
+    Signal& changed;  // notified when something ended
+    const SessionOptions& options;
+    std::function<Frame(std::chrono::milliseconds notice)> draining;  // the frame for the client
   };
-  Relay(WebSocket& client, WebSocket& worker, const Parts& parts);
+  Relay(Client& client, Parts parts);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
   void start();
-  // Both directions are open.
-  bool open() const { return running_ == 2; }
-  bool client_ended() const { return client_ended_; }
-  // Closes what is open on both sides.
+  // Forwards to and from this worker. `continues`: the session has had another one.
+  void use(std::unique_ptr<WebSocket> worker, bool continues);
+  // It is lost: what it has not said yet is of no interest.
+  void drop_worker();
+  bool has_worker() const { return worker_ != nullptr; }
+  // Its connection is over.
+  bool worker_over() const { return worker_over_; }
+  // How it said goodbye, its last words for the client included; nullopt: it did not, or says that it
+  // failed.
+  struct Farewell {
+    CloseCode code = CloseCode::normal;
+    std::string reason{};
+    std::optional<Frame> error{};
+  };
+  std::optional<Farewell> farewell() const;
+  // To be called every `worker_silence` / k_ticks. Cuts a client that has not read for too long. True: a
+  // worker that had sent pictures has sent nothing for that time, although it could.
+  static constexpr int k_ticks = 5;
+  bool tick();
+  // The client is away: the worker pauses.
+  void note_away();
+  // It is there again, on another connection: the worker goes on with a key frame.
+  void note_return();
+  const StreamTracker& stream() const { return stream_; }
+  // Ends both directions.
   void close();
-  // Until both directions have ended.
   boost::asio::awaitable<void> finished();
 
  private:
-  boost::asio::awaitable<void> to_worker();
-  boost::asio::awaitable<void> to_client();
-  // Waits until the client may send one more frame; false: it is gone, or the relay is closed.
+  boost::asio::awaitable<void> from_client();
+  boost::asio::awaitable<void> from_worker(std::shared_ptr<WebSocket> worker);
+  boost::asio::awaitable<void> forward(Frame frame);
+  boost::asio::awaitable<void> forward_text(Frame frame);
+  // False: the picture is dropped.
+  bool admit_picture(Frame& frame, const MediaHeader& header, WebSocket& client);
+  // Waits until the client may send one more frame; false: the relay is closed.
   boost::asio::awaitable<bool> has_turn(const Frame& frame);
   // Until the next frame may be sent.
   Signal::Clock::duration pause_before(const Frame& frame);
   void take_turn(const Frame& frame);
+  // False for a frame that is not for the worker; the client is told so.
+  bool is_for_worker(const Frame& frame);
+  bool tell_worker(std::string_view type);
+  void direction_ended(const std::exception_ptr& problem);
 
-  const boost::asio::any_io_executor executor_;
-  WebSocket& client_;
-  WebSocket& worker_;
-  SessionCounters& counters_;
-  Signal& changed_;
+  Client& client_;
+  const Parts parts_;
   TokenBucket control_frames_;
-  const TenantSeat* const seat_;
-  bool told_limit_ = false;  // that the tenant's clients send more than they may
-  Signal closing_;
-  bool closed_ = false;
-  int running_ = 0;  // directions
-  bool client_ended_ = false;
+  VideoGate gate_;
+  StreamTracker stream_{};
+  std::shared_ptr<WebSocket> worker_{};
+  std::optional<Frame> quality_{};     // the last one of this worker
+  std::optional<Frame> last_words_{};  // of the worker, when it ends the session
+  Signal from_client_wakes_, closing_;
+  bool worker_over_ = false, closed_ = false, paused_ = false;
+  bool sound_gap_ = false;     // the next sound does not follow the last one that the client got
+  bool had_pictures_ = false;  // of this worker
+  bool heard_ = false;         // since the last tick
+  bool held_up_ = false;       // by a client that does not read
+  bool told_limit_ = false;    // that the tenant's clients send more than they may
+  int quiet_ticks_ = 0;
+  int running_ = 0;  // coroutines
 };
 
 }  // namespace navtalk::server

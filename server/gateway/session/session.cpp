@@ -1,14 +1,20 @@
 #include "server/gateway/session/session.h"
 
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "core/log/log.h"
 #include "server/gateway/access/bound_start.h"
-#include "server/gateway/session/relay.h"
 #include "server/gateway/session/slot_search.h"
 #include "server/protocol/control_frame.h"
+#include "server/protocol/start_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = Signal::Clock;
+using Json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -20,21 +26,24 @@ Claimant claimant_of(const SessionPermit& permit) {
           .max_waiting = permit.limits.max_waiting};
 }
 
-}  // namespace
-
-Session::Session(WebSocket& socket, asio::any_io_executor executor, const SessionParts& parts,
-                 std::string user, SessionPermit permit)
-    : executor_(std::move(executor)),
-      parts_(parts),
-      events_(executor_),
-      client_(socket, events_.signal),
-      claim_(parts.allocator, parts.threads, events_.signal, claimant_of(permit)),
-      user_(std::move(user)),
-      permit_(std::move(permit)) {
-  socket.on_activity([this] { events_.signal.notify(); });
+double in_tenths(Clock::duration time) {
+  return std::round(std::chrono::duration<double>(time).count() * 10) / 10;
 }
 
-Session::~Session() { client_.socket().on_activity({}); }
+}  // namespace
+
+Session::Session(asio::any_io_executor executor, const SessionParts& parts, Arrival arrival)
+    : executor_(std::move(executor)),
+      parts_(parts),
+      arrived_(arrival.at),
+      events_(executor_),
+      client_(std::move(arrival.connection), events_.signal),
+      claim_(parts.allocator, parts.threads, events_.signal, claimant_of(arrival.permit)),
+      user_(std::move(arrival.user)),
+      permit_(std::move(arrival.permit)),
+      start_(bound_start(arrival.start, permit_)) {}
+
+Session::~Session() { parts_.tokens.revoke(*this); }
 
 asio::awaitable<void> Session::run() {
   try {
@@ -43,148 +52,241 @@ asio::awaitable<void> Session::run() {
     log::error("a session failed", {{"session", claim_.id().text}, {"error", error.what()}});
     client_.refuse("failed", "internal error; try again", 5, CloseCode::failed);
   }
+  parts_.tokens.revoke(*this);
   co_await claim_.release();
+  report();
 }
 
 asio::awaitable<void> Session::live() {
-  const bool started = co_await receive_start();
-  if (!started) co_return;
   const bool allowed = co_await may_begin();
   if (!allowed) co_return;
-  SlotSearch search({.client = client_,
-                     .claim = claim_,
-                     .events = events_,
-                     .counters = parts_.counters,
-                     .suspects = parts_.suspects,
-                     .shortages = parts_.shortages,
-                     .options = parts_.options,
-                     .user = user_,
-                     .store_patience = parts_.allocator.options().queue_timeout},
-                    start_);
-  const std::unique_ptr<WebSocket> worker = co_await search.run();
-  if (!worker) co_return;
+  std::optional<Ready> ready = co_await find_worker();
+  if (!ready) co_return;
   parts_.counters.count_ready(Clock::now() - arrived_);
-  const std::string gpu = claim_.lease()->gpu.text, tenant = permit_.who.tenant.text;
-  log::info("a session begins", {{"session", claim_.id().text}, {"gpu", gpu}, {"tenant", tenant}});
-  co_await relay(*worker);
-  log::info("a session is over", {{"session", claim_.id().text}, {"gpu", gpu}, {"tenant", tenant}});
+  const std::string tenant = permit_.who.tenant.text;
+  log::info("a session begins",
+            {{"session", claim_.id().text}, {"gpu", claim_.lease()->gpu.text}, {"tenant", tenant}});
+  if (permit_.max_session > Duration{}) permit_ends_at_ = Clock::now() + permit_.max_session;
+  keep_ready(ready->frame);
+  send_ready();
+  client_.may_return(parts_.options.resume_within);
+  co_await serve(std::move(*ready));
+  log::info("a session is over", {{"session", claim_.id().text}, {"tenant", tenant}});
 }
 
 asio::awaitable<bool> Session::may_begin() {
-  start_ = bound_start(start_, permit_);
   if (!permit_.begin) co_return true;
   const std::optional<StartRefusal> refusal = co_await permit_.begin();
   if (refusal) client_.refuse(refusal->code, refusal->message, {}, CloseCode::refused);
   co_return !refusal;
 }
 
-asio::awaitable<bool> Session::receive_start() {
-  const auto until = Clock::now() + parts_.options.start_within;
-  for (;;) {
-    if (const std::optional<Frame> frame = client_.socket().poll()) {
-      if (auto refusal = frame->text ? start_too_long(frame->bytes) : std::nullopt) {
-        client_.refuse(std::move(*refusal), "invalid");
-        co_return false;
-      }
-      if (frame->text && type_of(frame->bytes) == frame_type::start) {
-        start_ = frame->bytes;
-        co_return true;
-      }
-      client_.refuse("usage", "the first frame must be session.start, a JSON object", {},
-                     CloseCode::refused);
-      co_return false;
-    }
-    if (client_.refused_as_too_fast() || !client_.socket().open()) co_return false;
-    if (events_.draining || Clock::now() >= until) {
-      client_.refuse("usage", "no session.start came in time", {}, CloseCode::refused);
-      co_return false;
-    }
-    co_await events_.signal.wait(until);
-  }
+asio::awaitable<std::optional<Ready>> Session::find_worker() {
+  SlotSearch::Parts parts{.client = client_,
+                          .claim = claim_,
+                          .events = events_,
+                          .counters = parts_.counters,
+                          .suspects = parts_.suspects,
+                          .shortages = parts_.shortages,
+                          .options = parts_.options,
+                          .user = user_,
+                          .store_patience = parts_.allocator.options().queue_timeout};
+  if (relay_ != nullptr) parts.lease_ended = [this] { report(); };
+  SlotSearch search(std::move(parts), [this] {
+    return start_for_worker(
+        nlohmann::json::parse(start_),
+        relay_ != nullptr ? relay_->stream().position(Clock::now()) : std::nullopt);
+  });
+  co_return co_await search.run();
 }
 
-asio::awaitable<void> Session::relay(WebSocket& worker) {
-  relaying_ = true;
-  client_.socket().on_activity({});
-  client_.socket().read_freely();
-  worker.on_activity({});
-  Relay relay(client_.socket(), worker,
-              {.executor = executor_,
-               .counters = parts_.counters,
-               .changed = events_.signal,
-               .control_frames = parts_.options.control_frames,
-               .seat = permit_.seat.get()});
-  const Lease lease = *claim_.lease();
-  const auto ready = Clock::now();
-  bool cut = false;
+void Session::keep_ready(const Frame& ready) {
+  Json frame = Json::parse(ready.bytes);
+  frame["session"] = claim_.id().text;
+  ready_ = frame.dump();
+}
+
+void Session::send_ready() {
+  Json frame = Json::parse(ready_);
+  frame["resume_token"] = parts_.tokens.issue(*this);
+  client_.offer(control_frame(frame));
+}
+
+asio::awaitable<void> Session::serve(Ready ready) {
+  if (const auto& connection = client_.connection()) connection->socket->read_freely();
+  Relay relay(client_, {.executor = executor_,
+                        .counters = parts_.counters,
+                        .changed = events_.signal,
+                        .options = parts_.options,
+                        .draining = [this](std::chrono::milliseconds notice) {
+                          return draining_frame(notice, parts_.tokens.of(*this));
+                        }});
+  relay_ = &relay;
   std::exception_ptr problem;
   try {
     claim_.served();
+    begin_service();
     relay.start();
-    const auto until =
-        permit_.max_session > Duration{} ? ready + permit_.max_session : Clock::time_point::max();
-    while (relay.open() && !claim_.lease_lost() && Clock::now() < until)
-      co_await events_.signal.wait(until);
-    if (relay.open() && !claim_.lease_lost()) {
-      client_.refuse("session_over", "the session has lasted as long as its browser token allows",
-                     {}, CloseCode::refused);
+    relay.use(std::move(ready.worker), false);
+    bool goes_on = true;
+    while (goes_on) {
+      goes_on = co_await serve_until_lost(relay);
+      if (goes_on) goes_on = co_await change_worker(relay);
     }
-    cut = tell_end(worker, relay.client_ended());
   } catch (...) {
     problem = std::current_exception();
   }
   // Whatever happened, the directions end before what they refer to; and the slot is free for
   // others before the last frames are gone.
-  const auto lasted = Clock::now() - ready, age = claim_.age();
-  const std::string user = std::exchange(user_, {});
+  if (unreported_ && unreported_->ended == Clock::time_point{}) end_service(false);
+  parts_.tokens.revoke(*this);
+  user_.clear();
   relay.close();
   co_await claim_.release();
-  report(lease, {.lasted = lasted, .age = age, .cut = cut}, user);
+  report();
   co_await relay.finished();
+  relay_ = nullptr;
   if (problem) std::rethrow_exception(problem);
 }
 
-void Session::report(const Lease& lease, const Ending& ending, const std::string& user) {
-  if (ending.lasted >= parts_.allocator.options().faults.lasting) {
-    parts_.suspects.session_lasted(lease, user, ending.age, ending.cut);
-  } else if (ending.cut) {
-    parts_.suspects.session_failed(lease, SessionFault::Kind::cut, user,
-                                   "its connection was cut in a session", ending.age);
+asio::awaitable<bool> Session::serve_until_lost(Relay& relay) {
+  const Clock::duration every = parts_.options.worker_silence / Relay::k_ticks;
+  auto next_tick = Clock::now() + every;
+  for (;;) {
+    if (client_.away()) relay.note_away();
+    if (client_.ended() || (client_.away() && events_.draining)) co_return false;
+    bool silent = false;
+    if (Clock::now() >= next_tick) {
+      silent = relay.tick();
+      next_tick = Clock::now() + every;
+    }
+    const bool lost = relay.worker_over() && !relay.farewell();
+    if (claim_.lease_lost() || (relay.worker_over() && !lost)) {
+      part(relay);
+      co_return false;
+    }
+    if (lost || silent) co_return true;
+    const auto gpu_ends_at = gpu_ends_at_.value_or(Clock::time_point::max());
+    if (Clock::now() >= gpu_ends_at) {
+      client_.refuse("drained", "the GPU of this session is taken out of service; start again", 1,
+                     CloseCode::going_away);
+      co_return false;
+    }
+    if (Clock::now() >= permit_ends_at_) {
+      client_.refuse("session_over", "the session has lasted as long as its browser token allows",
+                     {}, CloseCode::refused);
+      co_return false;
+    }
+    const auto until = std::min({next_tick, client_.leaves_at(), gpu_ends_at, permit_ends_at_});
+    co_await events_.signal.wait(until);
   }
 }
 
-bool Session::tell_end(const WebSocket& worker, bool client_ended) {
+void Session::part(const Relay& relay) {
   if (claim_.lease_lost()) {
     ++parts_.counters.lease_lost;
     client_.refuse("lease_lost", "the pool gave this slot to others", 1, CloseCode::failed);
-    return false;
+    return;
   }
-  if (client_ended || !client_.socket().open()) return false;
-  const auto farewell = worker.peer_close();
-  if (farewell && farewell->first != static_cast<std::uint16_t>(CloseCode::failed)) {
-    client_.socket().close(static_cast<CloseCode>(farewell->first), farewell->second);
-    return false;
+  const Relay::Farewell farewell = relay.farewell().value();
+  if (farewell.error) client_.offer(*farewell.error);
+  client_.close(farewell.code, farewell.reason);
+}
+
+asio::awaitable<bool> Session::change_worker(Relay& relay) {
+  end_service(true);
+  gpu_ends_at_.reset();
+  relay.drop_worker();
+  claim_.refuse(unreported_->lease.gpu);
+  claim_.lose_gpu();
+  log::warn("the worker of a session is lost; it gets another one",
+            {{"session", claim_.id().text}, {"gpu", unreported_->lease.gpu.text}});
+  client_.tell_frames(events_.signal);
+  std::optional<Ready> ready = co_await find_worker();
+  if (!ready) co_return false;
+  ++parts_.counters.workers_changed;
+  keep_ready(ready->frame);
+  const Json now = Json::parse(ready_);
+  Json changed = {{"type", frame_type::worker_changed},
+                  {"gap_s", in_tenths(relay.stream().since_last(Clock::now()))}};
+  for (const char* media : {"video", "audio"}) {
+    if (now.contains(media)) changed[media] = now[media];
   }
-  ++parts_.counters.worker_lost;
-  client_.refuse("worker_lost", "the GPU of this session was lost; start again", 1,
-                 CloseCode::failed);
-  return true;
+  client_.offer(control_frame(changed));
+  claim_.served();
+  begin_service();
+  relay.use(std::move(ready->worker), true);
+  co_return true;
+}
+
+void Session::begin_service() {
+  unreported_ = {.lease = *claim_.lease(), .user = user_, .began = Clock::now()};
+}
+
+void Session::end_service(bool cut) {
+  unreported_->ended = Clock::now();
+  unreported_->age = claim_.age();
+  unreported_->cut = cut;
+}
+
+void Session::report() {
+  if (!unreported_) return;
+  const Service service = *std::exchange(unreported_, std::nullopt);
+  const auto lasted = service.ended - service.began;
+  if (lasted >= parts_.allocator.options().faults.lasting) {
+    parts_.suspects.session_lasted(service.lease, service.user, service.age, service.cut);
+  } else if (service.cut) {
+    parts_.suspects.session_failed(service.lease, SessionFault::Kind::cut, service.user,
+                                   "its connection was cut in a session", service.age);
+  }
 }
 
 void Session::note_pool_change() {
-  if (relaying_) return;
+  if (relay_ != nullptr && relay_->has_worker()) return;
   events_.pool_changed = true;
   events_.signal.notify();
 }
 
-void Session::drain(const Frame& notice) {
-  if (relaying_) client_.offer(notice);
+void Session::note_drains(const DrainWatch::Ends& ends) {
+  const auto found =
+      relay_ != nullptr && claim_.lease() ? ends.find(claim_.lease()->gpu) : ends.end();
+  if (found == ends.end()) {
+    gpu_ends_at_.reset();
+    return;
+  }
+  // The store's clock and this one differ a little from look to look.
+  const bool told = gpu_ends_at_ && std::chrono::abs(*gpu_ends_at_ - found->second) < 1s;
+  if (told) return;
+  gpu_ends_at_ = found->second;
+  tell_drain();
+  events_.signal.notify();
+}
+
+void Session::tell_drain() {
+  const auto left = std::max(Clock::duration{}, *gpu_ends_at_ - Clock::now());
+  client_.offer(
+      draining_frame(std::chrono::round<std::chrono::milliseconds>(left), parts_.tokens.of(*this)));
+}
+
+void Session::resume(std::shared_ptr<ClientConnection> connection) {
+  ++parts_.counters.resumed;
+  connection->socket->read_freely();
+  client_.attach(std::move(connection));
+  send_ready();
+  if (relay_ != nullptr) relay_->note_return();
+  if (gpu_ends_at_) tell_drain();
+  events_.signal.notify();
+}
+
+void Session::drain(std::chrono::milliseconds notice) {
+  if (relay_ != nullptr) client_.offer(draining_frame(notice, parts_.tokens.of(*this)));
   events_.draining = true;
   events_.signal.notify();
 }
 
 void Session::end_drained() {
   client_.refuse("drained", "this gateway is going away", 1, CloseCode::going_away);
+  events_.signal.notify();
 }
 
 }  // namespace navtalk::server

@@ -19,9 +19,12 @@ struct SessionOptions {
   std::chrono::milliseconds connect_within{5'000};        // to a worker
   std::chrono::milliseconds ready_within{30'000};         // a worker's session.ready, avatar loaded
   std::chrono::milliseconds client_idle_timeout{40'000};  // pings included
-  // A client that does not read for so long is disconnected. That is well before its worker counts
-  // as silent, whose frames wait behind the client's.
-  std::chrono::milliseconds slow_client{8'000};
+  // A client that does not read gets no pictures after so long, and is disconnected in the end.
+  std::chrono::milliseconds slow_video{500}, slow_client{8'000};
+  // How long a session keeps its slot for a client whose connection dropped.
+  std::chrono::milliseconds resume_within{30'000};
+  // A worker that sends no frame for so long, though it had sent pictures, is lost.
+  std::chrono::milliseconds worker_silence{5'000};
   PaceLimits before_ready{};  // how fast a client is read until its session is ready
   // Of a client in its session; further ones wait, with what comes behind them.
   TokenBucket::Rate control_frames{.burst = 100, .per_second = 20};

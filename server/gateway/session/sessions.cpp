@@ -1,6 +1,9 @@
 #include "server/gateway/session/sessions.h"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/text/printable.h"
 #include "server/http/http_server.h"
@@ -9,7 +12,17 @@
 namespace navtalk::server {
 namespace asio = boost::asio;
 
+using Clock = Signal::Clock;
+using namespace std::chrono_literals;
+
 namespace {
+
+// What waits for a client that does not read, until it is disconnected: sound for 8 s, pictures for half
+// a second. Beyond that the worker waits.
+constexpr std::size_t k_unsent_frames = 2000, k_unsent_bytes = 4 << 20;
+// 100 ms of a picture stream. More would hide how slowly a client reads.
+constexpr int k_system_bytes = 32 << 10;
+constexpr auto k_last_words = 2s;  // at the end of the gateway
 
 // Behind a reverse proxy, of this machine or a named one, the last address that it names: the one that
 // the proxy itself has seen. "local": a program of this machine.
@@ -50,6 +63,25 @@ class Sessions::Entry {
   Session& session_;
 };
 
+class Sessions::Starting {
+ public:
+  Starting(Sessions& all, ClientConnection& connection) : all_(all), connection_(connection) {
+    all_.starting_.insert(&connection_);
+    connection_.socket->on_activity([&changed = connection_.changed] { changed.notify(); });
+  }
+  ~Starting() {
+    connection_.socket->on_activity({});
+    all_.starting_.erase(&connection_);
+    all_.ended_.notify();
+  }
+  Starting(const Starting&) = delete;
+  Starting& operator=(const Starting&) = delete;
+
+ private:
+  Sessions& all_;
+  ClientConnection& connection_;
+};
+
 Sessions::Sessions(asio::any_io_executor executor, Allocator& allocator, BlockingThreads& threads,
                    LeaseKeeper& keeper, Suspects& suspects, SessionOptions options)
     : executor_(std::move(executor)),
@@ -62,7 +94,7 @@ Sessions::Sessions(asio::any_io_executor executor, Allocator& allocator, Blockin
 
 std::optional<Response> Sessions::refuse_new() const {
   if (draining_) return error_response(503, "draining", "this gateway is going away");
-  if (sessions_.size() < options_.max_sessions) return std::nullopt;
+  if (has_room()) return std::nullopt;
   Response refusal =
       error_response(503, "no_capacity", "this gateway has as many sessions as it may");
   refusal.headers.emplace_back("Retry-After", "10");
@@ -75,15 +107,95 @@ asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& reque
   if (auto refusal = refuse_new()) co_return refusal;
   SocketLimits limits;
   limits.idle_timeout = options_.client_idle_timeout;
-  limits.write = options_.slow_client;
+  limits.write = 2 * options_.slow_client;  // in a session, Relay::tick() is quicker
   limits.pace = options_.before_ready;
-  const std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits, permit.answer);
+  limits.unsent_frames = k_unsent_frames;
+  limits.unsent_bytes = k_unsent_bytes;
+  limits.system_bytes = k_system_bytes;
+  std::unique_ptr<WebSocket> socket = co_await upgrade.accept(limits, permit.answer);
   if (!socket) co_return std::nullopt;
-  const std::string address = address_of(request, options_.trusted_proxies);
-  co_await run(*socket, address, std::move(permit));
-  socket->close(CloseCode::normal, "");
-  co_await socket->finished();
+  const auto connection = std::make_shared<ClientConnection>(executor_, std::move(socket));
+  connection->seat = std::move(permit.seat);
+  co_await begin(connection, address_of(request, options_.trusted_proxies), std::move(permit));
+  while (!connection->released) co_await connection->changed.wait();
+  connection->socket->close(CloseCode::normal, "");
+  co_await connection->socket->finished();
   co_return std::nullopt;
+}
+
+asio::awaitable<void> Sessions::begin(const std::shared_ptr<ClientConnection>& connection,
+                                      std::string address, SessionPermit permit) {
+  const auto at = Clock::now();
+  std::optional<std::string> start;
+  {
+    const Starting starting(*this, *connection);
+    start = co_await receive_start(*connection);
+  }
+  if (!start) co_return;
+  const nlohmann::json frame = nlohmann::json::parse(*start);
+  const auto token = frame.find("resume_token");
+  if (token != frame.end() && !token->is_null()) {
+    resume(connection, token->is_string() ? token->get<std::string>() : "", permit.who.tenant.text);
+    co_return;
+  }
+  if (sessions_.size() >= options_.max_sessions) {
+    connection->socket->offer(
+        error_frame("no_capacity", "this gateway has as many sessions as it may", 10));
+    connection->socket->close(CloseCode::try_again, "no_capacity");
+    co_return;
+  }
+  connection->released = false;
+  Arrival arrival{
+      .connection = connection, .start = std::move(*start), .permit = std::move(permit), .at = at};
+  asio::co_spawn(executor_, run(std::move(arrival), std::move(address)), asio::detached);
+}
+
+void Sessions::resume(const std::shared_ptr<ClientConnection>& connection, const std::string& token,
+                      const std::string& owner) {
+  if (Session* const session = tokens_.redeem(token, owner)) return session->resume(connection);
+  ++counters_.resume_failed;
+  connection->socket->offer(error_frame(
+      "resume_failed", "this session is over, or the token was used already; start again"));
+  connection->socket->close(CloseCode::refused, "resume_failed");
+}
+
+asio::awaitable<std::optional<std::string>> Sessions::receive_start(ClientConnection& connection) {
+  WebSocket& socket = *connection.socket;
+  const auto refuse = [&](Frame error, const char* code) {
+    socket.offer(std::move(error));
+    socket.close(CloseCode::refused, code);
+  };
+  const auto until = Clock::now() + options_.start_within;
+  for (;;) {
+    if (std::optional<Frame> frame = socket.poll()) {
+      auto too_long = frame->text ? start_too_long(frame->bytes) : std::nullopt;
+      if (too_long) {
+        refuse(std::move(*too_long), "invalid");
+        co_return std::nullopt;
+      }
+      if (frame->text && type_of(frame->bytes) == frame_type::start) {
+        co_return std::move(frame->bytes);
+      }
+      refuse(error_frame("usage", "the first frame must be session.start, a JSON object"), "usage");
+      co_return std::nullopt;
+    }
+    if (socket.too_fast()) {
+      refuse(too_fast_frame(), "too_fast");
+      co_return std::nullopt;
+    }
+    if (!socket.open()) co_return std::nullopt;
+    if (draining_ || Clock::now() >= until) {
+      refuse(error_frame("usage", "no session.start came in time"), "usage");
+      co_return std::nullopt;
+    }
+    co_await connection.changed.wait(until);
+  }
+}
+
+bool Sessions::has_room() const {
+  return size() < options_.max_sessions ||
+         std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const Session* session) { return session->away(); });
 }
 
 std::string Sessions::user_of(const std::string& address) const {
@@ -95,17 +207,18 @@ std::string Sessions::user_of(const std::string& address) const {
   }
 }
 
-asio::awaitable<void> Sessions::run(WebSocket& socket, const std::string& address,
-                                    SessionPermit permit) {
+asio::awaitable<void> Sessions::run(Arrival arrival, std::string address) {
   const SessionParts parts{.allocator = allocator_,
                            .threads = threads_,
                            .suspects = suspects_,
                            .counters = counters_,
                            .shortages = shortages_,
+                           .tokens = tokens_,
                            .options = options_};
-  Session session(socket, executor_, parts, user_of(address), std::move(permit));
+  arrival.user = user_of(address);
+  Session session(executor_, parts, std::move(arrival));
   const Entry entry(*this, session);
-  if (draining_) session.drain({});  // since the upgrade
+  if (draining_) session.drain({});  // since its session.start
   co_await session.run();
 }
 
@@ -113,13 +226,19 @@ void Sessions::note_pool_change() {
   for (Session* session : sessions_) session->note_pool_change();
 }
 
+void Sessions::note_drains(const DrainWatch::Ends& ends) {
+  for (Session* session : sessions_) session->note_drains(ends);
+}
+
 asio::awaitable<void> Sessions::drain(std::chrono::milliseconds notice) {
   draining_ = true;
-  const Frame frame = draining_frame(notice);
-  for (Session* session : sessions_) session->drain(frame);
-  const auto until = Signal::Clock::now() + notice;
-  while (!sessions_.empty() && Signal::Clock::now() < until) co_await ended_.wait(until);
+  for (Session* session : sessions_) session->drain(notice);
+  for (ClientConnection* connection : starting_) connection->changed.notify();
+  const auto until = Clock::now() + notice;
+  while (size() > 0 && Clock::now() < until) co_await ended_.wait(until);
   for (Session* session : sessions_) session->end_drained();
+  const auto at_most = Clock::now() + k_last_words;
+  while (size() > 0 && Clock::now() < at_most) co_await ended_.wait(at_most);
 }
 
 }  // namespace navtalk::server

@@ -1,5 +1,6 @@
 // All live sessions of this gateway: the handler of GET /v1/realtime, what each is told while it
-// runs, and their end when the gateway goes away. Of the I/O thread.
+// runs, and their end when the gateway goes away. A session may have several connections, one after the
+// other; a connection may have no session yet. Of the I/O thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,23 +23,35 @@ class Sessions {
   Sessions(boost::asio::any_io_executor executor, Allocator& allocator, BlockingThreads& threads,
            LeaseKeeper& keeper, Suspects& suspects, SessionOptions options);
 
-  // Whether there is room for one more session; otherwise what to tell.
-  std::optional<Response> refuse_new() const;
-  // One session, until it is over.
+  // One connection, until it is over.
   Awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade,
                                               SessionPermit permit);
+  // Whether there is room for one more user; otherwise what to tell.
+  std::optional<Response> refuse_new() const;
   void note_pool_change();
+  void note_drains(const DrainWatch::Ends& ends);
   // From now on there are no new sessions. Returns when the last one is over, or has been told to
   // end because the notice is over.
   Awaitable<void> drain(std::chrono::milliseconds notice);
 
   bool draining() const { return draining_; }
-  std::size_t size() const { return sessions_.size(); }
+  // Users that are connected, and those that may come back.
+  std::size_t size() const { return sessions_.size() + starting_.size(); }
   const SessionCounters& counters() const { return counters_; }
 
  private:
   class Entry;
-  Awaitable<void> run(WebSocket& socket, const std::string& address, SessionPermit permit);
+  class Starting;
+  // Until the connection is a session's, or has been refused.
+  Awaitable<void> begin(const std::shared_ptr<ClientConnection>& connection, std::string address,
+                        SessionPermit permit);
+  // The first frame; nullopt: the client has been told what is wrong with it, or is gone.
+  Awaitable<std::optional<std::string>> receive_start(ClientConnection& connection);
+  void resume(const std::shared_ptr<ClientConnection>& connection, const std::string& token,
+              const std::string& owner);
+  Awaitable<void> run(Arrival arrival, std::string address);
+  // For one more user; or one who may be coming back.
+  bool has_room() const;
   // Tells users apart, as far as that is possible without keys: the address, and a number among its
   // present sessions. One who comes again and again has the same name every time.
   std::string user_of(const std::string& address) const;
@@ -51,8 +64,10 @@ class Sessions {
   const SessionOptions options_;
   SessionCounters counters_{};
   ErrorThrottleLog shortages_{"connections to workers"};
+  ResumeTokens tokens_{};
   std::set<Session*> sessions_{};
-  Signal ended_;  // one of them
+  std::set<ClientConnection*> starting_{};  // no session.start came yet
+  Signal ended_;                            // one of them
   bool draining_ = false;
 };
 

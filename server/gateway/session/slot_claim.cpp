@@ -40,7 +40,8 @@ asio::awaitable<Allocation> SlotClaim::ask(Allocation (Allocator::*question)(Cla
     lease_lost_ = false;  // that was another lease
     if (!claimant_.came_at) claimant_.came_at = lease->arrived_at;
   }
-  if (const auto* waiting = std::get_if<Waiting>(&answer)) claimant_.came_at = waiting->since;
+  const auto* const waiting = std::get_if<Waiting>(&answer);
+  if (waiting != nullptr && !claimant_.lost_gpu_at) claimant_.came_at = waiting->since;
   co_return answer;
 }
 
@@ -71,6 +72,18 @@ asio::awaitable<void> SlotClaim::give_up() {
   }
 }
 
+void SlotClaim::lose_gpu() {
+  ending_ = std::exchange(lease_, std::nullopt);
+  lease_lost_ = false;
+}
+
+asio::awaitable<void> SlotClaim::end_lease() {
+  const Lease lease = *ending_;
+  claimant_.lost_gpu_at =
+      co_await threads_.run([this, &lease] { return allocator_.release_lost(lease); });
+  ending_.reset();
+}
+
 void SlotClaim::refuse(const GpuId& gpu) {
   Refusal& refusal = refusals_[gpu];
   refusal.lasts = std::clamp<Signal::Clock::duration>(2 * refusal.lasts, k_refuse, k_refuse_most);
@@ -83,8 +96,9 @@ void SlotClaim::mark_lease_lost() {
 }
 
 std::function<void()> SlotClaim::pending_release() const {
-  if (lease_) {
-    return [&allocator = allocator_, lease = *lease_] { allocator.release(lease); };
+  const std::optional<Lease>& held = ending_ ? ending_ : lease_;
+  if (held) {
+    return [&allocator = allocator_, lease = *held] { allocator.release(lease); };
   }
   if (!arrived_) return {};
   return [&allocator = allocator_, waiter = claimant_.id] { allocator.leave(waiter); };
@@ -98,6 +112,10 @@ asio::awaitable<void> SlotClaim::release() {
     std::string problem;
     try {
       co_await threads_.run(work);
+      if (ending_) {
+        ending_.reset();  // a place in the queue, or another lease, may be left
+        continue;
+      }
       lease_.reset();
       arrived_ = false;
       co_return;

@@ -3,7 +3,7 @@
 //
 //   none ──arrive()──► queued ──check()──► leased ──release()──► none
 //                        ▲                   │
-//                        └── give_up(), drop_lease() ──┘
+//                        └── give_up(), drop_lease(), lose_gpu() ──┘
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -52,6 +52,12 @@ class SlotClaim {
   // answer, the lease stays, and the next check() returns it again.
   Awaitable<void> give_up();
   void drop_lease() { lease_.reset(); }  // it was lost
+  // The GPU of a session that has begun is lost: the lease is to end, and the claim asks for another
+  // one, ahead of those who came after the user.
+  void lose_gpu();
+  bool must_end_lease() const { return ending_.has_value(); }
+  // Error{failed} when the store does not answer: it must still end.
+  Awaitable<void> end_lease();
   // For a second no slot of that GPU is accepted; longer, up to 8 s, when it happens again.
   void refuse(const GpuId& gpu);
   // Slots of these are accepted only where no other is free.
@@ -76,6 +82,7 @@ class SlotClaim {
   std::optional<Lease> lease_{};
   Signal::Clock::time_point asked_at_{};  // for the last lease
   bool lease_lost_ = false;
+  std::optional<Lease> ending_{};  // of a GPU that was lost
   std::optional<Signal::Clock::time_point> unsettled_since_{};
   struct Refusal {
     Signal::Clock::time_point until{};

@@ -56,7 +56,7 @@ bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
 
 }  // namespace
 
-asio::awaitable<std::unique_ptr<WebSocket>> SlotSearch::run() {
+asio::awaitable<std::optional<Ready>> SlotSearch::run() {
   for (;;) {
     const std::optional<Allocation> allocation = co_await ask();
     Next next{};
@@ -67,12 +67,16 @@ asio::awaitable<std::unique_ptr<WebSocket>> SlotSearch::run() {
     }
     if (next != Next::check_again) break;
   }
-  co_return std::move(worker_);
+  co_return std::move(ready_);
 }
 
 asio::awaitable<std::optional<Allocation>> SlotSearch::ask() {
-  parts_.claim.avoid(parts_.suspects.avoided_by(parts_.user));
   try {
+    if (parts_.claim.must_end_lease()) {
+      co_await parts_.claim.end_lease();
+      parts_.lease_ended();
+    }
+    parts_.claim.avoid(parts_.suspects.avoided_by(parts_.user));
     std::optional<Allocation> allocation;
     if (arrived_) {
       allocation = co_await parts_.claim.check();
@@ -107,10 +111,8 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
     shown_ = {};  // what comes next is shown
   }
   if (now - *away_since_ >= parts_.store_patience) {
-    ++parts_.counters.refused;
-    parts_.client.refuse(k_store_unavailable, "the pool's store cannot be reached; try again later",
-                         in_seconds(k_store_retry_after), CloseCode::try_again);
-    co_return Next::over;
+    co_return refuse(k_store_unavailable, "the pool's store cannot be reached; try again later",
+                     in_seconds(k_store_retry_after), CloseCode::try_again);
   }
   const Next next = co_await wait_for_change();
   if (next == Next::over) ++parts_.counters.left_queue;
@@ -132,12 +134,19 @@ asio::awaitable<SlotSearch::Next> SlotSearch::after(Opening opening) {
   shortages_ = 0;
   if (auto* ready = std::get_if<Ready>(&opening)) {
     parts_.shortages.well("sessions");
-    worker_ = std::move(ready->worker);
+    ready_ = std::move(*ready);
     co_return Next::ready;
   }
   if (std::holds_alternative<ClientLeft>(opening)) co_return Next::over;
   if (std::holds_alternative<GatewayDrains>(opening)) co_return refuse_draining();
-  if (auto* refused = std::get_if<ClientRefused>(&opening)) {
+  auto* const refused = std::get_if<ClientRefused>(&opening);
+  if (refused != nullptr && parts_.lease_ended) {
+    // Another worker served the same request: this one lacks something.
+    const WorkerFailed failed{.why = "the worker refused a session that began on another one",
+                              .starting = true};
+    co_return co_await fail_worker(failed);
+  }
+  if (refused != nullptr) {
     parts_.client.refuse(std::move(refused->error), "the worker refused the session");
     co_return Next::over;
   }
@@ -168,10 +177,8 @@ asio::awaitable<SlotSearch::Next> SlotSearch::try_later(const GatewayShort& lack
   parts_.shortages.failed("sessions", lack.why);
   co_await parts_.claim.give_up();
   if (++shortages_ >= parts_.options.shortage_tries) {
-    ++parts_.counters.refused;
-    parts_.client.refuse("no_capacity", "this gateway has as many connections as it may",
-                         k_shortage_retry_after_s, CloseCode::try_again);
-    co_return Next::over;
+    co_return refuse("no_capacity", "this gateway has as many connections as it may",
+                     k_shortage_retry_after_s, CloseCode::try_again);
   }
   const auto until = Clock::now() + parts_.options.after_shortage;
   while (Clock::now() < until) {
@@ -193,6 +200,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::fail_worker(const WorkerFailed& fa
   parts_.suspects.session_failed(lease, kind, parts_.user, failed.why);
   if (parts_.client.left()) co_return Next::over;
   if (!failed.starting || ++failed_starts_ < k_failed_starts) co_return Next::check_again;
+  if (parts_.lease_ended) co_return refuse("failed", "", 5, CloseCode::failed);
   parts_.client.refuse("failed", "several GPUs could not start this session; try again later", 5,
                        CloseCode::failed);
   co_return Next::over;
@@ -223,9 +231,21 @@ void SlotSearch::show(const Waiting& waiting) {
 }
 
 SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {
-  ++parts_.counters.refused;
-  parts_.client.refuse(none.tenant_limit ? "tenant_limit" : "no_capacity", none.message,
-                       in_seconds(none.retry_after), CloseCode::try_again);
+  return refuse(none.tenant_limit ? "tenant_limit" : "no_capacity", none.message,
+                in_seconds(none.retry_after), CloseCode::try_again);
+}
+
+SlotSearch::Next SlotSearch::refuse(std::string_view code, std::string_view message,
+                                    double retry_after_s, CloseCode close) {
+  if (parts_.lease_ended) {
+    ++parts_.counters.worker_lost;
+    parts_.client.refuse("worker_lost",
+                         "the GPU of this session was lost, and no other one was free; start again",
+                         1, CloseCode::failed);
+  } else {
+    ++parts_.counters.refused;
+    parts_.client.refuse(code, message, retry_after_s, close);
+  }
   return Next::over;
 }
 

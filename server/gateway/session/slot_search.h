@@ -9,12 +9,15 @@
 // A gateway that has no descriptor or port for the connection gives the slot back at once, which
 // blames no worker, and tries again a few times.
 //
+// A session that lost its GPU goes the same way: its lease ends first, and if no other GPU is had, the
+// client gets `worker_lost`.
+//
 // While the store does not answer, the client is told so and asked for again every second; one that
 // has a place keeps it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -44,13 +47,17 @@ class SlotSearch {
     const SessionOptions& options;
     const std::string& user;  // see Sessions::user_of()
     Duration store_patience;  // how long the store may be away until the client is sent away
+    // Of a session that lost its GPU: called when the lease on that has ended. Empty: the session
+    // begins.
+    std::function<void()> lease_ended{};
   };
-  // `start` is the client's session.start, as it came.
-  SlotSearch(Parts parts, const std::string& start) : parts_(parts), start_(start) {}
+  // `start`: the session.start for a worker, as of the time of the call.
+  SlotSearch(Parts parts, std::function<std::string()> start)
+      : parts_(std::move(parts)), start_(std::move(start)) {}
 
-  // The worker's socket, with the session ready on it; nullptr: the session is over, and the client
-  // has been told why.
-  Awaitable<std::unique_ptr<WebSocket>> run();
+  // The worker, with the session ready on it; nullopt: the session is over, and the client has been
+  // told why.
+  Awaitable<std::optional<Ready>> run();
 
  private:
   enum class Next { check_again, ready, over };
@@ -73,17 +80,20 @@ class SlotSearch {
   Awaitable<Next> wait_in_queue(const Waiting& waiting);
   Next refuse(const NoGpu& none);
   Next refuse_draining();
+  // No GPU can be had: `code` for a user who was not served yet.
+  Next refuse(std::string_view code, std::string_view message, double retry_after_s,
+              CloseCode close);
   void show(const Waiting& waiting);
 
   const Parts parts_;
-  const std::string& start_;
+  const std::function<std::string()> start_;
   Shown shown_{};
   int failed_starts_ = 0;  // workers that were reached and could not start the session
   int fenced_ = 0;         // leases that a worker took for old
   int shortages_ = 0;      // in a row
   bool arrived_ = false;   // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
-  std::unique_ptr<WebSocket> worker_{};
+  std::optional<Ready> ready_{};
 };
 
 }  // namespace navtalk::server

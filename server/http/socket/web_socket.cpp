@@ -1,11 +1,14 @@
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/error.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket/error.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <tuple>
 
@@ -17,6 +20,7 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -53,12 +57,12 @@ void one_ended(WebSocket::State& state) {
 
 asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
   for (;;) {
-    beast::flat_buffer buffer;
-    const auto [failed, size] = co_await state->stream.async_read(buffer, k_tuple);
-    if (failed) break;
     std::optional<Frame> frame(std::in_place);
+    auto buffer = asio::dynamic_buffer(frame->bytes);
+    const auto [failed, size] = co_await state->stream.async_read(buffer, k_tuple);
+    state->peer_closed = failed == websocket::error::closed;
+    if (failed) break;
     frame->text = state->stream.got_text();
-    frame->bytes = beast::buffers_to_string(buffer.data());
     const auto [closed] =
         co_await state->incoming.async_send(boost::system::error_code(), std::move(frame), k_tuple);
     if (closed) break;
@@ -66,7 +70,7 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
   }
   state->read_over = true;
   if (state->on_activity) state->on_activity();
-  end(state->outgoing);
+  state->end_writing();
   // Behind what was read before; for those who still receive.
   std::optional<Frame> none;
   co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
@@ -74,33 +78,38 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
 }
 
 // False when the connection is broken.
-asio::awaitable<bool> write(WebSocket::State& state, const std::shared_ptr<WebSocket::State>& self,
-                            const Frame& frame) {
-  state.write_deadline.expires_after(state.limits.write);
-  state.write_deadline.async_wait(
-      [weak = std::weak_ptr(self)](boost::system::error_code cancelled) {
-        const auto late = weak.lock();
-        if (!cancelled && late) late->abort();
-      });
-  state.stream.text(frame.text);
-  const auto [failed, size] = co_await state.stream.async_write(asio::buffer(frame.bytes), k_tuple);
-  state.write_deadline.cancel();
+asio::awaitable<bool> write(const std::shared_ptr<WebSocket::State>& state, const Frame& frame) {
+  state->write_began = Clock::now();
+  state->watch_writes(state);
+  state->stream.text(frame.text);
+  const auto [failed, size] =
+      co_await state->stream.async_write(asio::buffer(frame.bytes), k_tuple);
+  state->write_began.reset();
   co_return !failed;
 }
 
 asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
   for (;;) {
-    const auto [closed, next] = co_await state->outgoing.async_receive(k_tuple);
-    if (closed) break;
+    if (state->outgoing.empty()) {
+      if (state->write_over) break;
+      co_await state->has_work.async_wait(k_tuple);
+      continue;
+    }
+    const Outgoing next = std::move(state->outgoing.front());
+    state->outgoing.pop_front();
+    state->outgoing_bytes -= next.frame.bytes.size();
+    state->has_room.cancel();
     if (next.close) {
       websocket::close_reason reason(static_cast<std::uint16_t>(next.close->first));
       reason.reason = next.close->second;
       co_await state->stream.async_close(reason, k_tuple);
       break;
     }
-    if (!co_await write(*state, state, next.frame)) break;
+    state->writing_since = next.since;
+    if (!co_await write(state, next.frame)) break;
+    state->writing_since.reset();
   }
-  end(state->outgoing);
+  state->end_writing();
   state->abort();
   one_ended(*state);
 }
@@ -135,9 +144,10 @@ WebSocket::State::State(MaybeTlsStream below, const SocketLimits& socket_limits)
     : limits(socket_limits),
       stream(std::move(below)),
       incoming(stream.get_executor(), limits.queue_frames),
-      outgoing(stream.get_executor(), limits.queue_frames),
-      write_deadline(stream.get_executor()),
-      both_ended(stream.get_executor(), asio::steady_timer::time_point::max()) {
+      has_work(stream.get_executor(), Clock::time_point::max()),
+      has_room(stream.get_executor(), Clock::time_point::max()),
+      both_ended(stream.get_executor(), Clock::time_point::max()),
+      write_deadline(stream.get_executor()) {
   // The WebSocket layer has time limits of its own; two of them would fight.
   beast::get_lowest_layer(stream).expires_never();
   stream.set_option(timeouts(limits));
@@ -146,7 +156,12 @@ WebSocket::State::State(MaybeTlsStream below, const SocketLimits& socket_limits)
 
 void WebSocket::State::start(const std::shared_ptr<State>& self) {
   boost::system::error_code ignored;
-  beast::get_lowest_layer(stream).socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  auto& tcp = beast::get_lowest_layer(stream).socket();
+  tcp.set_option(asio::ip::tcp::no_delay(true), ignored);
+  if (limits.system_bytes > 0) {
+    ::setsockopt(tcp.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limits.system_bytes,
+                 sizeof limits.system_bytes);
+  }
   running = 2;
   if (limits.pace) {
     // A longer one could not pass in time.
@@ -164,6 +179,38 @@ void WebSocket::State::abort() {
   stream.next_layer().read_freely();  // a paused read ends now
 }
 
+void WebSocket::State::end_writing() {
+  write_over = true;
+  has_work.cancel();
+  has_room.cancel();
+}
+
+void WebSocket::State::push(Outgoing next) {
+  outgoing_bytes += next.frame.bytes.size();
+  outgoing.push_back(std::move(next));
+  has_work.cancel();
+}
+
+void WebSocket::State::watch_writes(const std::shared_ptr<State>& self) {
+  if (watching_writes) return;
+  const auto since = closing_since ? closing_since : write_began;
+  if (!since) return;
+  watching_writes = true;
+  write_deadline.expires_at(*since + limits.write);
+  write_deadline.async_wait([weak = std::weak_ptr(self)](boost::system::error_code) {
+    const auto state = weak.lock();
+    if (!state) return;
+    state->watching_writes = false;
+    const auto late = Clock::now() - state->limits.write;
+    const bool slow = state->write_began && *state->write_began <= late;
+    if (slow || (state->closing_since && *state->closing_since <= late)) {
+      state->abort();
+    } else {
+      state->watch_writes(state);
+    }
+  });
+}
+
 WebSocket::WebSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 WebSocket::~WebSocket() {
@@ -171,7 +218,7 @@ WebSocket::~WebSocket() {
   end(state_->incoming);
   // A closing handshake that is under way is left to end by itself.
   if (state_->closing) return;
-  end(state_->outgoing);
+  state_->end_writing();
   state_->abort();
 }
 
@@ -211,30 +258,51 @@ std::optional<std::pair<std::uint16_t, std::string>> WebSocket::peer_close() con
 }
 
 asio::awaitable<bool> WebSocket::send(Frame frame) {
-  if (state_->closing) co_return false;
-  Outgoing next;
-  next.frame = std::move(frame);
-  const auto [closed] =
-      co_await state_->outgoing.async_send(boost::system::error_code(), std::move(next), k_tuple);
-  co_return !closed;
+  const std::shared_ptr<State> state = state_;
+  while (state->takes_frames() && state->full()) co_await state->has_room.async_wait(k_tuple);
+  if (!state->takes_frames()) co_return false;
+  state->push({.frame = std::move(frame)});
+  co_return true;
 }
 
 bool WebSocket::offer(Frame frame) {
-  if (state_->closing) return false;
-  Outgoing next;
-  next.frame = std::move(frame);
-  return state_->outgoing.try_send(boost::system::error_code(), std::move(next));
+  if (!state_->takes_frames() || state_->full()) return false;
+  state_->push({.frame = std::move(frame)});
+  return true;
+}
+
+std::chrono::steady_clock::duration WebSocket::unsent_for() const {
+  if (state_->writing_since) return Clock::now() - *state_->writing_since;
+  return state_->outgoing.empty() ? Clock::duration{}
+                                  : Clock::now() - state_->outgoing.front().since;
+}
+
+void WebSocket::drop_unsent(const std::function<bool(const Frame&)>& which) {
+  std::erase_if(state_->outgoing, [&](const Outgoing& next) {
+    const bool dropped = !next.close && which(next.frame);
+    if (dropped) state_->outgoing_bytes -= next.frame.bytes.size();
+    return dropped;
+  });
+  state_->has_room.cancel();
 }
 
 void WebSocket::close(CloseCode code, std::string reason) {
   if (std::exchange(state_->closing, true)) return;
+  state_->has_room.cancel();  // nobody sends any more
   // A close frame holds at most 123 bytes of reason.
   if (reason.size() > 120) reason.resize(120);
   Outgoing last;
   last.close.emplace(code, std::move(reason));
   // With a full queue the peer does not read: nothing is left to be polite about.
-  if (!state_->outgoing.try_send(boost::system::error_code(), std::move(last))) state_->abort();
+  if (state_->full()) return state_->abort();
+  state_->push(std::move(last));
+  state_->closing_since = Clock::now();
+  state_->watch_writes(state_);
 }
+
+void WebSocket::abort() { state_->abort(); }
+
+bool WebSocket::peer_closed() const { return state_->peer_closed; }
 
 bool WebSocket::open() const {
   return !state_->closing && !state_->read_over && state_->running == 2;

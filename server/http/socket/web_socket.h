@@ -21,7 +21,12 @@ namespace navtalk::server {
 
 struct SocketLimits {
   std::size_t frame_bytes = 1 << 20;
-  std::size_t queue_frames = 32;  // in each direction
+  std::size_t queue_frames = 32;  // that came and were not received yet
+  // That are not written yet: at most so many, and no more once there are so many bytes.
+  std::size_t unsent_frames = 32, unsent_bytes = 32 << 20;
+  // The system takes no more than this beyond what it has sent, so that what the peer does not read is
+  // known here; 0: as much as it likes.
+  int system_bytes = 0;
   std::chrono::milliseconds idle_timeout{40'000}, write{20'000}, handshake{10'000};
   // Of reading, until read_freely(). Until then a frame has no more bytes than its burst.
   std::optional<PaceLimits> pace{};
@@ -72,10 +77,18 @@ class WebSocket {
   boost::asio::awaitable<bool> send(Frame frame);
   // As send, but drops the frame when there is no room; false then.
   bool offer(Frame frame);
+  // How long the oldest frame has waited that is not written yet; 0: there is none.
+  std::chrono::steady_clock::duration unsent_for() const;
+  // Forgets those that are not written yet, except for one that has begun.
+  void drop_unsent(const std::function<bool(const Frame&)>& which);
   // Sends what is queued, then closes. receive() ends when the peer agreed, or after a bound.
   void close(CloseCode code, std::string reason);
+  // Ends the connection without a word.
+  void abort();
   bool open() const;
-  // How the peer ended it; nullopt when it just went away, or is still there.
+  // The peer ended it with a close frame; it did not just go away.
+  bool peer_closed() const;
+  // How the peer ended it; nullopt when it gave no code, just went away, or is still there.
   std::optional<std::pair<std::uint16_t, std::string>> peer_close() const;
   // Completes when everything is written and the connection is over; nothing is received any more.
   boost::asio::awaitable<void> finished();

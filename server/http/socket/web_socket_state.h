@@ -7,6 +7,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/websocket/stream.hpp>
+#include <deque>
 
 #include "server/http/socket/maybe_tls_stream.h"
 #include "server/http/socket/web_socket.h"
@@ -20,6 +21,7 @@ using BeastRequest = boost::beast::http::request<boost::beast::http::string_body
 struct Outgoing {
   Frame frame{};
   std::optional<std::pair<CloseCode, std::string>> close{};  // instead of a frame
+  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
 };
 
 struct WebSocket::State {
@@ -30,16 +32,33 @@ struct WebSocket::State {
   // Starts reader and writer; after the handshake.
   void start(const std::shared_ptr<State>& self);
   void abort();
+  // What is queued is still written, but no more comes.
+  void end_writing();
+  bool takes_frames() const { return !closing && !write_over; }
+  bool full() const {
+    return outgoing.size() >= limits.unsent_frames || outgoing_bytes >= limits.unsent_bytes;
+  }
+  void push(Outgoing next);
+  // Ends the connection when a write takes too long, or a close does. One timer serves many writes.
+  void watch_writes(const std::shared_ptr<State>& self);
 
   SocketLimits limits;
   Stream stream;
   // Without a frame: the end. Closing the channel instead would lose what is still in it.
   Channel<std::optional<Frame>> incoming;
-  Channel<Outgoing> outgoing;
-  boost::asio::steady_timer write_deadline, both_ended;  // the second: reader and writer
+  std::deque<Outgoing> outgoing;
+  std::size_t outgoing_bytes = 0;
+  // Cancelled when there is something to write, or room for more, or reader and writer have ended.
+  boost::asio::steady_timer has_work, has_room, both_ended;
+  boost::asio::steady_timer write_deadline;
+  bool watching_writes = false;  // write_deadline runs
+  std::optional<std::chrono::steady_clock::time_point> write_began{}, closing_since{};
+  // Of the frame that is being written: when it was queued.
+  std::optional<std::chrono::steady_clock::time_point> writing_since{};
   std::function<void()> on_activity;
   int running = 0;  // of reader and writer
-  bool closing = false, read_over = false, end_received = false;
+  bool closing = false, read_over = false, end_received = false, write_over = false;
+  bool peer_closed = false;
 };
 
 struct Upgrade::State {

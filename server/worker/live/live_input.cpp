@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "server/protocol/control_frame.h"
-#include "server/worker/live/media_frame.h"
+#include "server/protocol/media_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

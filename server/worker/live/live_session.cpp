@@ -70,6 +70,12 @@ void LiveSession::interrupt() {
   pictures_.interrupt();
 }
 
+void LiveSession::pause(bool paused) {
+  paused_ = paused;
+  playout_.pause(paused);
+  if (!paused) want_key_frame();
+}
+
 asio::awaitable<void> LiveSession::pace() {
   const Clock::time_point begin = Clock::now() - clock_;
   while (!stopped_) {
@@ -81,7 +87,7 @@ asio::awaitable<void> LiveSession::pace() {
       counters_.sound_ahead_seconds =
           std::chrono::duration<double>(slot.time - pictures_.shown()).count();
     }
-    pictures_.show(slot, slot.lips > 0 ? playout_.sound() : SoundWindow(), due);
+    if (!paused_) pictures_.show(slot, slot.lips > 0 ? playout_.sound() : SoundWindow(), due);
     const Clock::time_point next = due + slot.length;
     while (!stopped_ && Clock::now() < next) co_await tick_.wait(next);
   }

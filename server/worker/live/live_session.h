@@ -47,6 +47,8 @@ class LiveSession {
   void end_input() { input_.end_input(); }
   void interrupt();
   void want_key_frame() { pictures_.want_key_frame(); }
+  // The client is away: nothing is played, what waits is kept, and no pictures are made.
+  void pause(bool paused);
   // Ends all coroutines; finished() waits for them.
   void stop();
   boost::asio::awaitable<void> finished();
@@ -66,7 +68,7 @@ class LiveSession {
   PictureTrack pictures_;
   Signal tick_, over_;
   int running_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, paused_ = false;
 };
 
 }  // namespace navtalk::server

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/protocol/control_frame.h"
-#include "server/worker/live/media_frame.h"
+#include "server/protocol/media_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -36,7 +36,8 @@ PictureTrack::PictureTrack(const asio::any_io_executor& executor, WebSocket& soc
       session_(options.session),
       counters_(counters),
       some_made_(executor),
-      sequence_(options.sequence) {
+      sequence_(options.sequence),
+      lost_(options.sequence > 0) {
   ++counters_.sessions.front();
 }
 

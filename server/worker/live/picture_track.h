@@ -89,7 +89,8 @@ class PictureTrack {
   std::exception_ptr problem_{};
   std::uint32_t sequence_;
   std::chrono::microseconds shown_{};
-  bool stopped_ = false, key_wanted_ = true, lost_ = false;
+  bool stopped_ = false, key_wanted_ = true;
+  bool lost_;  // the last one, or those of another worker
   // What answers of the engine look at before they touch this object.
   const std::shared_ptr<PictureTrack*> self_ = std::make_shared<PictureTrack*>(this);
 };

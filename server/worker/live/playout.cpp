@@ -70,6 +70,7 @@ void Playout::interrupt() {
 // How many samples the next slot plays of what waits. At its beginning an utterance gives as many as leave the
 // lips enough to hear.
 std::size_t Playout::playable(Clock::time_point now, std::size_t own) const {
+  if (paused_) return 0;
   if (closed_ || now - last_heard_ >= k_pause) return std::min(waiting_.size(), own);
   if (playing_) return waiting_.size() >= own ? own : 0;
   const std::size_t ahead = samples_of(k_look_ahead);

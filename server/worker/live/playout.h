@@ -42,6 +42,8 @@ class Playout {
   bool hear(std::span<const std::int16_t> samples, Clock::time_point now);
   // The utterance is over: what waits is played to its end. 200 ms without sound mean the same.
   void end_input() { closed_ = true; }
+  // Nobody listens: what waits is kept, and nothing is played.
+  void pause(bool paused) { paused_ = paused; }
   // Forgets what waits. The next slot says so.
   void interrupt();
   // The slot of that length after the last one.
@@ -69,6 +71,7 @@ class Playout {
   std::chrono::microseconds voice_until_;  // slots that begin up to then count as speech
   float lips_ = 0;
   bool closed_ = false, playing_ = false, speaks_ = false, stilled_ = false;
+  bool paused_ = false;
   bool interrupted_ = false, gap_ = true;
 };
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "server/worker/live/media_frame.h"
+#include "server/protocol/media_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -27,7 +27,8 @@ SoundTrack::SoundTrack(const asio::any_io_executor& executor, WebSocket& socket,
       avatar_(std::move(avatar)),
       options_(options),
       some_came_(executor),
-      sequence_(options.sequence) {}
+      sequence_(options.sequence),
+      lost_(options.sequence > 0) {}
 
 void SoundTrack::play(const PlayedSlot& slot) {
   if (!options_.opus) return send_pcm(slot);

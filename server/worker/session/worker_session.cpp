@@ -10,6 +10,7 @@
 
 namespace navtalk::server {
 namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -92,6 +93,8 @@ asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
     if (live_) live_->interrupt();
   } else if (type == frame_type::keyframe) {
     if (live_) live_->want_key_frame();
+  } else if (type == frame_type::pause || type == frame_type::resume) {
+    if (live_) live_->pause(type == frame_type::pause);
   } else {
     co_await socket_.send(
         error_frame("usage", "unknown type " + printable_start(type, k_shown_bytes)));
@@ -115,6 +118,7 @@ void WorkerSession::say(const std::string& frame) {
 }
 
 asio::awaitable<void> WorkerSession::start(const std::string& text) {
+  start_came_ = Clock::now();
   if (std::optional<Frame> refusal = start_too_long(text)) {
     socket_.offer(std::move(*refusal));
     socket_.close(CloseCode::refused, "the session cannot start");
@@ -169,10 +173,17 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
   ready["audio"] = {{"codec", start.opus ? "opus" : "pcm"},
                     {"rate", start.opus ? k_opus_hz : start.audio_rate_hz}};
   co_await socket_.send(control_frame(ready));
-  live_ = std::make_unique<LiveSession>(
-      co_await asio::this_coro::executor, socket_, threads_, live,
-      LiveSession::Options{.number = number_, .rate_hz = start.audio_rate_hz, .opus = start.opus},
-      counters_.live);
+  LiveSession::Options options{
+      .number = number_, .rate_hz = start.audio_rate_hz, .opus = start.opus};
+  if (const auto& position = start.position) {
+    // The clock went on while the avatar was loaded.
+    options.clock = position->clock + std::chrono::duration_cast<std::chrono::microseconds>(
+                                          Clock::now() - start_came_);
+    options.sounds = position->sounds;
+    options.pictures = position->pictures;
+  }
+  live_ = std::make_unique<LiveSession>(co_await asio::this_coro::executor, socket_, threads_, live,
+                                        options, counters_.live);
   live_->start();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -49,6 +50,7 @@ class WorkerSession {
   const LiveThreads threads_;
   WorkerSessionCounters& counters_;
   const std::string& default_avatar_;
+  std::chrono::steady_clock::time_point start_came_{};  // session.start
   HeldAvatar avatar_{};
   bool started_ = false;                 // session.start came
   std::unique_ptr<LiveSession> live_{};  // from session.ready on

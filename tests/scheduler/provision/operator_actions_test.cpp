@@ -68,31 +68,32 @@ TEST_CASE("a GPU is dedicated to a name, not to any text") {
 TEST_CASE("a GPU is named by its id or a unique beginning of it") {
   SmallPool pool;
   const Gpu gpu = put(pool, Source::external, State::idle);
-  CHECK(drain_gpu(*pool.store, gpu.id.text.substr(0, 12), false, k_who).draining);
+  CHECK(drain_gpu(*pool.store, gpu.id.text.substr(0, 12), k_drain_notice, k_who).draining);
   put(pool, Source::external, State::idle);
   test::expect_error(Code::not_found, {"several"},
-                     [&] { drain_gpu(*pool.store, "external-", false, k_who); });
+                     [&] { drain_gpu(*pool.store, "external-", k_drain_notice, k_who); });
   test::expect_error(Code::not_found, {"nowhere"},
-                     [&] { drain_gpu(*pool.store, "nowhere", false, k_who); });
-  test::expect_error(Code::not_found, {}, [&] { drain_gpu(*pool.store, "", false, k_who); });
+                     [&] { drain_gpu(*pool.store, "nowhere", k_drain_notice, k_who); });
+  test::expect_error(Code::not_found, {},
+                     [&] { drain_gpu(*pool.store, "", k_drain_notice, k_who); });
 }
 
 TEST_CASE("a drained GPU takes no new sessions until that is undone") {
   SmallPool pool;
   const Gpu gpu = put(pool, Source::external, State::idle);
-  drain_gpu(*pool.store, gpu.id.text, false, k_who);
+  drain_gpu(*pool.store, gpu.id.text, k_drain_notice, k_who);
   CHECK(!pool.claim("a"));
-  drain_gpu(*pool.store, gpu.id.text, true, k_who);
+  undrain_gpu(*pool.store, gpu.id.text, k_who);
   CHECK(pool.claim("a"));
 }
 
 TEST_CASE("a drained GPU is woken only when the drain is undone") {
   SmallPool pool;
   const Gpu gpu = put(pool, Source::local, State::paused);
-  drain_gpu(*pool.store, gpu.id.text, false, k_who);
+  drain_gpu(*pool.store, gpu.id.text, k_drain_notice, k_who);
   test::expect_error(Code::failed, {gpu.id.text, "drained", "undo"},
                      [&] { wake_gpu(*pool.store, gpu.id.text, k_who); });
-  drain_gpu(*pool.store, gpu.id.text, true, k_who);
+  undrain_gpu(*pool.store, gpu.id.text, k_who);
   CHECK(wake_gpu(*pool.store, gpu.id.text, k_who).state == State::starting);
 }
 

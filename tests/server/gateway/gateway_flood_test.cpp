@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-using Serve = std::function<asio::awaitable<void>(WebSocket&)>;
+using Serve = std::function<asio::awaitable<void>(std::unique_ptr<WebSocket>)>;
 
 // One WebSocket with both ends on this thread, so that what happens can be counted in turns.
 class OneThread {
@@ -61,8 +61,8 @@ class OneThread {
     router.on_socket("/socket",
                      [serve, limits](const Request&,
                                      Upgrade& upgrade) -> asio::awaitable<std::optional<Response>> {
-                       const auto socket = co_await upgrade.accept(limits);
-                       co_await serve(*socket);
+                       auto socket = co_await upgrade.accept(limits);
+                       co_await serve(std::move(socket));
                        co_return std::nullopt;
                      });
     return router;
@@ -93,11 +93,12 @@ TEST_CASE("between two frames of a client that waits, everybody else has a turn"
   int came = 0, looks = 0, shared_looks = 0, turns_of_others = 0;
   bool all_there = false, ended = false;
   Signal* look = nullptr;
-  const auto serve = [&](WebSocket& socket) -> asio::awaitable<void> {
+  const auto serve = [&](std::unique_ptr<WebSocket> socket) -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
     Signal activity(executor);
-    Client client(socket, activity);
-    socket.on_activity([&] {
+    const auto connection = std::make_shared<ClientConnection>(executor, std::move(socket));
+    Client client(connection, activity);
+    connection->socket->on_activity([&] {
       ++came;
       activity.notify();
     });
@@ -132,9 +133,9 @@ TEST_CASE("between two frames of a client that waits, everybody else has a turn"
 TEST_CASE("of a client before its session no more is read than its pace allows") {
   int received = 0;
   WebSocket* at_server = nullptr;
-  const auto serve = [&](WebSocket& socket) -> asio::awaitable<void> {
-    at_server = &socket;
-    while (co_await socket.receive()) ++received;
+  const auto serve = [&](std::unique_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    at_server = socket.get();
+    while (co_await socket->receive()) ++received;
     at_server = nullptr;
   };
   SocketLimits limits;
@@ -181,6 +182,7 @@ TEST_CASE("a client that floods the gateway before its session.start is sent awa
 TEST_CASE("control frames beyond their rate wait, and hold up no end of their session") {
   GatewayOptions strict;
   strict.session.control_frames = {.burst = 3, .per_second = 0.001};
+  strict.session.resume_within = 0ms;
   GatewayPool pool({}, strict);
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();

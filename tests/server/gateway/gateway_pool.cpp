@@ -1,5 +1,6 @@
 #include "tests/server/gateway/gateway_pool.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -41,7 +42,10 @@ GatewayPool::~GatewayPool() {
   stop();
   running_.wait();
   gateway_.reset();
-  for (const Gpu& gpu : started_) provider_.destroy(gpu, {});
+  for (const Gpu& gpu : started_) {
+    stop_worker(gpu, false);
+    provider_.destroy(gpu, {});
+  }
 }
 
 Gpu GatewayPool::add_worker(int slots) {
@@ -80,6 +84,23 @@ Got GatewayPool::operate(const std::string& method, const std::string& path,
 
 void GatewayPool::kill_worker(const Gpu& gpu) {
   ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
+}
+
+void GatewayPool::stop_worker(const Gpu& gpu, bool stop) {
+  ::kill(parse_process_id(gpu.provider_id)->pid, stop ? SIGSTOP : SIGCONT);
+}
+
+nlohmann::json GatewayPool::asked_of(const Gpu& gpu) const {
+  return ask("GET", gpu.url + "/fake").body;
+}
+
+Gpu GatewayPool::leased() {
+  const std::vector<Lease> leases = store_->leases();
+  REQUIRE(leases.size() == 1);
+  const auto found = std::find_if(started_.begin(), started_.end(),
+                                  [&](const Gpu& gpu) { return gpu.id == leases[0].gpu; });
+  REQUIRE(found != started_.end());
+  return *found;
 }
 
 std::unique_ptr<SqliteConnection> GatewayPool::locked() {

@@ -43,6 +43,12 @@ class GatewayPool {
   Gpu add_dead_worker() { return add_worker_at("http://127.0.0.1:1"); }
   Gpu add_worker_at(const std::string& url, const std::string& name = "");
   void kill_worker(const Gpu& gpu);
+  // It does not run, but its connections stay; until it is let run, or the pool ends.
+  void stop_worker(const Gpu& gpu, bool stop = true);
+  // What it was asked (tests/fakes/worker_program.cpp).
+  nlohmann::json asked_of(const Gpu& gpu) const;
+  // The GPU of the only lease.
+  Gpu leased();
 
   SocketClient connect() { return SocketClient(url(), "/v1/realtime"); }
   // As a reverse proxy passes a user of that address on.

@@ -48,8 +48,10 @@ TEST_CASE("a waiting user sees the position change, and gets the slot when it is
   CHECK(eventually([&] { return pool.store().view().waiters.empty(); }));
 }
 
-TEST_CASE("a user who disconnects releases the slot, or the queue position, at once") {
-  GatewayPool pool;
+TEST_CASE("a user who drops and may not resume releases the slot, or the queue position, at once") {
+  GatewayOptions strict;
+  strict.session.resume_within = 0ms;
+  GatewayPool pool({}, strict);
   const Gpu gpu = pool.add_worker();
   SocketClient holder = pool.connect();
   holder.send(k_start);

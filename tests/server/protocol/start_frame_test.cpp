@@ -48,3 +48,32 @@ TEST_CASE("a start's wrong members are refused by name") {
     CHECK_THAT(error.message(), Catch::StartsWith(name));
   }
 }
+
+TEST_CASE("where a session stands is read from the start, or its wrong member is named") {
+  CHECK_FALSE(parse_start(json::parse(R"({"avatar":"ada"})")).position);
+  const auto position =
+      parse_start(
+          json::parse(R"({"position":{"clock_us":86400000000,"sounds":7,"pictures":4294967295}})"))
+          .position;
+  CHECK(position ==
+        StreamPosition{.clock = std::chrono::hours(24), .sounds = 7, .pictures = 4294967295});
+  const auto [text, name] = GENERATE(table<std::string, std::string>(
+      {{R"({"position":{}})", "position.clock_us"},
+       {R"({"position":7})", "position.clock_us"},
+       {R"({"position":{"clock_us":-1,"sounds":1,"pictures":1}})", "position.clock_us"},
+       {R"({"position":{"clock_us":1e300,"sounds":1,"pictures":1}})", "position.clock_us"},
+       {R"({"position":{"clock_us":18446744073709551615,"sounds":1,"pictures":1}})",
+        "position.clock_us"},
+       {R"({"position":{"clock_us":1,"sounds":4294967296,"pictures":1}})", "position.sounds"},
+       {R"({"position":{"clock_us":1,"sounds":1,"pictures":"1"}})", "position.pictures"}}));
+  CHECK_THROWS_WITH(parse_start(json::parse(text)), Catch::Contains(name));
+}
+
+TEST_CASE("a start reaches the worker without what is between client and gateway") {
+  const json asked = json::parse(
+      R"({"type":"session.start","avatar":"ada","resume_token":"x","position":{"clock_us":1}})");
+  CHECK(json::parse(start_for_worker(asked, {})) ==
+        json::parse(R"({"type":"session.start","avatar":"ada"})"));
+  const StreamPosition position{.clock = std::chrono::seconds(3), .sounds = 4, .pictures = 5};
+  CHECK(parse_start(json::parse(start_for_worker(asked, position))).position == position);
+}

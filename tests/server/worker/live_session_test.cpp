@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "server/worker/live/media_frame.h"
+#include "server/protocol/media_frame.h"
 #include "server/worker/worker.h"
 #include "tests/server/http/client.h"
 
@@ -180,6 +180,10 @@ class User {
   void speak(const std::vector<std::int16_t>& samples) { socket_.send_binary(bytes_of(samples)); }
   void send_binary(const std::string& bytes) { socket_.send_binary(bytes); }
   int close_code() { return socket_.close_code(); }
+  void expect_next(std::uint32_t next_sound, std::uint32_t next_picture) {
+    last_sound_.next = next_sound;
+    last_picture_.next = next_picture;
+  }
 
   nlohmann::json ready{}, event{};
   std::optional<Media> media{};
@@ -415,4 +419,43 @@ TEST_CASE("sessions share the nets, and each gets its own pictures") {
   }
   CHECK(live == 2);
   CHECK_THAT(metrics, Catch::Contains("navtalk_worker_stage_seconds_total{stage=\"inference\"}"));
+}
+
+TEST_CASE("a session that began elsewhere goes on with its numbers and its clock") {
+  LiveWorker worker;
+  User user(worker,
+            R"({"type":"session.start","position":{"clock_us":60000001,"sounds":7,"pictures":9}})");
+  CHECK(user.ready.at("type") == "session.ready");
+  user.expect_next(7, 9);
+  REQUIRE(user.until_picture([](const Media&) { return true; }));
+  CHECK(user.media->header.sequence == 9);
+  CHECK((user.media->header.flags & media_flag::key) != 0);
+  CHECK((user.media->header.flags & media_flag::discontinuity) != 0);
+  CHECK(user.media->header.time > 60s);
+  user.speak(voice(640));
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until([&] { return user.media && user.media->header.kind == MediaKind::pcm; }));
+  CHECK(user.media->header.sequence == 7);
+  CHECK((user.media->header.flags & media_flag::discontinuity) != 0);
+  CHECK(user.media->header.time > 60s);
+}
+
+TEST_CASE(
+    "a session whose client is away makes no pictures, and plays what waits when it is back") {
+  LiveWorker worker;
+  User user(worker);
+  const std::vector<std::int16_t> speech = voice(16000);
+  REQUIRE(user.until_picture([](const Media&) { return true; }));
+  user.send(R"({"type":"output.pause"})");
+  user.speak(speech);
+  user.send(R"({"type":"input.end"})");
+  user.send(R"({"type":"nonsense"})");  // its answer says that all this has come
+  REQUIRE(user.until_event("error"));
+  CHECK(user.sound.empty());
+  user.send(R"({"type":"output.resume"})");
+  REQUIRE(user.until([&] { return user.media && user.media->header.kind == MediaKind::pcm; }));
+  CHECK((user.media->header.flags & media_flag::discontinuity) != 0);
+  REQUIRE(user.until_picture(
+      [](const Media& media) { return (media.header.flags & media_flag::key) != 0; }));
+  REQUIRE(user.until([&] { return user.sound == bytes_of(speech); }));
 }

@@ -216,3 +216,47 @@ TEST_CASE("lips hear at most four seconds of the past, the slot's own sound, and
                    heard.samples.begin() + static_cast<std::ptrdiff_t>(heard.first)));
   CHECK(std::equal(own - 64000, own, heard.samples.begin()));
 }
+
+TEST_CASE("slots that begin at another time play the same sound") {
+  Played played;
+  constexpr auto k_begin = 3h + 17us;
+  played.playout = Playout(k_rate, k_begin);
+  const std::vector<std::int16_t> sound = tone(5 * k_slot_samples + 3);
+  REQUIRE(played.hear(sound));
+  played.playout.end_input();
+  for (int number = 0; number < 10; ++number) {
+    CHECK(played.next().time == k_begin + number * 40ms);
+    const SoundWindow window = played.playout.sound();
+    CHECK(window.first <= window.samples.size());
+  }
+  CHECK(played.sound == sound);
+}
+
+TEST_CASE("what waits is kept through a pause, and goes on after it with a gap") {
+  Played played;
+  const std::vector<std::int16_t> sound = tone(20 * k_slot_samples);
+  REQUIRE(played.hear(sound));
+  played.playout.end_input();
+  for (int slots = 0; slots < 5; ++slots) played.next();
+  played.playout.pause(true);
+  const std::size_t before = played.sound.size();
+  for (int slots = 0; slots < 100; ++slots) CHECK(played.next().sound.empty());
+  CHECK(played.next().lips == 0);
+  played.playout.pause(false);
+  CHECK(played.next().discontinuity);
+  for (int slots = 0; slots < 30; ++slots) played.next();
+  CHECK(before < sound.size());
+  CHECK(played.sound == sound);
+}
+
+TEST_CASE("an hour of silence is played as it comes, with closed lips, and nothing of it stays") {
+  Played played;
+  const std::vector<std::int16_t> silence(k_slot_samples);
+  for (int slots = 0; slots < 3600 * 25; ++slots) {
+    REQUIRE(played.hear(silence));
+    const PlayedSlot slot = played.next();
+    if (slot.lips > 0 || slot.speaks || slot.speech_starts) FAIL("silence speaks");
+  }
+  CHECK(played.sound.size() + 4 * k_slot_samples >= silence.size() * 3600 * 25);
+  CHECK(played.playout.waiting() <= 200ms);
+}

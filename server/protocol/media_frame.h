@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "server/http/socket/web_socket.h"
+#include "server/http/socket/frame.h"
 
 namespace navtalk::server {
 
@@ -27,6 +28,10 @@ struct MediaHeader {
 };
 
 Frame media_frame(const MediaHeader& header, std::string_view content);
+// nullopt for bytes that do not begin with the header of a known kind.
+std::optional<MediaHeader> media_header(std::string_view frame);
+// Of a frame that has a header.
+void add_flags(Frame& frame, std::uint8_t flags);
 // PCM16LE.
 std::string bytes_of(std::span<const std::int16_t> samples);
 std::vector<std::int16_t> samples_of(std::string_view bytes);  // of a whole number of samples

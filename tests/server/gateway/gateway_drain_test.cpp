@@ -1,0 +1,78 @@
+// Sessions on a GPU that drains.
+#include <catch2/catch.hpp>
+
+#include "scheduler/provision/operator_actions.h"
+#include "tests/server/gateway/media_client.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* k_who = "operator";
+
+}  // namespace
+
+TEST_CASE("a GPU that an operator drains tells its sessions, and ends them after the notice") {
+  const Script script(k_media);
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker(2);
+  Received received;
+  MediaClient client(pool, received);
+  const bool over_http = GENERATE(true, false);
+  if (over_http) {
+    const Got got = pool.operate("POST", "/v1/pool/gpus/" + gpu.id.text + "/drain",
+                                 R"({"notice_s": 1})", k_json);
+    CHECK(got.status == 202);
+  } else {
+    drain_gpu(pool.store(), gpu.id.text, 1s, k_who);
+  }
+  REQUIRE(client.until_text("session.draining"));
+  CHECK(client.text.at("notice_s") <= 1);
+  CHECK(client.text.at("resume_token") == client.token());
+  SocketClient late = pool.connect();
+  late.send(k_start);
+  CHECK(late.receive_json().at("type") == "queue.update");
+  REQUIRE(client.until_text("error"));
+  CHECK(client.text.at("code") == "drained");
+  CHECK(client.socket().close_code() == 1001);
+  CHECK(eventually([&] { return pool.store().leases().empty(); }));
+}
+
+TEST_CASE("a drain that is undone, or that no operator began, ends no session") {
+  const Script script(k_media);
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  Received received;
+  MediaClient client(pool, received);
+  const bool undone = GENERATE(true, false);
+  if (undone) {
+    drain_gpu(pool.store(), gpu.id.text, 2s, k_who);
+    REQUIRE(client.until_text("session.draining"));
+    undrain_gpu(pool.store(), gpu.id.text, k_who);
+  } else {
+    const Gpu row = *pool.store().find(gpu.id);
+    REQUIRE(pool.store().change({.id = row.id, .version = row.version, .draining = true},
+                                {"scaler", "it is old"}));
+  }
+  const TimePoint until = pool.store().now() + 4s;
+  REQUIRE(client.until([&] {
+    CHECK(client.text.is_null());
+    return pool.store().now() > until;
+  }));
+  CHECK(pool.store().leases().size() == 1);
+}
+
+TEST_CASE("a notice that is not one is refused") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  for (const char* body :
+       {R"({"notice_s": -1})", R"({"notice_s": "1"})", R"({"notice_s": 1e6})", "7"}) {
+    CAPTURE(body);
+    CHECK(pool.operate("POST", "/v1/pool/gpus/" + gpu.id.text + "/drain", body, k_json).status ==
+          400);
+  }
+  CHECK_FALSE(pool.store().find(gpu.id)->draining);
+}
