@@ -109,12 +109,13 @@ void MaybeTlsStream::write_some(const ConstBuffers& from, SomeDone done) {
   }
 }
 
-void end_layer(boost::beast::role_type role, MaybeTlsStream& stream, TeardownDone done) {
-  if (stream.tls() != nullptr) {
-    stream.tls()->async_shutdown(std::move(done));
+void MaybeTlsStream::end(boost::beast::role_type role, TeardownDone done) {
+  if (on_teardown_) on_teardown_();
+  if (layers_->tls) {
+    layers_->tls->async_shutdown(std::move(done));
   } else {
     using boost::beast::websocket::async_teardown;
-    async_teardown(role, stream.next_layer(), std::move(done));
+    async_teardown(role, layers_->tcp, std::move(done));
   }
 }
 

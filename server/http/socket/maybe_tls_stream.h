@@ -66,6 +66,9 @@ class MaybeTlsStream {
   void pace(const PaceLimits& limits, std::function<void()> too_fast);
   void read_freely();
   bool too_fast() const { return pace_ && pace_->too_fast(); }
+  // `begins`: called once the WebSocket layer has said its last word and waits for the peer to end the
+  // connection.
+  void on_teardown(std::function<void()> begins) { on_teardown_ = std::move(begins); }
 
   // As a client, with the system's trust: the peer's certificate must be valid for `host`.
   boost::asio::awaitable<boost::system::error_code> start_tls(std::string host);
@@ -95,6 +98,10 @@ class MaybeTlsStream {
         },
         token, first_of<ConstBuffers>(buffers));
   }
+
+  // How Beast ends the layer below a WebSocket.
+  using TeardownDone = Completion<boost::system::error_code>;
+  void end(boost::beast::role_type role, TeardownDone done);
 
  private:
   using SomeDone = Completion<boost::system::error_code, std::size_t>;
@@ -128,16 +135,14 @@ class MaybeTlsStream {
   };
   std::unique_ptr<Layers> layers_;
   std::optional<ReadPace> pace_{};
-  std::function<void()> on_too_fast_{};
+  std::function<void()> on_too_fast_{}, on_teardown_{};
   boost::asio::steady_timer pause_;  // of a paced read
 };
 
-// How Beast ends the layer below a WebSocket; found by the stream's type.
-using TeardownDone = Completion<boost::system::error_code>;
-void end_layer(boost::beast::role_type role, MaybeTlsStream& stream, TeardownDone done);
+// Beast finds this by the stream's type.
 template <class Handler>
 void async_teardown(boost::beast::role_type role, MaybeTlsStream& stream, Handler&& handler) {
-  end_layer(role, stream, TeardownDone(std::forward<Handler>(handler)));
+  stream.end(role, MaybeTlsStream::TeardownDone(std::forward<Handler>(handler)));
 }
 
 }  // namespace navtalk::server

@@ -60,7 +60,7 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
     std::optional<Frame> frame(std::in_place);
     auto buffer = asio::dynamic_buffer(frame->bytes);
     const auto [failed, size] = co_await state->stream.async_read(buffer, k_tuple);
-    state->peer_closed = failed == websocket::error::closed;
+    state->peer_closed = state->peer_closed || failed == websocket::error::closed;
     if (failed) break;
     frame->text = state->stream.got_text();
     const auto [closed] =
@@ -68,19 +68,19 @@ asio::awaitable<void> read_all(std::shared_ptr<WebSocket::State> state) {
     if (closed) break;
     if (state->on_activity) state->on_activity();
   }
-  state->read_over = true;
-  if (state->on_activity) state->on_activity();
+  state->note_last_frame();
   state->end_writing();
   // Behind what was read before; for those who still receive.
   std::optional<Frame> none;
-  co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
+  if (!state->end_queued)
+    co_await state->incoming.async_send(boost::system::error_code(), std::move(none), k_tuple);
   one_ended(*state);
 }
 
 // False when the connection is broken.
 asio::awaitable<bool> write(const std::shared_ptr<WebSocket::State>& state, const Frame& frame) {
   state->write_began = Clock::now();
-  state->watch_writes(state);
+  state->watch_writes();
   state->stream.text(frame.text);
   const auto [failed, size] =
       co_await state->stream.async_write(asio::buffer(frame.bytes), k_tuple);
@@ -154,7 +154,7 @@ WebSocket::State::State(MaybeTlsStream below, const SocketLimits& socket_limits)
   stream.read_message_max(limits.frame_bytes);
 }
 
-void WebSocket::State::start(const std::shared_ptr<State>& self) {
+void WebSocket::State::start() {
   boost::system::error_code ignored;
   auto& tcp = beast::get_lowest_layer(stream).socket();
   tcp.set_option(asio::ip::tcp::no_delay(true), ignored);
@@ -170,13 +170,30 @@ void WebSocket::State::start(const std::shared_ptr<State>& self) {
       if (on_activity) on_activity();
     });
   }
-  asio::co_spawn(stream.get_executor(), read_all(self), asio::detached);
-  asio::co_spawn(stream.get_executor(), write_all(self), asio::detached);
+  // The reader ends only when the peer has closed the connection below, which it may never do.
+  stream.control_callback([this](websocket::frame_type type, beast::string_view) {
+    if (type != websocket::frame_type::close) return;
+    peer_closed = true;
+    note_last_frame();
+  });
+  stream.next_layer().on_teardown([this] {
+    end_queued = incoming.try_send(boost::system::error_code(), std::optional<Frame>());
+    note_last_frame();
+  });
+  asio::co_spawn(stream.get_executor(), read_all(shared_from_this()), asio::detached);
+  asio::co_spawn(stream.get_executor(), write_all(shared_from_this()), asio::detached);
 }
 
 void WebSocket::State::abort() {
   beast::get_lowest_layer(stream).close();
   stream.next_layer().read_freely();  // a paused read ends now
+}
+
+void WebSocket::State::note_last_frame() {
+  if (std::exchange(read_over, true)) return;
+  if (!closing_since) closing_since = Clock::now();
+  watch_writes();
+  if (on_activity) on_activity();
 }
 
 void WebSocket::State::end_writing() {
@@ -191,13 +208,13 @@ void WebSocket::State::push(Outgoing next) {
   has_work.cancel();
 }
 
-void WebSocket::State::watch_writes(const std::shared_ptr<State>& self) {
+void WebSocket::State::watch_writes() {
   if (watching_writes) return;
   const auto since = closing_since ? closing_since : write_began;
   if (!since) return;
   watching_writes = true;
   write_deadline.expires_at(*since + limits.write);
-  write_deadline.async_wait([weak = std::weak_ptr(self)](boost::system::error_code) {
+  write_deadline.async_wait([weak = weak_from_this()](boost::system::error_code) {
     const auto state = weak.lock();
     if (!state) return;
     state->watching_writes = false;
@@ -206,7 +223,7 @@ void WebSocket::State::watch_writes(const std::shared_ptr<State>& self) {
     if (slow || (state->closing_since && *state->closing_since <= late)) {
       state->abort();
     } else {
-      state->watch_writes(state);
+      state->watch_writes();
     }
   });
 }
@@ -297,7 +314,7 @@ void WebSocket::close(CloseCode code, std::string reason) {
   if (state_->full()) return state_->abort();
   state_->push(std::move(last));
   state_->closing_since = Clock::now();
-  state_->watch_writes(state_);
+  state_->watch_writes();
 }
 
 void WebSocket::abort() { state_->abort(); }
@@ -351,7 +368,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
     declined.message = answer.body().empty() ? refused.message() : answer.body();
     co_return nullptr;
   }
-  state->start(state);
+  state->start();
   co_return std::make_unique<WebSocket>(state);
 }
 
@@ -366,7 +383,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> Upgrade::accept(const SocketLimits& 
   }));
   const auto [failed] = co_await state->stream.async_accept(state_.request, k_tuple);
   if (failed) co_return nullptr;
-  state->start(state);
+  state->start();
   co_return std::make_unique<WebSocket>(state);
 }
 

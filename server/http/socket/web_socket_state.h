@@ -24,14 +24,16 @@ struct Outgoing {
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
 };
 
-struct WebSocket::State {
+struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
   template <class T>
   using Channel = boost::asio::experimental::channel<void(boost::system::error_code, T)>;
 
   State(MaybeTlsStream below, const SocketLimits& socket_limits);
   // Starts reader and writer; after the handshake.
-  void start(const std::shared_ptr<State>& self);
+  void start();
   void abort();
+  // The peer sends no more frames; it may still hold the connection open.
+  void note_last_frame();
   // What is queued is still written, but no more comes.
   void end_writing();
   bool takes_frames() const { return !closing && !write_over; }
@@ -40,7 +42,7 @@ struct WebSocket::State {
   }
   void push(Outgoing next);
   // Ends the connection when a write takes too long, or a close does. One timer serves many writes.
-  void watch_writes(const std::shared_ptr<State>& self);
+  void watch_writes();
 
   SocketLimits limits;
   Stream stream;
@@ -57,7 +59,8 @@ struct WebSocket::State {
   std::optional<std::chrono::steady_clock::time_point> writing_since{};
   std::function<void()> on_activity;
   int running = 0;  // of reader and writer
-  bool closing = false, read_over = false, end_received = false, write_over = false;
+  bool closing = false, read_over = false, end_queued = false, end_received = false;
+  bool write_over = false;
   bool peer_closed = false;
 };
 

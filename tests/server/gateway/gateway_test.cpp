@@ -185,7 +185,9 @@ TEST_CASE("a worker that is removed and added again takes sessions without a res
   const auto has_session = [&] {
     SocketClient client = pool.connect();
     client.send(k_start);
-    return client.receive_json().value("type", "") == "session.ready";
+    const bool ready = client.receive_json().value("type", "") == "session.ready";
+    client.send(R"({"type":"session.end"})");
+    return ready;
   };
   for (int i = 0; i < 3; ++i) {
     REQUIRE(has_session());

@@ -82,8 +82,8 @@ TEST_CASE("one cut socket interrupts one session: the others live on, and the GP
   }
   be_cut(pool.connect());
   REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
+  CHECK(eventually([&] { return pool.store().leases().size() == 2; }));
   CHECK(pool.state_of(gpu) == State::running);
-  CHECK(pool.store().leases().size() == 2);
   for (SocketClient* const client : {&first, &second}) {
     client->send(R"({"type":"session.end"})");
     CHECK(client->close_code() == 1000);
