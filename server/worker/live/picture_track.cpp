@@ -19,6 +19,8 @@ namespace {
 constexpr auto k_too_late = 80ms;
 // Pictures on their way: more would be late anyway.
 constexpr std::size_t k_most_pictures = 5;
+// A gateway that has not taken a frame for so long gets no more pictures.
+constexpr auto k_slow_gateway = 1s;
 
 double seconds(PictureTrack::Clock::duration time) {
   return std::chrono::duration<double>(time).count();
@@ -130,7 +132,8 @@ void PictureTrack::send(const Picture& picture, const EncodedPicture& encoded) {
   if (picture.speaks) header.flags |= media_flag::speaks;
   if (lost_) header.flags |= media_flag::discontinuity;
   shown_ = picture.time;
-  if ((lost_ && !encoded.key) || !socket_.offer(media_frame(header, encoded.bytes))) {
+  const bool room = socket_.unsent_for() < k_slow_gateway && (!lost_ || encoded.key);
+  if (!room || !socket_.offer(media_frame(header, encoded.bytes))) {
     ++counters_.dropped;
     lost_ = key_wanted_ = true;
     return;

@@ -14,8 +14,8 @@ using std::chrono::microseconds;
 namespace {
 
 constexpr std::chrono::milliseconds k_longest_sound = 40ms;  // of one frame of PCM
-// Parts that wait for the encoder: a second of them.
-constexpr std::size_t k_most_parts = 25;
+// Parts that wait for the encoder: ten seconds of them.
+constexpr std::size_t k_most_parts = 250;
 
 }  // namespace
 

@@ -10,7 +10,12 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-namespace {}  // namespace
+namespace {
+
+// What waits for the gateway: sound for 20 s, so that none is lost after this process stood still.
+constexpr std::size_t k_unsent_frames = 500, k_unsent_bytes = 4 << 20;
+
+}  // namespace
 
 // However a session ends, by an exception too: its slot is free then, and nobody writes to its
 // socket any more.
@@ -59,6 +64,8 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
   ++counters_.sessions;
   SocketLimits limits;
   limits.idle_timeout = options_.peer_idle_timeout;
+  limits.unsent_frames = k_unsent_frames;
+  limits.unsent_bytes = k_unsent_bytes;
   const NamedValues headers = {{k_protocol_header, std::to_string(k_worker_protocol)}};
   std::unique_ptr<WebSocket> socket;  // outlives the held slot
   {

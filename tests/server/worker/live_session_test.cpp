@@ -22,6 +22,7 @@ namespace {
 struct NetsScript {
   std::atomic<bool> breaks = false;
   std::atomic<std::chrono::milliseconds> takes{};
+  std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
   std::atomic<int> wrong = 0;
 };
 
@@ -55,7 +56,10 @@ class ScriptedAvatar : public LiveAvatar {
  public:
   explicit ScriptedAvatar(NetsScript& script) : script_(script) {}
   LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
-  std::shared_ptr<EngineAvatar> for_engine() override { return nullptr; }
+  std::shared_ptr<EngineAvatar> for_engine() override {
+    std::this_thread::sleep_for(script_.stands_still.exchange(0ms));
+    return nullptr;
+  }
   I420Picture still(std::chrono::microseconds time) override { return picture_of(time, false); }
   EncodedPicture encode(const I420Picture& picture, bool key) override {
     std::int64_t time = 0;
@@ -245,6 +249,22 @@ TEST_CASE("speech comes back as it was, with moving lips, between its events") {
   CHECK(user.event.at("pts_us") >= 480'000);
   CHECK(user.sound == bytes_of(speech));
   REQUIRE(user.until_picture([](const Media& media) { return !media.content.ends_with("lips"); }));
+}
+
+TEST_CASE("no sound is lost when the worker stands still for two seconds") {
+  const bool opus = GENERATE(false, true);
+  LiveWorker worker;
+  User user(worker, opus ? R"({"type":"session.start","audio":{"rate":16000,"output":"opus"}})"
+                         : R"({"type":"session.start"})");
+  const std::vector<std::int16_t> speech = voice(4 * 16000);
+  user.speak(speech);
+  user.send(R"({"type":"input.end"})");
+  REQUIRE(user.until_picture([](const Media& media) { return media.content.ends_with("lips"); }));
+  worker.nets.stands_still = 2s;
+  REQUIRE(user.until_event("speech.ended"));
+  const std::string all = bytes_of(speech) + (opus ? "end" : "");
+  REQUIRE(user.until([&] { return user.sound.size() >= all.size(); }));
+  CHECK(user.sound == all);
 }
 
 TEST_CASE("an interruption is answered, and nothing of what waited is played any more") {
