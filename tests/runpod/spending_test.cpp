@@ -96,8 +96,8 @@ TEST_CASE("the answers' prices together stay within the cap, however many are cr
   Pool pool(0.7, 2);
   CHECK(pool.ask_for(10) == 4);  // at 0.44
   CHECK(pool.paid() <= 2);
-  CHECK_FALSE(pool.server.live_pods().empty());
-  pool.ask_for(10);  // by now the price is known
+  // Answers that come together may each see the others' pods, and all end. By now the price is known.
+  pool.ask_for(10);
   CHECK(pool.server.live_pods().size() == 2);
   for (const Gpu& gpu : pool.store->view().gpus) {
     if (gpu.state == State::starting) CHECK(gpu.usd_per_hour == 0.7);
