@@ -23,8 +23,8 @@ export interface SessionOptions {
   bitrate?: number;
   /** Of the sound in both directions, 8000 to 48000; 16000 without it. */
   rate?: number;
-  /** A browser token. */
-  token?: string;
+  /** A browser token, or what gets one when the session begins. */
+  token?: string | (() => string | undefined | Promise<string | undefined>);
   /** To play into; a session makes and closes one of its own without it. */
   context?: AudioContext;
 }
@@ -128,7 +128,7 @@ export class Session extends EventTarget {
   ): void;
 }
 
-export function avatars(server?: string): Promise<Avatar[]>;
+export function avatars(server?: string, headers?: Record<string, string>): Promise<Avatar[]>;
 export function microphones(): Promise<{ deviceId: string; label: string }[]>;
 /** Why this browser can have no session; null: it can. */
 export function missingFeature(): Promise<"insecure" | "worklet" | "webcodecs" | "h264" | null>;

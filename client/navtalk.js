@@ -10,6 +10,7 @@ import { SessionClock } from "./navtalk/clock.js";
 import { LatencyMeter } from "./navtalk/latency.js";
 import { Microphone, microphones } from "./navtalk/microphone.js";
 import { PictureView } from "./navtalk/pictures.js";
+import { refusalOf } from "./navtalk/refusal.js";
 import { SoundPlayer } from "./navtalk/sound.js";
 import { Mean, RateMeter } from "./navtalk/statistics.js";
 import { decodeFile, piecesOf } from "./navtalk/files.js";
@@ -24,11 +25,12 @@ const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
 
-/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview}]; preview is a URL or null. */
-export async function avatars(server = "") {
-  const answer = await fetch(`${server}/v1/avatars`, { headers: { Accept: "application/json" } });
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error?.message ?? `the server answered ${answer.status}`);
+/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview}]; preview is a URL or null. `headers`: of
+    the request, such as the key of a program. Rejects with an error that has a `code`. */
+export async function avatars(server = "", headers = {}) {
+  const answer = await fetch(`${server}/v1/avatars`, { headers: { Accept: "application/json", ...headers } });
+  if (!answer.ok) throw await refusalOf(answer);
+  const body = await answer.json();
   return body.avatars.map((one) => ({ ...one, preview: one.preview && server + one.preview }));
 }
 
@@ -62,7 +64,8 @@ export class Session extends EventTarget {
 
   /**
    * `canvas` shows the avatar; its size in pixels is set to the video's.
-   * `options`: {avatar, server: "" (this page's), width, bitrate, rate: 16000, token, context}.
+   * `options`: {avatar, server: "" (this page's), width, bitrate, rate: 16000, token, context}. `token`: a browser token, or
+   * a function that gets one, or a promise of it.
    */
   constructor(canvas, options = {}) {
     super();
@@ -87,6 +90,7 @@ export class Session extends EventTarget {
     const worklet = (name) => this.#context.audioWorklet.addModule(new URL(`./navtalk/${name}-worklet.js`, import.meta.url));
     this.#context.resume(); // it waits until the user has touched the page
     await Promise.all([worklet("playback"), worklet("capture")]);
+    if (typeof this.#options.token === "function") this.#options.token = await this.#options.token();
     if (this.#state === "ended") return;
     this.#sound = new SoundPlayer(this.#context, this.#clock);
     this.#sound.volume = this.#volume;

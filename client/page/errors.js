@@ -17,7 +17,7 @@ const TEXTS = {
   not_found: ["This avatar is no longer there", "Choose another one."],
   invalid: ["The server cannot use this avatar", "Choose another one, or ask the operator to prepare it again."],
   too_fast: ["The server closed the connection", "Too much was sent before the session began. Start again."],
-  unauthorised: ["You may not start here", "This server needs an API key, or a fresh token of the page's own server. Load the page again."],
+  unauthorised: ["You may not start here", "The key that was entered has ended, or your time to begin is over. Load the page again."],
   forbidden: ["This page may not use the server", "Its operator allows other pages only."],
   tenant_limit: ["Too many at once", "As many people use your account as it allows. Try again in a moment."],
   session_over: ["Your time is over", "Start again when you like."],

@@ -1,5 +1,5 @@
 // The avatars to choose from, each with a moving preview.
-import { avatars } from "../navtalk.js";
+import { askForKey, hasKey, listAvatars } from "./access.js";
 import { explain } from "./errors.js";
 import { byId, make, nameOf, reducedMotion, voiceText } from "./elements.js";
 
@@ -50,10 +50,11 @@ export function playPreviews(playing) {
 export async function showGallery(choose) {
   const cards = byId("cards");
   byId("gallery-notice").hidden = true;
+  byId("gallery-notice").replaceChildren();
   cards.replaceChildren(skeleton(), skeleton());
   cards.setAttribute("aria-busy", "true");
   try {
-    const all = await avatars();
+    const all = await listAvatars();
     cards.replaceChildren(...all.map((avatar) => card(avatar, choose)));
     if (all.length === 0) {
       showNotice({
@@ -63,9 +64,14 @@ export async function showGallery(choose) {
         retry: () => showGallery(choose),
       });
     }
-  } catch {
+  } catch (error) {
     cards.replaceChildren();
-    showNotice({ ...explain({ code: "unreachable" }), retry: () => showGallery(choose) });
+    const again = () => showGallery(choose);
+    if (error.code === "unauthorised") {
+      askForKey(byId("gallery-notice"), hasKey() ? "The server does not take this key." : "", again);
+    } else {
+      showNotice({ ...explain({ code: error.code ?? "unreachable", message: error.message }), retry: again });
+    }
   }
   cards.setAttribute("aria-busy", "false");
 }

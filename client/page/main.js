@@ -1,5 +1,6 @@
 // The page: a gallery, then a session with the avatar that was chosen.
 import { Session, missingFeature } from "../navtalk.js";
+import { tokenFor } from "./access.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
@@ -122,7 +123,7 @@ async function begin(chosen) {
   stage.show(avatar);
   status("Connecting");
   scrollTo(0, 0);
-  const one = new Session(byId("canvas"), { avatar: avatar.id });
+  const one = new Session(byId("canvas"), { avatar: avatar.id, token: () => tokenFor(chosen) });
   session = one;
   listen(one);
   voice.use(one);
@@ -133,6 +134,7 @@ async function begin(chosen) {
   } catch (error) {
     if (session !== one) return;
     session = null;
+    one.end();
     statistics.follow(null);
     status("Not connected", "alarm");
     stage.failed({ code: error.code ?? (await missingFeature()) ?? "failed", message: error.message });

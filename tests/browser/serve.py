@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 PATIENCE_S = 120
@@ -30,12 +31,13 @@ slots_per_device = 1
 class Serve:
     def __init__(self, navtalk):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-browser-"))
-        config = self.folder / "navtalk.toml"
-        config.write_text(CONFIG.format(folder=self.folder))
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        self.navtalk = navtalk
+        self.config = self.folder / "navtalk.toml"
+        self.config.write_text(CONFIG.format(folder=self.folder))
+        self.environment = environment = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
         environment.update(STATE_DIRECTORY=str(self.folder), NAVTALK_OPERATOR_KEY="a-key-of-these-tests")
         environment["OMP_WAIT_POLICY"] = "passive"
-        command = [navtalk, "--config", str(config), "--json", "serve", "--listen", "127.0.0.1:0", "--drain-s", "0.2"]
+        command = [navtalk, "--config", str(self.config), "--json", "serve", "--listen", "127.0.0.1:0", "--drain-s", "0.2"]
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=environment)
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
@@ -56,6 +58,31 @@ class Serve:
             if time.monotonic() > end:
                 raise AssertionError(f"no worker within {PATIENCE_S} s: {self.gpus()}\n{self.story()}")
             time.sleep(0.2)
+
+    def make_key(self):
+        """An API key, once the gateway asks for one."""
+        command = [self.navtalk, "--config", str(self.config), "--json", "key", "create", "--tenant", "tests"]
+        made = subprocess.run(command, stdout=subprocess.PIPE, env=self.environment, check=True, timeout=PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while self.answers("/v1/avatars") != 401:
+            if time.monotonic() > end:
+                raise AssertionError(f"the gateway asks for no key within {PATIENCE_S} s\n{self.story()}")
+            time.sleep(0.2)
+        return json.loads(made.stdout)["key"]
+
+    def answers(self, path):
+        """The status without a key."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=PATIENCE_S) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def metric(self, name):
+        request = urllib.request.Request(self.url + "/metrics", headers={"Authorization": "Bearer a-key-of-these-tests"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            lines = answer.read().decode().splitlines()
+        return next(float(line.split()[-1]) for line in lines if line.split()[0] == name)
 
     def story(self):
         return "\n".join((self.folder / "log").read_text(errors="replace").splitlines()[-25:])

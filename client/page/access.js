@@ -1,0 +1,60 @@
+// The API key of a gateway that asks for one. It stays in this page's memory, and no socket gets it: a
+// session begins with a browser token, which is good for that session only.
+import { avatars } from "../navtalk.js";
+import { ServerError, refusalOf } from "../navtalk/refusal.js";
+import { byId, make } from "./elements.js";
+
+const SECONDS_TO_BEGIN = 600; // in the queue, too
+
+let key = "";
+
+const headers = () => (key ? { Authorization: `Bearer ${key}` } : {});
+
+/** The avatars, with their previews as this page may show them. Throws a ServerError `unauthorised` where a key is needed. */
+export async function listAvatars() {
+  const all = await avatars("", headers());
+  if (key) await Promise.all(all.map(fetchPreview));
+  return all;
+}
+
+// A video element sends no key.
+async function fetchPreview(avatar) {
+  if (!avatar.preview) return;
+  const answer = await fetch(avatar.preview, { headers: headers() }).catch(() => null);
+  avatar.preview = answer?.ok ? URL.createObjectURL(await answer.blob()) : null;
+}
+
+/** A browser token for one session with that avatar; undefined where none is needed. */
+export async function tokenFor(avatar) {
+  if (!key) return undefined;
+  const answer = await fetch("/v1/client-tokens", {
+    method: "POST",
+    headers: { ...headers(), "Content-Type": "application/json" },
+    body: JSON.stringify({ avatar: avatar.id, origin: location.origin, ttl_s: SECONDS_TO_BEGIN }),
+  }).catch(() => null);
+  if (!answer) throw new ServerError("unreachable", "the server does not answer");
+  if (!answer.ok) throw await refusalOf(answer);
+  return (await answer.json()).token;
+}
+
+/** Asks for the key in that element; calls done() when one was entered. `wrong`: the last one was refused. */
+export function askForKey(place, wrong, done) {
+  const field = make("input", { id: "key", type: "password", autocomplete: "off", required: true });
+  const form = make("form", { className: "sign-in" },
+    make("h2", {}, "This server needs an API key"),
+    make("p", {}, "Its operator makes one with navtalk key create. This page forgets it when it is closed."),
+    make("label", { htmlFor: "key" }, "API key"), field,
+    make("p", { className: "problem", id: "key-problem", role: "alert" }, wrong),
+    make("button", { className: "primary" }, "Show the avatars"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    key = field.value.trim();
+    done();
+  });
+  place.replaceChildren(form);
+  place.hidden = false;
+  place.removeAttribute("role");
+  field.focus();
+}
+
+export const hasKey = () => key !== "";
