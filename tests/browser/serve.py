@@ -7,10 +7,14 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
+from worker_processes import worker_processes
 
 PATIENCE_S = 120
 
@@ -97,19 +101,6 @@ class Serve:
         self.stop()
         self.process.stdout.close()
         self.log.close()
-        for pid in self.workers():
+        for pid in worker_processes(self.folder):
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def workers(self):
-        """Worker processes whose state folder is this one."""
-        mine = f"STATE_DIRECTORY={self.folder}".encode()
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
-                if b"--worker" in words and mine in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return found

@@ -5,12 +5,16 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 from cloud import Cloud
 from gateway import Gateway, environment_of
 from stores import Sqlite
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "server"))
+from worker_processes import worker_processes
 
 PATIENCE_S = 60
 CREATE = 1  # of the codes of Operation
@@ -139,16 +143,7 @@ class World:
 
     def local_workers(self):
         """Worker processes whose state folder is this world's."""
-        mine = f"STATE_DIRECTORY={self.folder}".encode()
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
-                if b"--worker" in words and mine in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return found
+        return worker_processes(self.folder)
 
     def journal_lines(self):
         return [json.loads(line) for line in self.journal.read_text().splitlines()] if self.journal.exists() else []
