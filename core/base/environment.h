@@ -3,8 +3,13 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace navtalk {
+
+// In a local worker's environment: the process that started it (core/process/identity.h). Not a
+// configuration key, although its name looks like one.
+inline constexpr std::string_view k_started_by = "NAVTALK_STARTED_BY";
 
 // A variable's value, of one that was withdrawn, too; empty when it is not set.
 std::string environment_value(const char* name);

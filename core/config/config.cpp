@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/config/keys.h"
 #include "core/config/toml.h"
@@ -14,9 +15,6 @@
 
 namespace navtalk {
 namespace {
-
-// What a gateway leaves in its workers' environment: no key, however near to one.
-constexpr std::string_view k_mark = "NAVTALK_STARTED_BY";
 
 bool names_a_section(std::string_view variable) {
   for (const ConfigKey& key : config_keys()) {
@@ -65,7 +63,7 @@ void read_variables(const std::vector<std::string>& entries, ConfigReading& read
     read_variable(key.variable(), i, environment, reading, faults);
   }
   for (const auto& [variable, text] : environment) {
-    if (!known.contains(variable) && variable != k_mark && looks_like_ours(variable)) {
+    if (!known.contains(variable) && variable != k_started_by && looks_like_ours(variable)) {
       reading.unknown_variables.push_back(variable);
     }
   }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "scheduler/health/worker_client.h"
@@ -23,11 +24,10 @@ constexpr std::size_t k_longest_address = 4096;  // bytes
 constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::milliseconds(500),
                                          .timeout = std::chrono::milliseconds(1000)};
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
-constexpr std::string_view k_owner = "NAVTALK_STARTED_BY=";
 // Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
 // key, the store's URL, the operator's key).
 constexpr std::array<std::string_view, 6> k_not_passed_on = {
-    k_token, k_owner, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL=", "NAVTALK_OPERATOR_KEY="};
+    k_token, k_started_by, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL=", "NAVTALK_OPERATOR_KEY="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";
@@ -91,7 +91,7 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
   }
   command.environment.insert(command.environment.end(), options_.environment.begin(),
                              options_.environment.end());
-  command.environment.push_back(std::string(k_owner) + options_.owner);
+  command.environment.push_back(std::string(k_started_by) + "=" + options_.owner);
   const std::string token = options_.tokens.of_worker(gpu.name);
   if (!token.empty()) command.environment.push_back(std::string(k_token) + token);
   return command;
@@ -211,10 +211,11 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
 // once.
 std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
   const auto variables = local::environment_of(process.id);
+  const std::string mark = std::string(k_started_by) + "=";
   const auto owner =
       std::find_if(variables.begin(), variables.end(),
-                   [](const std::string& variable) { return variable.starts_with(k_owner); });
-  if (owner != variables.end() && !is_dead(owner->substr(k_owner.size()))) return "";
+                   [&](const std::string& variable) { return variable.starts_with(mark); });
+  if (owner != variables.end() && !is_dead(owner->substr(mark.size()))) return "";
   const auto& words = process.arguments;
   const auto option = std::find(words.begin(), words.end(), "--device");
   const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
