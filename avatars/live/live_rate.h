@@ -4,17 +4,19 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 
 #include "core/base/frame_rate.h"
 
 namespace navtalk {
 
-inline constexpr std::array k_live_rates{25, 20, 15};  // a second, the usual one first
+inline constexpr std::array<FrameRate, 3> k_live_rates{25, 20, 15};  // the usual one first
 inline constexpr FrameRate k_live_rate = k_live_rates.front();
 
 // The time of one picture, rounded.
-constexpr std::chrono::microseconds picture_time(int rate) {
-  return std::chrono::microseconds((1'000'000 + rate / 2) / rate);
+constexpr std::chrono::microseconds picture_time(const FrameRate& rate) {
+  const std::int64_t num = rate.num(), den = rate.den();
+  return std::chrono::microseconds((1'000'000 * den + num / 2) / num);
 }
 
 }  // namespace navtalk

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/frame_rate.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/tensor/ndarray.h"
 
@@ -28,7 +29,8 @@ class GoldenFile {
   // The first tensor that the group lacks; empty when the group is whole.
   std::string_view missing(const GoldenGroup& group) const;
   bool holds(std::string_view group) const;
-  int fps() const { return fps_; }  // truncated, as the reference does; Error{invalid} at open
+  // Truncated to a whole rate, as the reference does; Error{invalid} at open.
+  const FrameRate& fps() const { return fps_; }
 
   // Error{invalid} that names file and tensor when the shape is another; -1 stands for any length.
   NdArray<float> floats(std::string_view tensor, const Shape& shape) const;
@@ -43,7 +45,7 @@ class GoldenFile {
   void require_shape(std::string_view tensor, const Shape& shape) const;
 
   Checkpoint checkpoint_;
-  int fps_ = 25;
+  FrameRate fps_ = 25;
 };
 
 // "[2,4,32,32]", with * for any length.

@@ -48,7 +48,7 @@ Frame error_frame(std::string_view code, std::string_view message,
   return control_frame(object);
 }
 
-Frame quality_frame(int fps, std::string_view reason) {
+Frame quality_frame(const FrameRate& fps, std::string_view reason) {
   return control_frame({{"type", frame_type::quality}, {"fps", fps}, {"reason", reason}});
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/frame_rate.h"
 #include "server/http/socket/frame.h"
 
 namespace navtalk::server {
@@ -45,7 +46,7 @@ Frame control_frame(const nlohmann::ordered_json& object);
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
 // {"type":"quality","fps","reason"}: the session has so many pictures a second from now on.
-Frame quality_frame(int fps, std::string_view reason);
+Frame quality_frame(const FrameRate& fps, std::string_view reason);
 // The error for a client that stayed beyond its pace before session.ready.
 Frame too_fast_frame();
 // {"type":"session.draining","notice_s"} and, if there is one, "resume_token".

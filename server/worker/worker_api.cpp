@@ -240,7 +240,7 @@ void WorkerApi::live_metrics(MetricsPage& page) const {
   asked("failed", engine.failed);
   for (std::size_t i = 0; i < k_live_rates.size(); ++i) {
     page.gauge("navtalk_worker_live_sessions", "Live sessions now, by their pictures a second",
-               live.sessions[i], {{"fps", std::to_string(k_live_rates[i])}});
+               live.sessions[i], {{"fps", text(k_live_rates[i])}});
   }
   total("navtalk_worker_rate_changes_total",
         "Changes of a session's pictures a second, because of overload or its end",

@@ -23,7 +23,7 @@ class RateControl {
   // changes.
   bool note(std::optional<std::chrono::microseconds> delay, Clock::time_point now);
 
-  int rate() const { return k_live_rates[step_]; }  // pictures a second
+  const FrameRate& rate() const { return k_live_rates[step_]; }
   std::chrono::microseconds slot() const { return picture_time(rate()); }
   std::size_t step() const { return step_; }  // of k_live_rates
 
