@@ -1,0 +1,220 @@
+// A worker with live media over real connections, for the tests of this folder: its avatar's access
+// units say which picture they show, and with how much of the lips.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <future>
+#include <semaphore>
+#include <thread>
+
+#include "core/base/error.h"
+#include "server/protocol/media_frame.h"
+#include "server/worker/worker.h"
+#include "tests/server/http/client.h"
+
+namespace navtalk::tests {
+
+using namespace server;
+using namespace std::chrono_literals;
+
+// What a test lets the nets do, and what they should not have seen: the worker's threads make no checks.
+struct NetsScript {
+  std::atomic<bool> breaks = false;
+  std::atomic<std::chrono::milliseconds> takes{};
+  std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
+  std::atomic<int> wrong = 0;
+};
+
+// Says its time and whether it has lips.
+inline I420Picture picture_of(std::chrono::microseconds time, bool lips) {
+  I420Picture picture(lips ? 16 : 8, 8);
+  const std::int64_t count = time.count();
+  std::memcpy(picture.bytes.data(), &count, sizeof count);
+  return picture;
+}
+
+class ScriptedNets : public EngineBackend {
+ public:
+  explicit ScriptedNets(NetsScript& script) : script_(script) {}
+  Made make(std::span<const PictureRequest> batch) override {
+    std::this_thread::sleep_for(script_.takes.load());
+    if (script_.breaks) throw Error(Code::failed, "the device is lost");
+    Made made;
+    for (const PictureRequest& request : batch) {
+      if (request.sound.samples.size() < request.sound.first || request.lips <= 0) ++script_.wrong;
+      made.pictures.emplace_back([time = request.time] { return picture_of(time, true); });
+    }
+    return made;
+  }
+
+ private:
+  NetsScript& script_;
+};
+
+class ScriptedAvatar : public LiveAvatar {
+ public:
+  explicit ScriptedAvatar(NetsScript& script) : script_(script) {}
+  LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
+  std::shared_ptr<EngineAvatar> for_engine() override {
+    std::this_thread::sleep_for(script_.stands_still.exchange(0ms));
+    return nullptr;
+  }
+  I420Picture still(std::chrono::microseconds time) override { return picture_of(time, false); }
+  EncodedPicture encode(const I420Picture& picture, bool key) override {
+    std::int64_t time = 0;
+    std::memcpy(&time, picture.bytes.data(), sizeof time);
+    if (time <= last_) ++script_.wrong;
+    last_ = time;
+    return {.bytes = std::to_string(time) + (picture.width == 16 ? " lips" : ""),
+            .key = key || time == 0};
+  }
+  // The samples as they are, so that a test sees whether all of them came.
+  std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int,
+                                     bool ends) override {
+    std::vector<CodedSound> coded;
+    if (!samples.empty()) coded.push_back({bytes_of(samples), sound_});
+    sound_ += std::chrono::microseconds(samples.size() * 1'000'000 / 16'000);
+    if (ends) coded.push_back({"end", std::exchange(sound_, 0ms)});
+    return coded;
+  }
+  // A hundred samples a letter.
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
+                                  int rate_hz) override {
+    if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
+    if (rate_hz != 16000) ++script_.wrong;
+    return std::vector<std::int16_t>(100 * text.size(), std::int16_t{1234});
+  }
+
+ private:
+  NetsScript& script_;
+  std::int64_t last_ = -1;
+  std::chrono::microseconds sound_{};
+};
+
+class LiveWorker {
+ public:
+  LiveWorker() : worker_({.avatar = "ada", .slots = 2}, engine()) {
+    result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
+    REQUIRE(eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == "idle"; }));
+  }
+  ~LiveWorker() {
+    loaded.release();
+    stop_.request_stop();
+    result_.wait();
+    CHECK(nets.wrong == 0);
+  }
+  std::string url() const { return worker_.url(); }
+
+  NetsScript nets;
+  std::binary_semaphore loaded{0};  // the avatar "theo"
+
+ private:
+  Engine engine() {
+    return {.load = [](const Heartbeat&) {},
+            .unload = [] {},
+            .prepare =
+                [this](const std::string& avatar) {
+                  if (avatar == "theo") loaded.acquire();
+                  return AvatarSize{320, 240, 25};
+                },
+            .open_live = [this](const std::string&,
+                                const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
+              if (request.width > 1000) throw Error(Code::invalid, "too wide");
+              return std::make_shared<ScriptedAvatar>(nets);
+            },
+            .backend = std::make_shared<ScriptedNets>(nets)};
+  }
+  std::stop_source stop_;
+  Worker worker_;
+  std::future<void> result_;
+};
+
+struct Media {
+  MediaHeader header;
+  std::string content;
+};
+
+// One user, who counts what comes and checks what always holds.
+class User {
+ public:
+  explicit User(const LiveWorker& worker, const std::string& start = R"({"type":"session.start"})",
+                const std::string& lease = "a")
+      : socket_(worker.url(), "/v1/session?epoch=1&lease=" + lease) {
+    socket_.send(start);
+    ready = socket_.receive_json();
+  }
+
+  // The next frame: media is returned, an event kept in `event`. False when the session is over.
+  bool receive() {
+    media.reset();
+    event = nullptr;
+    const std::optional<Frame> frame = socket_.receive();
+    if (!frame) return false;
+    if (frame->text) {
+      event = nlohmann::json::parse(frame->bytes);
+      return true;
+    }
+    REQUIRE(frame->bytes.size() > 16);
+    media.emplace();
+    std::int64_t time = 0;
+    media->header.kind = static_cast<MediaKind>(frame->bytes[0]);
+    media->header.flags = static_cast<std::uint8_t>(frame->bytes[1]);
+    std::memcpy(&media->header.sequence, frame->bytes.data() + 4, 4);
+    std::memcpy(&time, frame->bytes.data() + 8, 8);
+    media->header.time = std::chrono::microseconds(time);
+    media->content = frame->bytes.substr(16);
+    check_order();
+    return true;
+  }
+  template <class Holds>
+  bool until(const Holds& holds) {
+    while (receive()) {
+      if (holds()) return true;
+    }
+    return false;
+  }
+  bool until_event(const std::string& type) {
+    return until([&] { return event.is_object() && event.at("type") == type; });
+  }
+  bool until_picture(const std::function<bool(const Media&)>& holds) {
+    return until([&] { return media && media->header.kind == MediaKind::video && holds(*media); });
+  }
+  void send(const std::string& text) { socket_.send(text); }
+  void speak(const std::vector<std::int16_t>& samples) { socket_.send_binary(bytes_of(samples)); }
+  void send_binary(const std::string& bytes) { socket_.send_binary(bytes); }
+  int close_code() { return socket_.close_code(); }
+  void expect_next(std::uint32_t next_sound, std::uint32_t next_picture) {
+    last_sound_.next = next_sound;
+    last_picture_.next = next_picture;
+  }
+
+  nlohmann::json ready{}, event{};
+  std::optional<Media> media{};
+  std::string sound{};
+
+ private:
+  // Sound and pictures count from 0, and their times grow.
+  void check_order() {
+    const bool is_sound = media->header.kind != MediaKind::video;
+    Last& last = is_sound ? last_sound_ : last_picture_;
+    CHECK(media->header.sequence == last.next);
+    CHECK(media->header.time > last.time);
+    last = {media->header.sequence + 1, media->header.time};
+    if (is_sound) sound += media->content;
+  }
+  struct Last {
+    std::uint32_t next = 0;
+    std::chrono::microseconds time{-1};
+  };
+  SocketClient socket_;
+  Last last_sound_{}, last_picture_{};
+};
+
+inline std::vector<std::int16_t> voice(std::size_t samples) {
+  std::vector<std::int16_t> sound(samples);
+  for (std::size_t i = 0; i < samples; ++i) sound[i] = static_cast<std::int16_t>(i * 31 % 9001);
+  return sound;
+}
+
+}  // namespace navtalk::tests
