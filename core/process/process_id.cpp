@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/process/process_stat.h"
 #include "core/text/number.h"
 
 namespace navtalk {
@@ -30,18 +30,9 @@ std::optional<ProcessId> identify(pid_t pid) {
   if (!file.is_open() && (errno == EMFILE || errno == ENFILE)) {
     throw Error(Code::failed, "cannot read " + path + ": " + std::strerror(errno));
   }
-  // "pid (program) state ..."; the program's name may hold any character, brackets too.
-  const std::string stat{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t bracket = stat.rfind(')');
-  if (bracket == std::string::npos) return std::nullopt;
-  std::istringstream rest(stat.substr(bracket + 1));
-  std::string state, skipped;
-  rest >> state;
-  if (state == "Z" || state == "X") return std::nullopt;
-  for (int field = 4; field < 22; ++field) rest >> skipped;
-  std::uint64_t ticks = 0;
-  if (!(rest >> ticks)) return std::nullopt;
-  return ProcessId{pid, ticks};
+  const auto stat = parse_process_stat({std::istreambuf_iterator<char>(file), {}});
+  if (!stat || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
+  return ProcessId{pid, stat->start_ticks};
 }
 
 }  // namespace navtalk
