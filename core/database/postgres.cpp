@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <map>
 #include <pqxx/pqxx>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/text/number.h"
 #include "core/text/printable.h"
 
 namespace navtalk {
@@ -67,10 +67,7 @@ class PostgresRows : public DbRows {
   }
   template <class T>
   T number(int column) {
-    const std::string_view digits = text(column);
-    T value{};
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return value;
+    return parse_number<T>(text(column)).value_or(0);
   }
 
   pqxx::result result_;

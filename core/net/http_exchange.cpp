@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/shortage.h"
 #include "core/net/url.h"
+#include "core/text/number.h"
 #include "core/text/trim.h"
 
 namespace navtalk {
@@ -99,9 +100,8 @@ std::size_t HttpExchange::on_header(char* bytes, std::size_t, std::size_t size, 
     return 0;
   }
   if (line.starts_with("HTTP/")) {  // the first line; of each interim answer as well
-    const std::size_t space = line.find(' ');
-    exchange.answer_.status =
-        space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space)).c_str());
+    std::string_view status = line.substr(std::min(line.find(' ') + 1, line.size()));
+    exchange.answer_.status = take_number<int>(status).value_or(0);
     exchange.answer_.headers.clear();
   } else if (trim(line).empty() && exchange.answer_.status == k_switching_protocols) {
     exchange.switched_ = true;

@@ -1,5 +1,9 @@
 #include "server/gateway/access/offered_token.h"
 
+#include <algorithm>
+
+#include "core/text/trim.h"
+
 namespace navtalk::server {
 namespace {
 
@@ -12,10 +16,8 @@ std::optional<OfferedToken> offered_token(const Request& request) {
     if (name != "sec-websocket-protocol") continue;
     for (std::string_view rest = value; !rest.empty();) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      std::string_view one = rest.substr(0, comma);
+      const std::string_view one = trim(rest.substr(0, comma));
       rest.remove_prefix(std::min(rest.size(), comma + 1));
-      while (one.starts_with(' ')) one.remove_prefix(1);
-      while (one.ends_with(' ')) one.remove_suffix(1);
       if (one.starts_with(k_token_protocol))
         return OfferedToken{.text = std::string(one.substr(k_token_protocol.size())),
                             .protocol = std::string(one)};
