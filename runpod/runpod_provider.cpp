@@ -268,10 +268,10 @@ std::optional<Outcome> RunpodProvider::no_prices(const CreateAttempt& attempt) {
   Outcome outcome = outcome_of(*fault, "reading the prices for pool.max_usd_per_hour");
   if (auto* none = std::get_if<NoCapacity>(&outcome)) {
     none->retry_after = std::max(none->retry_after, Duration(k_catalog_again));
-  } else if (const auto* unclear = std::get_if<UnknownOutcome>(&outcome)) {
+  } else if (const auto* unknown = std::get_if<UnknownOutcome>(&outcome)) {
     // No create was sent.
-    if (fault->kind == Kind::stopped) return NoCapacity{unclear->message, k_catalog_again};
-    return Failure{.message = unclear->message, .nothing_made = true};
+    if (fault->kind == Kind::stopped) return NoCapacity{unknown->message, k_catalog_again};
+    return Failure{.message = unknown->message, .nothing_made = true};
   }
   return outcome;
 }

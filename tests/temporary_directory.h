@@ -19,7 +19,7 @@ class TemporaryDirectory {
     path_ = mkdtemp(name.data());
   }
   ~TemporaryDirectory() {
-    std::error_code ignored;  // what a test made unreadable is no reason to fail
+    std::error_code ignored;  // what a test made unreadable is not a reason to fail
     std::filesystem::remove_all(path_, ignored);
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;

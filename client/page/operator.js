@@ -73,10 +73,10 @@ function say(text, tone) {
 }
 
 async function refresh() {
-  const [pool, news] = await Promise.all([ask("/v1/pool"), ask(`/v1/pool/events?after=${lastEvent}&limit=${MOST_EVENTS}`)]);
+  const [pool, latest] = await Promise.all([ask("/v1/pool"), ask(`/v1/pool/events?after=${lastEvent}&limit=${MOST_EVENTS}`)]);
   showTotals(pool.totals);
   showGpus(pool.gpus);
-  showEvents(news.events);
+  showEvents(latest.events);
   plot.add(Date.now(), pool.totals);
 }
 

@@ -87,7 +87,7 @@ void print(const runpod::Audit& audit, Context& context) {
   double unrecorded_usd = 0;
   for (const runpod::PodBill& bill : audit.unrecorded) unrecorded_usd += bill.usd;
   if (audit.unrecorded.empty()) return;
-  context.out.print("{} of the account, {:.2f} USD, in no ledger of this store:\n",
+  context.out.print("{} of the account, {:.2f} USD, not in the ledger of this store:\n",
                     counted(static_cast<std::int64_t>(audit.unrecorded.size()), "pod"),
                     unrecorded_usd);
   for (const runpod::PodBill& bill : audit.unrecorded) {

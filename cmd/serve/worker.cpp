@@ -52,12 +52,12 @@ bool demo_models(const ServeOptions& options, const Context& context) {
 
 // Whoever started this process reads from here where it listens. A gateway that was killed
 // meanwhile reads nothing; the next one finds this worker by itself.
-void tell_address(const std::string& url, Context& context) {
+void print_address(const std::string& url, Context& context) {
   try {
     context.out.json({{"url", url}});
     context.out.flush();
   } catch (const Error& error) {
-    log::warn("nobody was told where this worker listens", {{"url", url}, {"error", error.what()}});
+    log::warn("cannot print the address of this worker", {{"url", url}, {"error", error.what()}});
   }
 }
 
@@ -79,7 +79,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .device = options.device,
                                      .precision = options.precision,
                                      .threads = options.threads}));
-  tell_address(worker.url(), context);
+  print_address(worker.url(), context);
   worker.run(context.stop);
   if (const int status = stop_status(context.stop)) return status;
   leave_pod(context.stop);

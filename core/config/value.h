@@ -22,7 +22,7 @@ void write_member(const ConfigMember& member, const ConfigValue& value);
 
 // What a value of this kind must be: "must be a string, in quotes", "must be a whole number", ...
 std::string_view demand(const ConfigMember& member);
-// The text of a variable as a value of the member's kind; nullopt when it is none. A list is
+// The text of a variable as a value of the member's kind; nullopt for other text. A list is
 // separated by commas.
 std::optional<ConfigValue> parse_config_value(const ConfigMember& member, const std::string& text);
 

@@ -40,7 +40,7 @@ struct FixFilenamesOptions {
 };
 
 // Calls `report` for every name that was repaired or left, in a fixed order, and `seen` now and
-// then. Error{not_found} when there is no such folder, Error{invalid} when it is none,
+// then. Error{not_found} when it does not exist, Error{invalid} when it is not a folder,
 // Error{interrupted} or {terminated} through `stop`: every single rename is whole.
 FixFilenamesResult fix_filenames(const FixFilenamesOptions& options,
                                  const std::function<void(const FixedName&)>& report,

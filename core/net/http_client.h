@@ -54,7 +54,7 @@ class HttpClient {
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
 
-  // Error{invalid} for a URL that is none, or a header with a line break. A stop request ends the
+  // Error{invalid} for an invalid URL, or a header with a line break. A stop request ends the
   // exchange within 0.5 s.
   HttpResult send(const HttpRequest& request, const std::stop_token& stop = {});
 

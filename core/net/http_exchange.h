@@ -17,7 +17,7 @@ void initialise_curl();
 
 class HttpExchange {
  public:
-  // Error{invalid} for a URL that is none, or a header with a line break.
+  // Error{invalid} for an invalid URL, or a header with a line break.
   explicit HttpExchange(HttpRequest request);
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;

@@ -31,7 +31,7 @@ struct FreeDevice {
   friend bool operator==(const FreeDevice&, const FreeDevice&) = default;
 };
 
-// Those whose sign of life still holds, in the order in which they came; one that surely died has
+// Those whose sign of life still holds, in the order in which they came; one whose process is dead has
 // none. What another version wrote and we cannot read counts as none.
 std::vector<Host> live_hosts(PoolStore& store);
 // Writes the process's record into the store; it expires `alive` from now. Error{failed} when others

@@ -48,7 +48,7 @@ bool caps_allow(Transaction& t, const NewGpu& added, State leaving = State::paus
 }
 
 // A wake makes a row count, and a price changes what it counts for. What is being destroyed makes no
-// room for a new instance before it is gone, but is no reason to give up one that exists.
+// room for a new instance before it is gone, but is not a reason to give up one that exists.
 bool cap_allows(Transaction& t, const Gpu& before, const GpuChange& change) {
   const bool counts_more = change.event == Event::wake || change.usd_per_hour;
   if (!counts_more || change.max_usd_per_hour <= 0) return true;

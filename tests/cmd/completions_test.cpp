@@ -83,7 +83,7 @@ TEST_CASE("zsh completes commands, options, values and paths") {
 }
 
 TEST_CASE("the completion files of the package are what the binary prints") {
-  INFO("mend them with: cmake --build --preset cpu --target completions");
+  INFO("make them again with: cmake --build --preset cpu --target completions");
   const Ran ran = shell("set -e\ncd " NAVTALK_SOURCE
                         "/completions\n"
                         "navtalk completions bash | diff - navtalk.bash\n"

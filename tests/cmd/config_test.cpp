@@ -138,7 +138,7 @@ TEST_CASE("config check mentions variables that name no key") {
   CHECK(contains(ran.out, "the variable NAVTALK_LOG_LEVLE names no key"));
 }
 
-TEST_CASE("a variable that names no key is warned of once, unless the log is off") {
+TEST_CASE("a warning names a variable that is not a key, once, unless the log is off") {
   const std::string slip = "NAVTALK_MODEL_PATH=/m NAVTALK_LOG_FORMAT=text navtalk ";
   for (const char* command : {"config show", "fix-filenames --dry-run /proc/self/net/stat"}) {
     const Ran ran = shell(slip + command);
@@ -156,7 +156,7 @@ TEST_CASE("a variable that names no key is warned of once, unless the log is off
 TEST_CASE("the example file is good, current, and changes nothing") {
   const Ran example = shell("navtalk config example");
   std::ifstream packaged(NAVTALK_SOURCE "/packaging/navtalk.toml");
-  INFO("mend it with: navtalk config example > packaging/navtalk.toml");
+  INFO("make it again with: navtalk config example > packaging/navtalk.toml");
   CHECK(example.out == std::string(std::istreambuf_iterator<char>(packaged), {}));
   const std::string file = NAVTALK_SOURCE "/packaging/navtalk.toml";
   CHECK(shell("navtalk config check " + file).status == 0);

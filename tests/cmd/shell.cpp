@@ -23,7 +23,7 @@ bool gave_up(const std::string& err) {
   return contains(err, "LeakSanitizer has encountered a fatal error");
 }
 
-// A sanitizer's report is no answer of navtalk's: the test ends with it.
+// A sanitizer's report is not an answer of navtalk: the test ends with it.
 void refuse_report(const std::string& err) {
   const std::size_t name = err.find("Sanitizer");
   if (name == std::string::npos) return;

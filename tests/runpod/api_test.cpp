@@ -302,6 +302,6 @@ TEST_CASE("several threads may call at once") {
   for (auto& list : lists) CHECK(list.get() == 5);
 }
 
-TEST_CASE("an API URL that is none is refused") {
+TEST_CASE("an invalid API URL is refused") {
   test::expect_error(Code::invalid, {"URL"}, [] { Api({.url = "api.runpod.io"}, k_key); });
 }

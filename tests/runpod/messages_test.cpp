@@ -55,7 +55,7 @@ TEST_CASE("a pod's odd forms do not hide it") {
   CHECK(parse_pod(R"({"id":"x","desiredStatus":"EXITED"})")->status == PodStatus::exited);
 }
 
-TEST_CASE("what names no pod is none") {
+TEST_CASE("an answer that names no pod is not a pod") {
   for (const char* body : {"", "<html>", "[]", "{}", R"({"id":""})", R"({"id":5})", "null"}) {
     CHECK_FALSE(parse_pod(body));
   }

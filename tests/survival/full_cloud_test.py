@@ -28,7 +28,7 @@ class FullCloud(unittest.TestCase):
         while time.monotonic() < end:
             time.sleep(0.5)
         rows = made.gpus()
-        # One for each user before the first refusal was known, and none while the cloud rests.
+        # One for each user before the first refusal was known, and none while the cloud backs off.
         self.assertLessEqual(len(rows), USERS + 1, made.story())
         self.assertTrue(all(row["state"] == FAILED for row in rows), made.story())
         for user in users:

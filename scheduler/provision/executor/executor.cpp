@@ -322,8 +322,8 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
       return release_intent(taken, failure->message);
     if (const auto* refused = std::get_if<Refused>(&outcome))
       return release_intent(taken, refused->message);
-    if (const auto* unclear = std::get_if<UnknownOutcome>(&outcome))
-      return release_intent(taken, unclear->message);
+    if (const auto* unknown = std::get_if<UnknownOutcome>(&outcome))
+      return release_intent(taken, unknown->message);
     if (const auto* none = std::get_if<NoCapacity>(&outcome))
       return release_intent(taken, none->message);
     if (std::get<Done>(outcome).unknown && !may_be_gone(taken)) {

@@ -2,7 +2,7 @@
 // outcome. Any number of executors may run on one store; each intent is held by one at a time.
 //
 //   wake     done: the row starts, the prober proves it        else: failed
-//   create   done: provider id stored, the row starts          unclear: left for the reconciler
+//   create   done: provider id stored, the row starts          unknown: left for the reconciler
 //   pause    done: paused                                      else: failed
 //   destroy  done, and not found by its id: removed            else: retried until it works
 //            an instance that the provider does not know: at a second try, and not within the

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration k_usual = std::chrono::seconds(60);
 constexpr Duration k_soon = std::chrono::seconds(10);
-constexpr int k_orphan_sightings = 2;
+constexpr int k_orphan_observations = 2;
 // An orphan is not taken for older: clocks may be wrong, and no reconciler is absent for longer.
 constexpr Duration k_oldest = std::chrono::hours(24);
 
@@ -254,7 +254,7 @@ void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
   const auto before = before_.orphans.find(instance.provider_id);
   Observations::Orphan seen =
       before == before_.orphans.end() ? Observations::Orphan{now_, 0} : before->second;
-  if (++seen.times < k_orphan_sightings || now_ - seen.first < options_.orphan_grace) {
+  if (++seen.times < k_orphan_observations || now_ - seen.first < options_.orphan_grace) {
     seen_.orphans[instance.provider_id] = seen;
     return;
   }

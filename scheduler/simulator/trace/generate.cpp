@@ -63,7 +63,7 @@ Trace generate(const GenerateOptions& options) {
   // Of every session that comes by itself or leads a group, some bring others along.
   const double leaders =
       options.sessions * (1 - group_share) + options.sessions * group_share / options.group_size;
-  const double lead_odds = options.sessions * group_share / options.group_size / leaders;
+  const double lead_probability = options.sessions * group_share / options.group_size / leaders;
   Trace trace;
   const double session_median_s =
       options.session_s * std::exp(-options.spread * options.spread / 2);
@@ -80,7 +80,7 @@ Trace generate(const GenerateOptions& options) {
       used += left / rate;
       const double at_s = (static_cast<double>(i) + used) * k_step_s;
       add(at_s);
-      if (groups.uniform() < lead_odds) {
+      if (groups.uniform() < lead_probability) {
         const auto others = static_cast<int>(std::lround(options.group_size)) - 1;
         for (int n = 0; n < others; ++n) add(at_s + groups.exponential(options.group_s));
       }

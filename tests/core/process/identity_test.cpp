@@ -21,7 +21,7 @@ std::string pid_and_start() {
 
 }  // namespace
 
-TEST_CASE("a process of this machine that is gone is surely dead, a living one is not") {
+TEST_CASE("a process of this machine that is gone is dead, a living one is not") {
   CHECK_FALSE(is_dead(this_process()));
   CHECK(is_dead(instead(pid_and_start(), "/99999999/1")));
 }

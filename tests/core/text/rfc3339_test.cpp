@@ -12,7 +12,7 @@ TEST_CASE("a time that was written is read again, to the second") {
   CHECK(parse_rfc3339(rfc3339(time + 250ms)) == time);
 }
 
-TEST_CASE("what is not a time in UTC is none") {
+TEST_CASE("a text that is not a time in UTC is refused") {
   const auto* text =
       GENERATE("", "2026-06-01", "2026-06-01T12:34:56", "2026-06-01T12:34:56+02:00",
                "2026-06-01T12:34:56.5", "2026-06-01T12:34:56Z ", "2026-13-01T00:00:00Z");

@@ -44,7 +44,7 @@ TEST_CASE("a browser token that was changed in any place is refused") {
   CHECK_FALSE(ClientTokenSigner("other").verify(text));
 }
 
-TEST_CASE("keys are random, and other text is none") {
+TEST_CASE("keys are random, and other text is not a key") {
   const std::string one = make_key_text(), other = make_key_text();
   CHECK(one != other);
   CHECK(one.size() == 80);  // 3 + 12 + 1 + 64: the last part are 256 bits

@@ -122,22 +122,22 @@ TEST_CASE("a start that takes longer than the deadline fails") {
   CHECK(pool.did() == "fail g0");
 }
 
-TEST_CASE("a source that fails rests for longer and longer, and a crash loop is called one") {
+TEST_CASE("a source that fails backs off for longer and longer, and a crash loop is reported") {
   Pool pool;
   pool.limits.min_free = 1;
   LeadTime& lead = pool.snapshot.demand.create[2];
-  const auto rests = [&](int failures, Duration ago) {
+  const auto backs_off = [&](int failures, Duration ago) {
     lead.failures_in_row = failures;
     lead.last_failure = k_now - ago;
     return pool.did().empty();
   };
-  CHECK(rests(1, 4s));
-  CHECK_FALSE(rests(1, 5s));
+  CHECK(backs_off(1, 4s));
+  CHECK_FALSE(backs_off(1, 5s));
   CHECK(pool.plan().blocked_by == BlockedBy::none);
-  CHECK(rests(2, 9s));
-  CHECK_FALSE(rests(2, 10s));
-  CHECK(rests(3, 19s));
+  CHECK(backs_off(2, 9s));
+  CHECK_FALSE(backs_off(2, 10s));
+  CHECK(backs_off(3, 19s));
   CHECK(pool.plan().blocked_by == BlockedBy::crash_loop);
-  CHECK(rests(1000, 299s));
-  CHECK_FALSE(rests(1000, 300s));
+  CHECK(backs_off(1000, 299s));
+  CHECK_FALSE(backs_off(1000, 300s));
 }
