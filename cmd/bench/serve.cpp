@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cmd/bench/serve/gateway_access.h"
 #include "cmd/bench/serve/options.h"
 #include "cmd/bench/serve/phases.h"
+#include "cmd/bench/serve/processes/gateway_access.h"
+#include "cmd/bench/serve/processes/stand_in_worker.h"
 #include "cmd/bench/serve/serve_report.h"
-#include "cmd/bench/serve/stand_in_worker.h"
 #include "cmd/commands.h"
 #include "core/base/error.h"
 #include "core/net/url.h"

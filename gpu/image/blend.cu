@@ -1,8 +1,8 @@
 // One thread a pixel.
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_image.h"
-#include "gpu/image/device_sampling.h"
+#include "gpu/image/device/image.h"
+#include "gpu/image/device/sampling.h"
 
 namespace navtalk::cuda {
 namespace {

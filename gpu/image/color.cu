@@ -3,8 +3,8 @@
 
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_color.h"
-#include "gpu/image/device_image.h"
+#include "gpu/image/device/color.h"
+#include "gpu/image/device/image.h"
 
 namespace navtalk::cuda {
 namespace {

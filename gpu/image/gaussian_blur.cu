@@ -5,8 +5,8 @@
 
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_image.h"
-#include "gpu/image/device_sampling.h"
+#include "gpu/image/device/image.h"
+#include "gpu/image/device/sampling.h"
 
 namespace navtalk::cuda {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_color.h"
-#include "gpu/image/device_sampling.h"
-#include "gpu/image/device_unsharp.h"
+#include "gpu/image/device/color.h"
+#include "gpu/image/device/sampling.h"
+#include "gpu/image/device/unsharp.h"
 
 namespace navtalk::cuda {
 namespace {

@@ -1,8 +1,8 @@
 // One thread a pixel. The arithmetic is OpenCV's for 8 bits: weights of 1/2048, four bits dropped between the two directions.
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_image.h"
-#include "gpu/image/device_sampling.h"
+#include "gpu/image/device/image.h"
+#include "gpu/image/device/sampling.h"
 
 namespace navtalk::cuda {
 namespace {

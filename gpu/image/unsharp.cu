@@ -3,9 +3,9 @@
 
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
-#include "gpu/image/device_image.h"
-#include "gpu/image/device_sampling.h"
-#include "gpu/image/device_unsharp.h"
+#include "gpu/image/device/image.h"
+#include "gpu/image/device/sampling.h"
+#include "gpu/image/device/unsharp.h"
 #include "gpu/image/gaussian_blur.h"
 
 namespace navtalk::cuda {

@@ -18,7 +18,7 @@
 
 #include <span>
 
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 
 namespace navtalk {
 

@@ -5,8 +5,8 @@
 //   any of these       its URL may not be asked (worker_tokens.h): failed
 //   idle, running      no good answer three times in a row and for the grace time: failed
 //   starting, external the same: no provider starts it, so it is not about to come
-//   failed             it may return (pool/outage.h), and proves itself as a starting one: ready,
-//                      unless it is blamed for its sessions (scheduler/pool/session_verdict.h)
+//   failed             it may return (pool/faults/outage.h), and proves itself as a starting one: ready,
+//                      unless it is blamed for its sessions (scheduler/pool/faults/session_verdict.h)
 //
 // When most GPUs of a source miss their probes at once, none of them fails (outage_rule.h).
 //
@@ -46,8 +46,8 @@
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
 #include "scheduler/health/worker_tokens.h"
+#include "scheduler/pool/faults/outage.h"
 #include "scheduler/pool/kept_view.h"
-#include "scheduler/pool/outage.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk {

@@ -8,7 +8,7 @@
 #include "scheduler/health/outage_rule.h"
 #include "scheduler/health/prober.h"
 #include "scheduler/pool/fail_row.h"
-#include "scheduler/pool/session_verdict.h"
+#include "scheduler/pool/faults/session_verdict.h"
 
 namespace navtalk {
 namespace {

@@ -18,13 +18,14 @@ inline constexpr std::string_view k_hosts = "hosts";                    // provi
 inline constexpr std::string_view k_creation_pause = "creation.pause";  // provision/supply.h
 inline constexpr std::string_view k_prices = "prices.seen";             // provision/spending.h
 inline constexpr std::string_view k_cloud_switch = "cloud.switch";      // provision/supply.h
-inline constexpr std::string_view k_outages = "health.outages";         // pool/outage.h
+inline constexpr std::string_view k_outages = "health.outages";         // pool/faults/outage.h
 // One for each list of a provider: "reconciler.runpod", "reconciler.local.HOST".
-inline constexpr std::string_view k_observations = "reconciler.";       // provision/reconciler/
-inline constexpr std::string_view k_expiry_watch = "silence.watch";     // queue/lease_expiry.h
-inline constexpr std::string_view k_session_faults = "session.faults";  // pool/session_faults.h
-inline constexpr std::string_view k_scaler_memory = "scaler.memory";    // scaling/snapshot.h
-inline constexpr std::string_view k_headroom = "scaler.headroom";       // forecast/headroom.h
+inline constexpr std::string_view k_observations = "reconciler.";    // provision/reconciler/
+inline constexpr std::string_view k_expiry_watch = "silence.watch";  // queue/lease_expiry.h
+inline constexpr std::string_view k_session_faults =
+    "session.faults";  // pool/faults/session_faults.h
+inline constexpr std::string_view k_scaler_memory = "scaler.memory";  // scaling/snapshot.h
+inline constexpr std::string_view k_headroom = "scaler.headroom";     // forecast/headroom.h
 }  // namespace setting_name
 
 // One of them: its name, and how a value becomes text and back. Plain; the store is thread-safe.

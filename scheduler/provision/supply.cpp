@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/backoff.h"
 #include "scheduler/provision/blocked_by.h"

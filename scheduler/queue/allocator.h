@@ -11,7 +11,7 @@
 // A session that fails says little about its worker. The gateway asks the worker, and judge() decides
 // about the GPU:
 //
-//   the worker answers well       the fault counts as evidence (scheduler/pool/session_verdict.h); a
+//   the worker answers well       the fault counts as evidence (scheduler/pool/faults/session_verdict.h); a
 //                                 GPU that is to blame fails, unless a session lives on there
 //   its process is gone           on loopback, where nothing refuses a connection but the system when
 //                                 nobody listens: the GPU fails; an external one returns by itself
@@ -27,8 +27,8 @@
 
 #include "core/base/guarded.h"
 #include "scheduler/forecast/demand_tracker.h"
+#include "scheduler/pool/faults/session_verdict.h"
 #include "scheduler/pool/pool_store.h"
-#include "scheduler/pool/session_verdict.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {

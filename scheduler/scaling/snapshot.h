@@ -11,7 +11,7 @@
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/forecast/headroom.h"
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 #include "scheduler/scaling/target_window.h"
 
 namespace navtalk {

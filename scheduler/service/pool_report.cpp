@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/rfc3339.h"
-#include "scheduler/pool/session_verdict.h"
+#include "scheduler/pool/faults/session_verdict.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/hosts.h"
 #include "scheduler/provision/supply.h"

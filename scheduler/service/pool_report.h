@@ -6,7 +6,7 @@
 
 #include "scheduler/forecast/headroom.h"
 #include "scheduler/forecast/lead_times.h"
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk {
@@ -21,7 +21,7 @@ struct PoolTotals {
   std::optional<Decision> decision{};  // the scaler's last one
   // What the adaptive policy has learned, also in the shadow; none without one or without recent ticks.
   std::optional<Headroom> headroom{};
-  // The scaler has not ticked for much longer than it used to: nobody may be there, and what the
+  // The scaler has not ticked for much longer than usual: nobody may be there, and what the
   // rows say may be old.
   bool stale = false;
   bool cloud = false;

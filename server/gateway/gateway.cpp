@@ -16,7 +16,7 @@
 #include "server/gateway/session/suspects.h"
 #include "server/gateway/status_api.h"
 #include "server/http/blocking_threads.h"
-#include "server/http/connection_caps.h"
+#include "server/http/connection/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
 

@@ -13,8 +13,8 @@
 #include "core/log/log.h"
 #include "core/text/number.h"
 #include "server/http/as_tuple.h"
-#include "server/http/connections.h"
-#include "server/http/request_reader.h"
+#include "server/http/connection/connections.h"
+#include "server/http/connection/request_reader.h"
 #include "server/http/socket/tls_identity.h"
 #include "server/http/socket/web_socket_state.h"
 

@@ -10,7 +10,7 @@
 #include "core/process/priority.h"
 #include "gpu/engine/inference_engine.h"
 #include "server/http/blocking_threads.h"
-#include "server/http/connection_caps.h"
+#include "server/http/connection/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
 #include "server/worker/idle_shutdown.h"

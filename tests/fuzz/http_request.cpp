@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/text/number.h"
-#include "server/http/request_parser.h"
+#include "server/http/connection/request_parser.h"
 #include "server/http/same_machine.h"
 #include "tests/fuzz/expect.h"
 

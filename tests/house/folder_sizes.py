@@ -1,13 +1,14 @@
 """usage: folder_sizes.py ROOT   fails when a folder shows more sources than a reader can take in
 
-Counted are the files at one level, a source and its header as one, in every folder of C++ and CUDA.
+Counted are the files at one level, a source and its header as one, in every folder of C++, CUDA, Python and JavaScript.
 """
 
 import collections
 import pathlib
 import sys
 
-MOST = 22
+MOST = 20
+SUFFIXES = {".cpp", ".cu", ".h", ".py", ".js"}
 LEFT_OUT = {"build", ".git"}
 
 
@@ -15,7 +16,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     names = collections.defaultdict(set)
     for path in root.rglob("*"):
-        if path.suffix in {".cpp", ".cu", ".h"} and path.relative_to(root).parts[0] not in LEFT_OUT:
+        if path.suffix in SUFFIXES and path.relative_to(root).parts[0] not in LEFT_OUT:
             names[path.parent.relative_to(root)].add(path.stem)
     for folder, found in sorted(names.items()):
         if len(found) > MOST:

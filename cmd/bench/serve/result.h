@@ -9,7 +9,7 @@
 #include "cmd/bench/serve/distribution.h"
 #include "cmd/bench/serve/live_client.h"
 #include "cmd/bench/serve/metrics.h"
-#include "cmd/bench/serve/process_watch.h"
+#include "cmd/bench/serve/processes/process_watch.h"
 
 namespace navtalk::cmd {
 

@@ -5,7 +5,7 @@
 
 #include "gpu/image/blend.h"
 #include "gpu/image/color.h"
-#include "gpu/image/device_image.h"
+#include "gpu/image/device/image.h"
 #include "gpu/image/gaussian_blur.h"
 #include "gpu/image/resize.h"
 #include "tests/gpu/cuda/device_memory.h"

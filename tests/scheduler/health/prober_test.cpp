@@ -3,7 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/session_faults.h"
 #include "tests/scheduler/health/probed_pool.h"
 
 using namespace navtalk;

@@ -1,4 +1,4 @@
-#include "scheduler/pool/session_verdict.h"
+#include "scheduler/pool/faults/session_verdict.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 #include "tests/scheduler/small_pool.h"
 
 using namespace navtalk;

@@ -12,8 +12,8 @@
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/database/sqlite.h"
-#include "tests/scheduler/store/child.h"
 #include "tests/scheduler/store/pool_store_contract.h"
+#include "tests/scheduler/store/processes/child.h"
 
 using namespace navtalk;
 using namespace navtalk::tests;

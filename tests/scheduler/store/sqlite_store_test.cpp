@@ -13,8 +13,8 @@
 #include "scheduler/store/sql_pool_store.h"
 #include "scheduler/store/sqlite/sqlite_backend.h"
 #include "tests/core/expect_error.h"
-#include "tests/scheduler/store/child.h"
 #include "tests/scheduler/store/pool_store_contract.h"
+#include "tests/scheduler/store/processes/child.h"
 
 using namespace navtalk;
 using namespace navtalk::tests;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "scheduler/pool/pool_store.h"
-#include "tests/scheduler/store/postgres_server.h"
+#include "tests/scheduler/store/processes/postgres_server.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk::tests {

@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "tests/core/expect_error.h"
-#include "tests/scheduler/store/cutting_proxy.h"
 #include "tests/scheduler/store/pool_store_contract.h"
+#include "tests/scheduler/store/processes/cutting_proxy.h"
 
 using namespace navtalk;
 using namespace navtalk::tests;

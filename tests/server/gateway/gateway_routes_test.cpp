@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "scheduler/forecast/headroom.h"
-#include "scheduler/pool/outage.h"
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/outage.h"
+#include "scheduler/pool/faults/session_faults.h"
 #include "scheduler/pool/settings.h"
 #include "tests/server/gateway/gateway_pool.h"
 

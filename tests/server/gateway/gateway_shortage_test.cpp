@@ -1,7 +1,7 @@
 // A gateway that is out of descriptors: its own fault, never that of a GPU.
 #include <catch2/catch.hpp>
 
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/session_faults.h"
 #include "tests/no_descriptors.h"
 #include "tests/server/gateway/gateway_pool.h"
 

@@ -1,7 +1,7 @@
 // What the gateway makes of workers, leases and clients that fail: who is blamed, and what is kept.
 #include <catch2/catch.hpp>
 
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/session_faults.h"
 #include "tests/fakes/loopback_server.h"
 #include "tests/server/gateway/gateway_pool.h"
 

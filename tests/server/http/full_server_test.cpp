@@ -4,7 +4,7 @@
 #include <boost/asio/use_future.hpp>
 #include <catch2/catch.hpp>
 
-#include "server/http/connection_caps.h"
+#include "server/http/connection/connection_caps.h"
 #include "server/http/http_server.h"
 #include "tests/no_descriptors.h"
 #include "tests/server/http/client.h"

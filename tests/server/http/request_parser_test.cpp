@@ -1,4 +1,4 @@
-#include "server/http/request_parser.h"
+#include "server/http/connection/request_parser.h"
 
 #include <catch2/catch.hpp>
 

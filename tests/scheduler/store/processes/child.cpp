@@ -1,4 +1,4 @@
-#include "tests/scheduler/store/child.h"
+#include "tests/scheduler/store/processes/child.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "server/http/request_reader.h"
+#include "server/http/connection/request_reader.h"
 
 #include <algorithm>
 #include <boost/asio/write.hpp>

@@ -6,7 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <optional>
 
-#include "server/http/request_parser.h"
+#include "server/http/connection/request_parser.h"
 #include "server/http/socket/maybe_tls_stream.h"
 
 namespace navtalk::server {

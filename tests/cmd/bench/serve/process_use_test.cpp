@@ -1,4 +1,4 @@
-#include "cmd/bench/serve/process_use.h"
+#include "cmd/bench/serve/processes/process_use.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,19 +10,6 @@
 #include "core/base/unique_fd.h"
 
 namespace navtalk::cmd {
-
-TEST_CASE("a process's line in /proc is read, whatever its name") {
-  const std::string behind =
-      " S 1 2 3 0 -1 4194560 5 6 7 8 250 50 0 0 20 0 9 0 12345 1000000 256 18446744073709551615";
-  const auto use = parse_stat("77 (a ) b (c)" + behind);
-  REQUIRE(use);
-  CHECK(use->threads == 9);
-  CHECK(use->resident_bytes == 256 * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
-  CHECK(use->processor_s == Approx(300.0 / static_cast<double>(sysconf(_SC_CLK_TCK))));
-  CHECK_FALSE(parse_stat(""));
-  CHECK_FALSE(parse_stat("77 (name) S 1 2"));
-  CHECK_FALSE(parse_stat("77 (name) S 1 2 3 0 -1 4194560 5 6 7 8 a 50 0 0 20 0 9 0 1 1 1 1"));
-}
 
 TEST_CASE("this process is seen with its threads and descriptors, one that is not there is not") {
   const auto before = use_of(getpid());

@@ -1,4 +1,4 @@
-#include "server/http/request_parser.h"
+#include "server/http/connection/request_parser.h"
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>

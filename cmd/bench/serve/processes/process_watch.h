@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cmd/bench/serve/gateway_access.h"
-#include "cmd/bench/serve/process_use.h"
+#include "cmd/bench/serve/processes/gateway_access.h"
+#include "cmd/bench/serve/processes/process_use.h"
 
 namespace navtalk::cmd {
 

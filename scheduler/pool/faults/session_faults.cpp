@@ -1,4 +1,4 @@
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/session_faults.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

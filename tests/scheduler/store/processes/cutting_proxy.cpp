@@ -1,4 +1,4 @@
-#include "tests/scheduler/store/cutting_proxy.h"
+#include "tests/scheduler/store/processes/cutting_proxy.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "scheduler/pool/outage.h"
+#include "scheduler/pool/faults/outage.h"
 
 #include <nlohmann/json.hpp>
 

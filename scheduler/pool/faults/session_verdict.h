@@ -47,14 +47,13 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/pool/session_faults.h"
+#include "scheduler/pool/faults/session_faults.h"
 
 namespace navtalk {
 
 struct FaultRules {
   Duration window = std::chrono::minutes(10);
-  Duration lasting =
-      std::chrono::seconds(30);  // from ready on; a session that is cut later is none
+  Duration lasting = std::chrono::seconds(30);  // from ready on; a cut after that is a late one
   Duration same_occasion = std::chrono::seconds(3);
   int occasions = 3, clients = 3, spread = 3;
   int few_occasions = 8;

@@ -1,4 +1,4 @@
-#include "server/http/connection_caps.h"
+#include "server/http/connection/connection_caps.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/http/connections.h"
+#include "server/http/connection/connections.h"
 
 #include <algorithm>
 #include <boost/asio/ip/network_v6.hpp>

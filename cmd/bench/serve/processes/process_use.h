@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace navtalk::cmd {
@@ -18,9 +17,6 @@ struct ProcessUse {
 };
 // nullopt when the process has ended, or belongs to another user.
 std::optional<ProcessUse> use_of(pid_t process);
-
-// Of /proc/PID/stat; nullopt for other text. `descriptors` stays 0.
-std::optional<ProcessUse> parse_stat(const std::string& text);
 
 // The process that listens on that TCP port of this machine; nullopt when none of this user does.
 std::optional<pid_t> listener_of(int port);

@@ -1,4 +1,4 @@
-#include "cmd/bench/serve/process_watch.h"
+#include "cmd/bench/serve/processes/process_watch.h"
 
 #include <unistd.h>
 

@@ -118,7 +118,7 @@ class Ticks(unittest.TestCase):
         self.pool.json("pool", "remove", row["id"])
         self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows(), at_most=2)
 
-    def rests(self, row):
+    def stays_paused(self, row):
         """Three ticks leave that pod paused."""
         for _ in range(3):
             self.pool.tick()
@@ -129,7 +129,7 @@ class Ticks(unittest.TestCase):
         row = self.serving_pod()
         self.pool.configure(pods=0, paused=1)
         self.ticks_until("a paused pod", lambda: self.pool.rows()[0]["state"] == "paused")
-        self.rests(row)
+        self.stays_paused(row)
         self.pool.configure(pods=1, paused=1, most=1)  # no other one may be made
         self.ticks_until("an idle pod", self.idle)
         self.assertEqual(self.pool.rows()[0]["id"], row["id"])
@@ -138,7 +138,7 @@ class Ticks(unittest.TestCase):
         row = self.serving_pod()
         self.pool.json("pool", "pause", row["id"])
         self.pool.configure(pods=0)
-        self.rests(row)
+        self.stays_paused(row)
         self.pool.configure(pods=0, cloud="off")
         self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows())
 

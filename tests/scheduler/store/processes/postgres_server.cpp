@@ -1,4 +1,4 @@
-#include "tests/scheduler/store/postgres_server.h"
+#include "tests/scheduler/store/processes/postgres_server.h"
 
 #include <fcntl.h>
 #include <pwd.h>

@@ -1,4 +1,4 @@
-#include "cmd/bench/serve/process_use.h"
+#include "cmd/bench/serve/processes/process_use.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/process/process_stat.h"
 #include "core/text/number.h"
 
 namespace navtalk::cmd {
@@ -70,31 +71,17 @@ std::set<std::string> listening_sockets(int port) {
 
 }  // namespace
 
-std::optional<ProcessUse> parse_stat(const std::string& text) {
-  // The name, in brackets, may hold blanks and brackets. Behind it: state, ppid, ...
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  const std::vector<std::string> words = words_of(text.substr(name_end + 1));
-  constexpr std::size_t k_user = 11, k_system = 12, k_threads = 17, k_pages = 21;
-  if (words.size() <= k_pages) return std::nullopt;
-  const auto user = parse_number<std::uint64_t>(words[k_user]);
-  const auto system = parse_number<std::uint64_t>(words[k_system]);
-  const auto threads = parse_number<int>(words[k_threads]);
-  const auto pages = parse_number<std::uint64_t>(words[k_pages]);
-  if (!user || !system || !threads || !pages) return std::nullopt;
-  return ProcessUse{.threads = *threads,
-                    .resident_bytes = *pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)),
-                    .processor_s = static_cast<double>(*user + *system) /
-                                   static_cast<double>(sysconf(_SC_CLK_TCK))};
-}
-
 std::optional<ProcessUse> use_of(pid_t process) {
-  std::optional<ProcessUse> use = parse_stat(text_of(folder_of(process) / "stat"));
-  if (!use) return std::nullopt;
+  const std::optional<ProcessStat> stat = parse_process_stat(text_of(folder_of(process) / "stat"));
+  if (!stat) return std::nullopt;
   const std::size_t descriptors = descriptors_of(process).size();
   if (descriptors == 0) return std::nullopt;  // of another user, who may not be looked at
-  use->descriptors = static_cast<int>(descriptors);
-  return use;
+  return ProcessUse{
+      .threads = stat->threads,
+      .descriptors = static_cast<int>(descriptors),
+      .resident_bytes = stat->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)),
+      .processor_s =
+          static_cast<double>(stat->processor_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK))};
 }
 
 std::optional<pid_t> listener_of(int port) {

@@ -1,4 +1,4 @@
-#include "cmd/bench/serve/stand_in_worker.h"
+#include "cmd/bench/serve/processes/stand_in_worker.h"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>

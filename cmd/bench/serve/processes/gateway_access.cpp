@@ -1,4 +1,4 @@
-#include "cmd/bench/serve/gateway_access.h"
+#include "cmd/bench/serve/processes/gateway_access.h"
 
 #include <signal.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/bench/child_process.h"
-#include "cmd/bench/serve/process_use.h"
+#include "cmd/bench/serve/processes/process_use.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/base/sleep.h"
