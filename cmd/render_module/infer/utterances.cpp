@@ -45,22 +45,32 @@ std::vector<std::string> paragraphs_of(std::string_view text) {
   return paragraphs;
 }
 
+// One text, whose elements may hold empty lines.
+std::vector<std::string> whole(std::string_view text) {
+  const std::string_view document = trim(text);
+  return document.empty() ? std::vector<std::string>() : std::vector{std::string(document)};
+}
+
 std::string stem_of(const fs::path& input) {
   return is_stream(input) ? "speech" : input.stem().string();
 }
 
 std::vector<Utterance> inputs_of(const InferOptions& options, const std::stop_token& stop) {
-  if (!options.text.empty()) return {{.text = options.text, .output = "speech"}};
+  if (!options.text.empty())
+    return {{.text = options.text, .output = "speech", .name = "the text"}};
   std::vector<Utterance> inputs;
   if (options.text_file.empty()) {
     for (const fs::path& audio : options.audio)
-      inputs.push_back({.audio = audio, .output = stem_of(audio)});
+      inputs.push_back({.audio = audio, .output = stem_of(audio), .name = stream_name(audio)});
     return inputs;
   }
-  for (std::string& text : paragraphs_of(text_of(options.text_file, stop))) {
+  const std::string content = text_of(options.text_file, stop);
+  for (std::string& text : options.ssml ? whole(content) : paragraphs_of(content)) {
+    const std::size_t number = inputs.size() + 1;
     inputs.push_back(
         {.text = std::move(text),
-         .output = fmt::format("{}-{:02}", stem_of(options.text_file), inputs.size() + 1)});
+         .output = fmt::format("{}-{:02}", stem_of(options.text_file), number),
+         .name = fmt::format("text {} of {}", number, stream_name(options.text_file))});
   }
   if (inputs.empty()) throw Error(Code::invalid, stream_name(options.text_file) + " holds no text");
   return inputs;
