@@ -45,6 +45,10 @@ TEST_CASE("standard input, a named pipe and process substitution are read as fil
 TEST_CASE("several recordings become several videos, named after them") {
   const TemporaryDirectory top;
   REQUIRE(shell(k_make_red, top.path()).status == 0);
+  const Ran pipes = shell(
+      k_say_red + "--audio <(cat a.wav) b.wav <(cat b.wav) --output-dir p && ls p", top.path());
+  CAPTURE(pipes.err);
+  CHECK(contains(pipes.out, "b.mp4\nspeech-01.mp4\nspeech-02.mp4\n"));
   const Ran ran =
       shell(k_say_red + "--audio a.wav b.wav --output-dir d --format webm --json", top.path());
   CAPTURE(ran.err);
@@ -60,6 +64,7 @@ TEST_CASE("several recordings become several videos, named after them") {
   };
   refused("--audio a.wav b.wav", "name their folder with --output-dir");
   refused("--audio a.wav ./a.wav --output-dir e", "would both become e/a.mp4");
+  refused("--audio - - --output-dir e", "standard input, which is read once");
   refused("--audio b.wav a.wav --output-dir d --format webm", "d/b.webm exists");
   CHECK_FALSE(std::filesystem::exists(top / "e"));
 }
