@@ -104,6 +104,7 @@ int run_command(const Command& command, const Globals& globals, Context& context
   }
   ProgressBar bar(progress_style(globals.progress));
   context.progress = bar.reporter();
+  context.clear_progress = [&bar] { bar.clear(); };
   return command.action(context);
 }
 

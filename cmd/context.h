@@ -24,6 +24,9 @@ struct Context {
   std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
   std::function<void(std::function<void()>)> on_hangup{};  // SignalStop::on_hangup()
   Progress progress{};  // a bar on a terminal, lines in a pipe, or JSON: --progress
+  // Before anything else is shown while the work goes on: erases the bar, which comes back with the
+  // next progress.
+  std::function<void()> clear_progress{};
 };
 
 // The work of a command: returns its exit status (0, or 1 for "done, but the answer is no", such as

@@ -44,7 +44,7 @@ complete -c navtalk -n '__navtalk_at ' -a completions -d 'Print a script that co
 complete -c navtalk -n '__navtalk_at infer' -l avatar -x -a '(__navtalk_first avatar list; __fish_complete_directories)' -d 'Avatar: its id, or its folder, with a slash; the demo has ada, theo'
 complete -c navtalk -n '__navtalk_at infer' -l audio -r -F -d 'Speech: any audio file, or - for standard input; several make several videos'
 complete -c navtalk -n '__navtalk_at infer' -l text -x -d 'Speech: a text that espeak-ng speaks'
-complete -c navtalk -n '__navtalk_at infer' -l text-file -r -F -d 'Speech: a file of texts, each paragraph a video'
+complete -c navtalk -n '__navtalk_at infer' -l text-file -r -F -d 'Speech: a file of texts, each paragraph a video (with --ssml: one)'
 complete -c navtalk -n '__navtalk_at infer' -l voice -x -a '(__navtalk_first voices)' -d 'espeak-ng\'s voice for texts (default: the avatar\'s)'
 complete -c navtalk -n '__navtalk_at infer' -l ssml -d 'The texts are SSML, whose tags espeak-ng obeys'
 complete -c navtalk -n '__navtalk_at infer' -l start -x -d 'Leave out what the speech says before this time'

@@ -29,7 +29,7 @@ void add_what(CLI::App& command, InferOptions& options) {
       ->type_name("TEXT");
   command
       .add_option("--text-file", options.text_file,
-                  "Speech: a file of texts, each paragraph a video")
+                  "Speech: a file of texts, each paragraph a video (with --ssml: one)")
       ->type_name("FILE");
   command
       .add_option("--voice", options.voice, "espeak-ng's voice for texts (default: the avatar's)")
@@ -131,8 +131,9 @@ void check(InferOptions& options, const Context& context) {
   if (!options.subtitles.empty() && (!options.audio.empty() || options.ssml))
     throw Error(Code::usage,
                 "--subtitles needs a text without --ssml: its words are what is shown");
-  for (const std::filesystem::path& file : options.audio)
-    if (!is_stream(file)) open_input(file);
+  // Of several, one that cannot be read stops no other.
+  if (options.audio.size() == 1 && !is_stream(options.audio.front()))
+    open_input(options.audio.front());
   if (!options.text_file.empty() && !is_stream(options.text_file)) open_input(options.text_file);
   options.avatar_directory = avatar_directory(options.avatar, context);
 }

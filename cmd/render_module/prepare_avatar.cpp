@@ -80,6 +80,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                                            : std::nullopt,
                             .limits = media_limits(context)};
   const AvatarInfo info = prepare(work, context.progress, context.stop);
+  context.clear_progress();
   if (models) warn_of_other_faces(*models, info.id);
   if (context.json) {
     context.out.json(avatar_json(info, options.output));

@@ -60,7 +60,7 @@ std::string progress_json(const ProgressStep& step) {
   return object.dump();
 }
 
-bool ProgressBar::is_due(bool begins, bool ends, Clock::time_point now) const {
+bool ProgressSteps::is_due(bool begins, bool ends, Clock::time_point now) const {
   switch (style_) {
     case ProgressStyle::bar:
       return begins || ends || now - last_ >= 100ms;
@@ -74,28 +74,36 @@ bool ProgressBar::is_due(bool begins, bool ends, Clock::time_point now) const {
   return false;
 }
 
-void ProgressBar::show(std::string_view stage, std::size_t done, std::size_t total) {
-  const auto now = Clock::now();
-  const bool begins = stage != stage_ || done < first_;
+std::optional<ProgressStep> ProgressSteps::take(std::string_view stage, std::size_t done,
+                                                std::size_t total, Clock::time_point now) {
+  const bool begins = stage != stage_ || done < done_ || ended_;
   if (begins) {
     stage_ = stage;
     stage_start_ = now;
     first_ = done;
   }
-  if (!is_due(begins, total != 0 && done >= total, now)) return;
+  done_ = done;
+  ended_ = total != 0 && done >= total;
+  if (!is_due(begins, ended_, now)) return std::nullopt;
   last_ = now;
-  const ProgressStep step{.stage = stage_,
-                          .done = done,
-                          .total = total,
-                          .first = first_,
-                          .elapsed = now - stage_start_};
+  return ProgressStep{.stage = stage_,
+                      .done = done,
+                      .total = total,
+                      .first = first_,
+                      .elapsed = now - stage_start_};
+}
+
+void ProgressBar::show(std::string_view stage, std::size_t done, std::size_t total) {
+  const std::optional<ProgressStep> step =
+      steps_.take(stage, done, total, ProgressSteps::Clock::now());
+  if (!step) return;
   if (style_ == ProgressStyle::bar) {
     drawn_ = true;
-    fmt::print(stderr, "\r{}\x1b[K", progress_line(step, terminal_columns() - 1));
+    fmt::print(stderr, "\r{}\x1b[K", progress_line(*step, terminal_columns() - 1));
   } else if (style_ == ProgressStyle::json) {
-    fmt::print(stderr, "{}\n", progress_json(step));
+    fmt::print(stderr, "{}\n", progress_json(*step));
   } else {
-    fmt::print(stderr, "{}\n", progress_line(step, std::string::npos));
+    fmt::print(stderr, "{}\n", progress_line(*step, std::string::npos));
   }
 }
 

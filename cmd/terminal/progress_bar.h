@@ -22,30 +22,45 @@ struct ProgressStep {
   std::chrono::duration<double> elapsed{};
 };
 
-class ProgressBar {
+// Which reports of long work are shown: of a bar ten a second, of JSON two a second, both also when a
+// stage begins or ends; a line every five seconds. A stage begins anew when it is reported again after
+// its end, or from an earlier place: the next of several videos.
+class ProgressSteps {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit ProgressBar(ProgressStyle style) : style_(style) {}
-  ~ProgressBar() { clear(); }
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-
-  // A bar is redrawn ten times a second, JSON written twice a second, both also when a stage begins or
-  // ends; a line is written every five seconds.
-  void show(std::string_view stage, std::size_t done, std::size_t total);
-  void clear();
-  // show() as libraries call it; the bar must outlive it.
-  Progress reporter();
+  ProgressSteps(ProgressStyle style, Clock::time_point now) : style_(style), last_(now) {}
+  // nullopt: it is not shown. The stage's name lives as long as this object, until the next call.
+  std::optional<ProgressStep> take(std::string_view stage, std::size_t done, std::size_t total,
+                                   Clock::time_point now);
 
  private:
   bool is_due(bool begins, bool ends, Clock::time_point now) const;
 
   ProgressStyle style_;
-  bool drawn_ = false;
   std::string stage_;
-  std::size_t first_ = 0;
-  Clock::time_point stage_start_, last_ = Clock::now();
+  bool ended_ = false;
+  std::size_t first_ = 0, done_ = 0;
+  Clock::time_point stage_start_, last_;
+};
+
+class ProgressBar {
+ public:
+  explicit ProgressBar(ProgressStyle style)
+      : style_(style), steps_(style, ProgressSteps::Clock::now()) {}
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(std::string_view stage, std::size_t done, std::size_t total);
+  void clear();  // the bar, so that other text can be written; the next show() draws it again
+  // show() as libraries call it; the bar must outlive it.
+  Progress reporter();
+
+ private:
+  ProgressStyle style_;
+  ProgressSteps steps_;
+  bool drawn_ = false;
 };
 
 // What is left of the stage by the speed so far; nullopt in its first second, when the speed is not

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <string>
+#include <string_view>
 
 #include "core/base/cptr.h"
 #include "core/base/error.h"
@@ -86,15 +87,22 @@ void blend(ImageView bgr, const ASS_Image& shape) {
 }  // namespace
 
 struct SubtitlePainter::Impl {
+  bool lacks_letters = false;
   LibraryPtr library;
   RendererPtr renderer;
   TrackPtr track;
 
   Impl(int width, int height, const std::vector<Cue>& cues) : library(ass_library_init()) {
-    // It would print about itself and fonts.
+    // It would print about itself and fonts, and says in no other way that no font has a letter.
     if (library) {
       ass_set_message_cb(
-          library.get(), [](int, const char*, va_list, void*) {}, nullptr);
+          library.get(),
+          [](int, const char* format, va_list, void* lacks) {
+            constexpr std::string_view k_no_font = "failed to find any fallback with glyph";
+            if (std::string_view(format).find(k_no_font) != std::string_view::npos)
+              *static_cast<bool*>(lacks) = true;
+          },
+          &lacks_letters);
       renderer.reset(ass_renderer_init(library.get()));
     }
     if (!renderer) throw Error(Code::failed, "libass, which draws subtitles, cannot start");
@@ -109,6 +117,8 @@ struct SubtitlePainter::Impl {
 SubtitlePainter::SubtitlePainter(int width, int height, const std::vector<Cue>& cues)
     : impl_(std::make_unique<Impl>(width, height, cues)) {}
 SubtitlePainter::~SubtitlePainter() = default;
+
+bool SubtitlePainter::lacks_letters() const { return impl_->lacks_letters; }
 
 void SubtitlePainter::paint(ImageView bgr, double time_s) {
   const auto ms = static_cast<long long>(std::floor(1000 * time_s + 0.5));

@@ -20,6 +20,8 @@ class SubtitlePainter {
 
   // What is said at `time_s` into a BGR picture.
   void paint(ImageView bgr, double time_s);
+  // Whether a letter that was painted is in no font of the system: boxes stand in its place.
+  bool lacks_letters() const;
 
  private:
   struct Impl;

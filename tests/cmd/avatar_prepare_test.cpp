@@ -31,6 +31,17 @@ TEST_CASE("avatar prepare writes a bundle that avatar show reads") {
   CHECK(shown.at("face_source") == "box");
 }
 
+TEST_CASE("on a terminal the warning begins a line of its own") {
+  const TemporaryDirectory top;
+  const Ran ran = shell("script -qec '" + k_prepare + "a' /dev/null", top.path());
+  CAPTURE(ran.out);
+  CHECK(contains(ran.out, "latents  ["));
+  const std::size_t warning = ran.out.find("the model in ");
+  REQUIRE(warning != std::string::npos);
+  const std::size_t line = ran.out.rfind('\r', warning);
+  CHECK(ran.out.substr(line, 4) == "\r\x1b[K");
+}
+
 TEST_CASE("a preview shows the face's box, what is replaced, and its seam") {
   const TemporaryDirectory top;
   const std::string show = "navtalk avatar show ./a --preview p.png";

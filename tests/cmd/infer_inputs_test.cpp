@@ -45,6 +45,10 @@ TEST_CASE("standard input, a named pipe and process substitution are read as fil
 TEST_CASE("several recordings become several videos, named after them") {
   const TemporaryDirectory top;
   REQUIRE(shell(k_make_red, top.path()).status == 0);
+  const Ran pipes = shell(
+      k_say_red + "--audio <(cat a.wav) b.wav <(cat b.wav) --output-dir p && ls p", top.path());
+  CAPTURE(pipes.err);
+  CHECK(contains(pipes.out, "b.mp4\nspeech-01.mp4\nspeech-02.mp4\n"));
   const Ran ran =
       shell(k_say_red + "--audio a.wav b.wav --output-dir d --format webm --json", top.path());
   CAPTURE(ran.err);
@@ -60,8 +64,48 @@ TEST_CASE("several recordings become several videos, named after them") {
   };
   refused("--audio a.wav b.wav", "name their folder with --output-dir");
   refused("--audio a.wav ./a.wav --output-dir e", "would both become e/a.mp4");
+  refused("--audio - - --output-dir e", "standard input, which is read once");
   refused("--audio b.wav a.wav --output-dir d --format webm", "d/b.webm exists");
   CHECK_FALSE(std::filesystem::exists(top / "e"));
+}
+
+TEST_CASE("inputs that fail stop no other, and are named together at the end") {
+  const TemporaryDirectory top;
+  const Ran ran =
+      shell(k_make_red + "echo no sound > bad.wav\nmkdir d; touch d/b.mp4\n" + k_say_red +
+                "--audio absent.wav bad.wav b.wav a.wav --output-dir d --json",
+            top.path());
+  CAPTURE(ran.out, ran.err);
+  CHECK(ran.status == 1);  // they failed for different reasons
+  CHECK(contains(ran.out,
+                 R"({"audio":"absent.wav","output":"d/absent.mp4","error":{"code":"not_found")"));
+  CHECK(contains(ran.out, R"({"audio":"bad.wav","output":"d/bad.mp4","error":{"code":"invalid")"));
+  CHECK(contains(ran.out, R"({"audio":"b.wav","output":"d/b.mp4","error":{"code":"invalid")"));
+  CHECK(contains(ran.out, R"({"audio":"a.wav","output":"d/a.mp4","avatar")"));
+  CHECK(contains(ran.out, R"({"error":{"code":"failed","message":"3 of 4 inputs failed: )"
+                          R"(absent.wav, b.wav, bad.wav"}})"));
+  CHECK(contains(ran.err, "absent.wav: there is no such file"));
+  CHECK(contains(ran.err, "bad.wav cannot be read as audio"));
+  CHECK(contains(ran.err, "d/b.mp4 exists"));
+  CHECK(contains(shell("ls d", top.path()).out, "a.mp4\nb.mp4\n"));
+  // The outputs that exist are not made again.
+  const Ran again = shell(k_say_red + "--audio a.wav b.wav --output-dir d", top.path());
+  CHECK(again.status == 3);
+  CHECK(contains(again.err, "2 of 2 inputs failed: a.wav, b.wav"));
+}
+
+TEST_CASE("a text that cannot be spoken stops no other, and a voice that is not there all") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_make_red + "printf -- '---\\n\\nTwo.\\n' > t.txt\n" + k_say_red +
+                            "--text-file t.txt --output-dir d; echo $?; ls d",
+                        top.path());
+  CAPTURE(ran.out, ran.err);
+  CHECK(contains(ran.out, "\n3\nt-02.mp4\n"));
+  CHECK(contains(ran.err, "text 1 of t.txt: the text holds nothing that can be spoken"));
+  const Ran voice =
+      shell(k_say_red + "--text-file t.txt --voice nobody --output-dir e", top.path());
+  CHECK(voice.status == 4);
+  CHECK_FALSE(contains(voice.err, "inputs failed"));
 }
 
 TEST_CASE("each paragraph of a text file is a video") {
@@ -74,6 +118,20 @@ TEST_CASE("each paragraph of a text file is a video") {
   CHECK(shell("echo Hello. | " + k_say_red + "--text-file - -o x.mp4", top.path()).status == 0);
   CHECK(contains(shell("echo | " + k_say_red + "--text-file - -o y.mp4", top.path()).err,
                  "standard input holds no text"));
+}
+
+TEST_CASE("a file of SSML is one text, and its empty lines are no end") {
+  const TemporaryDirectory top;
+  const Ran ran =
+      shell(k_make_red +
+                "printf '<speak>One.\\n\\n<break time=\"2s\"/>\\n\\nTwo.</speak>\\n' > t.ssml\n" +
+                k_say_red + "--text-file t.ssml --ssml -o x.mp4 --json",
+            top.path());
+  CAPTURE(ran.out, ran.err);
+  REQUIRE(ran.status == 0);
+  const std::size_t at = ran.out.find("\"duration_s\":");
+  REQUIRE(at != std::string::npos);
+  CHECK(std::stod(ran.out.substr(at + 13)) > 2.5);
 }
 
 TEST_CASE("a text in letters that the voice does not speak is warned of, with a voice that does") {

@@ -17,9 +17,8 @@ namespace {
 const std::string k_make_fast = R"(
 ffmpeg -loglevel error -f lavfi -i sine=frequency=300:duration=1 -ar 16000 a.wav
 mkdir p
-for i in $(seq -w 1 60); do
-  ffmpeg -loglevel error -f lavfi -i "color=0x$(printf '%02x' $((4 * 10#$i)))8080:s=96x96,noise=alls=30" -frames:v 1 p/$i.png
-done
+ffmpeg -loglevel error -f lavfi -i "nullsrc=s=96x96:r=60,geq=lum='16+3*N':cb=128:cr=128,noise=alls=30" \
+  -frames:v 60 p/%02d.png
 python3 -c 'print("{\"boxes\": [[20,20,70,70]" + ", null" * 59 + "]}")' > boxes.json
 navtalk avatar prepare --images p --face-boxes boxes.json --no-latents --fps 60 --loop --output fast 2> /dev/null
 )";
@@ -126,4 +125,30 @@ TEST_CASE("a lower quality or bit rate makes a smaller file") {
   CHECK(coarse < fine);
   CHECK(slow < fine);
   CHECK(next() == 2);
+}
+
+TEST_CASE("a quality or a rate that the format does not have is refused") {
+  const TemporaryDirectory top;
+  REQUIRE(shell(k_make_fast, top.path()).status == 0);
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Ran ran = shell(k_say_fast + options, top.path());
+    CAPTURE(options, ran.err);
+    CHECK(ran.status == 2);
+    CHECK(contains(ran.err, why));
+  };
+  refused("--crf 20 -o a.gif", "--crf and --bitrate are for");
+  refused("--bitrate 200 -o a.webp", "--crf and --bitrate are for");
+  refused("--crf 20 --frames f", "--crf and --bitrate are for");
+  refused("--crf 52 -o a.mp4", "--crf 52: H.264 has 0 to 51");
+  refused("-o a.gif", "60 frames per second are more than a .gif has: give --fps 50 or less");
+}
+
+TEST_CASE("the bar is gone when a video's line is written to the terminal") {
+  const TemporaryDirectory top;
+  const Ran ran = shell("{ " + k_make_fast +
+                            "\n} > /dev/null\nscript -qec 'navtalk infer --avatar ./fast --audio "
+                            "a.wav --fps 4 -o a.mp4' /dev/null",
+                        top.path());
+  CAPTURE(ran.out);
+  CHECK(contains(ran.out, "100%  4/4\x1b[K\r\x1b[Ka.mp4: 4 frames, "));
 }

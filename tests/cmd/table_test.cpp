@@ -48,3 +48,40 @@ TEST_CASE("the time that is left is unknown until the speed is known") {
   CHECK(progress_json(step) ==
         R"({"stage":"rendering","done":12,"total":null,"elapsed_s":2.0,"eta_s":null})");
 }
+
+TEST_CASE("the next of several videos has a time left of its own") {
+  using std::chrono::seconds;
+  const ProgressSteps::Clock::time_point start{};
+  for (const std::size_t frames : {1, 2, 100}) {
+    ProgressSteps steps(ProgressStyle::bar, start);
+    for (std::size_t i = 1; i <= frames; ++i)  // a second each
+      steps.take("rendering", i, frames, start + seconds(i));
+    const auto begun = start + seconds(frames + 10);  // the model was loaded
+    const auto first = steps.take("rendering", 1, 100, begun);
+    REQUIRE(first);
+    CHECK_FALSE(time_left(*first));
+    const auto later = steps.take("rendering", 3, 100, begun + seconds(2));
+    REQUIRE(later);
+    CHECK(time_left(*later)->count() == Approx(97));
+  }
+}
+
+TEST_CASE("progress in a pipe is a line every five seconds, and as JSON two a second") {
+  using std::chrono::milliseconds;
+  const ProgressSteps::Clock::time_point start{};
+  const auto shown = [&](ProgressStyle style) {
+    ProgressSteps steps(style, start);
+    std::vector<std::size_t> at;
+    for (std::size_t i = 1; i <= 120; ++i)  // ten a second
+      if (steps.take("rendering", i, 120, start + milliseconds(100 * i))) at.push_back(i);
+    return at;
+  };
+  CHECK(shown(ProgressStyle::lines) == std::vector<std::size_t>{50, 100});
+  const std::vector<std::size_t> json = shown(ProgressStyle::json);
+  CHECK(json.size() == 25);
+  CHECK(json.front() == 1);
+  CHECK(json[1] == 6);
+  CHECK(json.back() == 120);
+  CHECK(shown(ProgressStyle::bar).size() == 120);
+  CHECK(shown(ProgressStyle::none).empty());
+}

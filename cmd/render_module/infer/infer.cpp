@@ -10,13 +10,16 @@
 #include "avatars/render/render.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
+#include "cmd/render_module/infer/failures.h"
 #include "cmd/render_module/infer/output.h"
 #include "cmd/render_module/infer/sound_input.h"
 #include "cmd/render_module/infer/utterances.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
+#include "core/files/whole_file.h"
 #include "core/log/log.h"
+#include "core/process/stream_input.h"
 #include "gpu/model/model.h"
 
 namespace navtalk::cmd {
@@ -41,11 +44,15 @@ class Rendering {
 
   const std::string& avatar_id() const { return avatar_.info().id; }
   void refuse(const Utterance& utterance) const;
-  void render_one(const Utterance& utterance);
+  // stage: what it is called in the progress.
+  void render_one(const Utterance& utterance, const std::string& stage, Failures& failures);
 
  private:
-  InferOutput output_for(const Utterance& utterance) const;
+  void refuse_quality(const OutputTarget& target) const;
+  InferOutput::Options output_options(const Utterance& utterance) const;
   Model& model();
+  void write(const Utterance& utterance, const std::string& stage, InferOutput& output,
+             SoundInput& sound);
   void report(const Utterance& utterance, const RenderedVideo& video, double elapsed_s);
 
   InferOptions& options_;
@@ -54,6 +61,7 @@ class Rendering {
   FrameRate fps_ = 25;
   PictureSize size_;
   std::optional<Model> model_;
+  Clock::time_point start_;  // of the utterance
 };
 
 Model& Rendering::model() {
@@ -78,25 +86,61 @@ void Rendering::refuse(const Utterance& utterance) const {
   const OutputTarget target = output_target(utterance.output);
   if (target.kind == OutputTarget::Kind::standard_output && context_.json)
     throw Error(Code::usage, "--json and --output - both write to standard output: leave one out");
+  refuse_quality(target);
+  if (target.format != nullptr && fps_ > fastest_rate(*target.format))
+    throw Error(Code::usage,
+                fmt::format("{} frames per second are more than a {} has: give --fps "
+                            "{} or less, or another ending",
+                            text(fps_), target.format->ending, text(fastest_rate(*target.format))));
+  if (!utterance.audio.empty() && !is_stream(utterance.audio)) open_input(utterance.audio);
   if (!options_.force && target.kind == OutputTarget::Kind::file && fs::exists(target.path, other))
     throw Error(Code::invalid, target.path.string() + " exists: choose another output, or --force");
 }
 
-InferOutput Rendering::output_for(const Utterance& utterance) const {
-  return InferOutput({.target = output_target(utterance.output),
-                      .frames = options_.frames,
-                      .force = options_.force,
-                      .size = size_,
-                      .crf = options_.crf,
-                      .kbit_per_s = options_.kbit_per_s,
-                      .subtitles = options_.subtitles});
+void Rendering::refuse_quality(const OutputTarget& target) const {
+  constexpr double k_h264_highest_crf = 51;
+  if (!options_.crf && options_.kbit_per_s == 0) return;
+  const bool h264 = target.format != nullptr && target.format->pictures == PictureCodec::h264;
+  const bool vp9 = target.format != nullptr && target.format->pictures == PictureCodec::vp9;
+  if (!h264 && !vp9)
+    throw Error(Code::usage, "--crf and --bitrate are for .mp4, .mov, .mkv and .webm");
+  if (h264 && options_.crf > k_h264_highest_crf)
+    throw Error(Code::usage,
+                fmt::format("--crf {}: H.264 has 0 to {}", *options_.crf, k_h264_highest_crf));
 }
 
-void Rendering::render_one(const Utterance& utterance) {
-  const auto start = Clock::now();
-  InferOutput output = output_for(utterance);
-  SoundInput sound(utterance, options_, media_limits(context_), context_.stop);
-  Model& nets = model();
+InferOutput::Options Rendering::output_options(const Utterance& utterance) const {
+  return {.target = output_target(utterance.output),
+          .frames = options_.frames,
+          .force = options_.force,
+          .size = size_,
+          .crf = options_.crf,
+          .kbit_per_s = options_.kbit_per_s,
+          .subtitles = options_.subtitles};
+}
+
+void Rendering::render_one(const Utterance& utterance, const std::string& stage,
+                           Failures& failures) {
+  // A disk that is full, or a voice that is not there, is met by the next input too.
+  const auto of_output = [](Code code) { return code == Code::failed; };
+  const auto of_sound = [&](Code code) {
+    return code == Code::not_found && utterance.audio.empty();
+  };
+  start_ = Clock::now();
+  std::optional<InferOutput> output;
+  std::optional<SoundInput> sound;
+  const bool ready = failures.attempt(utterance, of_output, [&] {
+    output.emplace(output_options(utterance));
+  }) && failures.attempt(utterance, of_sound, [&] {
+    sound.emplace(utterance, options_, media_limits(context_), context_.stop);
+  });
+  if (!ready) return;
+  model();  // its errors are of no input
+  failures.attempt(utterance, of_output, [&] { write(utterance, stage, *output, *sound); });
+}
+
+void Rendering::write(const Utterance& utterance, const std::string& stage, InferOutput& output,
+                      SoundInput& sound) {
   try {
     output.start({.width = avatar_.info().width,
                   .height = avatar_.info().height,
@@ -106,19 +150,19 @@ void Rendering::render_one(const Utterance& utterance) {
                   .duration_s = sound.audio().duration_s(),
                   .cues = sound.cues()});
     render(
-        nets, avatar_, sound.take_audio(),
+        model(), avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
          .unsharp =
              options_.sharpen ? std::optional(Unsharp{.amount = *options_.sharpen}) : std::nullopt},
         [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
           output.write(bgr);
-          context_.progress("rendering", static_cast<std::size_t>(t + 1),
+          context_.progress(stage, static_cast<std::size_t>(t + 1),
                             static_cast<std::size_t>(count));
         },
         context_.stop);
     const RenderedVideo video = output.finish(context_.stop);
-    report(utterance, video, std::chrono::duration<double>(Clock::now() - start).count());
+    report(utterance, video, std::chrono::duration<double>(Clock::now() - start_).count());
   } catch (const Error& error) {
     throw Error(error.code(), sound.named(error.message()));
   }
@@ -126,6 +170,11 @@ void Rendering::render_one(const Utterance& utterance) {
 
 void Rendering::report(const Utterance& utterance, const RenderedVideo& video, double elapsed_s) {
   const double duration_s = fps_.seconds(video.frames);
+  context_.clear_progress();
+  if (video.lacks_letters)
+    log::warn(
+        "no font of this system has some of the subtitles' letters: install one, such as "
+        "the package fonts-noto-cjk for Chinese, Japanese and Korean");
   if (context_.json) {
     nlohmann::ordered_json object;
     if (!utterance.audio.empty()) put_path(object, "audio", utterance.audio);
@@ -167,11 +216,20 @@ void make_folder(const fs::path& folder) {
 
 int infer(InferOptions& options, Context& context) {
   Rendering rendering(options, context);
-  const std::vector<Utterance> utterances =
-      list_utterances(options, rendering.avatar_id(), context.stop);
-  for (const Utterance& utterance : utterances) rendering.refuse(utterance);
-  make_folder(options.output_directory);
-  for (const Utterance& utterance : utterances) rendering.render_one(utterance);
+  std::vector<Utterance> utterances = list_utterances(options, rendering.avatar_id(), context.stop);
+  Failures failures(context, utterances.size());
+  const auto none = [](Code) { return false; };
+  std::erase_if(utterances, [&](const Utterance& utterance) {
+    return !failures.attempt(utterance, none, [&] { rendering.refuse(utterance); });
+  });
+  if (!utterances.empty()) make_folder(options.output_directory);
+  for (std::size_t i = 0; i < utterances.size(); ++i) {
+    const std::string stage = utterances.size() == 1
+                                  ? "rendering"
+                                  : fmt::format("rendering {} of {}", i + 1, utterances.size());
+    rendering.render_one(utterances[i], stage, failures);
+  }
+  failures.throw_if_any();
   return 0;
 }
 

@@ -146,7 +146,7 @@ void InferOutput::write_subtitles() {
 }
 
 RenderedVideo InferOutput::finish(const std::stop_token& stop) {
-  RenderedVideo video{.frames = count_};
+  RenderedVideo video{.frames = count_, .lacks_letters = painter_ && painter_->lacks_letters()};
   if (writer_) {
     with_names([&] { writer_->finish(); });
     writer_.reset();

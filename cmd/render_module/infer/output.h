@@ -23,6 +23,7 @@ namespace navtalk::cmd {
 struct RenderedVideo {
   std::optional<std::filesystem::path> file, frames_directory, subtitles;
   std::int64_t frames = 0;
+  bool lacks_letters = false;  // of burnt subtitles, in every font of the system
 };
 
 class InferOutput {

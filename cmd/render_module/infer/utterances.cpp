@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -45,22 +46,43 @@ std::vector<std::string> paragraphs_of(std::string_view text) {
   return paragraphs;
 }
 
+// One text, whose elements may hold empty lines.
+std::vector<std::string> whole(std::string_view text) {
+  const std::string_view document = trim(text);
+  return document.empty() ? std::vector<std::string>() : std::vector{std::string(document)};
+}
+
 std::string stem_of(const fs::path& input) {
   return is_stream(input) ? "speech" : input.stem().string();
 }
 
-std::vector<Utterance> inputs_of(const InferOptions& options, const std::stop_token& stop) {
-  if (!options.text.empty()) return {{.text = options.text, .output = "speech"}};
+// Streams have no names of their own: several of them are numbered.
+std::vector<Utterance> recordings(const std::vector<fs::path>& audio) {
+  if (std::ranges::count(audio, fs::path("-")) > 1)
+    throw Error(Code::usage, "--audio - stands for standard input, which is read once");
+  const bool several = std::ranges::count_if(audio, is_stream) > 1;
   std::vector<Utterance> inputs;
-  if (options.text_file.empty()) {
-    for (const fs::path& audio : options.audio)
-      inputs.push_back({.audio = audio, .output = stem_of(audio)});
-    return inputs;
+  int streams = 0;
+  for (const fs::path& file : audio) {
+    std::string output = stem_of(file);
+    if (several && is_stream(file)) output += fmt::format("-{:02}", ++streams);
+    inputs.push_back({.audio = file, .output = output, .name = stream_name(file)});
   }
-  for (std::string& text : paragraphs_of(text_of(options.text_file, stop))) {
+  return inputs;
+}
+
+std::vector<Utterance> inputs_of(const InferOptions& options, const std::stop_token& stop) {
+  if (!options.text.empty())
+    return {{.text = options.text, .output = "speech", .name = "the text"}};
+  if (options.text_file.empty()) return recordings(options.audio);
+  std::vector<Utterance> inputs;
+  const std::string content = text_of(options.text_file, stop);
+  for (std::string& text : options.ssml ? whole(content) : paragraphs_of(content)) {
+    const std::size_t number = inputs.size() + 1;
     inputs.push_back(
         {.text = std::move(text),
-         .output = fmt::format("{}-{:02}", stem_of(options.text_file), inputs.size() + 1)});
+         .output = fmt::format("{}-{:02}", stem_of(options.text_file), number),
+         .name = fmt::format("text {} of {}", number, stream_name(options.text_file))});
   }
   if (inputs.empty()) throw Error(Code::invalid, stream_name(options.text_file) + " holds no text");
   return inputs;

@@ -43,6 +43,8 @@ void Muxer::start() {
     av_dict_set(&options, "frag_duration", "500000", 0);  // microseconds
   } else if (indexed) {
     av_dict_set(&options, "movflags", "+faststart", 0);
+  } else if (std::strcmp(target_.muxer, "webp") == 0) {
+    av_dict_set(&options, "loop", "0", 0);  // without end, as FFmpeg's GIFs; by default once
   }
   const int rc = avformat_write_header(context_, &options);
   av_dict_free(&options);

@@ -7,6 +7,7 @@ namespace navtalk {
 namespace {
 
 constexpr double k_longest_picture_s = 60;
+constexpr FrameRate k_fastest = 1000, k_fastest_gif = 50;  // browsers slow faster GIFs down
 
 constexpr std::array k_formats = {
     VideoFormat{".mp4", "mp4", PictureCodec::h264, SoundCodec::aac},
@@ -28,6 +29,10 @@ const VideoFormat* video_format(const std::filesystem::path& name) {
 }
 
 const VideoFormat& mp4_format() { return k_formats.front(); }
+
+FrameRate fastest_rate(const VideoFormat& format) {
+  return format.pictures == PictureCodec::gif ? k_fastest_gif : k_fastest;
+}
 
 std::string video_endings() {
   std::string all;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/frame_rate.h"
+
 namespace navtalk {
 
 enum class PictureCodec { h264, vp9, gif, webp };
@@ -20,6 +22,8 @@ struct VideoFormat {
 // The format that the ending of `name` stands for, in lower or upper case; nullptr for another one.
 const VideoFormat* video_format(const std::filesystem::path& name);
 const VideoFormat& mp4_format();
+// Frames per second that the format has at most.
+FrameRate fastest_rate(const VideoFormat& format);
 // ".mp4, .mov, .mkv, .webm, .gif, .webp", for messages.
 std::string video_endings();
 

@@ -20,15 +20,14 @@ using media::FramePtr;
 
 // Frames between the caller and the encoder: enough that neither waits for the other's jitter.
 constexpr std::size_t k_frames = 4;
-constexpr int k_largest_side = 16384;    // H.264's and WebP's
-constexpr FrameRate k_fastest_gif = 50;  // browsers slow down what claims to be faster
+constexpr int k_largest_side = 16384;  // H.264's and WebP's
 
 void check_options(const VideoOptions& options) {
   const auto fits = [](int side) { return side > 0 && side <= k_largest_side; };
   if (!fits(options.width) || !fits(options.height))
     throw Error(Code::invalid, "a video of " + std::to_string(options.width) + "x" +
                                    std::to_string(options.height) + " pixels cannot be written");
-  const FrameRate fastest = options.format->pictures == PictureCodec::gif ? k_fastest_gif : 1000;
+  const FrameRate fastest = fastest_rate(*options.format);
   if (options.fps < 1 || options.fps > fastest)
     throw Error(Code::invalid,
                 "a video of " + text(options.fps) + " frames per second cannot be written as " +

@@ -33,3 +33,13 @@ TEST_CASE("what is said stands at the bottom of the picture while it is said") {
   CHECK(painted(painter, 2.5) == Image(320, 240));
   CHECK(bright(painted(painter, 3.5), 160, 240) > 20);
 }
+
+TEST_CASE("a letter that no font has is told") {
+  SubtitlePainter known(320, 240, {{1, 2, "Hello"}});
+  painted(known, 1.5);
+  CHECK_FALSE(known.lacks_letters());
+  SubtitlePainter unknown(320, 240, {{1, 2, "\U000F1234"}});  // of private use
+  CHECK_FALSE(unknown.lacks_letters());
+  painted(unknown, 1.5);
+  CHECK(unknown.lacks_letters());
+}

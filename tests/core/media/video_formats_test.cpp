@@ -106,6 +106,27 @@ TEST_CASE("each format holds the pictures and the sound that were written") {
   CHECK(*std::ranges::max_element(sound.samples) == Approx(0.5).margin(0.1));
 }
 
+TEST_CASE("pictures that move begin again at their end") {
+  const ScratchFolder folder;
+  const auto written = [&](const std::string& name) {
+    VideoWriter writer({.path = folder / name,
+                        .format = video_format(name),
+                        .width = 32,
+                        .height = 32,
+                        .fps = 10});
+    for (int t = 0; t < 2; ++t) writer.write(face_like(32, t).view());
+    writer.finish();
+    return head_of(folder / name, 4096);
+  };
+  const std::string forever("\0\0", 2);  // how often: 0 stands for that
+  const std::string gif = written("a.gif"), webp = written("a.webp");
+  const std::size_t in_gif = gif.find("NETSCAPE2.0"), in_webp = webp.find("ANIM");
+  REQUIRE(in_gif != std::string::npos);
+  REQUIRE(in_webp != std::string::npos);
+  CHECK(gif.substr(in_gif + 13, 2) == forever);    // behind the size and the kind of the block
+  CHECK(webp.substr(in_webp + 12, 2) == forever);  // behind the size of the chunk and the colour
+}
+
 TEST_CASE("a GIF that is too fast for browsers is refused") {
   const ScratchFolder folder;
   expect_error(Code::invalid, {"1 to 50"}, [&] {
