@@ -83,6 +83,7 @@ class Gateway(unittest.TestCase):
         socket = self.gateway.connect()
         socket.send(START)
         receive(socket, "session.ready")
+        next_picture(socket)
         (worker,) = worker_processes(self.gateway.folder)
         os.kill(worker, signal.SIGKILL)
         self.assertGreater(receive(socket, "worker.changed")["gap_s"], 0)

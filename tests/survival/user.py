@@ -1,6 +1,7 @@
 """Users: WebSocket clients that wait, hold a session and leave, each on a thread of its own."""
 
 import json
+import queue
 import threading
 import time
 
@@ -8,42 +9,44 @@ import websocket
 
 START = json.dumps({"type": "session.start"})
 END = json.dumps({"type": "session.end"})
+CLOSED = {"type": "closed"}
 
 
 class Session:
-    """One connection of one user, driven by its caller."""
+    """One connection of one user, driven by its caller. What comes is read at once: the gateway cuts a client that reads nothing."""
 
     def __init__(self, url, timeout_s=60):
         self.socket = websocket.create_connection(url.replace("http", "ws") + "/v1/realtime", timeout=timeout_s)
-        self.socket.send(START)
+        self.socket.settimeout(None)
         self.positions = []
         self.ready = None
+        self.frames = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.socket.send(START)
+
+    def _read(self):
+        """Pictures, sound and the rate that a busy machine keeps up with are passed over."""
+        try:
+            while frame := self.socket.recv():
+                if isinstance(frame, str) and json.loads(frame)["type"] != "quality":
+                    self.frames.put(json.loads(frame))
+        except (websocket.WebSocketException, OSError, ValueError):
+            pass
+        self.frames.put(CLOSED)
 
     def receive(self, timeout_s):
-        """The next frame as a dictionary; None when none came in time; {"type": "closed"} at the end."""
-        end = time.monotonic() + timeout_s
+        """The next frame as a dictionary; None when none came in time; CLOSED at the end."""
         try:
-            text = self._receive_text(end)
-        except websocket.WebSocketTimeoutException:
+            frame = self.frames.get(timeout=max(0.001, timeout_s))
+        except queue.Empty:
             return None
-        except (websocket.WebSocketException, OSError):
-            return {"type": "closed"}
-        frame = json.loads(text) if text else {"type": "closed"}
+        if frame is CLOSED:
+            self.frames.put(CLOSED)
         if frame["type"] == "queue.update":
             self.positions.append(frame["position"])
         if frame["type"] == "session.ready":
             self.ready = frame
         return frame
-
-    def _receive_text(self, end):
-        """The next text; pictures, sound and the rate that a busy machine keeps up with are passed over."""
-        while True:
-            self.socket.settimeout(max(0.001, end - time.monotonic()))
-            frame = self.socket.recv()
-            if not frame or (isinstance(frame, str) and json.loads(frame)["type"] != "quality"):
-                return frame
-            if time.monotonic() >= end:
-                raise websocket.WebSocketTimeoutException("nothing but media")
 
     def wait_ready(self, timeout_s):
         """True with a session; False when it was refused, ended, or too late."""

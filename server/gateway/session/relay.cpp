@@ -51,6 +51,7 @@ Relay::Relay(Client& client, Parts parts)
       parts_(std::move(parts)),
       control_frames_(parts_.options.control_frames, Signal::Clock::now()),
       gate_(parts_.options.slow_video),
+      stream_(StreamTracker::Clock::now()),
       from_client_wakes_(parts_.executor),
       closing_(parts_.executor) {}
 

@@ -89,7 +89,7 @@ class Relay {
   const Parts parts_;
   TokenBucket control_frames_;
   VideoGate gate_;
-  StreamTracker stream_{};
+  StreamTracker stream_;
   std::shared_ptr<WebSocket> worker_{};
   std::optional<Frame> quality_{};     // the last one of this worker
   std::optional<Frame> last_words_{};  // of the worker, when it ends the session

@@ -22,7 +22,7 @@ std::optional<StreamPosition> StreamTracker::position(Clock::time_point now) con
 }
 
 StreamTracker::Clock::duration StreamTracker::since_last(Clock::time_point now) const {
-  return last_at_ ? now - *last_at_ : Clock::duration{};
+  return now - last_at_;
 }
 
 }  // namespace navtalk::server

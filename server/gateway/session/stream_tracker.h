@@ -15,15 +15,18 @@ class StreamTracker {
  public:
   using Clock = std::chrono::steady_clock;
 
+  explicit StreamTracker(Clock::time_point begin) : last_at_(begin) {}
+
   void note(const MediaHeader& header, Clock::time_point now);
   // Where another worker goes on now: after everything that was noted. nullopt: no media yet.
   std::optional<StreamPosition> position(Clock::time_point now) const;
-  // Since the last frame of media; 0: there was none.
+  // Since the last frame of media, or since the beginning.
   Clock::duration since_last(Clock::time_point now) const;
 
  private:
   StreamPosition next_{};  // its clock is that of the latest frame
-  std::optional<Clock::time_point> latest_at_{}, last_at_{};
+  std::optional<Clock::time_point> latest_at_{};
+  Clock::time_point last_at_;
 };
 
 }  // namespace navtalk::server

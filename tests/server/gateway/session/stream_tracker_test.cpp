@@ -19,13 +19,13 @@ MediaHeader picture(std::uint32_t sequence, std::chrono::microseconds time) {
 }  // namespace
 
 TEST_CASE("a session without media stands nowhere") {
-  const StreamTracker stream;
+  const StreamTracker stream(k_begin);
   CHECK_FALSE(stream.position(k_begin));
-  CHECK(stream.since_last(k_begin) == 0s);
+  CHECK(stream.since_last(k_begin + 1s) == 1s);
 }
 
 TEST_CASE("another worker goes on with the next numbers, at the time that it is by then") {
-  StreamTracker stream;
+  StreamTracker stream(k_begin);
   stream.note(picture(6, 240ms), k_begin);
   stream.note(sound(3, 280ms), k_begin + 40ms);
   // A picture is made after the sound of its time was sent: the clock is the sound's.
@@ -36,7 +36,7 @@ TEST_CASE("another worker goes on with the next numbers, at the time that it is 
 }
 
 TEST_CASE("the clock of a session never stands still, whatever the worker's clock does") {
-  StreamTracker stream;
+  StreamTracker stream(k_begin);
   stream.note(picture(6, 240ms), k_begin);
   CHECK(stream.position(k_begin)->clock == 280ms);
   stream.note(picture(7, 200ms), k_begin + 1s);  // of a worker whose clock went back
@@ -46,7 +46,7 @@ TEST_CASE("the clock of a session never stands still, whatever the worker's cloc
 }
 
 TEST_CASE("sequence numbers go on after the last one of 32 bits") {
-  StreamTracker stream;
+  StreamTracker stream(k_begin);
   stream.note(sound(0xffffffff, 0ms), k_begin);
   CHECK(stream.position(k_begin)->sounds == 0);
 }
