@@ -2,6 +2,8 @@
 // sqlite_backend.h and postgres_backend.h. Thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,9 +24,16 @@ struct Transaction {
   DbConnection& db;
   TimePoint now{};               // the store's clock
   TimePoint wall{};              // the wall clock, for people
-  std::uint64_t generation = 0;  // grows when commits may have been undone
+  std::uint64_t generation = 0;  // grows when commits may have been undone, see next_generation()
   bool notify = false;           // set by changes that matter to waiters
 };
+
+// At least the time in seconds, so that generations of a store which was lost, or of an earlier copy of
+// this one, are lower; and above the one before, whatever the clock shows.
+inline std::uint64_t next_generation(std::uint64_t before, TimePoint now) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+  return std::max(before + 1, static_cast<std::uint64_t>(seconds));
+}
 
 class StoreBackend {
  public:

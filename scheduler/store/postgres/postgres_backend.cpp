@@ -74,10 +74,11 @@ Begun begin(PostgresConnection& db, Durability durability) {
               .transaction_id = column::text(*rows, 1),
               .generation = column::number<std::uint64_t>(*rows, 2)};
   if (rows->integer(3) == 0) {
+    begun.generation = next_generation(begun.generation, begun.now);
     db.script(
-        "SET LOCAL synchronous_commit TO on; UPDATE generation SET number = number + 1; "
-        "INSERT INTO uncrashed VALUES (1)");
-    ++begun.generation;
+        fmt::format("SET LOCAL synchronous_commit TO on; UPDATE generation SET number = {}; "
+                    "INSERT INTO uncrashed VALUES (1)",
+                    begun.generation));
   }
   return begun;
 }

@@ -230,8 +230,9 @@ void SqliteBackend::start_clock() {
     auto open = (*db).begin(SqliteConnection::Access::write);
     const auto [before, last] = known();
     if (before != boot) {
-      wall_minus_boot_ = std::max(wall_clock(), last).time_since_epoch() - since_boot();
-      if (!before.empty()) ++generation_;
+      const TimePoint time = std::max(wall_clock(), last);
+      wall_minus_boot_ = time.time_since_epoch() - since_boot();
+      if (!before.empty()) generation_ = next_generation(generation_, time);
       (*db).run("UPDATE clock SET boot_id = $1, wall_minus_boot = $2, generation = $3",
                 {boot, wall_minus_boot_.count(), static_cast<std::int64_t>(generation_)});
     }

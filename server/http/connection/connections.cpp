@@ -35,11 +35,17 @@ std::optional<Connections::Place> Connections::add(boost::asio::ip::tcp::socket 
   const auto counted = of_neighbours_.find(neighbours);
   if (counted != of_neighbours_.end() && counted->second >= limits_.per_address)
     return std::nullopt;
-  if (open() >= limits_.connections) make_room();
-  if (open() >= limits_.connections + limits_.reserve) return std::nullopt;
-  const bool reserve = open() >= limits_.connections;
+  const bool reserve =
+      regular_ >= limits_.connections && !make_room([](const Connection& connection) {
+        return !connection.reserve;
+      });
+  if (reserve && in_reserve_ >= limits_.reserve && !make_room([](const Connection& connection) {
+        return connection.reserve;
+      }))
+    return std::nullopt;
   const Place place = all_.emplace(all_.end(), std::move(socket));
   place->reserve = reserve;
+  ++count_of(*place);
   place->peer = address.to_string();
   place->neighbours = neighbours;
   if (!neighbours.empty()) ++of_neighbours_[neighbours];
@@ -58,20 +64,26 @@ void Connections::asks(Connection& connection) {
 
 void Connections::remove(Place connection) {
   asks(*connection);
-  if (connection->displaced) --displaced_;
+  if (!connection->displaced) --count_of(*connection);
   const auto counted = of_neighbours_.find(connection->neighbours);
   if (counted != of_neighbours_.end() && --counted->second == 0) of_neighbours_.erase(counted);
   all_.erase(connection);
 }
 
-bool Connections::make_room() {
-  if (waiting_.empty()) return false;
-  Connection& longest = *waiting_.front();
+bool Connections::make_room(bool (*may_go)(const Connection&)) {
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const Connection* connection) { return may_go(*connection); });
+  if (at == waiting_.end()) return false;
+  Connection& longest = **at;
   asks(longest);
   longest.displaced = true;
-  ++displaced_;
+  --count_of(longest);
   longest.tcp().close();
   return true;
+}
+
+bool Connections::make_room() {
+  return make_room([](const Connection&) { return true; });
 }
 
 }  // namespace navtalk::server

@@ -42,8 +42,8 @@ class Connections {
 
   explicit Connections(const HttpLimits& limits) : limits_(limits) {}
 
-  // Makes room first if there is none; nullopt: there is still none, or its address has as many as it
-  // may, and the socket is closed.
+  // Makes room first if there is none, in the reserve only where the reserve is full too; nullopt: there
+  // is still none, or its address has as many as it may, and the socket is closed.
   std::optional<Place> add(boost::asio::ip::tcp::socket socket);
   // It has no complete request (yet), or has one.
   void waits(Connection& connection);
@@ -56,14 +56,17 @@ class Connections {
   std::list<Connection>& all() { return all_; }
 
  private:
-  // Without those that are displaced: their descriptors are free.
-  std::size_t open() const { return all_.size() - displaced_; }
+  bool make_room(bool (*may_go)(const Connection&));
+  std::size_t& count_of(const Connection& connection) {
+    return connection.reserve ? in_reserve_ : regular_;
+  }
 
   const HttpLimits limits_;
   std::map<std::string, std::size_t> of_neighbours_{};
   std::list<Connection> all_{};
   std::list<Connection*> waiting_{};  // longest first
-  std::size_t displaced_ = 0;
+  // Without those that are displaced: their descriptors are free.
+  std::size_t regular_ = 0, in_reserve_ = 0;
 };
 
 }  // namespace navtalk::server

@@ -53,6 +53,17 @@ STORE_TEST("what an operator paused under version 2 is kept under version 3") {
   CHECK(!store->setting("operator.paused"));
 }
 
+STORE_TEST("a store that exists gives epochs above those that it gave under version 6") {
+  const TestType place;
+  {
+    const auto db = at_version(6, place);
+    insert_paused(*db, "runpod-1", 5);
+    db->script("UPDATE gpus SET state = 0, epoch = 7, slots = 1, url = 'http://127.0.0.1:1'");
+  }
+  const auto store = place.open();
+  CHECK(claimed(*store, user("u")).epoch > std::uint64_t{1} << 40);
+}
+
 STORE_TEST("a list of pauses that version 3 cannot read keeps nothing") {
   const std::string text = GENERATE("", "nonsense", "[]", R"({"runpod-1":"x"})");
   const TestType place;

@@ -1,6 +1,8 @@
 // The store's contract: claims, leases, epochs, demand.
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "tests/scheduler/store/pool_store_contract.h"
 
@@ -22,6 +24,10 @@ Gpu aged(int microseconds, Gpu gpu) {
   return gpu;
 }
 
+std::int64_t whole_seconds(TimePoint time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
 }  // namespace
 
 STORE_TEST("a claim leases the lowest free slot, runs the GPU and raises its epoch") {
@@ -34,7 +40,6 @@ STORE_TEST("a claim leases the lowest free slot, runs the GPU and raises its epo
   const Lease first = claimed(*store, user("u1", "acme"));
   CHECK(first.gpu.text == "a");
   CHECK(first.slot == 0);
-  CHECK(first.epoch == 1);
   CHECK(first.url == "http://127.0.0.1:7");
   CHECK(first.tenant.text == "acme");
   CHECK(first.gateway == "gateway-1");
@@ -43,14 +48,14 @@ STORE_TEST("a claim leases the lowest free slot, runs the GPU and raises its epo
   const Gpu row = found(*store, "a");
   CHECK(row.state == State::running);
   CHECK(row.sessions == 1);
-  CHECK(row.epoch == 1);
+  CHECK(row.epoch == first.epoch);
   CHECK(row.version == 2);
   CHECK(row.reserved_for.empty());
   CHECK(claimed(*store, user("u2")).slot == 1);
   REQUIRE(store->release(first.id, first.epoch));
   const Lease third = claimed(*store, user("u3"));
   CHECK(third.slot == 0);
-  CHECK(third.epoch == 3);
+  CHECK(third.epoch == first.epoch + 2);
   CHECK(store->leases().size() == 2);
 }
 
@@ -60,20 +65,46 @@ STORE_TEST("a worker that is removed and added again gets epochs above those of 
   Gpu gpu = from(Source::external, gpu_row("a"));
   gpu.url = "http://127.0.0.1:7";
   add(*store, gpu);
+  std::uint64_t seen = 0;
   for (const char* name : {"u1", "u2", "u3"}) {
     const Lease lease = claimed(*store, user(name));
+    seen = lease.epoch;
     REQUIRE(store->release(lease.id, lease.epoch));
   }
   add(*store, gpu_row("b"));  // may be the same worker under another URL
-  CHECK(found(*store, "a").epoch == 3);
+  CHECK(found(*store, "a").epoch == seen);
   REQUIRE(store->remove({"a"}, found(*store, "a").version, {"test", "removed"}));
   gpu.id = {"c"};
   add(*store, gpu);
   CHECK(found(*store, "c").epoch == 0);  // it has served nobody
   const auto other = place.open();
-  for (const char* name : {"u4", "u5"}) CHECK(claimed(*other, user(name)).epoch == 4);
-  CHECK(found(*store, "b").epoch == 4);
-  CHECK(found(*store, "c").epoch == 4);
+  for (const char* name : {"u4", "u5"}) CHECK(claimed(*other, user(name)).epoch == seen + 1);
+  CHECK(found(*store, "b").epoch == seen + 1);
+  CHECK(found(*store, "c").epoch == seen + 1);
+}
+
+STORE_TEST("a store that is made later gives epochs above those of one that was lost") {
+  std::uint64_t seen = 0;
+  std::int64_t lost_at = 0;
+  {
+    const TestType place;
+    const auto lost = place.open();
+    add(*lost, gpu_row("a"));
+    lost_at = whole_seconds(lost->now());
+    for (int i = 0; i < 3; ++i) {
+      const Lease lease = claimed(*lost, user("u"));
+      seen = lease.epoch;
+      REQUIRE(lost->release(lease.id, lease.epoch));
+    }
+  }
+  const TestType place;
+  // Two stores of one second would give the same epochs.
+  while (whole_seconds(std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now())) <=
+         lost_at)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto store = place.open();
+  add(*store, gpu_row("a"));
+  CHECK(claimed(*store, user("u")).epoch > seen);
 }
 
 STORE_TEST("asking again gives the same lease, and no second one") {

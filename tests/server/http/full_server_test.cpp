@@ -13,6 +13,7 @@ using namespace navtalk;
 using namespace navtalk::server;
 using namespace navtalk::tests;
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -53,6 +54,27 @@ std::string get_text(const std::string& path) {
   return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
 }
 
+// The first half of a request, and its rest later.
+class SlowRequest {
+ public:
+  explicit SlowRequest(RawClient& client) : client_(client) { client_.send(text_.substr(0, half())); }
+  std::string finish() const {
+    client_.send(text_.substr(half()));
+    return client_.receive_all();
+  }
+
+ private:
+  std::size_t half() const { return text_.size() / 2; }
+  const std::string text_ = get_text("/healthz");
+  RawClient& client_;
+};
+
+std::string health(const FullServer& serving) {
+  RawClient client(serving.url());
+  client.send(get_text("/healthz"));
+  return client.receive_all();
+}
+
 bool echoes(SocketClient& client) {
   client.send("hello");
   const auto frame = client.receive();
@@ -85,6 +107,32 @@ TEST_CASE("users who fill a server keep out further users, not operators and hea
   }));
   CHECK(status == 503);
   CHECK(echoes(first));
+}
+
+TEST_CASE("a connection of the reserve is closed for another one only when the reserve is full") {
+  const FullServer serving({.request = 60s, .connections = 1, .reserve = 2});
+  SocketClient user(serving.url(), "/socket");
+  REQUIRE(echoes(user));
+  RawClient slow(serving.url());
+  const SlowRequest request(slow);
+  CHECK_THAT(health(serving), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(request.finish(), Catch::StartsWith("HTTP/1.1 200 "));
+  const RawClient idle(serving.url()), idle_too(serving.url());
+  CHECK_THAT(health(serving), Catch::StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("a user gets a place that is free while the reserve is in use") {
+  const FullServer serving({.request = 60s, .connections = 2, .reserve = 16});
+  SocketClient user(serving.url(), "/socket");
+  REQUIRE(echoes(user));
+  auto other = std::make_unique<SocketClient>(serving.url(), "/socket");
+  REQUIRE(echoes(*other));
+  RawClient slow(serving.url());
+  const SlowRequest request(slow);
+  CHECK_THAT(health(serving), Catch::StartsWith("HTTP/1.1 200 "));  // the slow one is in the reserve
+  other.reset();
+  REQUIRE(eventually([&] { return SocketClient(serving.url(), "/socket").connected(); }));
+  CHECK_THAT(request.finish(), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("connections that ask for nothing keep nobody out, and close no session") {
