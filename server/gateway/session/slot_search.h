@@ -10,7 +10,7 @@
 // blames no worker, and tries again a few times.
 //
 // While the store does not answer, the client is told so and asked for again every second; one that
-// has a place keeps it.
+// has a place keeps it. The client of a call that waits, as for a locked database, is told meanwhile.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -60,8 +60,10 @@ class SlotSearch {
     std::chrono::steady_clock::time_point at{};
   };
 
-  // nullopt: the store did not answer.
+  // nullopt: the store did not answer. The client is told before, when the answer takes long.
+  Awaitable<std::optional<Allocation>> ask_in_time();
   Awaitable<std::optional<Allocation>> ask();
+  void tell_store_away();
   Awaitable<Next> follow(const Allocation& allocation);
   Awaitable<Next> wait_for_store();
   Awaitable<Next> wait_for_change();
@@ -83,6 +85,7 @@ class SlotSearch {
   int shortages_ = 0;      // in a row
   bool arrived_ = false;   // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
+  bool told_away_ = false;
   std::unique_ptr<WebSocket> worker_{};
 };
 
