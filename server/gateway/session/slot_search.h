@@ -80,12 +80,12 @@ class SlotSearch {
   const Parts parts_;
   const std::string& start_;
   Shown shown_{};
-  int failed_starts_ = 0;  // workers that were reached and could not start the session
-  int fenced_ = 0;         // leases that a worker took for old
-  int shortages_ = 0;      // in a row
-  bool arrived_ = false;   // the allocator has answered once
+  int failed_starts_ = 0;   // workers that were reached and could not start the session
+  bool told_away_ = false;  // that the store is away
+  int fenced_ = 0;          // leases that a worker took for old
+  int shortages_ = 0;       // in a row
+  bool arrived_ = false;    // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
-  bool told_away_ = false;
   std::unique_ptr<WebSocket> worker_{};
 };
 
