@@ -1,6 +1,7 @@
 #include "cmd/pool/providers.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/error.h"
 #include "core/log/log.h"
@@ -13,10 +14,21 @@ namespace navtalk::cmd {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+// Under a minute in all with two catalogs. A create that is answered later is found by its name.
+void hurry(runpod::ApiOptions& api) {
+  api.timeout = 10s;
+  api.deadline = 15s;
+  api.slow_timeout = api.slow_deadline = 20s;
+  api.catalog_timeout = api.lookup_timeout = 4s;
+}
+
 runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& identity,
-                                      const WorkerTokens& worker_tokens) {
+                                      const WorkerTokens& worker_tokens, CloudPatience patience) {
   const auto& cloud = config.runpod;
   runpod::ProviderOptions options;
+  if (patience == CloudPatience::timer) hurry(options.api);
   options.api.url = cloud.api_url;
   options.proxy_url = cloud.proxy_url;
   options.worker_tokens = worker_tokens;
@@ -35,8 +47,8 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
 std::unique_ptr<runpod::RunpodProvider> cloud_provider(const Config& config,
                                                        const PoolIdentity& identity,
                                                        const WorkerTokens& worker_tokens,
-                                                       PoolStore& store) {
-  runpod::ProviderOptions options = cloud_options(config, identity, worker_tokens);
+                                                       PoolStore& store, CloudPatience patience) {
+  runpod::ProviderOptions options = cloud_options(config, identity, worker_tokens, patience);
   if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
     options.cap = runpod::SpendingCap{
         .reserve =
@@ -67,11 +79,11 @@ bool cloud_is_reached(const Config& config, PoolStore& store) {
 
 PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
                              const WorkerTokens& worker_tokens, PoolStore& store,
-                             const std::stop_token& stop)
+                             const std::stop_token& stop, CloudPatience patience)
     : external_(std::make_unique<ExternalProvider>(worker_tokens)) {
   if (!cloud_is_reached(config, store)) return;
   try {
-    auto cloud = cloud_provider(config, identity, worker_tokens, store);
+    auto cloud = cloud_provider(config, identity, worker_tokens, store, patience);
     // The cap counts what the next one will cost.
     if (has_cloud(config)) cloud->learn_prices(stop);
     cloud_ = std::move(cloud);

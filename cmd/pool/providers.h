@@ -3,6 +3,7 @@
 // off. Local workers belong to `navtalk serve`.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -16,12 +17,17 @@
 
 namespace navtalk::cmd {
 
+// How long calls to the cloud may take. `timer`: short enough for a process that runs every minute, even
+// where no call is answered: list and catalog, then a create that asks for the catalog again.
+enum class CloudPatience : std::uint8_t { usual, timer };
+
 class PoolProviders {
  public:
   // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
   // this, tells what the cap on spending leaves.
   PoolProviders(const Config& config, const PoolIdentity& identity,
-                const WorkerTokens& worker_tokens, PoolStore& store, const std::stop_token& stop);
+                const WorkerTokens& worker_tokens, PoolStore& store, const std::stop_token& stop,
+                CloudPatience patience = CloudPatience::usual);
 
   std::vector<Provider*> all() const;
   // What the next cloud GPU is expected to cost by what is known now; 0 without a cloud.

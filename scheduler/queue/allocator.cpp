@@ -47,6 +47,7 @@ Allocation Allocator::check(Claimant claimant) {
   claimant = complete(std::move(claimant));
   if (auto lease = store_.claim(claimant, options_.lease)) {
     promised_.with([&](auto& promised) { promised.erase(claimant.id); });
+    kept_places_.tries(claimant.id, lease->id);
     return *lease;
   }
   if (auto stands_aside = aside(claimant)) return *stands_aside;
@@ -74,9 +75,11 @@ std::optional<Allocation> Allocator::aside(const Claimant& claimant) {
       if (waiter.arrived_at < since) ++before;
     }
   }
+  kept_places_.keep(claimant, since);
   if (!refuses || others == 0) return std::nullopt;
   if (queued) store_.step_aside(claimant.id);
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;
+  before += kept_places_.ahead_of(claimant, since, view->waiters);
   return Waiting{.position = before + 1, .since = since};
 }
 
@@ -123,6 +126,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   const TimePoint since = std::max(came_at, claimant.lost_gpu_at.value_or(came_at));
   if (seen) position = waiter->position;
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;
+  *position += kept_places_.ahead_of(claimant, since, view->waiters);
   std::optional<Duration> wait = eta(*view, *position);
   // No ETA beyond the queue timeout.
   if (wait && view->now - since + *wait > options_.queue_timeout) wait.reset();
@@ -170,6 +174,7 @@ void Allocator::promise(const Claimant& claimant, std::optional<Duration> eta) {
 }
 
 void Allocator::connected(const Lease& lease) {
+  kept_places_.drop(lease.id);
   log::debug("connected", {{"lease", lease.id.text}, {"gpu", lease.gpu.text}});
   supply_.prepare_next();
 }
@@ -178,10 +183,14 @@ void Allocator::unclaim(const Lease& lease) { store_.unclaim(lease.id, lease.epo
 
 void Allocator::leave(const WaiterId& waiter) {
   promised_.with([&](auto& promised) { promised.erase(waiter); });
+  kept_places_.drop(waiter);
   store_.leave(waiter);
 }
 
-void Allocator::release(const Lease& lease) { store_.release(lease.id, lease.epoch); }
+void Allocator::release(const Lease& lease) {
+  kept_places_.drop(lease.id);
+  store_.release(lease.id, lease.epoch);
+}
 
 TimePoint Allocator::release_lost(const Lease& lease) {
   release(lease);

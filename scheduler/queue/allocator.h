@@ -30,11 +30,12 @@
 #include "scheduler/pool/faults/session_verdict.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/provision/supply.h"
+#include "scheduler/queue/kept_places.h"
 
 namespace navtalk {
 
 struct Waiting {
-  std::size_t position = 0;       // 1 is the head
+  std::size_t position = 0;       // 1 is the head; see KeptPlaces
   std::optional<Duration> eta{};  // from now, at the 90th percentile; missing: not known
   TimePoint since{};              // when the user came
 };
@@ -74,7 +75,7 @@ class Allocator {
   Allocation arrive(Claimant claimant);
   // For a claimant that was told to wait. NoGpu after the queue's timeout, which removes it from the
   // queue. One that refuses a free slot for which others wait stands aside: it is not in the queue, and
-  // has its place again once it refuses none.
+  // has its place again once it refuses none. Others of this gateway keep their positions meanwhile.
   Allocation check(Claimant claimant);
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
@@ -122,6 +123,7 @@ class Allocator {
   AllocatorOptions options_;
   Guarded<CachedView> cached_;
   Guarded<std::map<WaiterId, TimePoint>> promised_;  // when each waiter's last promise was recorded
+  KeptPlaces kept_places_;
 };
 
 }  // namespace navtalk

@@ -13,6 +13,8 @@ using std::chrono::steady_clock;
 
 constexpr Duration k_probes = std::chrono::seconds(20);
 constexpr Duration k_renew = std::chrono::seconds(5);
+// Nothing is begun later: a call that fails late would be repeated for as long as others are under way.
+constexpr auto k_begin = std::chrono::seconds(15);
 constexpr auto k_longest = std::chrono::minutes(3);
 // Proven ready is what answers twice; a registered worker also waits for those who serve, who may
 // have answered a moment before it.
@@ -60,12 +62,13 @@ void SingleTick::ask_workers(const std::stop_token& stop) {
 }
 
 void SingleTick::carry_out(const std::stop_token& stop) {
-  const auto deadline = steady_clock::now() + k_longest;
+  const auto began = steady_clock::now();
   // What one operation leaves to do (a pod that breaks the cap is to be destroyed) is begun at once.
-  while (parts_.executor.step()) {  // also renews the leases of what takes long
+  // A step also renews the leases of what takes long.
+  while (parts_.executor.step(steady_clock::now() < began + k_begin)) {
     parts_.scaler.hold();
     parts_.executor.wait_idle(k_renew, stop);
-    if (stop.stop_requested() || steady_clock::now() >= deadline) return;
+    if (stop.stop_requested() || steady_clock::now() >= began + k_longest) return;
   }
 }
 

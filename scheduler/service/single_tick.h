@@ -18,8 +18,8 @@ class SingleTick {
  public:
   SingleTick(const PoolParts::Uses& uses, const PoolOptions& options);
 
-  // Ends when every call to a provider has its outcome, after three minutes at the latest: the next
-  // tick continues with the rest.
+  // Ends when every call to a provider has its outcome, after three minutes at the latest. For 15 s it
+  // begins calls: the next tick continues with the rest.
   TickReport run(const std::stop_token& stop);
   // What run() would decide; nothing is changed.
   Tick dry_run() { return parts_.scaler.dry_run(); }

@@ -42,11 +42,45 @@ std::size_t gpus_of(const SessionFaults& faults, const std::string& client, Time
 
 bool reached(std::size_t count, int needed) { return count >= static_cast<std::size_t>(needed); }
 
+// Did a session on the GPU live through what happened at that time?
+bool any_survived(const SessionFaults& faults, const GpuId& gpu, TimePoint at,
+                  const std::vector<LastedSession>& living, const FaultRules& rules) {
+  const TimePoint before = at - rules.same_occasion, after = at + rules.same_occasion;
+  const auto survived = [&](const LastedSession& session) {
+    return session.gpu == gpu && session.began < before && session.until > after;
+  };
+  return std::any_of(living.begin(), living.end(),
+                     [&](const LastedSession& session) {
+                       return session.gpu == gpu && session.began < before;
+                     }) ||
+         std::any_of(faults.lasted().begin(), faults.lasted().end(), survived) ||
+         std::any_of(faults.all().begin(), faults.all().end(), [&](const SessionFault& fault) {
+           return survived({.gpu = fault.gpu,
+                            .began = fault.at - std::max(fault.age, fault.early_age),
+                            .until = fault.at});
+         });
+}
+
+// Was the whole path to the GPU cut?
+bool of_the_path(const SessionFaults& faults, const SessionFault& fault,
+                 const std::vector<LastedSession>& living, const FaultRules& rules) {
+  if (fault.kind != Kind::cut || fault.source == Source::local) return false;
+  std::set<std::string> clients;
+  for (const SessionFault& other : faults.all()) {
+    if (other.gpu == fault.gpu && other.kind == Kind::cut &&
+        other.at > fault.at - rules.same_occasion && other.at < fault.at + rules.same_occasion) {
+      clients.insert(other.client);
+    }
+  }
+  return reached(clients.size(), rules.together) &&
+         !any_survived(faults, fault.gpu, fault.at, living, rules);
+}
+
 // What one GPU's faults add up to, late cuts included up to that age.
 class Series {
  public:
-  Series(const SessionFaults& faults, const GpuId& gpu, TimePoint now, const FaultRules& rules,
-         Duration oldest = {})
+  Series(const SessionFaults& faults, const GpuId& gpu, const std::vector<LastedSession>& living,
+         TimePoint now, const FaultRules& rules, Duration oldest = {})
       : rules_(rules) {
     for (const SessionFault& fault : faults.all()) {
       if (fault.gpu != gpu || fault.age > oldest || now - fault.at > rules.window) continue;
@@ -55,21 +89,29 @@ class Series {
           reached(gpus_of(faults, fault.client, now - rules.window), rules.spread)) {
         continue;
       }
+      every_.note(fault.at);
+      all_clients_.insert(fault.client);
+      if (of_the_path(faults, fault, living, rules)) continue;
       all_.note(fault.at);
       if (own) declined_.note(fault.at);
       clients_.insert(fault.client);
     }
   }
   bool refusals() const { return declined_.count() >= rules_.occasions; }
-  bool complete() const { return refusals() || lasts() || several_clients(); }
+  bool complete() const { return refusals() || lasts() || several_clients() || long_lasting(); }
+  // With those of the path: something is wrong.
+  bool noticed() const { return complete() || several_clients_with_path(); }
   bool several_clients() const {
     return all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients);
   }
   // No network lies between a gateway and a local worker, and its only user may be one client.
   bool enough_alone(Source source) const {
-    return refusals() || (source == Source::local && lasts()) ||
-           (all_.count() >= rules_.lone_occasions && all_.span() >= rules_.lone_span &&
-            reached(clients_.size(), rules_.lone_clients));
+    return refusals() || (source == Source::local && lasts()) || long_lasting();
+  }
+  // A path that is cut so often is of no more use than a worker.
+  bool long_lasting() const {
+    return several_clients_with_path() && every_.count() >= rules_.lone_occasions &&
+           every_.span() >= rules_.lone_span && reached(all_clients_.size(), rules_.lone_clients);
   }
 
   bool lasts() const {
@@ -77,9 +119,14 @@ class Series {
   }
 
  private:
+  bool several_clients_with_path() const {
+    return every_.count() >= rules_.occasions && reached(all_clients_.size(), rules_.clients);
+  }
+
   const FaultRules& rules_;
+  Occasions every_{rules_.same_occasion};  // with those of the path
   Occasions all_{rules_.same_occasion}, declined_{rules_.same_occasion};
-  std::set<std::string> clients_{};
+  std::set<std::string> all_clients_{}, clients_{};
 };
 
 struct Comparison {
@@ -165,8 +212,8 @@ SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source 
   using enum SessionVerdict;
   const bool local = source == Source::local;
   for (const Duration age : ages_of(faults, gpu)) {
-    const Series series(faults, gpu, now, rules, age);
-    if (!series.several_clients() && !(local && series.lasts())) continue;
+    const Series series(faults, gpu, living, now, rules, age);
+    if (!series.several_clients() && !series.long_lasting() && !(local && series.lasts())) continue;
     if (std::any_of(living.begin(), living.end(), [&](const LastedSession& session) {
           return session.gpu == gpu && session.length() > age;
         })) {
@@ -183,11 +230,11 @@ SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source 
 SessionVerdict judge_early(const SessionFaults& faults, const GpuId& gpu, Source source,
                            const std::vector<LastedSession>& living, TimePoint now,
                            const FaultRules& rules) {
-  const Series series(faults, gpu, now, rules);
-  if (!series.complete()) return SessionVerdict::none;
+  const Series series(faults, gpu, living, now, rules);
+  if (!series.noticed()) return SessionVerdict::none;
   const Comparison compared = compare(faults, source, living, now, rules);
   if (compared.network(rules)) return SessionVerdict::network;
-  if (compared.most_break()) return SessionVerdict::none;
+  if (compared.most_break() || !series.complete()) return SessionVerdict::none;
   return compared.working > 0 || series.enough_alone(source) ? SessionVerdict::worker
                                                              : SessionVerdict::none;
 }
@@ -205,7 +252,13 @@ SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Sou
 bool sessions_break(const SessionFaults& faults, Source source,
                     const std::vector<LastedSession>& living, TimePoint now,
                     const FaultRules& rules) {
-  return compare(faults, source, living, now, rules).network(rules);
+  if (compare(faults, source, living, now, rules).network(rules)) return true;
+  std::vector<Duration> late;
+  for (const SessionFault& fault : faults.all()) {
+    if (fault.source == source && fault.age > Duration{}) late.push_back(fault.age);
+  }
+  return !late.empty() &&
+         compare(faults, source, living, now, rules, median(std::move(late))).network(rules);
 }
 
 std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& rules) {

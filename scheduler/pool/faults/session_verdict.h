@@ -9,6 +9,10 @@
 //                different clients; or, with fewer clients, `few_occasions` over `few_span`.
 //                Faults within `same_occasion` are one occasion: a proxy that restarts cuts many
 //                sessions at once.
+//   the path     A cut that takes all sessions of a GPU at once, those of `together` clients or more,
+//                while its worker answers well, is no fault of a series: a proxy or a network ended
+//                them. A GPU of `lone_occasions` of `lone_clients` clients over `lone_span` has a
+//                series all the same: users cannot be served there. Not for local GPUs.
 //   no part      are faults of a client that failed on `spread` GPUs and has had no session that
 //                lasted since: its network or its request is what fails.
 //   breaking     a GPU with `alike_occasions` or more since a session last lasted on it.
@@ -58,6 +62,7 @@ struct FaultRules {
   int occasions = 3, clients = 3, spread = 3;
   int few_occasions = 8;
   Duration few_span = std::chrono::minutes(2);
+  int together = 2;
   int alike_occasions = 2;
   int lone_occasions = 8, lone_clients = 6;
   Duration lone_span = std::chrono::minutes(4);
@@ -80,7 +85,7 @@ constexpr bool blames_worker(SessionVerdict verdict) {
 SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
                               const std::vector<LastedSession>& living, TimePoint now,
                               const FaultRules& rules);
-// Do sessions break on most GPUs of the source that have any?
+// Do sessions break on most GPUs of the source that have any, early, or late at an age that none outlives?
 bool sessions_break(const SessionFaults& faults, Source source,
                     const std::vector<LastedSession>& living, TimePoint now,
                     const FaultRules& rules);

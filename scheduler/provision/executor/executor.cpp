@@ -77,7 +77,7 @@ bool Executor::due(const Gpu& gpu, TimePoint now) const {
   return intent.until <= now || (!intent.owner.empty() && is_dead(intent.owner));
 }
 
-bool Executor::step() {
+bool Executor::step(bool begin) {
   lanes_.attend();  // also while the store is away
   const PoolView view = store_.view();
   bool busy = false;
@@ -88,7 +88,7 @@ bool Executor::step() {
       renew(gpu, view.now);
     } else if (gpu.source == Source::cloud && provider_of(gpu) == nullptr) {
       report_unserved(gpu);
-    } else if (due(gpu, view.now)) {
+    } else if (begin && due(gpu, view.now)) {
       busy = lanes_.start(gpu) || busy;
     }
   }

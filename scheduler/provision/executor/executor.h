@@ -56,8 +56,8 @@ class Executor {
            std::function<void()> after_failure);
   // Hands every due intent to a thread, renews the leases of those under way, and attends to calls that
   // are slow or past their deadline. Call it every second or when something changed. True if something
-  // was begun or is under way.
-  bool step();
+  // was begun or is under way. `begin`: false: hands nothing to a thread.
+  bool step(bool begin = true);
   // True once nothing is under way; false after that time, or when a stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
   // What the providers answered since the last call of this.

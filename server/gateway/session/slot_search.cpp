@@ -1,6 +1,9 @@
 #include "server/gateway/session/slot_search.h"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
@@ -22,6 +25,7 @@ constexpr int k_fenced = 3;
 constexpr double k_shortage_retry_after_s = 10;
 constexpr std::string_view k_store_unavailable = "store_unavailable";
 constexpr Duration k_store_retry_after = 10s;
+constexpr auto k_store_late = 1500ms;  // an answer that takes longer: the client is told
 
 Frame queue_update(const Waiting& waiting) {
   Json update = {
@@ -58,7 +62,7 @@ bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
 
 asio::awaitable<std::optional<Ready>> SlotSearch::run() {
   for (;;) {
-    const std::optional<Allocation> allocation = co_await ask();
+    const std::optional<Allocation> allocation = co_await ask_in_time();
     Next next{};
     if (allocation) {
       next = co_await follow(*allocation);
@@ -68,6 +72,17 @@ asio::awaitable<std::optional<Ready>> SlotSearch::run() {
     if (next != Next::check_again) break;
   }
   co_return std::move(ready_);
+}
+
+asio::awaitable<std::optional<Allocation>> SlotSearch::ask_in_time() {
+  // Its end is that of the question: the timer's handler may come later.
+  const auto asking = std::make_shared<SlotSearch*>(this);
+  asio::steady_timer late(co_await asio::this_coro::executor, k_store_late);
+  late.async_wait([question = std::weak_ptr(asking)](const boost::system::error_code& ended) {
+    const auto search = question.lock();
+    if (!ended && search) (*search)->tell_store_away();
+  });
+  co_return co_await ask();
 }
 
 asio::awaitable<std::optional<Allocation>> SlotSearch::ask() {
@@ -85,6 +100,7 @@ asio::awaitable<std::optional<Allocation>> SlotSearch::ask() {
     }
     arrived_ = true;
     away_since_.reset();
+    told_away_ = false;
     co_return allocation;
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
@@ -102,14 +118,17 @@ asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocatio
   co_return next;
 }
 
+void SlotSearch::tell_store_away() {
+  if (std::exchange(told_away_, true)) return;
+  parts_.client.offer(store_away(shown_.waiting));
+  shown_ = {};  // what comes next is shown
+}
+
 // The database may come back; a place in the queue is still there then.
 asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
   const auto now = Clock::now();
-  if (!away_since_) {
-    away_since_ = now;
-    parts_.client.offer(store_away(shown_.waiting));
-    shown_ = {};  // what comes next is shown
-  }
+  if (!away_since_) away_since_ = now;
+  tell_store_away();
   if (now - *away_since_ >= parts_.store_patience) {
     co_return refuse(k_store_unavailable, "the pool's store cannot be reached; try again later",
                      in_seconds(k_store_retry_after), CloseCode::try_again);

@@ -13,7 +13,7 @@
 // client gets `worker_lost`.
 //
 // While the store does not answer, the client is told so and asked for again every second; one that
-// has a place keeps it.
+// has a place keeps it. The client of a call that waits, as for a locked database, is told meanwhile.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -67,8 +67,10 @@ class SlotSearch {
     std::chrono::steady_clock::time_point at{};
   };
 
-  // nullopt: the store did not answer.
+  // nullopt: the store did not answer. The client is told before, when the answer takes long.
+  Awaitable<std::optional<Allocation>> ask_in_time();
   Awaitable<std::optional<Allocation>> ask();
+  void tell_store_away();
   Awaitable<Next> follow(const Allocation& allocation);
   Awaitable<Next> wait_for_store();
   Awaitable<Next> wait_for_change();
@@ -88,10 +90,11 @@ class SlotSearch {
   const Parts parts_;
   const std::function<std::string()> start_;
   Shown shown_{};
-  int failed_starts_ = 0;  // workers that were reached and could not start the session
-  int fenced_ = 0;         // leases that a worker took for old
-  int shortages_ = 0;      // in a row
-  bool arrived_ = false;   // the allocator has answered once
+  int failed_starts_ = 0;   // workers that were reached and could not start the session
+  bool told_away_ = false;  // that the store is away
+  int fenced_ = 0;          // leases that a worker took for old
+  int shortages_ = 0;       // in a row
+  bool arrived_ = false;    // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
   std::optional<Ready> ready_{};
 };

@@ -212,6 +212,21 @@ class Ticks(unittest.TestCase):
     def test_a_tick_whose_provider_is_broken_fails_and_says_so(self):
         self.refuses_everything("server-error", "500")
 
+    def test_a_tick_whose_provider_never_answers_ends_and_loses_nothing(self):
+        row = self.serving_pod()
+        self.pool.json("pool", "remove", row["id"])
+        self.pool.script("/faults", {"call": "create", "name": "done-but-silent", "times": -1})
+        self.pool.script("/faults", {"call": "*", "how": "hang", "times": -1})
+        said = " ".join(self.errors(status=1))  # well within what the test's tick may take
+        self.assertIn("runpod did not list its GPUs", said)
+        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        states = {one["id"]: one["state"] for one in self.pool.rows()}
+        self.assertEqual(states.pop(row["id"]), "stopping")
+        self.assertEqual(list(states.values()), ["starting"])
+        self.pool.script("/calm", {})
+        self.ticks_until("one idle pod", self.idle)
+        self.assertLessEqual({pod["id"] for pod in self.pool.script("/pods")["pods"]}, paid_pods(self.pool))
+
     def test_a_tick_that_needs_nothing_fails_when_the_list_does(self):
         self.serving_pod()
         self.pool.script("/faults", {"call": "list", "name": "no-money", "times": 1})

@@ -1,5 +1,6 @@
 #include "scheduler/pool/faults/session_verdict.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace navtalk;
@@ -144,6 +145,41 @@ TEST_CASE("three resets of all connections are the network's, from the second GP
   CHECK(verdict(faults, {}) == Verdict::network);
 }
 
+TEST_CASE("cuts of all sessions of one GPU together are its path's, one by one its worker's") {
+  const auto resets = [](int count, Duration between, Source source = Source::cloud) {
+    Faults faults;
+    for (int reset = 0; reset < count; ++reset) {
+      for (int user = 0; user < 3; ++user) {
+        SessionFault cut =
+            fault(reset * 35s + user * between, std::to_string(reset) + std::to_string(user));
+        cut.early_age = 20s;
+        cut.source = source;
+        faults.push_back(cut);
+      }
+    }
+    return faults;
+  };
+  const std::vector<LastedSession> works = {living("works")};
+  CHECK(verdict(resets(3, 0s), works) == Verdict::none);
+  CHECK(verdict(resets(3, 5s), works) == Verdict::worker);
+  CHECK(verdict(resets(7, 0s), works) == Verdict::none);
+  CHECK(verdict(resets(8, 0s), works) == Verdict::worker);  // nobody can be served there
+  // Another session lived through them.
+  CHECK(verdict(resets(3, 0s), {living("works"), living("x", -1min)}) == Verdict::worker);
+  const Faults local = resets(3, 0s, Source::local);
+  CHECK(judge_sessions(SessionFaults(local), {"x"}, Source::local,
+                       {living("works", 0s, Source::local)}, local.back().at + 1s,
+                       {}) == Verdict::worker);
+  Faults late = resets(3, 0s);
+  for (SessionFault& cut : late) cut.age = 34s;
+  CHECK(verdict(late, works) == Verdict::none);
+  for (SessionFault& cut : late) {
+    if (cut.client.ends_with('1')) cut.at += 10s;
+  }
+  std::sort(late.begin(), late.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  CHECK(verdict(late, works) == Verdict::worker_late);
+}
+
 TEST_CASE("a GPU with nothing to compare with is to blame for many clients over minutes") {
   CHECK(verdict(series(3, 4s, 3), {}) == Verdict::none);
   CHECK(verdict(series(40, 4s, 40), {}) == Verdict::none);  // a burst of less than three minutes
@@ -268,6 +304,18 @@ TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them
     CHECK(judge_sessions(SessionFaults(row.faults), {"x"}, Source::cloud, row.living, k_start + 65s,
                          {}) == row.verdict);
   }
+}
+
+TEST_CASE("late cuts on most GPUs of a source are told as a fault of the network") {
+  const auto breaks = [](const Faults& faults, const std::vector<LastedSession>& lasting) {
+    return sessions_break(SessionFaults(faults), Source::cloud, lasting, k_start + 65s, {});
+  };
+  CHECK(breaks(late_series() + late_series("y"), {}));
+  CHECK(breaks(late_series() + late_series("y"), {beside("z", 10s, 75s)}));
+  CHECK_FALSE(
+      breaks(late_series() + late_series("y"), {beside("z", 10s, 75s), beside("w", 9s, 75s)}));
+  CHECK_FALSE(breaks(late_series(), {}));
+  CHECK_FALSE(breaks(late_series() + Faults{late_cut(0s, "a", 60s, "y")}, {}));
 }
 
 TEST_CASE("a local GPU that cuts all its sessions late is to blame without another one") {

@@ -219,6 +219,65 @@ TEST_CASE("who refuses the only free slot holds nobody up, and keeps the place f
   CHECK(arrivals == 3);
 }
 
+TEST_CASE("who stands aside, waits again and tries again moves nobody behind up and down") {
+  World world;
+  const Gpu gpu = world.idle();
+  Claimant first = user("a");
+  auto tried = std::get<Lease>(world.allocator.arrive(first));
+  first.came_at = tried.arrived_at;
+  for (const char* const name : {"b", "c", "d"}) world.allocator.arrive(user(name));
+  const auto last_place = [&] {
+    world.allocator.invalidate_view();
+    return std::get<Waiting>(world.allocator.check(user("d"))).position;
+  };
+  const auto fail = [&](const Lease& lease) {
+    world.allocator.unclaim(lease);
+    first.refuse = {gpu.id};
+    world.allocator.invalidate_view();
+    return std::get<Waiting>(world.allocator.check(first)).position;
+  };
+  CHECK(fail(tried) == 1);
+  CHECK(last_place() == 4);
+  const auto served = std::get<Lease>(world.allocator.check(user("b")));
+  world.allocator.connected(served);
+  CHECK(last_place() == 3);
+  CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
+  CHECK(last_place() == 3);  // it waits again
+  world.allocator.release(served);
+  first.refuse = {};
+  tried = std::get<Lease>(world.allocator.check(first));
+  CHECK(last_place() == 3);
+  CHECK(fail(tried) == 1);
+  CHECK(last_place() == 3);
+  first.refuse = {};
+  tried = std::get<Lease>(world.allocator.check(first));
+  world.allocator.connected(tried);
+  CHECK(last_place() == 2);
+}
+
+TEST_CASE("who had a GPU in vain and leaves is no longer counted as ahead") {
+  for (const bool with_lease : {true, false}) {
+    World world;
+    const Gpu gpu = world.idle();
+    Claimant first = user("a");
+    auto tried = std::get<Lease>(world.allocator.arrive(first));
+    first.came_at = tried.arrived_at;
+    for (const char* const name : {"b", "c"}) world.allocator.arrive(user(name));
+    world.allocator.unclaim(tried);
+    first.refuse = {gpu.id};
+    world.allocator.invalidate_view();
+    world.allocator.check(first);
+    if (with_lease) {
+      first.refuse = {};
+      world.allocator.release(std::get<Lease>(world.allocator.check(first)));
+    } else {
+      world.allocator.leave(first.id);
+    }
+    world.allocator.invalidate_view();
+    CHECK(std::get<Waiting>(world.allocator.check(user("c"))).position == 2);
+  }
+}
+
 TEST_CASE("who refuses the only free slot while nobody else waits stays in the queue") {
   World world;
   const Gpu gpu = world.idle();

@@ -169,6 +169,21 @@ TEST_CASE("sessions that break on every GPU fail none of them, and that is said 
   CHECK(world.sayings().back() == "external: sessions last again");
 }
 
+TEST_CASE("sessions that are cut late on every GPU fail none of them, and that is said once") {
+  World world(quick());
+  const std::vector<Gpu> gpus = {world.idle(), world.idle()};
+  for (const char* const client : {"a", "b", "c", "d"}) {
+    for (const Gpu& gpu : gpus) {
+      const SessionFault cut{.gpu = gpu.id, .client = gpu.id.text + client, .age = 60s};
+      world.allocator.judge({.gpu = gpu.id, .faults = {cut}, .last_fault = "cut"});
+    }
+  }
+  for (const Gpu& gpu : gpus) CHECK(world.pool.row(gpu).state == State::idle);
+  CHECK(world.sayings() ==
+        std::vector<std::string>{"external: sessions break on most GPUs, whose workers answer "
+                                 "well: none is failed"});
+}
+
 TEST_CASE("of two GPUs the one fails whose sessions break while one lasts on the other") {
   World world(quick());
   const Gpu bad = world.idle(), good = world.idle();

@@ -37,6 +37,19 @@ TEST_CASE("who comes while the store is away is told so, and served when it is b
   CHECK(client.receive_json().at("type") == "session.ready");
 }
 
+TEST_CASE("who comes while the store holds its answer back is told so, and served when it comes") {
+  GatewayPool pool;
+  pool.add_worker();
+  pool.set_claims(AwayStore::Answers::are_held);
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  const auto update = client.receive_json();  // the claim has not ended
+  pool.set_claims(AwayStore::Answers::come);
+  CHECK(update.at("type") == "queue.update");
+  CHECK(update.at("code") == "store_unavailable");
+  CHECK(client.receive_json().at("type") == "session.ready");
+}
+
 TEST_CASE(
     "who waits is told once that the store is away, keeps the place, and is told that it is back") {
   GatewayPool pool;
