@@ -35,13 +35,10 @@ std::optional<Connections::Place> Connections::add(boost::asio::ip::tcp::socket 
   const auto counted = of_neighbours_.find(neighbours);
   if (counted != of_neighbours_.end() && counted->second >= limits_.per_address)
     return std::nullopt;
-  const bool reserve =
-      regular_ >= limits_.connections && !make_room([](const Connection& connection) {
-        return !connection.reserve;
-      });
-  if (reserve && in_reserve_ >= limits_.reserve && !make_room([](const Connection& connection) {
-        return connection.reserve;
-      }))
+  const bool reserve = regular_ >= limits_.connections &&
+                       !make_room([](const Connection& connection) { return !connection.reserve; });
+  if (reserve && in_reserve_ >= limits_.reserve &&
+      !make_room([](const Connection& connection) { return connection.reserve; }))
     return std::nullopt;
   const Place place = all_.emplace(all_.end(), std::move(socket));
   place->reserve = reserve;

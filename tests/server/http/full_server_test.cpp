@@ -57,7 +57,9 @@ std::string get_text(const std::string& path) {
 // The first half of a request, and its rest later.
 class SlowRequest {
  public:
-  explicit SlowRequest(RawClient& client) : client_(client) { client_.send(text_.substr(0, half())); }
+  explicit SlowRequest(RawClient& client) : client_(client) {
+    client_.send(text_.substr(0, half()));
+  }
   std::string finish() const {
     client_.send(text_.substr(half()));
     return client_.receive_all();
@@ -129,7 +131,8 @@ TEST_CASE("a user gets a place that is free while the reserve is in use") {
   REQUIRE(echoes(*other));
   RawClient slow(serving.url());
   const SlowRequest request(slow);
-  CHECK_THAT(health(serving), Catch::StartsWith("HTTP/1.1 200 "));  // the slow one is in the reserve
+  CHECK_THAT(health(serving),
+             Catch::StartsWith("HTTP/1.1 200 "));  // the slow one is in the reserve
   other.reset();
   REQUIRE(eventually([&] { return SocketClient(serving.url(), "/socket").connected(); }));
   CHECK_THAT(request.finish(), Catch::StartsWith("HTTP/1.1 200 "));
