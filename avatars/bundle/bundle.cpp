@@ -34,10 +34,10 @@ Bundle::Bundle(Bundle&&) noexcept = default;
 Bundle& Bundle::operator=(Bundle&&) noexcept = default;
 Bundle::~Bundle() = default;
 
-Bundle Bundle::open(const std::filesystem::path& directory) {
+Bundle Bundle::open(const std::filesystem::path& directory, const MediaLimits& limits) {
   BundleFiles files = read_bundle_files(directory);
   const AvatarInfo& info = files.info;
-  Clip clip(directory / k_frames_file, info.width, info.height);
+  Clip clip(directory / k_frames_file, info.width, info.height, limits);
   if (clip.frame_count() != info.frames)
     throw Error(Code::invalid,
                 fmt::format("{}: holds {} frames, {} says {}", (directory / k_frames_file).string(),

@@ -25,8 +25,8 @@ namespace navtalk {
 class Bundle {
  public:
   // Reads everything but pixels. Error{not_found} when there is no bundle, Error{invalid} with the
-  // file and the key when something is missing or does not fit.
-  static Bundle open(const std::filesystem::path& directory);
+  // file and the key when something is missing, does not fit, or exceeds the limits.
+  static Bundle open(const std::filesystem::path& directory, const MediaLimits& limits = {});
   Bundle(Bundle&&) noexcept;
   Bundle& operator=(Bundle&&) noexcept;
   ~Bundle();

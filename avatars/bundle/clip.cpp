@@ -12,10 +12,20 @@ namespace {
 
 int next_even(int size) { return size + size % 2; }
 
+// The edge that is cut off does not count.
+MediaLimits with_edge(MediaLimits limits, int width, int height) {
+  if (std::int64_t{width} * height <= limits.max_pixels)
+    limits.max_pixels =
+        std::max(limits.max_pixels, std::int64_t{next_even(width)} * next_even(height));
+  return limits;
+}
+
 }  // namespace
 
-Clip::Clip(const std::filesystem::path& file, int width, int height)
-    : video_(IndexedVideo::open(file)), width_(width), height_(height) {
+Clip::Clip(const std::filesystem::path& file, int width, int height, const MediaLimits& limits)
+    : video_(IndexedVideo::open(file, {.limits = with_edge(limits, width, height)})),
+      width_(width),
+      height_(height) {
   if (video_.width() != next_even(width) || video_.height() != next_even(height))
     throw Error(Code::invalid,
                 fmt::format("{}: the video is {}x{}, the avatar {}x{}", file.string(),

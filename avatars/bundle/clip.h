@@ -12,8 +12,8 @@ namespace navtalk {
 
 class Clip {
  public:
-  // Error{not_found}; Error{invalid} when the video is damaged or has another size.
-  Clip(const std::filesystem::path& file, int width, int height);
+  // Error{not_found}; Error{invalid} when the video is damaged, has another size, or exceeds the limits.
+  Clip(const std::filesystem::path& file, int width, int height, const MediaLimits& limits = {});
 
   int width() const { return width_; }
   int height() const { return height_; }

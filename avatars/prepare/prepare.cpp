@@ -113,7 +113,7 @@ AvatarInfo Preparation::run() {
   PreparationState state(folder_, key());
   make_clip(state);
   const ClipSize size = *state.clip_size();
-  Clip clip(folder_ / k_frames_file, size.width, size.height);
+  Clip clip(folder_ / k_frames_file, size.width, size.height, options_.limits);
   AvatarInfo info{.id = options_.id,
                   .width = size.width,
                   .height = size.height,
@@ -128,7 +128,7 @@ AvatarInfo Preparation::run() {
   if (options_.latents) make_latents(clip, faces);
   state.remove();
   write_avatar_info(folder_ / k_info_file, info);
-  Bundle::open(folder_);  // what is handed out has been read
+  Bundle::open(folder_, options_.limits);  // what is handed out has been read
   return info;
 }
 

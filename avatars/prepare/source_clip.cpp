@@ -104,7 +104,7 @@ ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fp
   if (copy_video_stream(video, file, fps, limits))
     return convert_video(video, fps, file, limits, progress, stop);
   if (progress) progress("reading", 0, 0);
-  IndexedVideo copy = IndexedVideo::open(file);
+  IndexedVideo copy = IndexedVideo::open(file, {.limits = limits});
   if (copy.frame_count() > k_max_avatar_frames || copy.width() > k_max_frame_size ||
       copy.height() > k_max_frame_size)
     throw Error(Code::invalid, fmt::format("an avatar holds at most {} frames of {} pixels a side",

@@ -7,6 +7,7 @@
 #include "cmd/avatar/report.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
+#include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/render_module.h"
 
 namespace navtalk::cmd {
@@ -22,9 +23,11 @@ int show(const Options& options, Context& context) {
   const std::filesystem::path directory = avatar_directory(options.name, context);
   const AvatarInfo info = read_bundle_files(directory).info;
   // Where the pictures are not plainly there, FFmpeg finds out what is the matter.
-  if (!has_all_frames(directory, info)) render_module().open_avatar(directory);
+  if (!has_all_frames(directory, info))
+    render_module().open_avatar(directory, media_limits(context));
   if (!options.preview.empty())
-    render_module().preview_avatar(directory, options.preview, options.force);
+    render_module().preview_avatar(directory, options.preview, options.force,
+                                   media_limits(context));
   if (context.json) {
     context.out.json(avatar_json(info, directory));
   } else {

@@ -8,7 +8,7 @@ namespace navtalk::cmd {
 
 int infer(InferOptions& options, Context& context);
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
-                    bool force);
+                    bool force, const MediaLimits& limits);
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context);
 int bench_image(const BenchImageOptions& options, Context& context);
 int bench_pipeline(const BenchPipelineOptions& options, Context& context);

@@ -9,7 +9,8 @@ extern "C" const RenderModule* navtalk_render_module() {
   static const RenderModule module{
       .build_id = NAVTALK_BUILD_ID,
       .infer = infer,
-      .open_avatar = [](const std::filesystem::path& directory) { Bundle::open(directory); },
+      .open_avatar = [](const std::filesystem::path& directory,
+                        const MediaLimits& limits) { Bundle::open(directory, limits); },
       .preview_avatar = preview_avatar,
       .prepare_avatar = prepare_avatar,
       .bench_image = bench_image,

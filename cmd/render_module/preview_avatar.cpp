@@ -14,14 +14,14 @@
 namespace navtalk::cmd {
 
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
-                    bool force) {
+                    bool force, const MediaLimits& limits) {
   if (file.extension() != ".png")
     throw Error(Code::usage, "--preview " + file.string() + ": a preview is a .png");
   PartialPath partial({.target = file, .overwrite = force});
   // A PNG is written to a new name only, and the partial file is there already.
   const TemporaryFolder folder;
   const std::filesystem::path png = folder.path() / "preview.png";
-  write_png(png, preview(Bundle::open(directory)).view());
+  write_png(png, preview(Bundle::open(directory, limits)).view());
   std::ofstream out(partial.path(), std::ios::binary);
   if (!(out << std::ifstream(png, std::ios::binary).rdbuf()).flush())
     throw Error(Code::failed, file.string() + " cannot be written: " + system_message(errno));

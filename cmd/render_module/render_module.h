@@ -18,6 +18,7 @@
 #include "cmd/context.h"
 #include "cmd/infer/infer.h"
 #include "cmd/model/verify.h"
+#include "core/media/limits.h"
 #include "server/worker/render_engine.h"
 
 namespace navtalk::cmd {
@@ -26,10 +27,11 @@ namespace navtalk::cmd {
 struct RenderModule {
   const char* build_id;  // of the libraries that it was linked from
   int (*infer)(InferOptions&, Context&);
-  void (*open_avatar)(const std::filesystem::path& directory);  // all checks of Bundle::open
+  // All checks of Bundle::open().
+  void (*open_avatar)(const std::filesystem::path& directory, const MediaLimits& limits);
   // The preview of an avatar as PNG; `force` replaces a file.
   void (*preview_avatar)(const std::filesystem::path& directory, const std::filesystem::path& file,
-                         bool force);
+                         bool force, const MediaLimits& limits);
   int (*prepare_avatar)(const AvatarPrepareOptions&, Context&);
   int (*bench_image)(const BenchImageOptions&, Context&);
   int (*bench_pipeline)(const BenchPipelineOptions&, Context&);

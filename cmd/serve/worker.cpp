@@ -3,6 +3,7 @@
 
 #include "avatars/bundle/library.h"
 #include "cmd/defaults.h"
+#include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/render_module.h"
 #include "cmd/serve/serve.h"
 #include "core/base/error.h"
@@ -78,7 +79,8 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .avatars = avatar_libraries(context),
                                      .device = options.device,
                                      .precision = options.precision,
-                                     .threads = options.threads}));
+                                     .threads = options.threads,
+                                     .limits = media_limits(context)}));
   print_address(worker.url(), context);
   worker.run(context.stop);
   if (const int status = stop_status(context.stop)) return status;

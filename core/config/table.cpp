@@ -295,13 +295,16 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.avatars.path; }},
       {.section = "media",
        .name = "max_megapixels",
-       .meaning = "Maximum size of a picture or a video frame that is read, in millions of pixels.",
+       .meaning = "Maximum size of a picture or a video frame that is read, also of an avatar's, "
+                  "in millions\n"
+                  "of pixels.",
        .member = [](Config& config) -> ConfigMember { return &config.media.max_megapixels; },
        .least = 1,
        .most = 1000},
       {.section = "media",
        .name = "max_duration_s",
-       .meaning = "Maximum length of a recording or a video that is read, in seconds.",
+       .meaning = "Maximum length of a recording or a video that is read, also of an avatar's, in "
+                  "seconds.",
        .member = [](Config& config) -> ConfigMember { return &config.media.max_duration_s; },
        .least = 1,
        .most = 86400},

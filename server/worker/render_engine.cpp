@@ -138,7 +138,8 @@ class Renderer {
 
   LoadedBundle open(const std::string& id) const {
     const fs::path directory = directory_of(id);
-    Bundle avatar = as_fault(Code::invalid, [&] { return Bundle::open(directory); });
+    Bundle avatar =
+        as_fault(Code::invalid, [&] { return Bundle::open(directory, options_.limits); });
     return as_fault(Code::failed, [&] {
       const auto latents = latents_.with([](const auto& known) { return known; });
       avatar.ensure_latents(latents.value(), LatentCache::of_user());

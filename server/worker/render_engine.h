@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/media/limits.h"
 #include "server/worker/engine.h"
 
 namespace navtalk::server {
@@ -15,7 +16,8 @@ struct RenderEngineOptions {
   std::vector<std::filesystem::path> avatars;  // folders that hold avatars by id, in order
   std::string device = "cpu";
   std::string precision = "auto";
-  int threads = 0;  // 0: every core
+  int threads = 0;       // 0: every core
+  MediaLimits limits{};  // of avatars
 };
 
 // Error{usage}, Error{invalid} for a device or precision that this build does not have; files are

@@ -51,6 +51,18 @@ TEST_CASE("a folder that is not an avatar, or is not there, is not found") {
   }
 }
 
+TEST_CASE("an avatar's pictures keep the limits of media") {
+  const tests::TemporaryDirectory base;
+  make_bundle(base / "ada", 25);
+  const AvatarInfo info = read_avatar_info(base / "ada/avatar.json");
+  const std::int64_t pixels = std::int64_t{info.width} * info.height;
+  CHECK_NOTHROW(Bundle::open(base / "ada", {.max_pixels = pixels, .max_duration_s = 1}));
+  CHECK_THROWS_WITH(Bundle::open(base / "ada", {.max_pixels = pixels - 1}),
+                    Catch::Contains("frames.mp4") && Catch::Contains("media.max_megapixels"));
+  CHECK_THROWS_WITH(Bundle::open(base / "ada", {.max_duration_s = 0.5}),
+                    Catch::Contains("frames.mp4") && Catch::Contains("media.max_duration_s"));
+}
+
 TEST_CASE("each file that is missing is named") {
   const tests::TemporaryDirectory base;
   make_bundle(base / "ada");

@@ -35,7 +35,9 @@ constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of the
 class Rendering {
  public:
   Rendering(InferOptions& options, Context& context)
-      : options_(options), context_(context), avatar_(Bundle::open(options.avatar_directory)) {
+      : options_(options),
+        context_(context),
+        avatar_(Bundle::open(options.avatar_directory, media_limits(context))) {
     const AvatarInfo& info = avatar_.info();
     if (options_.voice.empty()) options_.voice = info.voice.empty() ? k_voice : info.voice;
     fps_ = options_.fps.value_or(info.fps);
@@ -148,6 +150,7 @@ void Rendering::write(const Utterance& utterance, const std::string& stage, Infe
                   .audio = sound.file(),
                   .audio_start_s = options_.start_s,
                   .duration_s = sound.audio().duration_s(),
+                  .limits = media_limits(context_),
                   .cues = sound.cues()});
     render(
         model(), avatar_, sound.take_audio(),

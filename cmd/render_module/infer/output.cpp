@@ -104,6 +104,7 @@ void InferOutput::start(const Content& content) {
                      .fps = content.fps,
                      .audio = content.audio,
                      .audio_start_s = content.audio_start_s,
+                     .audio_limits = content.limits,
                      .crf = options_.crf,
                      .kbit_per_s = options_.kbit_per_s,
                      .open_groups = true});
@@ -157,7 +158,8 @@ RenderedVideo InferOutput::finish(const std::stop_token& stop) {
                         .output = frames_->path() / k_sound_name,
                         .start_s = content_.audio_start_s,
                         .duration_s = content_.fps.seconds(count_),
-                        .stop = stop});
+                        .stop = stop,
+                        .limits = content_.limits});
     });
   }
   with_names([&] { write_subtitles(); });

@@ -46,6 +46,7 @@ class InferOutput {
     FrameRate fps = 25;
     std::filesystem::path audio{};
     double audio_start_s = 0, duration_s = 0;
+    MediaLimits limits{};  // of the audio
     std::vector<Cue> cues{};
   };
   void start(const Content& content);

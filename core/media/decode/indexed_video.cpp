@@ -12,6 +12,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/media/decode/mp4_samples.h"
+#include "core/media/decode/open_media.h"
 #include "core/media/pixels.h"
 
 namespace navtalk {
@@ -21,13 +22,14 @@ namespace {
   throw Error(Code::invalid, fmt::format("{}: {}", path.string(), why));
 }
 
-media::CodecPtr open_decoder(const AVStream* stream, int threads,
+media::CodecPtr open_decoder(const AVStream* stream, const IndexedVideo::Options& options,
                              const std::filesystem::path& path) {
   const AVCodec* codec = avcodec_find_decoder(AV_CODEC_ID_H264);
   media::CodecPtr decoder(avcodec_alloc_context3(codec));
   if (!decoder || avcodec_parameters_to_context(decoder.get(), stream->codecpar) < 0)
     refuse_video(path, "damaged video parameters");
-  decoder->thread_count = threads;
+  decoder->thread_count = options.threads;
+  decoder->max_pixels = media::decoder_max_pixels(options.limits);
   decoder->pkt_timebase = stream->time_base;
   if (avcodec_open2(decoder.get(), codec, nullptr) < 0)
     refuse_video(path, "the video cannot be decoded");
@@ -171,11 +173,11 @@ IndexedVideo IndexedVideo::open(const std::filesystem::path& path, const Options
   impl->path = path;
   media::capture_log();
   media::ByteSource source(path, {});
-  const media::InputPtr format = media::open_mp4(source, path);
-  const AVStream* stream = media::h264_stream(format.get(), path);
+  const media::InputPtr format = media::open_mp4(source, path, options.limits);
+  const AVStream* stream = media::h264_stream(format.get(), path, options.limits);
   impl->samples = media::read_samples(format.get(), stream, path);
   impl->build_index();
-  impl->decoder = open_decoder(stream, options.threads, path);
+  impl->decoder = open_decoder(stream, options, path);
   impl->width = stream->codecpar->width;
   impl->height = stream->codecpar->height;
   impl->rate = media::frame_rate(stream->avg_frame_rate);

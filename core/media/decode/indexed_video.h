@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "core/base/frame_rate.h"
+#include "core/media/limits.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -25,10 +26,11 @@ class IndexedVideo {
   struct Options {
     std::size_t cache_bytes = std::size_t{192} << 20;  // of decoded pictures, at least two are kept
     int threads = 2;                                   // of the decoder
+    MediaLimits limits = {};
   };
 
   // Error{not_found} for a missing file; Error{invalid} when it is not MP4 with one H.264 stream in
-  // 4:2:0, or damaged, or truncated.
+  // 4:2:0, or damaged, or truncated, or beyond the limits.
   static IndexedVideo open(const std::filesystem::path& path, const Options& options);
   static IndexedVideo open(const std::filesystem::path& path) { return open(path, Options()); }
   IndexedVideo(IndexedVideo&&) noexcept;

@@ -17,16 +17,19 @@ namespace {
 
 }  // namespace
 
-InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path) {
-  OpenedMedia opened = open_media(source, path, Accept::mp4_only, AVMEDIA_TYPE_VIDEO, {});
+InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path,
+                  const MediaLimits& limits) {
+  OpenedMedia opened = open_media(source, path, Accept::mp4_only, AVMEDIA_TYPE_VIDEO, limits);
   if (!opened.input) refuse(path, "not a readable MP4 file: " + opened.why);
   return std::move(opened.input);
 }
 
-const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path) {
+const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path,
+                            const MediaLimits& limits) {
   const int index = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (index < 0) refuse(path, "holds no video stream");
   const AVStream* stream = format->streams[index];
+  check_limits(*format, *stream, limits, path);
   if (stream->codecpar->codec_id != AV_CODEC_ID_H264) refuse(path, "the video is not H.264");
   const int pixels = stream->codecpar->format;
   if (pixels == AV_PIX_FMT_NONE)

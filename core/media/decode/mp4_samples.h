@@ -8,6 +8,7 @@
 
 #include "core/media/decode/byte_source.h"
 #include "core/media/ffmpeg.h"
+#include "core/media/limits.h"
 
 namespace navtalk::media {
 
@@ -20,8 +21,9 @@ struct Sample {
 };
 
 // Each throws Error{invalid} with the path and what is wrong with the file.
-InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path);
-const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path);
+InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path, const MediaLimits& limits);
+const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path,
+                            const MediaLimits& limits);
 std::vector<Sample> read_samples(AVFormatContext* format, const AVStream* stream,
                                  const std::filesystem::path& path);
 

@@ -1,5 +1,9 @@
 #include "core/media/decode/open_media.h"
 
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +11,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/media/decode/mp4_index.h"
 #include "core/media/decode/picture/metadata.h"
 #include "core/media/decode/vorbis_setup.h"
 
@@ -121,6 +126,15 @@ void forget_formats(const AVFormatContext& context) {
   }
 }
 
+// Empty: its samples may be listed.
+std::string why_not_listed(ByteSource& source, const AVInputFormat& format,
+                           const MediaLimits& limits) {
+  const bool mp4 = av_match_name(k_mp4, format.name) != 0;
+  return mp4 && (source.io()->seekable & AVIO_SEEKABLE_NORMAL) != 0
+             ? why_index_too_large(*source.io(), limits)
+             : "";
+}
+
 // FFmpeg's words would name the whole list.
 std::string refusal(int rc) {
   const std::string why = reason(rc);
@@ -150,15 +164,23 @@ OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Ac
   AVFormatContext* context = avformat_alloc_context();
   if (context == nullptr) throw std::bad_alloc();
   context->pb = source.io();
+  context->flags |= AVFMT_FLAG_CUSTOM_IO;       // it is not FFmpeg's to close
   context->protocol_whitelist = av_strdup("");  // nothing else is opened, whatever the file says
   context->format_whitelist = av_strdup(k_containers);
   context->codec_whitelist = av_strdup(k_decoders);
   context->max_streams = k_most_streams;
-  const AVInputFormat* format = accept == Accept::mp4_only ? av_find_input_format(k_mp4) : nullptr;
-  // On failure FFmpeg frees the context.
-  int rc = avformat_open_input(&context, path.c_str(), format, nullptr);
-  if (rc < 0) return {.why = refusal(rc)};
   InputPtr input(context);
+  const AVInputFormat* format = accept == Accept::mp4_only ? av_find_input_format(k_mp4) : nullptr;
+  int rc = 0;
+  if (format == nullptr)
+    rc = av_probe_input_buffer2(source.io(), &format, path.c_str(), context, 0, 0);
+  if (rc < 0) return {.why = refusal(rc)};
+  if (std::string why = why_not_listed(source, *format, limits); !why.empty())
+    return {.why = std::move(why)};
+  input.release();  // on failure FFmpeg frees it
+  rc = avformat_open_input(&context, path.c_str(), format, nullptr);
+  if (rc < 0) return {.why = refusal(rc)};
+  input.reset(context);
   keep_one_decodable(*context, type);
   if (std::string why = why_too_much(*context); !why.empty()) return {.why = std::move(why)};
   assume_formats(*context);

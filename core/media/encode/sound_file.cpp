@@ -7,9 +7,11 @@ namespace navtalk {
 
 void write_sound_file(const SoundFileOptions& options) {
   media::Muxer muxer({.path = options.output, .muxer = "wav"});
-  media::SoundTrack sound(
-      {.file = options.source, .start_s = options.start_s, .stop = options.stop}, SoundCodec::pcm,
-      muxer);
+  media::SoundTrack sound({.file = options.source,
+                           .start_s = options.start_s,
+                           .stop = options.stop,
+                           .limits = options.limits},
+                          SoundCodec::pcm, muxer);
   muxer.start();
   sound.finish(options.duration_s);
   muxer.finish();

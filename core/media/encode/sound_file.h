@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <stop_token>
 
+#include "core/media/limits.h"
+
 namespace navtalk {
 
 struct SoundFileOptions {
@@ -11,6 +13,7 @@ struct SoundFileOptions {
   double start_s = 0,
          duration_s = 0;  // the part that is written; silence where the source has ended
   std::stop_token stop{};
+  MediaLimits limits{};
 };
 
 // At the source's own rate and channels. Errors of decode_audio; Error{failed} when it cannot be written.

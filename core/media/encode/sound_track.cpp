@@ -55,7 +55,8 @@ SoundTrack::SoundTrack(const SoundSource& source, SoundCodec codec, Muxer& muxer
       source_({.path = source.file,
                .type = AVMEDIA_TYPE_AUDIO,
                .damage = StreamDecoder::Damage::cut_at_end,
-               .stop = source.stop}),
+               .stop = source.stop,
+               .limits = source.limits}),
       muxer_(muxer),
       start_s_(source.start_s) {
   open_encoder(codec);

@@ -8,6 +8,7 @@
 #include "core/media/decode/stream_decoder.h"
 #include "core/media/encode/muxer.h"
 #include "core/media/encode/video_format.h"
+#include "core/media/limits.h"
 
 namespace navtalk::media {
 
@@ -15,6 +16,7 @@ struct SoundSource {
   std::filesystem::path file{};
   double start_s = 0;  // what lies before it is left out
   std::stop_token stop{};
+  MediaLimits limits{};
 };
 
 class SoundTrack {

@@ -76,7 +76,8 @@ struct VideoWriter::Impl {
     if (options.audio && options.format->sound != SoundCodec::none) {
       audio.emplace(media::SoundSource{.file = *options.audio,
                                        .start_s = options.audio_start_s,
-                                       .stop = abandon.get_token()},
+                                       .stop = abandon.get_token(),
+                                       .limits = options.audio_limits},
                     options.format->sound, muxer);
     }
     muxer.start();

@@ -10,6 +10,7 @@
 
 #include "core/base/frame_rate.h"
 #include "core/media/encode/video_format.h"
+#include "core/media/limits.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
@@ -24,8 +25,9 @@ struct VideoOptions {
   int width = 0, height = 0;
   FrameRate fps = 25;
   std::optional<std::filesystem::path> audio =
-      {};                       // cut or padded to the video's length at finish()
-  double audio_start_s = 0;     // where in it the video begins
+      {};                    // cut or padded to the video's length at finish()
+  double audio_start_s = 0;  // where in it the video begins
+  MediaLimits audio_limits{};
   std::optional<double> crf{};  // constant quality, lower is better: 0 to 51 of H.264, to 63 of VP9
   int kbit_per_s = 0;           // the average of H.264 and VP9 instead; 0: constant quality
   const char* preset = "veryfast";  // libx264's

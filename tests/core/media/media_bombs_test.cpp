@@ -3,12 +3,18 @@
 #include <boost/crc.hpp>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/media/decode/audio.h"
+#include "core/media/decode/byte_source.h"
+#include "core/media/decode/indexed_video.h"
+#include "core/media/decode/mp4_index.h"
+#include "core/media/decode/picture/webp_codes.h"
 #include "core/media/decode/video_reader.h"
 #include "core/media/decode/vorbis_setup.h"
+#include "core/media/encode/video_writer.h"
 #include "core/media/image_file.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/media/wav.h"
@@ -205,7 +211,53 @@ std::string vorbis_file(unsigned streams, std::size_t books, const std::string& 
   return file;
 }
 
+// A lossless WebP up to its groups of codes, of which one pixel names the last one.
+std::string webp_of_groups(std::size_t groups) {
+  constexpr std::size_t k_pixels = 256;
+  LowBitText out;
+  for (const auto& [value, size] : {std::pair<std::size_t, std::size_t>{0x2F, 8},
+                                    {k_pixels - 1, 14},
+                                    {k_pixels - 1, 14},
+                                    {0, 4},
+                                    {0, 2},  // no transform, no cache
+                                    {1, 1},
+                                    {0, 3},  // squares of 4x4
+                                    {0, 1}})
+    out.put(value, size);
+  for (const std::size_t last : {(groups - 1) % 256, (groups - 1) / 256}) {  // green, red
+    out.put(0b111, 3);
+    out.put(0, 8);
+    out.put(last, 8);
+  }
+  for (int i = 0; i < 3; ++i) {
+    out.put(0b101, 3);
+    out.put(0, 8);
+  }
+  for (std::size_t square = 0; square < k_pixels * k_pixels / 16; ++square)
+    out.put(square == 77 ? 0b11 : 0, 2);
+  out.bytes += std::string(4096 - out.bytes.size(), '\0');
+  return "RIFF" + little_endian_text(out.bytes.size() + 12, 4) + "WEBPVP8L" +
+         little_endian_text(out.bytes.size(), 4) + out.bytes;
+}
+
+int code_groups(const std::string& file) {
+  return media::webp_code_groups({reinterpret_cast<const std::uint8_t*>(file.data()), file.size()});
+}
+
 }  // namespace
+
+TEST_CASE("the groups of codes of a lossless WebP are counted before it is decoded") {
+  for (const int groups : {2, 256, 257, 4096, 65'536})
+    CHECK(code_groups(webp_of_groups(static_cast<std::size_t>(groups))) == groups);
+  CHECK(code_groups(content(NAVTALK_FIXTURES "/pictures/lossless.webp")) == 1);
+  CHECK(code_groups(content(NAVTALK_FIXTURES "/pictures/lossy.webp")) == 0);
+  const ScratchFolder folder;
+  put(folder / "groups.webp", webp_of_groups(4097));
+  expect_error(Code::invalid, {"groups.webp", "4097 groups of codes: at most 4096"},
+               [&] { read_image(folder / "groups.webp"); });
+  put(folder / "cut.webp", webp_of_groups(4097).substr(0, 100));
+  expect_error(Code::invalid, {"cut.webp", "broken"}, [&] { read_image(folder / "cut.webp"); });
+}
 
 TEST_CASE("the texts and profiles of a picture take no memory") {
   const ScratchFolder folder;
@@ -302,6 +354,73 @@ TEST_CASE("the codebooks of a Vorbis header are counted as they are unpacked") {
   CHECK(bytes(vorbis_setup(7)) == 7 * one);
   CHECK(bytes(vorbis_identification()) == 0);
   CHECK(bytes("\5vorbis\xFF") == 0);
+}
+
+TEST_CASE("an index that names more samples than a recording has is refused") {
+  const ScratchFolder folder;
+  VideoWriter writer({.path = folder / "clip.mp4", .width = 64, .height = 48});
+  for (int t = 0; t < 25; ++t) writer.write(Image(64, 48).view());
+  writer.finish();
+  std::string clip = content(folder / "clip.mp4");
+  const std::size_t table = clip.find("stsz") + 8;
+  clip.replace(table, 8, big_endian_text(1) + big_endian_text(8'000'000));
+  clip.replace(clip.find("stsc") + 16, 4, big_endian_text(8'000'000));  // all in one chunk
+  put(folder / "bomb.mp4", clip);
+  CHECK(fits_into(48 * k_mib, [&] {
+    const auto refused = [](const std::function<void()>& open) {
+      const std::string why = error_of(open).message();
+      return why.find("index names more than 3600000 samples") != std::string::npos;
+    };
+    return refused([&] { VideoReader::open(folder / "bomb.mp4"); }) &&
+           refused([&] { IndexedVideo::open(folder / "bomb.mp4"); });
+  }));
+}
+
+TEST_CASE("the samples of an index are counted before they are listed") {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& file, double max_duration_s = 3600) {
+    put(folder / "file.mp4", file);
+    media::ByteSource source(folder / "file.mp4", {});
+    return !media::why_index_too_large(*source.io(), {.max_duration_s = max_duration_s}).empty();
+  };
+  const auto box = [](const std::string& name, const std::string& data) {
+    return big_endian_text(data.size() + 8) + name + data;
+  };
+  const auto sizes = [&](std::size_t each, std::size_t count) {
+    return box("stsz", big_endian_text(0) + big_endian_text(each) + big_endian_text(count));
+  };
+  const auto times = [&](std::size_t duration) {
+    return box("stts", big_endian_text(0) + big_endian_text(1) + big_endian_text(9) +
+                           big_endian_text(duration));
+  };
+  const auto handler = [&](const char* kind) { return box("hdlr", std::string(8, '\0') + kind); };
+  const auto edits = [&](std::size_t count) {
+    return box("elst", big_endian_text(0) + big_endian_text(count));
+  };
+  const auto movie = [&](const std::string& track) {
+    return box("ftyp", "isom") + box("moov", box("trak", track));
+  };
+  const std::size_t hours = 100'000'000;
+  CHECK_FALSE(refused(movie(handler("vide") + times(1) + sizes(0, 1'000'000))));
+  CHECK(refused(movie(handler("vide") + times(1) + sizes(0, hours))));
+  CHECK(refused(movie(handler("vide") + times(1) + sizes(4, hours))));
+  CHECK(refused(movie(edits(9) + sizes(0, 1'000'000))));
+  CHECK(refused(movie(sizes(0, 1'000'000)), 60));
+  // PCM, and what only looks like it.
+  CHECK_FALSE(refused(movie(handler("soun") + times(1) + sizes(4, hours))));
+  CHECK(refused(movie(handler("soun") + times(1) + sizes(0, hours))));
+  CHECK(refused(movie(handler("soun") + times(1024) + sizes(4, hours))));
+  CHECK(refused(movie(handler("soun") + times(1) + times(2) + sizes(4, hours))));
+  CHECK(refused(movie(handler("soun") + handler("vide") + times(1) + sizes(4, hours))));
+  // Where FFmpeg finds it, too.
+  const std::string run = box("trun", big_endian_text(0) + big_endian_text(hours));
+  CHECK(refused(movie("") + box("mdat", "data") + box("moof", box("traf", run))));
+  CHECK(refused(movie("") + box("free", box("hoov", sizes(0, hours)))));
+  CHECK(refused(movie(box("stsd", std::string(70'000, 'x') + sizes(0, hours)))));
+  CHECK(refused(movie("") + sizes(0, hours)));
+  CHECK(refused(movie(box("cmov", "packed"))));
+  // A sample's data are not read.
+  CHECK_FALSE(refused(movie("") + box("mdat", run)));
 }
 
 TEST_CASE("of several streams of sound one is set up") {

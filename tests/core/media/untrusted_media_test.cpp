@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "core/media/decode/audio.h"
+#include "core/media/decode/indexed_video.h"
 #include "core/media/decode/video_reader.h"
+#include "core/media/encode/sound_file.h"
 #include "core/media/encode/stream_copy.h"
 #include "core/media/encode/video_writer.h"
 #include "core/media/image_file.h"
@@ -74,12 +76,18 @@ TEST_CASE(
   const auto copy = [&](const MediaLimits& limits) {
     copy_video_stream(folder / "clip.mp4", folder / "copy.mp4", 25, limits);
   };
+  const auto index = [&](const MediaLimits& limits) {
+    IndexedVideo::open(folder / "clip.mp4", {.limits = limits}).check_all();
+  };
   const MediaLimits exact{.max_pixels = 64 * 48, .max_duration_s = 2};
   CHECK_NOTHROW(read(exact));
   CHECK_NOTHROW(copy(exact));
+  CHECK_NOTHROW(index(exact));
   const MediaLimits narrow{.max_pixels = 64 * 48 - 1}, brief{.max_duration_s = 1.9};
   expect_error(Code::invalid, {"clip.mp4", "max_megapixels"}, [&] { read(narrow); });
   expect_error(Code::invalid, {"clip.mp4", "max_megapixels"}, [&] { copy(narrow); });
+  expect_error(Code::invalid, {"clip.mp4", "max_megapixels"}, [&] { index(narrow); });
+  expect_error(Code::invalid, {"clip.mp4", "max_duration_s"}, [&] { index(brief); });
   expect_error(Code::invalid, {"clip.mp4", "max_duration_s"}, [&] { read(brief); });
   expect_error(Code::invalid, {"clip.mp4", "max_duration_s"}, [&] { copy(brief); });
 }
@@ -100,6 +108,30 @@ TEST_CASE(
     bytes.replace(length, 4, "\xFF\xFF\xFF\xFF");
   put(folder / "piped.wav", bytes);
   refused("piped.wav");
+}
+
+TEST_CASE("sound that is taken into a file keeps the same limits as sound that is listened to") {
+  const ScratchFolder folder;
+  put_tone(folder / "tone.wav", 1.0);
+  const auto into_video = [&](double max_duration_s) {
+    VideoWriter writer({.path = folder / "clip.mp4",
+                        .width = 64,
+                        .height = 48,
+                        .audio = folder / "tone.wav",
+                        .audio_limits = {.max_duration_s = max_duration_s}});
+    for (int t = 0; t < 25; ++t) writer.write(Image(64, 48).view());
+    writer.finish();
+  };
+  const auto into_sound = [&](double max_duration_s) {
+    write_sound_file({.source = folder / "tone.wav",
+                      .output = folder / "copy.wav",
+                      .duration_s = 1,
+                      .limits = {.max_duration_s = max_duration_s}});
+  };
+  CHECK_NOTHROW(into_video(1));
+  CHECK_NOTHROW(into_sound(1));
+  expect_error(Code::invalid, {"tone.wav", "media.max_duration_s"}, [&] { into_video(0.5); });
+  expect_error(Code::invalid, {"tone.wav", "media.max_duration_s"}, [&] { into_sound(0.5); });
 }
 
 TEST_CASE("a text that says that it is gigabytes long takes no memory") {

@@ -52,9 +52,10 @@ std::size_t keep_png_chunks(Picture png) {
   return to;
 }
 
+// Alpha is dropped anyway, and is as hard to bound as a picture without loss.
 // "RIFF", the length of what follows, "WEBP"; then chunks: name, length, data, a byte where that is odd.
 std::size_t keep_webp_chunks(Picture webp) {
-  constexpr std::string_view k_kept[] = {"VP8 ", "VP8L", "VP8X", "ALPH"};
+  constexpr std::string_view k_kept[] = {"VP8 ", "VP8L", "VP8X"};
   constexpr std::size_t k_header = 12, k_name_and_length = 8;
   if (webp.size() < k_header) return webp.size();
   std::size_t from = k_header, to = from;

@@ -20,6 +20,7 @@ extern "C" {
 #include "core/media/decode/picture/centred_chroma.h"
 #include "core/media/decode/picture/exif_orientation.h"
 #include "core/media/decode/picture/metadata.h"
+#include "core/media/decode/picture/webp_codes.h"
 #include "core/media/ffmpeg.h"
 #include "core/media/pixels.h"
 
@@ -60,6 +61,13 @@ std::string refusal(int rc, const MediaLimits& limits) {
   return large ? too_many_pixels(limits) : why;
 }
 
+void check_codes(const AVPacket& webp) {
+  const int groups = webp_code_groups({webp.data, static_cast<std::size_t>(webp.size)});
+  if (groups > k_most_code_groups)
+    throw Error(Code::invalid, fmt::format("it has {} groups of codes: at most {} are possible",
+                                           groups, k_most_code_groups));
+}
+
 // Error{invalid} with FFmpeg's reason.
 FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const MediaLimits& limits) {
   bound_blocks(limits);
@@ -70,6 +78,7 @@ FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const Media
   if (av_new_packet(packet.get(), static_cast<int>(bytes.size())) < 0) throw std::bad_alloc();
   std::copy(bytes.begin(), bytes.end(), packet->data);
   drop_metadata(kind, *packet);
+  if (kind == AV_CODEC_ID_WEBP) check_codes(*packet);
   packet->flags = AV_PKT_FLAG_KEY;
   FramePtr frame = make_frame();
   int rc = avcodec_send_packet(codec.get(), packet.get());
