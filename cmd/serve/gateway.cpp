@@ -220,6 +220,11 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                 .slots_per_device = config.local.slots_per_device,
                                 .owner = owner};
   pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
+  Reload reload({.configuration = context.reread_config,
+                 .operator_key = [](const Config& read) { return operator_key_of(read).text; }},
+                config, operator_key.text, gateway);
+  // Who knows the address may ask for it.
+  const ReloadOnHangup hangups(context, [&reload] { reload.run(); });
   if (context.json) {
     context.out.json({{"url", gateway.url()}});
   } else {
@@ -232,10 +237,6 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   }
   context.out.flush();
   tell_who_is_served(gateway, operator_key);
-  Reload reload({.configuration = context.reread_config,
-                 .operator_key = [](const Config& read) { return operator_key_of(read).text; }},
-                config, operator_key.text, gateway);
-  const ReloadOnHangup hangups(context, [&reload] { reload.run(); });
   gateway.run(context.stop);
   tell_of_workers(local, context);
   return stop_status(context.stop);
