@@ -113,6 +113,7 @@ class Prober {
   static bool hopeless(const Gpu& gpu, const Result& result);
   void record_misses(const std::vector<Result>& results);
   void fail_lost(const std::vector<Gpu>& rows);
+  Duration grace_of(const Gpu& row) const;
   Outages watch(const PoolView& view, bool may_begin);
   void tell(const Outages& before, const Outages& after, const PoolView& view);
   void fail(const Gpu& row, const std::string& why);

@@ -38,6 +38,14 @@ bool Prober::hopeless(const Gpu& gpu, const Result& result) {
   return gpu.state == State::starting && result.verdict.refuses && result.in_row >= k_proofs;
 }
 
+// A miss may be recorded a little early or late. The one at the end of the grace time counts either way,
+// or it would take one more probe.
+Duration Prober::grace_of(const Gpu& row) const {
+  const Duration every = options_.running_every;
+  const bool at_the_end = every > Duration{} && row.misses > options_.grace / every;
+  return at_the_end ? options_.grace - every / 2 : options_.grace;
+}
+
 // Answers that come within a short time are recorded together.
 std::vector<Prober::Result> Prober::take_results(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
@@ -114,7 +122,7 @@ void Prober::record_misses(const std::vector<Result>& results) {
     if (!same_state(row, result.gpu) && !(counts && row.serving())) continue;
     if (hopeless(row, result)) {
       fail(row, result.verdict.why);
-    } else if (counts && misses_too_many(row, options_.grace, now)) {
+    } else if (counts && misses_too_many(row, grace_of(row), now)) {
       row.last_error = result.verdict.why;
       lost.push_back(std::move(row));
     }
@@ -129,7 +137,7 @@ void Prober::fail_lost(const std::vector<Gpu>& rows) {
   const Outages outages = watch(view, true);
   for (const Gpu& row : rows) {
     const Outage outage = row.serving() ? outage_of(outages, row.source) : Outage{};
-    if (is_lost(row, outage, options_.grace, view.now)) fail(row, row.last_error);
+    if (is_lost(row, outage, grace_of(row), view.now)) fail(row, row.last_error);
   }
 }
 

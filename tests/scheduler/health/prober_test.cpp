@@ -291,6 +291,21 @@ TEST_CASE("misses count on in the next process") {
   CHECK(world.pool.row(gpu).state == State::failed);
 }
 
+TEST_CASE("the fourth miss in a row fails a GPU, also when it is recorded a little early") {
+  ProbedPool world;
+  const AnsweringPod other(world);
+  const Gpu gpu = world.put(Source::cloud, State::idle);
+  world.worker.set({.alive = false});
+  const int misses = GENERATE(2, 3);
+  const TimePoint first = world.pool.store->now() - std::chrono::milliseconds(14'900);
+  for (int i = 0; i < misses; ++i) world.pool.store->missed({{gpu.id, "silent"}}, first);
+  Prober prober(*world.pool.store, {.who = "test", .record_every = {}});
+  prober.step(true);
+  REQUIRE(prober.wait_idle(k_long, {}));
+  CHECK(world.pool.row(gpu).misses == misses + 1);
+  CHECK(world.pool.row(gpu).state == (misses == 3 ? State::failed : State::idle));
+}
+
 TEST_CASE("starting workers that do not answer delay no probe of a serving one") {
   ProbedPool world;
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
