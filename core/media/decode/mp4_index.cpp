@@ -21,6 +21,11 @@ std::string_view name_at(IndexBytes bytes, std::size_t at) {
   return {reinterpret_cast<const char*>(bytes.data()) + at, 4};
 }
 
+// Far beyond any limit, and small enough for products and sums of two: the file's own numbers may be anything.
+constexpr std::int64_t k_most = std::int64_t{1} << 30;
+
+void add_up(std::int64_t& sum, std::int64_t more) { sum = std::min(k_most, sum + more); }
+
 // The tables of a track, or of what is in no track.
 struct Tables {
   std::int64_t samples = 0;        // of tables with a length for each
@@ -33,7 +38,7 @@ struct Tables {
   // Samples that are numbers, as of PCM, are listed by the chunk.
   std::int64_t listed() const {
     const bool numbers = sound > 0 && other == 0 && times == 1 && unit_times == 1;
-    return (samples + (numbers ? 0 : equal_samples)) * (1 + edits);
+    return (samples + (numbers ? 0 : equal_samples)) * (1 + std::min(edits, k_most));
   }
 };
 
@@ -44,9 +49,9 @@ void add_table(Tables& tables, IndexBytes table) {
   const std::string_view name = name_at(table, 4);
   const std::size_t data = number_at(table, 0) == 1 ? 16 : 8;  // a length of 64 bits stands between
   const std::int64_t first = number_at(table, data + 4), second = number_at(table, data + 8);
-  if (name == "stsz") (first == 0 ? tables.samples : tables.equal_samples) += second;
-  if (name == "stz2") tables.samples += second;
-  if (name == "trun") tables.samples += first;
+  if (name == "stsz") add_up(first == 0 ? tables.samples : tables.equal_samples, second);
+  if (name == "stz2") add_up(tables.samples, second);
+  if (name == "trun") add_up(tables.samples, first);
   if (name == "elst") tables.edits = std::max(tables.edits, first);
   if (name == "hdlr") ++(name_at(table, data + 8) == "soun" ? tables.sound : tables.other);
   if (name == "stts") {
@@ -122,7 +127,7 @@ class Mp4Walk {
   }
 
   void add(const Tables& tables) {
-    samples_ += tables.listed();
+    add_up(samples_, tables.listed());
     packed_ = packed_ || tables.packed;
   }
 

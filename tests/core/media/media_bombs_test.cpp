@@ -405,6 +405,10 @@ TEST_CASE("the samples of an index are counted before they are listed") {
   CHECK(refused(movie(handler("vide") + times(1) + sizes(0, hours))));
   CHECK(refused(movie(handler("vide") + times(1) + sizes(4, hours))));
   CHECK(refused(movie(edits(9) + sizes(0, 1'000'000))));
+  // Numbers whose product has no room.
+  const std::size_t half = std::size_t{1} << 31;
+  CHECK(refused(
+      movie(sizes(0, 5'000'000) + box("free", sizes(1, half - 5'000'000) + edits(2 * half - 1)))));
   CHECK(refused(movie(sizes(0, 1'000'000)), 60));
   // PCM, and what only looks like it.
   CHECK_FALSE(refused(movie(handler("soun") + times(1) + sizes(4, hours))));
