@@ -5,7 +5,8 @@
 namespace navtalk {
 namespace {
 
-constexpr int k_least = 3;  // GPUs: fewer can all be at fault by accident
+constexpr int k_least = 3;  // GPUs that miss: fewer can all be at fault by accident
+constexpr int k_few = 3;    // GPUs of a source
 constexpr Duration k_few_at_most = std::chrono::minutes(10);
 constexpr int k_begins = 2;
 
@@ -30,7 +31,7 @@ SourceAnswers count_answers(std::span<const Gpu> gpus, Source source, const Outa
 
 Outage judge(const Outage& before, const SourceAnswers& answers, TimePoint now) {
   const bool most = answers.missing >= k_least && 2 * answers.missing > answers.gpus;
-  const bool few = answers.gpus > 0 && answers.gpus < k_least && answers.lately == answers.gpus;
+  const bool few = answers.gpus > 0 && answers.gpus <= k_few && 2 * answers.lately > answers.gpus;
   const bool on = most || few;
   return on == before.on ? before : Outage{.on = on, .since = now};
 }

@@ -3,10 +3,10 @@
 //
 //   a GPU is lost: three misses in a row, and the grace time since the first of them
 //   at least three GPUs of the source and more than half of them miss:   an outage begins
-//   all of one or two cloud GPUs miss, for less than ten minutes:        an outage begins
+//   more than half of one to three cloud GPUs, for less than ten minutes: an outage begins
 //   no longer so many miss, or those few for so long:                    it ends
 //
-// One or two can all be at fault by accident, so that they are given a bounded time: as long as their
+// One or two can both be at fault by accident, so that they are given a bounded time: as long as their
 // provider says that they run, they are destroyed only after it. One dead GPU beside one that answers
 // is lost as any other.
 //

@@ -54,9 +54,15 @@ TEST_CASE("an outage is at least three GPUs and more than half of a source, as l
   CHECK(after.since == (on == before ? known.since : k_now));
 }
 
-TEST_CASE("one or two cloud GPUs that all miss for less than ten minutes are an outage") {
-  const auto [gpus, lately, on] = GENERATE(table<int, int, bool>(
-      {{0, 0, false}, {1, 0, false}, {1, 1, true}, {2, 1, false}, {2, 2, true}, {3, 2, false}}));
+TEST_CASE("most of one to three cloud GPUs that miss for less than ten minutes are an outage") {
+  const auto [gpus, lately, on] = GENERATE(table<int, int, bool>({{0, 0, false},
+                                                                  {1, 0, false},
+                                                                  {1, 1, true},
+                                                                  {2, 1, false},
+                                                                  {2, 2, true},
+                                                                  {3, 1, false},
+                                                                  {3, 2, true},
+                                                                  {4, 2, false}}));
   const bool before = GENERATE(false, true);
   CAPTURE(gpus, lately, before);
   const Outage known{.on = before, .since = k_now - 1h};
