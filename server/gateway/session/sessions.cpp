@@ -200,7 +200,10 @@ bool Sessions::has_room() const {
 
 std::string Sessions::user_of(const std::string& address) const {
   std::set<std::string> present;
-  for (const Session* session : sessions_) present.insert(session->user());
+  // Who is away may be the one who comes: it began anew instead of coming back.
+  for (const Session* session : sessions_) {
+    if (!session->away()) present.insert(session->user());
+  }
   for (int number = 0;; ++number) {
     std::string user = address + "#" + std::to_string(number);
     if (!present.contains(user)) return user;

@@ -100,6 +100,20 @@ TEST_CASE("a client that is cut sixteen times in a row fails no GPU") {
   CHECK(pool.state_of(other) == State::idle);
 }
 
+TEST_CASE("a client that drops and begins anew is not another client") {
+  const Script script(R"({"cut": true})");
+  GatewayPool pool(quick_to_blame());
+  const Gpu gpu = pool.add_worker(4);
+  SocketClient dropped = pool.connect_from("10.0.0.1");
+  dropped.send(k_start);
+  REQUIRE(dropped.receive_json().at("type") == "session.ready");
+  dropped.vanish();
+  REQUIRE(eventually([&] { return pool.asked_of(gpu).at("frames").contains("output.pause"); }));
+  be_cut(pool.connect_from("10.0.0.1"));
+  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
+  CHECK(k_session_faults.read(pool.store())->all().at(0).client == "10.0.0.1#0");
+}
+
 TEST_CASE("sessions of visitors that are cut on every worker fail none of them") {
   const Script script(R"({"cut": true})");
   GatewayPool pool(quick_to_blame());
