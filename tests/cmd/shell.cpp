@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -22,6 +23,35 @@ std::string read(const std::filesystem::path& file) {
 bool gave_up(const std::string& err) {
   return contains(err, "LeakSanitizer has encountered a fatal error");
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool k_may_give_up = true;
+#else
+constexpr bool k_may_give_up = false;
+#endif
+
+// A folder of a test's own as it is now, for a script that has to run again.
+class Snapshot {
+ public:
+  Snapshot(std::string folder, std::string copy)
+      : folder_(std::move(folder)), copy_(std::move(copy)) {
+    if (k_may_give_up && folder_ != "/") fill(copy_, folder_);
+  }
+  void restore() const {
+    if (!k_may_give_up || folder_ == "/") return;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      std::filesystem::remove_all(entry.path());
+    fill(folder_, copy_);
+  }
+
+ private:
+  // Pipes among them.
+  static void fill(const std::string& to, const std::string& from) {
+    const std::string line = "mkdir -p '" + to + "' && cp -a '" + from + "/.' '" + to + "'";
+    if (std::system(line.c_str()) != 0) throw std::runtime_error("cannot copy " + from);
+  }
+  const std::string folder_, copy_;
+};
 
 // A sanitizer's report is not an answer of navtalk: the test ends with it.
 void refuse_report(const std::string& err) {
@@ -43,8 +73,10 @@ Ran shell(const std::string& script, const std::string& folder) {
   const std::string place = scratch.path().native();
   const std::string line =
       "bash " + place + "/script < /dev/null > " + place + "/out 2> " + place + "/err";
+  const Snapshot before(folder, place + "/before");
   Ran ran;
   for (int tries = 0; tries == 0 || (tries < 3 && gave_up(ran.err)); ++tries) {
+    if (tries > 0) before.restore();
     const int status = std::system(line.c_str());
     ran = {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
            .out = read(scratch / "out"),
