@@ -126,7 +126,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   const TimePoint since = std::max(came_at, claimant.lost_gpu_at.value_or(came_at));
   if (seen) position = waiter->position;
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;
-  *position += kept_places_.ahead_of(claimant, since, view->waiters);
+  *position += kept_places_.ahead_of(claimant, came_at, view->waiters);
   std::optional<Duration> wait = eta(*view, *position);
   // No ETA beyond the queue timeout.
   if (wait && view->now - since + *wait > options_.queue_timeout) wait.reset();

@@ -255,6 +255,27 @@ TEST_CASE("who stands aside, waits again and tries again moves nobody behind up 
   CHECK(last_place() == 2);
 }
 
+TEST_CASE("who lost a GPU stands where it came, before a later user who has one in vain") {
+  World world;
+  world.idle();
+  Claimant first = user("a"), later = user("b");
+  const auto lost = std::get<Lease>(world.allocator.arrive(first));
+  first.came_at = lost.arrived_at;
+  world.allocator.connected(lost);
+  world.allocator.arrive(later);
+  first.lost_gpu_at = world.allocator.release_lost(lost);
+  const auto tried = std::get<Lease>(world.allocator.check(later));
+  later.came_at = tried.arrived_at;
+  world.allocator.unclaim(tried);
+  later.refuse = {tried.gpu};
+  world.allocator.invalidate_view();
+  world.allocator.check(later);
+  later.refuse = {};
+  REQUIRE(std::holds_alternative<Lease>(world.allocator.check(later)));
+  world.allocator.invalidate_view();
+  CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
+}
+
 TEST_CASE("who had a GPU in vain and leaves is no longer counted as ahead") {
   for (const bool with_lease : {true, false}) {
     World world;
