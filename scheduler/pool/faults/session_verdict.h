@@ -10,7 +10,7 @@
 //                Faults within `same_occasion` are one occasion: a proxy that restarts cuts many
 //                sessions at once.
 //   the path     A cut that takes all sessions of a GPU at once, those of `together` clients or more,
-//                while its worker answers well, is no fault of a series: a proxy or a network ended
+//                while its worker answers well, does not count in a series: a proxy or a network ended
 //                them. A GPU of `lone_occasions` of `lone_clients` clients over `lone_span` has a
 //                series all the same: users cannot be served there. Not for local GPUs.
 //   no part      are faults of a client that failed on `spread` GPUs and has had no session that

@@ -255,7 +255,7 @@ TEST_CASE("who stands aside, waits again and tries again moves nobody behind up 
   CHECK(last_place() == 2);
 }
 
-TEST_CASE("who lost a GPU stands where it came, before a later user who has one in vain") {
+TEST_CASE("a user who lost a GPU stays ahead of a later one whose session did not begin") {
   World world;
   world.idle();
   Claimant first = user("a"), later = user("b");
@@ -276,7 +276,7 @@ TEST_CASE("who lost a GPU stands where it came, before a later user who has one 
   CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
 }
 
-TEST_CASE("who had a GPU in vain and leaves is no longer counted as ahead") {
+TEST_CASE("a user whose session did not begin and who leaves no longer counts as ahead") {
   for (const bool with_lease : {true, false}) {
     World world;
     const Gpu gpu = world.idle();
