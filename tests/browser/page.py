@@ -88,6 +88,10 @@ class Page:
     def seen(self):
         return self.run("return window.seen")
 
+    def spoke(self):
+        """Whether the avatar spoke since watch(), for however short a time."""
+        return any(one["speaks"] for one in self.seen())
+
     def stop_watching(self):
         return self.run("clearInterval(window.watching); return window.seen")
 

@@ -69,7 +69,7 @@ def hears_microphone(page):
     ActionChains(page.driver).click_and_hold(page.find("#mic")).perform()
     page.wait("the level moves", lambda: page.run("return document.getElementById('level').value") > 0.2)
     page.watch()
-    page.wait("the avatar speaks", page.speaks)
+    page.wait("the avatar speaks", page.spoke)
     page.wait("its mouth opens", lambda: mouth(page.seen()) > OPEN)
     page.stop_watching()
     page.wait("latency is measured", lambda: page.figures()["Latency"] != "–")

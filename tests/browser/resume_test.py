@@ -30,13 +30,13 @@ def main():
         for times in (1, 2):
             proxy.cut()
             page.wait("the page reconnects", lambda: "Reconnecting" in page.run("return window.statuses"))
-            page.wait("the session goes on", lambda: page.run("return window.statuses.at(-1)") == "Live")
+            page.wait("the session goes on", lambda: page.run("return window.statuses.at(-1) ?? ''").startswith("Live"))
             page.run("window.statuses = []")
             if serve.metric("navtalk_gateway_resumed_total") != times:
                 raise AssertionError(f"resumed: {serve.metric('navtalk_gateway_resumed_total')}, not {times}")
             page.watch()
             page.say("Here I am again.")
-            page.wait("the avatar speaks", page.speaks)
+            page.wait("the avatar speaks", page.spoke)
             page.wait("pictures change", lambda: sum(one["changed"] > 0.001 for one in page.seen()) > 5)
             page.stop_watching()
             page.wait("the text is said", lambda: page.states()[-1:] == ["said"])

@@ -9,23 +9,13 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
 
+from patience import PATIENCE_S, eventually
+
 PROGRAM = sys.argv.pop(1)
-PATIENCE_S = 60
-
-
-def eventually(holds, what):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        found = holds()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"never: {what}")
 
 
 def make_certificate(folder, name):

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
@@ -23,19 +22,10 @@ except ModuleNotFoundError:
     print("skipped: python3-websocket is not installed")
     sys.exit(0)
 
+from patience import PATIENCE_S, eventually  # noqa: E402
+
 PROGRAM = sys.argv.pop(1)
-PATIENCE_S = 60
 START = json.dumps({"type": "session.start"})
-
-
-def eventually(holds, what):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        found = holds()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"never: {what}")
 
 
 class Process:

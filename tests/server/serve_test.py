@@ -10,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-from serve_process import PATIENCE_S, PROGRAM, START, Process, eventually, next_picture, receive, variables_of, websocket
+from patience import PATIENCE_S, eventually
+from serve_process import PROGRAM, START, Process, next_picture, receive, variables_of, websocket
 from worker_processes import worker_processes
 
 ADA = pathlib.Path(__file__).resolve().parents[2] / "assets/demo/avatars/ada"
