@@ -2,22 +2,19 @@
 # to compile goes into headers and templates, which a unit reads and instantiates once (docs/decisions/0018-unity-builds.md).
 option(NAVTALK_UNITY "Compile the sources of a folder together: a build from nothing takes half the time, a change more" OFF)
 
-# What one unit holds at most, unless a target says otherwise.
+# What one unit holds at most.
 set(NAVTALK_UNIT_SIZE 10)
 
-# navtalk_units(OUT TARGET source... [UNIT_SIZE n] [APART source...]) sets OUT to what TARGET compiles: the sources as they are,
+# navtalk_units(OUT TARGET source... [APART source...]) sets OUT to what TARGET compiles: the sources as they are,
 # or units of them. Sources after APART are compiled alone; a comment there says why they do not combine with others.
 #
 # A unit holds sources of one folder directly under the target's, with what lies below; folders with one or two sources share
 # units. An additional source therefore changes the units of its own folder only.
 function(navtalk_units out target)
-  cmake_parse_arguments(UNIT "" "UNIT_SIZE" "APART" ${ARGN})
+  cmake_parse_arguments(UNIT "" "" "APART" ${ARGN})
   if(NOT NAVTALK_UNITY)
     set(${out} ${UNIT_UNPARSED_ARGUMENTS} ${UNIT_APART} PARENT_SCOPE)
     return()
-  endif()
-  if(NOT UNIT_UNIT_SIZE)
-    set(UNIT_UNIT_SIZE ${NAVTALK_UNIT_SIZE})
   endif()
   set(folders "")
   foreach(source ${UNIT_UNPARSED_ARGUMENTS})
@@ -36,10 +33,10 @@ function(navtalk_units out target)
     if(count LESS 3)
       list(APPEND small ${sources_of_${folder}})
     else()
-      navtalk_write_units(units ${target}/${folder} ${UNIT_UNIT_SIZE} ${sources_of_${folder}})
+      navtalk_write_units(units ${target}/${folder} ${NAVTALK_UNIT_SIZE} ${sources_of_${folder}})
     endif()
   endforeach()
-  navtalk_write_units(units ${target}/small_folders ${UNIT_UNIT_SIZE} ${small})
+  navtalk_write_units(units ${target}/small_folders ${NAVTALK_UNIT_SIZE} ${small})
   set(${out} ${units} PARENT_SCOPE)
 endfunction()
 

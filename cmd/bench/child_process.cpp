@@ -14,18 +14,11 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/files/whole_file.h"
+#include "core/process/pipe.h"
 #include "core/process/wait_child.h"
 
 namespace navtalk::cmd {
 namespace {
-
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(Code::failed, fmt::format("cannot make a pipe: {}", system_message(errno)));
-  }
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 UniqueFd open_errors(const std::filesystem::path& file) {
   if (file.empty()) return UniqueFd();

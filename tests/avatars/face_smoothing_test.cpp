@@ -11,12 +11,12 @@ namespace {
 
 using Squares = std::vector<std::optional<Box>>;
 
-Box square(int x, int y, int size) { return {x, y, x + size, y + size}; }
+Box square_at(int x, int y, int size) { return {x, y, x + size, y + size}; }
 
 }  // namespace
 
 TEST_CASE("a face at rest stays exactly where it is") {
-  const auto smooth = smooth_faces(Squares(30, square(100, 50, 80)), 25);
+  const auto smooth = smooth_faces(Squares(30, square_at(100, 50, 80)), 25);
   for (const auto& face : smooth) {
     CHECK(face->centre_x == Approx(140));
     CHECK(face->centre_y == Approx(90));
@@ -29,7 +29,7 @@ TEST_CASE("jitter of a few pixels shrinks to below a third") {
   std::uniform_int_distribution<int> off(-4, 4);
   Squares squares;
   for (int i = 0; i < 100; ++i)
-    squares.emplace_back(square(100 + off(random), 50, 80 + off(random)));
+    squares.emplace_back(square_at(100 + off(random), 50, 80 + off(random)));
   const auto smooth = smooth_faces(squares, 25);
   double raw_steps = 0, smooth_steps = 0, size_steps = 0;
   for (std::size_t i = 1; i < squares.size(); ++i) {
@@ -42,21 +42,21 @@ TEST_CASE("jitter of a few pixels shrinks to below a third") {
 }
 
 TEST_CASE("one wrong box does not move its neighbours") {
-  Squares squares(30, square(100, 50, 80));
-  squares[15] = square(120, 50, 96);
+  Squares squares(30, square_at(100, 50, 80));
+  squares[15] = square_at(120, 50, 96);
   for (const auto& face : smooth_faces(squares, 25)) CHECK(face->centre_x == Approx(140));
 }
 
 TEST_CASE("a steady movement is followed without lag") {
   Squares squares;
-  for (int i = 0; i < 50; ++i) squares.emplace_back(square(100 + 2 * i, 50, 80));
+  for (int i = 0; i < 50; ++i) squares.emplace_back(square_at(100 + 2 * i, 50, 80));
   const auto smooth = smooth_faces(squares, 25);
   for (std::size_t i = 10; i < 40; ++i)
     CHECK(smooth[i]->centre_x == Approx(140.0 + 2.0 * static_cast<double>(i)));
 }
 
 TEST_CASE("short dropouts are bridged, long ones stay faceless") {
-  Squares squares(60, square(100, 50, 80));
+  Squares squares(60, square_at(100, 50, 80));
   for (std::size_t i = 10; i < 15; ++i) squares[i].reset();
   for (std::size_t i = 30; i < 50; ++i) squares[i].reset();
   const auto smooth = smooth_faces(squares, 25);
@@ -67,8 +67,8 @@ TEST_CASE("short dropouts are bridged, long ones stay faceless") {
 }
 
 TEST_CASE("a cut in the film is not smeared") {
-  Squares squares(20, square(100, 50, 80));
-  squares.resize(40, square(400, 50, 80));
+  Squares squares(20, square_at(100, 50, 80));
+  squares.resize(40, square_at(400, 50, 80));
   const auto smooth = smooth_faces(squares, 25);
   CHECK(smooth[19]->centre_x == Approx(140));
   CHECK(smooth[20]->centre_x == Approx(440));

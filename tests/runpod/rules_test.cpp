@@ -212,12 +212,11 @@ TEST_CASE("the first place to be free again is waited for") {
 }
 
 TEST_CASE("every pod status has its word in a provider's list") {
-  using Status = Instance::Status;
-  CHECK(instance_status(PodStatus::provisioning) == Status::starting);
-  CHECK(instance_status(PodStatus::starting) == Status::starting);
-  CHECK(instance_status(PodStatus::running) == Status::running);
-  CHECK(instance_status(PodStatus::exited) == Status::stopped);
-  CHECK(instance_status(PodStatus::error) == Status::failed);
-  CHECK(instance_status(PodStatus::terminated) == Status::gone);
-  CHECK(instance_status(PodStatus::unknown) == Status::unknown);
+  CHECK(instance_status(PodStatus::provisioning) == Instance::Status::starting);
+  CHECK(instance_status(PodStatus::starting) == Instance::Status::starting);
+  CHECK(instance_status(PodStatus::running) == Instance::Status::running);
+  CHECK(instance_status(PodStatus::exited) == Instance::Status::stopped);
+  CHECK(instance_status(PodStatus::error) == Instance::Status::failed);
+  CHECK(instance_status(PodStatus::terminated) == Instance::Status::gone);
+  CHECK(instance_status(PodStatus::unknown) == Instance::Status::unknown);
 }

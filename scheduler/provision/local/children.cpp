@@ -15,6 +15,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
+#include "core/process/pipe.h"
 #include "core/process/wait_child.h"
 #include "core/text/lenient_json.h"
 
@@ -23,18 +24,6 @@ namespace {
 
 // Bytes. The rest of a longer line is dropped: it may hold what a user sent.
 constexpr std::size_t k_longest_line = 2000;
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(Code::failed, std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // What the child gets: three descriptors, signals as from a shell, a process group of its own (a
 // Ctrl-C for the gateway is not meant for it).

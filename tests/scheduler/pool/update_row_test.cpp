@@ -10,12 +10,12 @@ using namespace navtalk::tests;
 
 namespace {
 
-const Cause k_cause{"test", "race"};
+const Cause k_race{"test", "race"};
 
 // What another process does to the row.
 void interfere(SmallPool& pool, const Gpu& gpu) {
   const Gpu row = pool.row(gpu);
-  REQUIRE(pool.store->change({.id = row.id, .version = row.version, .host = "other"}, k_cause));
+  REQUIRE(pool.store->change({.id = row.id, .version = row.version, .host = "other"}, k_race));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ TEST_CASE("a change that lost a race is decided again on the row as it is then")
   SmallPool pool;
   const Gpu gpu = pool.pod(State::idle, "pod-1");
   std::vector<std::string> hosts;
-  const auto after = update_row(*pool.store, gpu.id, k_cause, [&](const Gpu& row) {
+  const auto after = update_row(*pool.store, gpu.id, k_race, [&](const Gpu& row) {
     if (hosts.empty()) interfere(pool, gpu);
     hosts.push_back(row.host);
     return std::optional(GpuChange{.draining = true});
@@ -38,12 +38,12 @@ TEST_CASE("a change that lost a race is decided again on the row as it is then")
 TEST_CASE("a row that is left alone or is gone is not changed") {
   SmallPool pool;
   const Gpu gpu = pool.pod(State::idle, "pod-1");
-  CHECK(!update_row(*pool.store, gpu.id, k_cause,
+  CHECK(!update_row(*pool.store, gpu.id, k_race,
                     [](const Gpu&) { return std::optional<GpuChange>(); }));
-  CHECK(!update_row(*pool.store, {"gone"}, k_cause,
+  CHECK(!update_row(*pool.store, {"gone"}, k_race,
                     [](const Gpu&) { return std::optional(GpuChange{.draining = true}); }));
-  CHECK(!remove_row(*pool.store, gpu.id, k_cause, [](const Gpu&) { return false; }));
-  CHECK(!remove_row(*pool.store, {"gone"}, k_cause, [](const Gpu&) { return true; }));
+  CHECK(!remove_row(*pool.store, gpu.id, k_race, [](const Gpu&) { return false; }));
+  CHECK(!remove_row(*pool.store, {"gone"}, k_race, [](const Gpu&) { return true; }));
   CHECK(pool.row(gpu) == gpu);
 }
 
@@ -54,12 +54,12 @@ TEST_CASE("a row that others change all the time is an error, not an endless loo
     interfere(pool, gpu);
     return true;
   };
-  CHECK_THROWS_AS(update_row(*pool.store, gpu.id, k_cause,
+  CHECK_THROWS_AS(update_row(*pool.store, gpu.id, k_race,
                              [&](const Gpu& row) {
                                always(row);
                                return std::optional(GpuChange{.draining = true});
                              }),
                   Error);
-  CHECK_THROWS_AS(remove_row(*pool.store, gpu.id, k_cause, always), Error);
+  CHECK_THROWS_AS(remove_row(*pool.store, gpu.id, k_race, always), Error);
   CHECK(!pool.row(gpu).draining);
 }

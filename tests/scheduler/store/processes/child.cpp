@@ -1,6 +1,5 @@
 #include "tests/scheduler/store/processes/child.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,16 +9,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/process/pipe.h"
+
 namespace navtalk::tests {
-namespace {
-
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-}  // namespace
 
 Child::Child(const std::vector<std::string>& command) {
   auto [child_input, input] = make_pipe();

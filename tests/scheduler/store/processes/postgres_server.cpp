@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/database/postgres.h"
+#include "core/process/pipe.h"
 
 namespace navtalk::tests {
 namespace {
@@ -49,12 +50,6 @@ int ended(pid_t pid) {
   int status = 0;
   waitpid(pid, &status, 0);
   return status;
-}
-
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 // Up to the end, or to where `until` has appeared.
