@@ -289,6 +289,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench image --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench pipeline --models")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -713,6 +717,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench image --device")
+      _navtalk_words 'auto cpu cuda'
+      return
+      ;;
     "navtalk bench pipeline --models")
       _navtalk_paths -d
       return
@@ -1049,7 +1057,7 @@ _navtalk() {
       ;;
     "navtalk bench image")
       if [[ $current == -* ]]; then
-        _navtalk_words '--size --batch --time --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--size --batch --time --device --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -32,6 +32,14 @@ void add_bench_image(Commands& commands) {
       ->check(CLI::Range(0.0, 60.0))
       ->type_name("S")
       ->capture_default_str();
+  command
+      .add_option(
+          "--device", options->device,
+          "cpu: the CPU alone; cuda: beside it the GPU, which has to be there; auto: the GPU "
+          "if there is one")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->type_name("DEVICE")
+      ->capture_default_str();
 }
 
 }  // namespace navtalk::cmd

@@ -10,6 +10,7 @@ struct BenchImageOptions {
   std::vector<std::string> sizes{"512", "720p", "1080p"};
   std::vector<int> batches{1, 8};
   double seconds = 0.1;
+  std::string device{"auto"};  // or "cpu", "cuda"
 };
 
 }  // namespace navtalk::cmd

@@ -1,15 +1,19 @@
-// Every image operation on one core, on the whole picture and on the face box, which is what a
+// Every image operation on one core and on a GPU, on the whole picture and on the face box, which is what a
 // session pays for; and the whole way from a generated face to what the encoder takes.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cmd/bench/report.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/terminal/table.h"
+#include "core/base/error.h"
+#include "gpu/cuda/devices.h"
 #include "gpu/image/blend.h"
 #include "gpu/image/color.h"
 #include "gpu/image/compose.h"
+#include "gpu/image/device/image_bench.h"
 #include "gpu/image/gaussian_blur.h"
 #include "gpu/image/resize.h"
 
@@ -21,6 +25,19 @@ struct Size {
   int width, height;
   // A talking head's box takes about six tenths of the height: 432 at 720p.
   int face() const { return height * 3 / 5 / 2 * 2; }
+  // The box in the middle, and around it the square of the mask, as avatars have them.
+  Placement placement() const {
+    const int x = (width - face()) / 2, y = (height - face()) / 2;
+    const int reach = face() / 2 * 3 / 2;
+    const int middle_x = x + face() / 2, middle_y = y + face() / 2;
+    return {.box = {x, y, x + face(), y + face()},
+            .crop_box = {middle_x - reach, middle_y - reach, middle_x + reach, middle_y + reach}};
+  }
+  // The lower half of the crop box, as MuseTalk's masks have it.
+  Box mask_region() const {
+    const Box crop = placement().crop_box;
+    return {0, crop.height() / 2, crop.width(), crop.height()};
+  }
 };
 constexpr std::array<Size, 3> k_sizes{
     {{"512", 512, 512}, {"720p", 1280, 720}, {"1080p", 1920, 1080}}};
@@ -32,11 +49,12 @@ struct Case {
   std::function<void()> work;
 };
 
+// One operation on the CPU or on the GPU.
 struct Row {
-  std::string size;
-  Case what;
-  int batch;
-  Timing timing;
+  std::string device, size, operation, area;
+  int width, height, batch;
+  Timing timing;                           // of one call
+  std::optional<double> roofline_percent;  // of a GPU's: what copying as many bytes takes
 };
 
 // `count` pictures of even noise: the operations take the same time for any content.
@@ -68,9 +86,8 @@ class Bench {
         face_(batch, size.face(), size.face()),
         face_result_(batch, size.face(), size.face()),
         face_mask_(batch, size.face(), size.face(), 1),
-        placement_(centred(size)),
-        mask_region_{0, placement_.crop_box.height() / 2, placement_.crop_box.width(),
-                     placement_.crop_box.height()},
+        placement_(size.placement()),
+        mask_region_(size.mask_region()),
         mask_(batch, mask_region_.width(), mask_region_.height(), 1),
         yuv_(static_cast<std::size_t>(batch) * yuv420_bytes(size.width, size.height)) {}
 
@@ -93,15 +110,6 @@ class Bench {
   }
 
  private:
-  // The box in the middle, and around it the square of the mask, as avatars have them.
-  static Placement centred(const Size& size) {
-    const int x = (size.width - size.face()) / 2, y = (size.height - size.face()) / 2;
-    const int reach = size.face() / 2 * 3 / 2;
-    const int middle_x = x + size.face() / 2, middle_y = y + size.face() / 2;
-    return {.box = {x, y, x + size.face(), y + size.face()},
-            .crop_box = {middle_x - reach, middle_y - reach, middle_x + reach, middle_y + reach}};
-  }
-
   static void add(std::vector<Case>& all, std::string operation, std::string area,
                   const Pictures& on, std::function<void()> work) {
     all.push_back({std::move(operation), std::move(area), on.width, on.height, std::move(work)});
@@ -139,7 +147,7 @@ class Bench {
 
   Pictures frame_, frame_result_, frame_mask_, half_, generated_, face_, face_result_, face_mask_;
   Placement placement_;
-  Box mask_region_;  // the lower half of the crop box, as MuseTalk's masks have it
+  Box mask_region_;
   Pictures mask_;
   std::vector<std::uint8_t> yuv_;
 };
@@ -149,18 +157,72 @@ const Size& size_named(const std::string& name) {
                        [&](const Size& size) { return name == size.name; });
 }
 
-std::vector<Row> run(const BenchImageOptions& options, const Context& context) {
+// Which device to time beside the CPU, if any; Error{invalid} where it has to be there and is not.
+struct Gpu {
+  std::optional<cuda::DeviceProperties> device;
+  std::string missing;          // why there is none
+  double bytes_per_second = 0;  // measured: of a copy inside the device
+};
+Gpu find_gpu(const std::string& device) {
+  if (device == "cpu") return {{}, "not asked for"};
+  const cuda::Devices devices = cuda::devices();
+  if (!devices.list.empty()) return {devices.list.front(), {}};
+  if (device == "cuda") throw Error(Code::invalid, "device 'cuda': " + devices.missing);
+  return {{}, devices.missing};
+}
+
+void add_cpu_rows(std::vector<Row>& rows, const Size& size, int batch,
+                  const BenchImageOptions& options, const Context& context) {
+  Bench bench(size, batch);
+  const std::vector<Case> cases = bench.cases();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string stage = std::string(size.name) + " batch " + std::to_string(batch);
+    if (context.progress) context.progress(stage, i, cases.size());
+    const Case& one = cases[i];
+    const auto budget = std::chrono::duration<double>(options.seconds);
+    rows.push_back({"cpu",
+                    size.name,
+                    one.operation,
+                    one.area,
+                    one.width,
+                    one.height,
+                    batch,
+                    measure(one.work, budget, context.stop),
+                    {}});
+  }
+}
+
+void add_gpu_rows(std::vector<Row>& rows, Gpu& gpu, const Size& size, int batch,
+                  const BenchImageOptions& options, const Context& context) {
+  const cuda::BenchPictures pictures{batch,       size.width,       size.height,
+                                     size.face(), size.placement(), size.mask_region()};
+  cuda::ImageBench bench =
+      cuda::bench_images(pictures, std::chrono::duration<double>(options.seconds), context.stop);
+  gpu.bytes_per_second = std::max(gpu.bytes_per_second, bench.bytes_per_second);
+  for (cuda::ImageTimes& times : bench.times) {
+    const bool face = times.area == "face";
+    Row row{"cuda:0",
+            size.name,
+            times.operation,
+            times.area,
+            face ? size.face() : size.width,
+            face ? size.face() : size.height,
+            batch,
+            timing_of(std::move(times.runs)),
+            {}};
+    if (times.bytes > 0)
+      row.roofline_percent = 100 * static_cast<double>(times.bytes) / bench.bytes_per_second /
+                             row.timing.median.count();
+    rows.push_back(std::move(row));
+  }
+}
+
+std::vector<Row> run(const BenchImageOptions& options, Gpu& gpu, const Context& context) {
   std::vector<Row> rows;
   for (const std::string& name : options.sizes)
     for (const int batch : options.batches) {
-      Bench bench(size_named(name), batch);
-      const std::vector<Case> cases = bench.cases();
-      for (std::size_t i = 0; i < cases.size(); ++i) {
-        const std::string stage = name + " batch " + std::to_string(batch);
-        if (context.progress) context.progress(stage, i, cases.size());
-        const auto budget = std::chrono::duration<double>(options.seconds);
-        rows.push_back({name, cases[i], batch, measure(cases[i].work, budget, context.stop)});
-      }
+      add_cpu_rows(rows, size_named(name), batch, options, context);
+      if (gpu.device) add_gpu_rows(rows, gpu, size_named(name), batch, options, context);
     }
   return rows;
 }
@@ -170,55 +232,112 @@ double ms_per_picture(std::chrono::duration<double> time, int batch) {
 }
 
 nlohmann::ordered_json as_json(const Row& row) {
-  return {{"name", row.what.operation},
-          {"device", "cpu"},
-          {"size", row.size},
-          {"area", row.what.area},
-          {"width", row.what.width},
-          {"height", row.what.height},
-          {"batch", row.batch},
-          {"unit", "ms per picture"},
-          {"median", ms_per_picture(row.timing.median, row.batch)},
-          {"p99", ms_per_picture(row.timing.p99, row.batch)},
-          {"runs", row.timing.runs}};
+  nlohmann::ordered_json object{{"name", row.operation},
+                                {"device", row.device},
+                                {"size", row.size},
+                                {"area", row.area},
+                                {"width", row.width},
+                                {"height", row.height},
+                                {"batch", row.batch},
+                                {"unit", "ms per picture"},
+                                {"median", ms_per_picture(row.timing.median, row.batch)},
+                                {"p99", ms_per_picture(row.timing.p99, row.batch)},
+                                {"runs", row.timing.runs}};
+  if (row.roofline_percent) object["roofline_percent"] = *row.roofline_percent;
+  return object;
 }
 
-std::vector<std::string> as_text(const Row& row) {
-  return {row.what.operation,
-          row.size,
-          fmt::format("{} {}x{}", row.what.area, row.what.width, row.what.height),
-          std::to_string(row.batch),
-          fmt::format("{:.3f}", ms_per_picture(row.timing.median, row.batch)),
-          fmt::format("{:.3f}", ms_per_picture(row.timing.p99, row.batch))};
+nlohmann::ordered_json as_json(const Gpu& gpu) {
+  if (!gpu.device) return {{"missing", gpu.missing}};
+  return {{"name", gpu.device->name},
+          {"capability", gpu.device->capability},
+          {"multiprocessors", gpu.device->multiprocessors},
+          {"memory_gib", static_cast<double>(gpu.device->memory_bytes) / (1 << 30)},
+          {"l2_mib", static_cast<double>(gpu.device->l2_bytes) / (1 << 20)},
+          {"copy_gb_per_s", gpu.bytes_per_second / 1e9}};
 }
 
-void print_table(const std::vector<Row>& rows, const Machine& machine, Context& context) {
+std::string gpu_text(const Gpu& gpu) {
+  if (!gpu.device) return "no GPU column: " + gpu.missing;
+  return fmt::format(
+      "GPU: {}, {} multiprocessors, {:.0f} GiB, copies {:.0f} GB/s (read and written)",
+      gpu.device->name, gpu.device->multiprocessors,
+      static_cast<double>(gpu.device->memory_bytes) / (1 << 30), gpu.bytes_per_second / 1e9);
+}
+
+bool same_work(const Row& a, const Row& b) {
+  return a.size == b.size && a.batch == b.batch && a.operation == b.operation && a.area == b.area;
+}
+
+// A line for each operation: the CPU's cells, then the GPU's; what one of them lacks stays empty.
+std::vector<std::string> as_text(const Row* cpu, const Row* gpu) {
+  const Row& row = cpu != nullptr ? *cpu : *gpu;
+  std::vector<std::string> cells{row.operation,
+                                 row.size,
+                                 fmt::format("{} {}x{}", row.area, row.width, row.height),
+                                 std::to_string(row.batch),
+                                 "",
+                                 "",
+                                 "",
+                                 "",
+                                 "",
+                                 ""};
+  if (cpu != nullptr) {
+    cells[4] = fmt::format("{:.3f}", ms_per_picture(cpu->timing.median, cpu->batch));
+    cells[5] = fmt::format("{:.3f}", ms_per_picture(cpu->timing.p99, cpu->batch));
+  }
+  if (gpu != nullptr) {
+    cells[6] = fmt::format("{:.5f}", ms_per_picture(gpu->timing.median, gpu->batch));
+    cells[7] = fmt::format("{:.5f}", ms_per_picture(gpu->timing.p99, gpu->batch));
+    if (gpu->roofline_percent) cells[8] = fmt::format("{:.0f} %", *gpu->roofline_percent);
+    if (cpu != nullptr) cells[9] = fmt::format("{:.0f}", cpu->timing.median / gpu->timing.median);
+  }
+  return cells;
+}
+
+void print_table(const std::vector<Row>& rows, const Machine& machine, const Gpu& gpu,
+                 Context& context) {
   constexpr auto k_right = Column::Align::right;
+  std::vector<Column> columns{
+      {"operation"},           {"size"},        {"area"}, {"batch", k_right},
+      {"cpu median", k_right}, {"p99", k_right}};
+  if (gpu.device)
+    columns.insert(columns.end(), {{"gpu median", k_right},
+                                   {"p99", k_right},
+                                   {"of roofline", k_right},
+                                   {"cpu/gpu", k_right}});
   std::vector<std::vector<std::string>> cells;
-  cells.reserve(rows.size());
-  for (const Row& row : rows) cells.push_back(as_text(row));
-  context.out.print("{}\nmilliseconds per picture, one core\n\n", machine_text(machine));
-  context.out.write(table({{"operation"},
-                           {"size"},
-                           {"area"},
-                           {"batch", k_right},
-                           {"cpu median", k_right},
-                           {"p99", k_right}},
-                          cells, context.colour));
+  for (const Row& row : rows) {
+    const auto other = std::find_if(rows.begin(), rows.end(), [&](const Row& one) {
+      return one.device != row.device && same_work(one, row);
+    });
+    const Row* partner = other == rows.end() ? nullptr : &*other;
+    if (row.device == "cpu")
+      cells.push_back(as_text(&row, partner));
+    else if (partner == nullptr)
+      cells.push_back(as_text(nullptr, &row));
+    else
+      continue;
+    cells.back().resize(columns.size());
+  }
+  context.out.print("{}\n{}\nmilliseconds per picture; the CPU with one core\n\n",
+                    machine_text(machine), gpu_text(gpu));
+  context.out.write(table(columns, cells, context.colour));
 }
 
 }  // namespace
 
 int bench_image(const BenchImageOptions& options, Context& context) {
   const Machine machine = this_machine();
-  const std::vector<Row> rows = run(options, context);
+  Gpu gpu = find_gpu(options.device);
+  const std::vector<Row> rows = run(options, gpu, context);
   if (!context.json) {
-    print_table(rows, machine, context);
+    print_table(rows, machine, gpu, context);
     return 0;
   }
   auto list = nlohmann::ordered_json::array();
   for (const Row& row : rows) list.push_back(as_json(row));
-  context.out.json({{"machine", machine_json(machine)}, {"rows", list}});
+  context.out.json({{"machine", machine_json(machine)}, {"gpu", as_json(gpu)}, {"rows", list}});
   return 0;
 }
 

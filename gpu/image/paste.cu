@@ -197,7 +197,7 @@ Paste placed(const FacePaste& face, int width, int height) {
 
 }  // namespace
 
-void paste_faces(std::span<const FacePaste> faces, int width, int height, FaceFormat format,
+void paste_faces(std::span<const FacePaste> faces, int width, int height, Format format,
                  int face_channels, const std::optional<Unsharp>& unsharp, Stream stream) {
   NAVTALK_CHECK(width > 0 && height > 0 && width % 2 == 0 && height % 2 == 0 && face_channels >= 3);
   for (std::size_t first = 0; first < faces.size(); first += k_most_faces) {
@@ -214,7 +214,7 @@ void paste_faces(std::span<const FacePaste> faces, int width, int height, FaceFo
     const dim3 block(k_columns / k_wide, k_rows / k_high);
     const dim3 grid(blocks(width, k_columns), blocks(height, k_rows),
                     static_cast<unsigned>(some.size()));
-    if (format == FaceFormat::fp16)
+    if (format == Format::fp16)
       NAVTALK_LAUNCH(paste_kernel<__half>, grid, block, 0, stream, batch);
     else
       NAVTALK_LAUNCH(paste_kernel<float>, grid, block, 0, stream, batch);

@@ -9,12 +9,11 @@
 #include <span>
 
 #include "core/tensor/image.h"
+#include "gpu/cuda/format.h"
 #include "gpu/cuda/stream.h"
 #include "gpu/image/compose.h"
 
 namespace navtalk::cuda {
-
-enum class FaceFormat { fp32, fp16 };
 
 // One face and its frame; every pointer is the device's. `frame` and `out` may be the same.
 struct FacePaste {
@@ -29,7 +28,7 @@ struct FacePaste {
 
 // All frames are width x height, both even. Outside the 2x2 pixels that a face touches the output is the frame's own bytes; inside,
 // bytes are within one level of the twin's.
-void paste_faces(std::span<const FacePaste> faces, int width, int height, FaceFormat format,
+void paste_faces(std::span<const FacePaste> faces, int width, int height, Format format,
                  int face_channels, const std::optional<Unsharp>& unsharp, Stream stream);
 
 }  // namespace navtalk::cuda

@@ -20,7 +20,7 @@ class BenchImage(unittest.TestCase):
         done = run("--json", "--size", "512", "--batch", "1,2")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = json.loads(done.stdout)
-        self.assertEqual(set(report), {"machine", "rows"})
+        self.assertEqual(set(report), {"machine", "gpu", "rows"})
         self.assertLessEqual({"cpu", "isa", "cores", "threads", "memory_gib", "libtorch"}, set(report["machine"]))
         places = [(row["name"], row["area"], row["batch"]) for row in report["rows"]]
         self.assertEqual(len(places), len(set(places)))
@@ -39,6 +39,23 @@ class BenchImage(unittest.TestCase):
         lines = run("--size", "512", "--batch", "1").stdout.splitlines()
         for row in rows:
             self.assertTrue(any(line.startswith(row["name"] + " ") for line in lines), row["name"])
+
+    def test_the_gpu_is_left_out_where_it_is_not_asked_for(self):
+        report = json.loads(run("--json", "--size", "512", "--batch", "1", "--device", "cpu").stdout)
+        self.assertEqual(report["gpu"], {"missing": "not asked for"})
+        self.assertEqual({row["device"] for row in report["rows"]}, {"cpu"})
+
+    def test_without_a_gpu_auto_says_why_and_cuda_is_refused(self):
+        automatic = run("--json", "--size", "512", "--batch", "1")
+        report = json.loads(automatic.stdout)
+        if "missing" not in report["gpu"]:
+            self.skipTest("this machine has a GPU")
+        why = report["gpu"]["missing"]
+        self.assertIn("CUDA", why)
+        self.assertIn(why, run("--size", "512", "--batch", "1").stdout)
+        refused = run("--device", "cuda")
+        self.assertEqual((refused.returncode, refused.stdout), (3, ""))
+        self.assertIn("device 'cuda': " + why, refused.stderr)
 
     def test_an_unknown_size_is_bad_usage(self):
         done = run("--size", "4k")

@@ -116,7 +116,7 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
                      region,
                      {row.box, row.crop_box}});
   }
-  cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp32, k_channels, unsharp, nullptr);
+  cuda::paste_faces(faces, width, height, cuda::Format::fp32, k_channels, unsharp, nullptr);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i << ", width " << width << ", sharpened " << unsharp.has_value());
     CHECK(furthest(outs[i].get(), expected(frames[i], width, height, decoded[i], cases[i], masks[i],
@@ -151,8 +151,7 @@ TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
                      {0, 0, 62, 60},
                      {row.box, row.crop_box}});
   }
-  cuda::paste_faces(faces, width, height, cuda::FaceFormat::fp16, k_channels, std::nullopt,
-                    nullptr);
+  cuda::paste_faces(faces, width, height, cuda::Format::fp16, k_channels, std::nullopt, nullptr);
   const std::vector<std::uint8_t> wanted =
       expected(frame, width, height, rounded, row, mask, std::nullopt);
   for (const tests::DeviceMemory& each : frames) CHECK(furthest(each.get(), wanted) <= 1);

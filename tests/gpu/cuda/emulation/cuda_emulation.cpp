@@ -1,5 +1,6 @@
 #include "tests/gpu/cuda/emulation/cuda_emulation.h"
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <memory>
@@ -96,25 +97,32 @@ void check_limits(dim3 grid, dim3 size, std::size_t shared_bytes) {
     throw std::logic_error(std::to_string(shared_bytes) + " bytes of shared memory");
 }
 
+bool waits_at(const Thread& thread, Meeting meeting) {
+  return !thread.done && thread.waits_at == meeting;
+}
+bool any_waits_at(const Block& block, Meeting meeting) {
+  return std::any_of(block.threads.begin(), block.threads.end(),
+                     [&](const Thread& thread) { return waits_at(thread, meeting); });
+}
+
 // A barrier is for all threads of the block, a shuffle for those of its mask.
 void check_meeting(const Block& block) {
   const std::size_t count = block.threads.size();
-  bool barrier = false, shuffle = false, ended = false;
-  for (const Thread& thread : block.threads) {
-    ended = ended || thread.done;
-    barrier = barrier || (!thread.done && thread.waits_at == Meeting::barrier);
-    shuffle = shuffle || (!thread.done && thread.waits_at == Meeting::shuffle);
-  }
-  if (barrier && (shuffle || ended))
-    throw std::logic_error("not every thread of the block is at __syncthreads()");
-  if (!shuffle) return;
   for (std::size_t i = 0; i < count; ++i) {
-    if (block.threads[i].done) continue;
+    if (!waits_at(block.threads[i], Meeting::shuffle)) continue;
     const std::size_t first = i / k_warp * k_warp;
-    for (std::size_t lane = 0; lane < k_warp && first + lane < count; ++lane)
-      if ((block.threads[i].mask >> lane & 1U) != 0 && block.threads[first + lane].done)
-        throw std::logic_error("a shuffle's mask names a thread that has ended");
+    for (std::size_t lane = 0; lane < k_warp && first + lane < count; ++lane) {
+      if ((block.threads[i].mask >> lane & 1U) == 0) continue;
+      const Thread& other = block.threads[first + lane];
+      if (other.done) throw std::logic_error("a shuffle's mask names a thread that has ended");
+      if (other.waits_at == Meeting::barrier)
+        throw std::logic_error("a shuffle's mask names a thread that is at __syncthreads()");
+    }
   }
+  const auto ended = [](const Thread& thread) { return thread.done; };
+  if (any_waits_at(block, Meeting::barrier) &&
+      std::any_of(block.threads.begin(), block.threads.end(), ended))
+    throw std::logic_error("not every thread of the block is at __syncthreads()");
 }
 
 template <class Switch>
@@ -151,9 +159,15 @@ void run_block(Block& block, const std::function<void()>& thread) {
   }
   for (bool alive = true; alive;) {  // one round is what lies between two meetings
     alive = false;
+    // Who is at a barrier stays there while other warps still shuffle.
+    const bool shuffle = any_waits_at(block, Meeting::shuffle);
     for (std::size_t i = 0; i < count && failure == nullptr; ++i) {
       Thread& self = block.threads[i];
       if (self.done) continue;
+      if (shuffle && self.waits_at == Meeting::barrier) {
+        alive = true;
+        continue;
+      }
       block.running = i;
       enter(self, [](Thread& entered) { entered.self = std::move(entered.self).resume(); });
       alive = alive || !self.done;

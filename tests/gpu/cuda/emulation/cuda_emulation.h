@@ -85,3 +85,16 @@ inline int __float2int_rn(float value) { return static_cast<int>(std::nearbyint(
 inline int __float2int_rd(float value) { return static_cast<int>(std::floor(value)); }
 inline float __expf(float value) { return std::exp(value); }
 inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
+
+// Threads take turns, and blocks run one after the other: every access is atomic, and visible at once.
+template <class T>
+T atomicAdd(T* at, T value) {
+  const T before = *at;
+  *at = before + value;
+  return before;
+}
+inline void __threadfence() {}
+template <class T>
+T __ldcg(const T* at) {
+  return *at;
+}

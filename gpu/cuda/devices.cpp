@@ -1,0 +1,31 @@
+#include "gpu/cuda/devices.h"
+
+#include <cuda_runtime_api.h>
+
+#include "gpu/cuda/launch_error.h"
+
+namespace navtalk::cuda {
+
+Devices devices() {
+  Devices found;
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess) {
+    cudaGetLastError();  // or the next launch would report it
+    found.missing = std::string("there is no CUDA device: ") + cudaGetErrorString(result);
+  } else if (count == 0) {
+    found.missing = "there is no CUDA device";
+  }
+  for (int index = 0; result == cudaSuccess && index < count; ++index) {
+    cudaDeviceProp device{};
+    check(cudaGetDeviceProperties(&device, index), "cudaGetDeviceProperties");
+    found.list.push_back({.name = device.name,
+                          .capability = device.major * 10 + device.minor,
+                          .multiprocessors = device.multiProcessorCount,
+                          .memory_bytes = device.totalGlobalMem,
+                          .l2_bytes = static_cast<std::size_t>(device.l2CacheSize)});
+  }
+  return found;
+}
+
+}  // namespace navtalk::cuda

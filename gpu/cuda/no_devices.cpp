@@ -1,0 +1,8 @@
+// For builds without CUDA.
+#include "gpu/cuda/devices.h"
+
+namespace navtalk::cuda {
+
+Devices devices() { return {{}, "this navtalk was built without CUDA (preset cuda)"}; }
+
+}  // namespace navtalk::cuda

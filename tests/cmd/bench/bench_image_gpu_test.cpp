@@ -1,0 +1,102 @@
+// The GPU's rows of `navtalk bench image`, with a device of the test's own making in place of gpu/cuda/devices.h and
+// gpu/image/device/image_bench.h.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "cmd/bench/image.h"
+#include "cmd/context.h"
+#include "cmd/render_module/bodies.h"
+#include "gpu/cuda/devices.h"
+#include "gpu/image/device/image_bench.h"
+
+using namespace navtalk;
+
+namespace navtalk::cuda {
+
+Devices devices() {
+  return {{{.name = "Test GPU",
+            .capability = 90,
+            .multiprocessors = 132,
+            .memory_bytes = std::size_t{1} << 30}},
+          {}};
+}
+
+// Copies at 4 GB/s. A resize moves 1 MB, which takes 0.25 ms at that rate, in 0.5 ms.
+ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<double>,
+                        const std::stop_token&) {
+  const std::chrono::duration<double> half_ms(0.0005 * pictures.batch);
+  return {.bytes_per_second = 4e9,
+          .times = {
+              {"resize, linear", "face", 1000000 * pictures.batch, {half_ms, half_ms, 2 * half_ms}},
+              {"copy to device", "frame", 0, {half_ms}}}};
+}
+
+}  // namespace navtalk::cuda
+
+namespace {
+
+std::string printed(bool json, const std::string& device) {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  cmd::Context context{.out = cmd::Output(fileno(file)), .json = json};
+  CHECK(cmd::bench_image({.sizes = {"512"}, .batches = {2}, .seconds = 0, .device = device},
+                         context) == 0);
+  context.out.flush();
+  std::rewind(file);
+  std::string text;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  std::fclose(file);
+  return text;
+}
+
+std::string line_of(const std::string& text, const std::string& start) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind(start, 0) == 0) return line;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "bench image gives a GPU rows of its own, per picture, with their share of the roofline") {
+  const auto report = nlohmann::json::parse(printed(true, "auto"));
+  CHECK(report["gpu"]["name"] == "Test GPU");
+  CHECK(report["gpu"]["copy_gb_per_s"] == 4.0);
+  int rows = 0;
+  for (const auto& row : report["rows"]) {
+    if (row["device"] == "cpu") continue;
+    ++rows;
+    CHECK(row["device"] == "cuda:0");
+    CHECK(row["median"].get<double>() == Approx(0.5));
+    if (row["name"] != "resize, linear") {
+      CHECK(!row.contains("roofline_percent"));
+      CHECK(row["width"] == 512);
+      continue;
+    }
+    CHECK(row["p99"].get<double>() == Approx(1.0));
+    CHECK(row["roofline_percent"].get<double>() == Approx(50));
+    CHECK(row["width"] == 306);
+  }
+  CHECK(rows == 2);
+}
+
+TEST_CASE("bench image's table has the GPU beside the CPU, and leaves out what one of them lacks") {
+  const std::string text = printed(false, "cuda");
+  CHECK(line_of(text, "GPU: Test GPU, 132 multiprocessors") != "");
+  CHECK(line_of(text, "operation").find("cpu/gpu") != std::string::npos);
+  CHECK(line_of(text, "resize, linear         512   face").find(" 0.50000  1.00000") !=
+        std::string::npos);
+  CHECK(line_of(text, "resize, linear         512   face").find("50 %") != std::string::npos);
+  CHECK(line_of(text, "resize, linear         512   frame").find("0.50000") == std::string::npos);
+  CHECK(line_of(text, "copy to device").find("0.50000") != std::string::npos);
+}
+
+TEST_CASE("bench image leaves a GPU alone that it is not to time") {
+  const std::string text = printed(false, "cpu");
+  CHECK(line_of(text, "no GPU column: not asked for") != "");
+  CHECK(text.find("cpu/gpu") == std::string::npos);
+}
