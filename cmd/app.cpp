@@ -104,6 +104,10 @@ int run_command(const Command& command, const Globals& globals, Context& context
   }
   ProgressBar bar(progress_style(globals.progress));
   context.progress = bar.reporter();
+  context.video_progress = [&bar](std::string_view stage, std::chrono::milliseconds done,
+                                  std::chrono::milliseconds total) {
+    bar.show_video(stage, done, total);
+  };
   context.clear_progress = [&bar] { bar.clear(); };
   return command.action(context);
 }

@@ -29,6 +29,8 @@ CLI::App& Commands::parent(Group group) {
       return named("bench", "Measure how fast this machine is");
     case Group::config:
       return named("config", "Check and show the configuration");
+    case Group::job:
+      return named("job", "Render many videos, and show them");
     case Group::key:
       return named("key", "Make, show and revoke API keys");
     case Group::model:

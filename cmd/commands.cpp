@@ -5,6 +5,9 @@ namespace navtalk::cmd {
 // In the order of --help.
 void add_commands(Commands& commands) {
   add_infer(commands);
+  add_job_run(commands);
+  add_job_list(commands);
+  add_job_status(commands);
   add_voices(commands);
   add_serve(commands);
   add_avatar_list(commands);

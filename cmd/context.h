@@ -2,10 +2,12 @@
 // `progress` are ready when the command's action runs, not while its options are declared.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 
 #include "cmd/terminal/output.h"
 #include "core/base/progress.h"
@@ -24,6 +26,10 @@ struct Context {
   std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
   std::function<void(std::function<void()>)> on_hangup{};  // SignalStop::on_hangup()
   Progress progress{};  // a bar on a terminal, lines in a pipe, or JSON: --progress
+  // The same for work that is measured in the length of its video.
+  std::function<void(std::string_view stage, std::chrono::milliseconds done,
+                     std::chrono::milliseconds total)>
+      video_progress{};
   // Before anything else is shown while the work goes on: erases the bar, which comes back with the
   // next progress.
   std::function<void()> clear_progress{};

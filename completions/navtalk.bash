@@ -133,6 +133,74 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job run --csv")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --folder")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --output-dir")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --state")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --avatar")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job list --state")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job list --only")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job list --limit")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job list --after")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job status --state")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk serve --listen")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -457,7 +525,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -559,6 +627,74 @@ _navtalk() {
       ;;
     "navtalk infer --sharpen")
       :
+      return
+      ;;
+    "navtalk job run --csv")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job run --folder")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk job run --output-dir")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk job run --format")
+      _navtalk_words 'mp4 mov mkv webm gif webp'
+      return
+      ;;
+    "navtalk job run --state")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job run --avatar")
+      _navtalk_avatars
+      return
+      ;;
+    "navtalk job run --voice")
+      _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk job run --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk job run --device")
+      :
+      return
+      ;;
+    "navtalk job run --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk job run --threads")
+      :
+      return
+      ;;
+    "navtalk job run --batch")
+      :
+      return
+      ;;
+    "navtalk job list --state")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job list --only")
+      _navtalk_words 'queued released running done failed dead cancelled'
+      return
+      ;;
+    "navtalk job list --limit")
+      :
+      return
+      ;;
+    "navtalk job list --after")
+      :
+      return
+      ;;
+    "navtalk job status --state")
+      _navtalk_paths -f
       return
       ;;
     "navtalk serve --listen")
@@ -891,12 +1027,40 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'infer voices serve avatar pool key bench model fix-filenames config completions'
+        _navtalk_words 'infer job voices serve avatar pool key bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
         _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_words 'run list status'
+      fi
+      ;;
+    "navtalk job run")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job list")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--state --only --limit --after --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job status")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--state --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

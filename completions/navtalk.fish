@@ -3,6 +3,8 @@
 function __navtalk_at
     set -l commands 'infer' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
     set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -31,6 +33,7 @@ complete -c navtalk -l log-level -x -a 'trace debug info warn error off' -d 'Log
 complete -c navtalk -l progress -x -a 'auto json none' -d 'Progress on standard error: a bar, or a line every five seconds where that is no terminal; one JSON object a line; or none'
 complete -c navtalk -l no-color -d 'Print without colours (also NO_COLOR)'
 complete -c navtalk -n '__navtalk_at ' -a infer -d 'Render a talking avatar to a video'
+complete -c navtalk -n '__navtalk_at ' -a job -d 'Render many videos, and show them'
 complete -c navtalk -n '__navtalk_at ' -a voices -d 'List the voices in which espeak-ng speaks texts, by language'
 complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gateway with its GPUs, or one GPU\'s worker'
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare and show avatars'
@@ -65,6 +68,28 @@ complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 f
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at job' -a run -d 'Render the videos of a list here, and go on where a run ended'
+complete -c navtalk -n '__navtalk_at job' -a list -d 'List jobs in the order of their submission'
+complete -c navtalk -n '__navtalk_at job' -a status -d 'Count jobs and video-minutes in each state, or show one job'
+complete -c navtalk -n '__navtalk_at job run' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, output, and infer\'s options; or - for standard input'
+complete -c navtalk -n '__navtalk_at job run' -l folder -x -a '(__fish_complete_directories)' -d 'A video of each file in this folder: recordings, and texts in .txt files'
+complete -c navtalk -n '__navtalk_at job run' -l output-dir -x -a '(__fish_complete_directories)' -d 'Folder for the videos (default: the one of --csv)'
+complete -c navtalk -n '__navtalk_at job run' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Ending of the videos of --folder'
+complete -c navtalk -n '__navtalk_at job run' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
+complete -c navtalk -n '__navtalk_at job run' -l force -d 'Replace files that no earlier run has made'
+complete -c navtalk -n '__navtalk_at job run' -l avatar -x -a '(__navtalk_first avatar list; __fish_complete_directories)' -d 'Avatar of the rows that name none: its id, or its folder, with a slash'
+complete -c navtalk -n '__navtalk_at job run' -l voice -x -a '(__navtalk_first voices)' -d 'Voice of the rows that name none'
+complete -c navtalk -n '__navtalk_at job run' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder (default: the demo model)'
+complete -c navtalk -n '__navtalk_at job run' -l device -x -d 'cpu, cuda or cuda:N'
+complete -c navtalk -n '__navtalk_at job run' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
+complete -c navtalk -n '__navtalk_at job run' -l threads -x -d 'Threads for the nets (0: every core)'
+complete -c navtalk -n '__navtalk_at job run' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
+complete -c navtalk -n '__navtalk_at job list' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
+complete -c navtalk -n '__navtalk_at job list' -l only -x -a 'queued released running done failed dead cancelled' -d 'Jobs in this state'
+complete -c navtalk -n '__navtalk_at job list' -l limit -x -d 'At most so many'
+complete -c navtalk -n '__navtalk_at job list' -l after -x -d 'Those behind this one: next_cursor of a list'
+complete -c navtalk -n '__navtalk_at job status' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
+complete -c navtalk -n '__navtalk_at job status' -x
 complete -c navtalk -n '__navtalk_at voices' -x
 complete -c navtalk -n '__navtalk_at serve' -l listen -x -d 'Address to listen on, port 0: a free one (127.0.0.1:2160; worker: 127.0.0.1:0)'
 complete -c navtalk -n '__navtalk_at serve' -l worker -d 'Run the worker of one GPU'

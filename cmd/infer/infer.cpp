@@ -90,7 +90,9 @@ void add_where(CLI::App& command, InferOptions& options) {
   command.add_flag("--force", options.force, "Replace existing files");
 }
 
-void add_how(CLI::App& command, InferOptions& options) {
+}  // namespace
+
+void add_infer_engine_options(CLI::App& command, InferOptions& options) {
   command
       .add_option("--models", options.models,
                   "MuseTalk's checkpoint folder (default: the demo model)")
@@ -111,13 +113,19 @@ void add_how(CLI::App& command, InferOptions& options) {
       .add_option("--batch", options.batch, "Frames in one pass through the nets (0: automatic)")
       ->check(CLI::Range(0, 64))
       ->type_name("N");
+}
+
+void add_infer_options(CLI::App& command, InferOptions& options) {
+  add_what(command, options);
+  add_where(command, options);
+  add_infer_engine_options(command, options);
   command.add_option("--sharpen", options.sharpen, "Unsharp mask on the face, such as 1.2")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("AMOUNT");
 }
 
-// What can be seen without the module, whose loading takes longer than most commands.
-void check(InferOptions& options, const Context& context) {
+// The module takes longer to load than most commands take.
+void check_infer_options(InferOptions& options, const Context& context) {
   const int given = !options.audio.empty() + !options.text.empty() + !options.text_file.empty();
   if (given == 0)
     throw Error(
@@ -138,8 +146,6 @@ void check(InferOptions& options, const Context& context) {
   options.avatar_directory = avatar_directory(options.avatar, context);
 }
 
-}  // namespace
-
 void add_infer(Commands& commands) {
   const auto options = std::make_shared<InferOptions>();
   CLI::App& command =
@@ -151,12 +157,10 @@ void add_infer(Commands& commands) {
                                 "  navtalk infer --audio a.wav b.wav --output-dir videos\n"
                                 "  record | navtalk infer --audio - -o - | play\n",
                     .action = [options](Context& context) {
-                      check(*options, context);
+                      check_infer_options(*options, context);
                       return render_module().infer(*options, context);
                     }});
-  add_what(command, *options);
-  add_where(command, *options);
-  add_how(command, *options);
+  add_infer_options(command, *options);
 }
 
 }  // namespace navtalk::cmd

@@ -6,7 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "cmd/context.h"
 #include "core/base/frame_rate.h"
+
+namespace CLI {
+class App;
+}
 
 namespace navtalk::cmd {
 
@@ -23,5 +28,12 @@ struct InferOptions {
   std::optional<float> sharpen;
   bool force = false, ssml = false;
 };
+
+// Every option of the command, with its checks; and those that concern the model and its device.
+void add_infer_options(CLI::App& command, InferOptions& options);
+void add_infer_engine_options(CLI::App& command, InferOptions& options);
+// What can be told of one input without the module: Error{usage} for what does not go together,
+// Error{not_found} for what is not there. Sets `avatar_directory`.
+void check_infer_options(InferOptions& options, const Context& context);
 
 }  // namespace navtalk::cmd

@@ -7,6 +7,7 @@
 namespace navtalk::cmd {
 
 int infer(InferOptions& options, Context& context);
+VideoRenderer video_renderer(const InferOptions& options, Context& context);
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
                     bool force, const MediaLimits& limits);
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context);

@@ -9,6 +9,7 @@ extern "C" const RenderModule* navtalk_render_module() {
   static const RenderModule module{
       .build_id = NAVTALK_BUILD_ID,
       .infer = infer,
+      .video_renderer = video_renderer,
       .open_avatar = [](const std::filesystem::path& directory,
                         const MediaLimits& limits) { Bundle::open(directory, limits); },
       .preview_avatar = preview_avatar,

@@ -17,6 +17,7 @@
 #include "cmd/bench/pipeline.h"
 #include "cmd/context.h"
 #include "cmd/infer/infer.h"
+#include "cmd/infer/video_renderer.h"
 #include "cmd/model/verify.h"
 #include "core/media/limits.h"
 #include "server/worker/render_engine.h"
@@ -27,6 +28,8 @@ namespace navtalk::cmd {
 struct RenderModule {
   const char* build_id;  // of the libraries that it was linked from
   int (*infer)(InferOptions&, Context&);
+  // `options` name the model, the device and the precision of all videos. The context outlives it.
+  VideoRenderer (*video_renderer)(const InferOptions& options, Context&);
   // All checks of Bundle::open().
   void (*open_avatar)(const std::filesystem::path& directory, const MediaLimits& limits);
   // The preview of an avatar as PNG; `force` replaces a file.

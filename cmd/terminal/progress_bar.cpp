@@ -25,6 +25,19 @@ std::string minutes(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+double video_minutes(std::size_t milliseconds) {
+  return static_cast<double>(milliseconds) / 60'000;
+}
+
+// "310/1000", "1.25/40.00 video-minutes".
+std::string amounts(const ProgressStep& step) {
+  if (step.unit == ProgressUnit::things) return fmt::format("{}/{}", step.done, step.total);
+  return fmt::format("{:.2f}/{:.2f} video-minutes", video_minutes(step.done),
+                     video_minutes(step.total));
+}
+
+double thousandths(double number) { return std::round(1000 * number) / 1000; }
+
 double tenths(std::chrono::duration<double> time) { return std::round(10 * time.count()) / 10; }
 
 }  // namespace
@@ -44,8 +57,8 @@ std::string progress_line(const ProgressStep& step, std::size_t columns) {
     const double part =
         std::min(1.0, static_cast<double>(step.done) / static_cast<double>(step.total));
     const auto filled = static_cast<std::size_t>(part * k_width);
-    line = fmt::format("{}  [{}{}]  {:3.0f}%  {}/{}", step.stage, std::string(filled, '#'),
-                       std::string(k_width - filled, '.'), part * 100, step.done, step.total);
+    line = fmt::format("{}  [{}{}]  {:3.0f}%  {}", step.stage, std::string(filled, '#'),
+                       std::string(k_width - filled, '.'), part * 100, amounts(step));
     if (const auto left = time_left(step)) line += "  eta " + minutes(left->count());
   }
   return line.substr(0, columns);
@@ -54,6 +67,11 @@ std::string progress_line(const ProgressStep& step, std::size_t columns) {
 std::string progress_json(const ProgressStep& step) {
   nlohmann::ordered_json object = {{"stage", step.stage}, {"done", step.done}, {"total", nullptr}};
   if (step.total > 0) object["total"] = step.total;
+  if (step.unit == ProgressUnit::video) {
+    object["done"] = thousandths(video_minutes(step.done));
+    object["total"] = thousandths(video_minutes(step.total));
+    object["unit"] = "video-minutes";
+  }
   object["elapsed_s"] = tenths(step.elapsed);
   object["eta_s"] = nullptr;
   if (const auto left = time_left(step)) object["eta_s"] = tenths(*left);
@@ -96,14 +114,26 @@ std::optional<ProgressStep> ProgressSteps::take(std::string_view stage, std::siz
 void ProgressBar::show(std::string_view stage, std::size_t done, std::size_t total) {
   const std::optional<ProgressStep> step =
       steps_.take(stage, done, total, ProgressSteps::Clock::now());
+  if (step) show(*step);
+}
+
+void ProgressBar::show_video(std::string_view stage, std::chrono::milliseconds done,
+                             std::chrono::milliseconds total) {
+  auto step = steps_.take(stage, static_cast<std::size_t>(done.count()),
+                          static_cast<std::size_t>(total.count()), ProgressSteps::Clock::now());
   if (!step) return;
+  step->unit = ProgressUnit::video;
+  show(*step);
+}
+
+void ProgressBar::show(const ProgressStep& step) {
   if (style_ == ProgressStyle::bar) {
     drawn_ = true;
-    fmt::print(stderr, "\r{}\x1b[K", progress_line(*step, terminal_columns() - 1));
+    fmt::print(stderr, "\r{}\x1b[K", progress_line(step, terminal_columns() - 1));
   } else if (style_ == ProgressStyle::json) {
-    fmt::print(stderr, "{}\n", progress_json(*step));
+    fmt::print(stderr, "{}\n", progress_json(step));
   } else {
-    fmt::print(stderr, "{}\n", progress_line(*step, std::string::npos));
+    fmt::print(stderr, "{}\n", progress_line(step, std::string::npos));
   }
 }
 

@@ -14,12 +14,16 @@ namespace navtalk::cmd {
 
 enum class ProgressStyle { none, bar, lines, json };
 
+// What `done` and `total` count: things, or milliseconds of video, which are shown as minutes.
+enum class ProgressUnit { things, video };
+
 // The step in a stage, and the time since its first report.
 struct ProgressStep {
   std::string_view stage;
   std::size_t done = 0, total = 0;  // total 0: not known
   std::size_t first = 0;            // done at the first report
   std::chrono::duration<double> elapsed{};
+  ProgressUnit unit = ProgressUnit::things;
 };
 
 // Which reports of long work are shown: of a bar ten a second, of JSON two a second, both also when a
@@ -53,11 +57,16 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(std::string_view stage, std::size_t done, std::size_t total);
+  // The same for work that is measured in the length of its video.
+  void show_video(std::string_view stage, std::chrono::milliseconds done,
+                  std::chrono::milliseconds total);
   void clear();  // the bar, so that other text can be written; the next show() draws it again
   // show() as libraries call it; the bar must outlive it.
   Progress reporter();
 
  private:
+  void show(const ProgressStep& step);
+
   ProgressStyle style_;
   ProgressSteps steps_;
   bool drawn_ = false;
@@ -70,7 +79,7 @@ std::optional<std::chrono::duration<double>> time_left(const ProgressStep& step)
 // "decoding  [#######...............]  31%  310/1000  eta 0:42", at most `columns` wide.
 std::string progress_line(const ProgressStep& step, std::size_t columns);
 // {"stage":"decoding","done":310,"total":1000,"elapsed_s":19.0,"eta_s":42.3}; total and eta_s are null
-// where they are not known.
+// where they are not known. Of video, done and total are minutes, and "unit" is "video-minutes".
 std::string progress_json(const ProgressStep& step);
 
 }  // namespace navtalk::cmd

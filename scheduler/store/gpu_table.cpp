@@ -25,16 +25,12 @@ std::vector<Gpu> read_gpus(DbRows& rows) {
   return gpus;
 }
 
-// A worker has seen the epochs of its row; those of an earlier row of it, which was removed; and, after
-// a crash of the machine that undid claims, or from a store that was lost, epochs of which this store
-// knows nothing. The next one is above all of them. As a generation is a time, it stays below 2^53,
-// which every reader of JSON knows exactly, for two centuries.
+// A worker has seen the epochs of its row, and those of an earlier row of it, which was removed.
 std::uint64_t next_epoch(Transaction& transaction, const Gpu& gpu) {
-  constexpr int k_claims_bits = 20;  // of one GPU in a second, the least that generations lie apart
   const auto rows = transaction.db.query("SELECT removed FROM epochs", {});
   NAVTALK_CHECK(rows->next());
   const auto removed = column::number<std::uint64_t>(*rows, 0);
-  return std::max({gpu.epoch, removed, transaction.generation << k_claims_bits}) + 1;
+  return epoch_above(std::max(gpu.epoch, removed), transaction.generation);
 }
 
 bool paid(const Gpu& gpu) {

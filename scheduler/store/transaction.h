@@ -35,6 +35,14 @@ inline std::uint64_t next_generation(std::uint64_t before, TimePoint now) {
   return std::max(before + 1, static_cast<std::uint64_t>(seconds));
 }
 
+// A fencing token above `before`, and above those that were given before this generation: a crash of the
+// machine may have undone the claims that gave them, or the store that knew them is lost. As a
+// generation is a time, it stays below 2^53, which every reader of JSON knows exactly, for two centuries.
+inline std::uint64_t epoch_above(std::uint64_t before, std::uint64_t generation) {
+  constexpr int k_claims_bits = 20;  // in a second, the least that generations lie apart
+  return std::max(before, generation << k_claims_bits) + 1;
+}
+
 class StoreBackend {
  public:
   virtual ~StoreBackend() = default;

@@ -42,6 +42,8 @@ class LightCommands(unittest.TestCase):
             ["avatar", "show", str(DEMO / "avatars/ada")],
             ["model", "check", "--no-hash", str(DEMO / "models")],
             ["pool", "status"],
+            ["job", "list"],
+            ["job", "status"],
             ["pool", "scale"],
             ["bench", "scaler", "--help"],
             ["bench", "serve", "--help"],

@@ -30,6 +30,9 @@ TEST_CASE("a progress line shows share, counts and the time that is left") {
   CHECK(line(0, 4, seconds(0), 80) == "decoding  [........................]    0%  0/4");
   CHECK(line(17, 0, seconds(9), 80) == "decoding  17");
   CHECK(line(1, 4, seconds(20), 12) == "decoding  [#");
+  CHECK(progress_line(
+            {.stage = "rendering", .done = 75'000, .total = 2'400'000, .unit = ProgressUnit::video},
+            80) == "rendering  [........................]    3%  1.25/40.00 video-minutes");
 }
 
 TEST_CASE("the time that is left is unknown until the speed is known") {

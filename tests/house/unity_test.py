@@ -11,11 +11,11 @@ project(made_up LANGUAGES NONE)
 include({root}/cmake/unity.cmake)
 add_subdirectory(library)
 """
-LIBRARY = """navtalk_units(compiled made_up UNIT_SIZE 4 {sources} APART odd/apart.cpp)
+LIBRARY = """navtalk_units(compiled made_up {sources} APART odd/apart.cpp)
 file(WRITE ${{CMAKE_BINARY_DIR}}/compiled "${{compiled}}")
 """
 SMALL = ["top.cpp", "small/one.cpp", "small/two.cpp"]
-LARGE = [f"large/source_{i}.cpp" for i in range(9)]
+LARGE = [f"large/source_{i}.cpp" for i in range(21)]
 DEEP = ["deep/one.cpp", "deep/below/two.cpp", "deep/below/three.cpp"]
 
 
@@ -54,7 +54,7 @@ def main():
         held = [source for unit in units.values() for source in unit]
         assert sorted(held) == sorted(sources + ["odd/apart.cpp"]), f"each source once: {held}"
         assert units["odd/apart.cpp"] == ["odd/apart.cpp"], "a source apart is compiled alone"
-        assert sorted(units.values()) == sorted([SMALL, LARGE[:3], LARGE[3:6], LARGE[6:], DEEP, ["odd/apart.cpp"]]), units
+        assert sorted(units.values()) == sorted([SMALL, LARGE[:7], LARGE[7:14], LARGE[14:], DEEP, ["odd/apart.cpp"]]), units
 
         times = {name: pathlib.Path(name).stat().st_mtime_ns for name in units if name != "odd/apart.cpp"}
         more = project.configure(sources + ["deep/new.cpp"])

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "cmd/context.h"
+#include "cmd/infer/failed_inputs.h"
 #include "cmd/render_module/infer/utterances.h"
 #include "core/base/error.h"
 
@@ -24,15 +23,14 @@ class Failures {
   bool attempt(const Utterance& utterance, const EndsAll& ends_all,
                const std::function<void()>& work);
   // Error that names the inputs that failed, with their code where it is the same; nothing without.
-  void throw_if_any() const;
+  void throw_if_any() const { failed_.throw_if_any(inputs_); }
 
  private:
   void tell(const Utterance& utterance, const Error& error);
 
   Context& context_;
   std::size_t inputs_;
-  std::vector<std::string> names_;
-  std::vector<Code> codes_;  // of each name
+  FailedInputs failed_;
 };
 
 }  // namespace navtalk::cmd

@@ -146,7 +146,7 @@ void InferOutput::write_subtitles() {
     throw Error(Code::failed, path.string() + " cannot be written: " + system_message(errno));
 }
 
-RenderedVideo InferOutput::finish(const std::stop_token& stop) {
+RenderedVideo InferOutput::finish(const std::stop_token& stop, const BeforeCommit& before_commit) {
   RenderedVideo video{.frames = count_, .lacks_letters = painter_ && painter_->lacks_letters()};
   if (writer_) {
     with_names([&] { writer_->finish(); });
@@ -163,17 +163,18 @@ RenderedVideo InferOutput::finish(const std::stop_token& stop) {
     });
   }
   with_names([&] { write_subtitles(); });
+  if (before_commit && (file_ || frames_)) before_commit(file_ ? file_->path() : frames_->path());
+  if (subtitles_) {
+    subtitles_->commit();
+    video.subtitles = subtitles_->target();
+  }
   if (frames_) {
     frames_->commit();
     video.frames_directory = frames_->target();
   }
-  if (file_) {
+  if (file_) {  // the last one: where it stands, all do
     file_->commit();
     video.file = file_->target();
-  }
-  if (subtitles_) {
-    subtitles_->commit();
-    video.subtitles = subtitles_->target();
   }
   return video;
 }

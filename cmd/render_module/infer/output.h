@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -51,7 +52,10 @@ class InferOutput {
   };
   void start(const Content& content);
   void write(ConstImageView bgr);
-  RenderedVideo finish(const std::stop_token& stop);
+  // Called with where the whole output stands, before it gets its own name; what it throws leaves no
+  // output.
+  using BeforeCommit = std::function<void(const std::filesystem::path& whole)>;
+  RenderedVideo finish(const std::stop_token& stop, const BeforeCommit& before_commit = {});
 
  private:
   template <class Work>

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/text/csv_record.h"
 #include "core/text/number.h"
-#include "scheduler/simulator/trace/csv_record.h"
 
 namespace navtalk {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/simulator/trace/csv_record.h"
+#include "core/text/csv_record.h"
 
 #include <algorithm>
 

@@ -1,0 +1,33 @@
+// Videos one after the other with one model, each of an avatar and with options of its own. Made by the
+// module (render_module.h). One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "cmd/infer/infer.h"
+
+namespace navtalk::cmd {
+
+struct FinishedVideo {
+  std::int64_t frames = 0;
+  double duration_s = 0;
+};
+
+struct VideoRenderer {
+  // How long the speech is that would be rendered, in seconds: it is decoded, or spoken. Errors of
+  // infer's input.
+  std::function<double(const InferOptions&)> speech_s;
+  // Loads the model; its errors are of no video.
+  std::function<void()> load;
+  struct Steps {
+    std::function<void(std::int64_t done, std::int64_t of)> progress;  // frames
+    // The output stands whole under that name, and gets its own next. What it throws leaves no output.
+    std::function<void(const std::filesystem::path& whole)> before_commit;
+  };
+  // Renders `options.audio` (one file) or `options.text` to `options.output`.
+  std::function<FinishedVideo(const InferOptions&, const Steps&)> render;
+};
+
+}  // namespace navtalk::cmd

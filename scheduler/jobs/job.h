@@ -1,0 +1,93 @@
+// A job: one offline rendering. What is asked for, and what has become of it. Values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/id.h"
+#include "core/base/time.h"
+#include "scheduler/jobs/job_state.h"
+#include "scheduler/jobs/video_minutes.h"
+#include "scheduler/pool/gpu.h"
+
+namespace navtalk {
+
+using JobId = Id<struct JobTag>;
+
+// What is rendered, and where to: given once, at submission. Texts are UTF-8 without NUL.
+struct JobSpec {
+  TenantId tenant{};
+  std::string avatar{};
+  std::string audio{};         // a file or a URL; empty: text is spoken
+  std::string text{};          // where there is no audio
+  std::string voice{};         // that speaks the text
+  std::string output{};        // where the video goes
+  std::string options = "{}";  // of the video: a JSON object
+  int priority = 0;            // higher is served first
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+struct NewJob {
+  JobSpec spec{};
+  VideoMinutes work{};     // of the decoded audio
+  bool estimated = false;  // the audio has not been decoded yet, and work is a guess
+  // Of one tenant: a second submission under it gives the first one's job. Empty: none.
+  std::string key{};
+};
+
+struct Job {
+  std::int64_t number = 0;  // grows with each submission
+  JobId id{};
+  JobSpec spec{};
+  VideoMinutes work{};
+  bool estimated = false;
+  std::string key{};
+  TimePoint submitted_at{};
+
+  JobState state = JobState::queued;
+  TimePoint changed_at{};  // when the state or a segment last did
+  TimePoint
+      not_before{};  // released again after a failed try: claimed from then on; else the epoch
+  int attempts = 0;  // since it was submitted, the running one included
+  std::uint64_t epoch = 0;  // fencing token of the last claim
+  std::string worker{};     // that holds or last held the lease
+  TimePoint lease_until{};  // while running
+  int segments = 0;         // finished ones
+  VideoMinutes finished{};  // of the segments
+  // Of a done one: a JSON object. Of others: what intend() said last, from which one can tell after a
+  // crash whether that result appeared.
+  std::string result{};
+  std::string error{};  // why the last try failed, or why there is no other
+
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+// A worker's hold on a running job. Whoever claims the job later gets a higher epoch, and then what
+// comes under this one is refused.
+struct JobLease {
+  JobId job{};
+  std::uint64_t epoch = 0;
+};
+
+// A part of the video, in the order of time; the first has the index 0.
+struct JobSegment {
+  int index = 0;
+  VideoMinutes work{};
+  std::string result{};  // where it is: a JSON object
+
+  friend bool operator==(const JobSegment&, const JobSegment&) = default;
+};
+
+struct JobHistory {
+  std::int64_t number = 0;  // grows
+  TimePoint at{};           // wall clock
+  JobId job{};
+  JobEvent event = JobEvent::submit;
+  JobState to = JobState::queued;
+  std::string who{}, why{};
+};
+
+}  // namespace navtalk

@@ -1,0 +1,289 @@
+#include "scheduler/jobs/job_store.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/text/printable.h"
+#include "scheduler/jobs/job_table.h"
+#include "scheduler/pool/tenant_name.h"
+#include "scheduler/store/columns.h"
+#include "scheduler/store/run_work.h"
+
+namespace navtalk {
+namespace {
+
+constexpr Durability k_durable = Durability::durable;
+
+void check(const NewJob& job) {
+  if (valid_tenant_name(job.spec.tenant)) return;
+  throw Error(Code::invalid, "'" + printable_start(job.spec.tenant.text, k_longest_tenant) +
+                                 "' is not a valid tenant name: " + k_tenant_name_rule);
+}
+
+Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now) {
+  const auto before = job.key.empty() ? std::nullopt : find_job(t, job.spec.tenant, job.key);
+  if (!before) return {.job = insert_job(t, job, cause, now)};
+  if (before->spec != job.spec) {
+    throw Error(Code::invalid,
+                fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
+                            printable(job.key), before->id.text));
+  }
+  return {.job = *before, .existed = true};
+}
+
+// What the attempt leaves behind when it ends without a result.
+void end_attempt(Job& job, const std::string& why) {
+  job.error = why;
+  job.lease_until = {};
+}
+
+}  // namespace
+
+std::vector<Submission> JobStore::submit(std::span<const NewJob> jobs, const Cause& cause,
+                                         TimePoint now) {
+  for (const NewJob& job : jobs) check(job);
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    std::vector<Submission> all;
+    for (const NewJob& job : jobs) all.push_back(submitted(t, job, cause, now));
+    return all;
+  });
+}
+
+Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now) {
+  return submit(std::span(&job, 1), cause, now).front();
+}
+
+JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
+                           const Cause& cause, TimePoint now) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    const DbValue values[] = {tenant.text, column::of(most)};
+    JobTotal released;
+    for (Job& job :
+         select_jobs(t, "WHERE tenant = $1 AND state = 0 ORDER BY number LIMIT $2", values)) {
+      if (released.work + job.work > budget) break;
+      ++released.jobs;
+      released.work += job.work;
+      apply(t, job, JobEvent::release, cause, now);
+    }
+    return released;
+  });
+}
+
+std::optional<Job> JobStore::resubmit(const JobId& id, const Cause& cause, TimePoint now) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    auto job = find_job(t, id);
+    if (!job || !next(job->state, JobEvent::resubmit)) return job;
+    job->attempts = 0;
+    job->error.clear();
+    apply(t, *job, JobEvent::resubmit, cause, now);
+    return job;
+  });
+}
+
+std::optional<Job> JobStore::cancel(const JobId& id, const Cause& cause, TimePoint now) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    auto job = find_job(t, id);
+    if (!job || !next(job->state, JobEvent::cancel)) return job;
+    job->not_before = {};
+    job->lease_until = {};
+    apply(t, *job, JobEvent::cancel, cause, now);
+    return job;
+  });
+}
+
+std::optional<Job> JobStore::find(const JobId& id) {
+  return in_read(*backend_, [&](Transaction& t) { return find_job(t, id); });
+}
+
+std::optional<Job> JobStore::find(const TenantId& tenant, const std::string& key) {
+  return in_read(*backend_, [&](Transaction& t) { return find_job(t, tenant, key); });
+}
+
+JobPage JobStore::list(const JobQuery& query) {
+  return in_read(*backend_, [&](Transaction& t) {
+    const std::size_t limit = query.limit + 1;  // one more tells whether there is a next page
+    JobPage page;
+    if (query.state) {
+      const DbValue values[] = {query.tenant.text, query.after, column::of(limit),
+                                column::of(*query.state)};
+      page.jobs = select_jobs(
+          t, "WHERE tenant = $1 AND state = $4 AND number > $2 ORDER BY number LIMIT $3", values);
+    } else {
+      const DbValue values[] = {query.tenant.text, query.after, column::of(limit)};
+      page.jobs =
+          select_jobs(t, "WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3", values);
+    }
+    if (page.jobs.size() == limit) {
+      page.jobs.pop_back();
+      if (!page.jobs.empty()) page.next = page.jobs.back().number;
+    }
+    return page;
+  });
+}
+
+std::map<JobState, JobTotal> JobStore::totals(const TenantId& tenant) {
+  return in_read(*backend_, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "SELECT state, COUNT(*), CAST(SUM(work) AS BIGINT) FROM jobs WHERE tenant = $1 "
+        "GROUP BY state",
+        {tenant.text});
+    std::map<JobState, JobTotal> totals;
+    while (rows->next()) {
+      totals[column::number<JobState>(*rows, 0)] = {
+          .jobs = rows->integer(1), .work = VideoMinutes(column::duration(*rows, 2))};
+    }
+    return totals;
+  });
+}
+
+std::vector<JobSegment> JobStore::segments(const JobId& id) {
+  return in_read(*backend_, [&](Transaction& t) { return segments_of(t, id); });
+}
+
+std::vector<JobHistory> JobStore::history(const JobId& id) {
+  return in_read(*backend_, [&](Transaction& t) { return history_of(t, id); });
+}
+
+// A crash of the machine may undo it: then no worker has the job, and the next epoch is above.
+std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& order,
+                                   TimePoint now) {
+  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) -> std::optional<Job> {
+    t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
+             {column::of(now)});
+    const auto number = order(t);
+    if (!number) return std::nullopt;
+    auto job = find_job(t, *number);
+    if (!job) return std::nullopt;
+    job->epoch = epoch_above(job->epoch, t.generation);
+    job->worker = worker;
+    job->lease_until = now + rules_.lease;
+    ++job->attempts;
+    apply(t, *job, JobEvent::claim, {worker, "claimed"}, now);
+    return job;
+  });
+}
+
+bool JobStore::renew(const JobLease& lease, TimePoint now) {
+  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND epoch = $2 AND state = 2 RETURNING "
+        "number",
+        {lease.job.text, column::of(lease.epoch), column::of(now + rules_.lease)});
+    bool held = false;
+    while (rows->next()) held = true;
+    return held;
+  });
+}
+
+// Only under the lease's own epoch; a report that came before is known by the state that it led to.
+template <class Change>
+Recorded JobStore::report(const JobLease& lease, JobState after, const Change& change) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    auto job = find_job(t, lease.job);
+    if (!job || job->epoch != lease.epoch) return Recorded::refused;
+    if (job->state == JobState::running) return change(t, *job);
+    return job->state == after ? Recorded::before : Recorded::refused;
+  });
+}
+
+Recorded JobStore::finish_segment(const JobLease& lease, const JobSegment& segment, TimePoint now) {
+  return report(lease, JobState::running, [&](Transaction& t, Job& job) {
+    if (segment.index < job.segments) return Recorded::before;
+    if (segment.index > job.segments) {
+      throw Error(Code::invalid, fmt::format("segment {} of job {} came before segment {}",
+                                             segment.index, job.id.text, job.segments));
+    }
+    insert_segment(t, job, segment);
+    ++job.segments;
+    job.finished += segment.work;
+    job.lease_until = now + rules_.lease;  // the loop has just worked
+    apply(t, job, JobEvent::segment, {job.worker, fmt::format("segment {}", segment.index)}, now);
+    return Recorded::now;
+  });
+}
+
+Recorded JobStore::intend(const JobLease& lease, const std::string& result, TimePoint now) {
+  return report(lease, JobState::running, [&](Transaction& t, Job& job) {
+    job.result = result;
+    job.lease_until = now + rules_.lease;
+    apply(t, job, JobEvent::intend, {job.worker, "the result is about to appear"}, now);
+    return Recorded::now;
+  });
+}
+
+Recorded JobStore::finish(const JobLease& lease, const std::string& result, TimePoint now) {
+  return report(lease, JobState::done, [&](Transaction& t, Job& job) {
+    job.result = result;
+    end_attempt(job, "");
+    apply(t, job, JobEvent::finish, {job.worker, "finished"}, now);
+    return Recorded::now;
+  });
+}
+
+Recorded JobStore::refuse(const JobLease& lease, const std::string& why, TimePoint now) {
+  return report(lease, JobState::failed, [&](Transaction& t, Job& job) {
+    end_attempt(job, why);
+    apply(t, job, JobEvent::refuse, {job.worker, why}, now);
+    return Recorded::now;
+  });
+}
+
+Recorded JobStore::fail(const JobLease& lease, const std::string& why, TimePoint now) {
+  return report(lease, JobState::dead, [&](Transaction& t, Job& job) {
+    end_attempt(job, why);
+    const bool again = may_retry(rules_, job.attempts);
+    if (again) job.not_before = now + retry_delay(rules_, job.attempts);
+    apply(t, job, again ? JobEvent::retry : JobEvent::exhaust, {job.worker, why}, now);
+    return Recorded::now;
+  });
+}
+
+Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoint now) {
+  return report(lease, JobState::released, [&](Transaction& t, Job& job) {
+    job.lease_until = {};
+    --job.attempts;
+    apply(t, job, JobEvent::yield, {job.worker, why}, now);
+    return Recorded::now;
+  });
+}
+
+void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {
+  const bool again = may_retry(rules_, job.attempts);
+  end_attempt(job, cause.why);
+  apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, cause, now);
+}
+
+std::vector<Job> JobStore::requeue_silent(const Cause& cause, TimePoint now) {
+  constexpr const char* k_silent = "WHERE state = 2 AND lease_until <= $1";
+  const DbValue values[] = {column::of(now)};
+  // Usually there is none; then no writer is delayed.
+  const bool any =
+      in_read(*backend_, [&](Transaction& t) { return !select_jobs(t, k_silent, values).empty(); });
+  if (!any) return {};
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    std::vector<Job> jobs = select_jobs(t, k_silent, values);
+    for (Job& job : jobs) lose(t, job, cause, now);
+    return jobs;
+  });
+}
+
+std::vector<Job> JobStore::requeue_of(const std::string& worker, const Cause& cause,
+                                      TimePoint now) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    const DbValue values[] = {worker};
+    std::vector<Job> jobs = select_jobs(t, "WHERE state = 2 AND worker = $1", values);
+    for (Job& job : jobs) lose(t, job, cause, now);
+    return jobs;
+  });
+}
+
+std::vector<std::string> JobStore::workers() {
+  return in_read(*backend_, [](Transaction& t) {
+    const auto rows = t.db.query("SELECT DISTINCT worker FROM jobs WHERE state = 2", {});
+    std::vector<std::string> workers;
+    while (rows->next()) workers.push_back(column::text(*rows, 0));
+    return workers;
+  });
+}
+
+}  // namespace navtalk

@@ -1,0 +1,121 @@
+// The jobs in a store: who wants what rendered, who renders it now, and what became of it. Every change
+// of a state is one transaction with its event. Times are the caller's, who asks now() for them.
+// Error{failed} when the database cannot be reached or stays locked. Thread-safe; shared by processes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scheduler/jobs/claim_order.h"
+#include "scheduler/jobs/job.h"
+#include "scheduler/jobs/retry_rule.h"
+#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+struct Submission {
+  Job job{};
+  bool existed = false;  // under the same key
+};
+
+struct JobQuery {
+  TenantId tenant{};
+  std::optional<JobState> state{};
+  std::int64_t after = 0;  // the cursor: the number of the last one seen
+  std::size_t limit = 100;
+};
+
+struct JobPage {
+  std::vector<Job> jobs{};             // in the order of submission
+  std::optional<std::int64_t> next{};  // cursor of the next page; nullopt: this is the last one
+};
+
+struct JobTotal {
+  std::int64_t jobs = 0;
+  VideoMinutes work{};
+
+  friend bool operator==(const JobTotal&, const JobTotal&) = default;
+};
+
+// What became of something that a worker reports.
+enum class Recorded : std::uint8_t {
+  now,
+  before,   // the same report came already, and changed the store then
+  refused,  // the lease is lost: another worker has the job, or it is over
+};
+
+class JobStore {
+ public:
+  explicit JobStore(std::shared_ptr<StoreBackend> backend, JobRules rules = {})
+      : backend_(std::move(backend)), rules_(rules) {}
+
+  TimePoint now() { return backend_->now(); }
+  // See PoolStore::wait_for_change(); every change of a job counts.
+  std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most, const std::stop_token& stop) {
+    return backend_->wait_for_change(seen, at_most, stop);
+  }
+
+  // All of them or none. Error{invalid} for a tenant's name that is not valid, and for a key that the
+  // tenant has used for something else.
+  std::vector<Submission> submit(std::span<const NewJob> jobs, const Cause& cause, TimePoint now);
+  Submission submit(const NewJob& job, const Cause& cause, TimePoint now);
+  // Lets workers have the tenant's first queued jobs, `most` at once, as long as their work stays
+  // within the budget; returns what was released. Nothing from a queue that is not empty: the next
+  // job does not fit.
+  JobTotal release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
+                   const Cause& cause, TimePoint now);
+  // Queues a failed, dead or cancelled job again, with its finished segments and no attempts. The row
+  // afterwards, unchanged in other states; nullopt: there is none.
+  std::optional<Job> resubmit(const JobId& id, const Cause& cause, TimePoint now);
+  // The row afterwards, unchanged when it was over; nullopt: there is none.
+  std::optional<Job> cancel(const JobId& id, const Cause& cause, TimePoint now);
+
+  std::optional<Job> find(const JobId& id);
+  // The job that was submitted under this key.
+  std::optional<Job> find(const TenantId& tenant, const std::string& key);
+  JobPage list(const JobQuery& query);
+  std::map<JobState, JobTotal> totals(const TenantId& tenant);
+  std::vector<JobSegment> segments(const JobId& id);
+  std::vector<JobHistory> history(const JobId& id);
+
+  // Gives the worker the next job, and the lease on it until now + JobRules::lease. The job tells which
+  // segments are finished already.
+  std::optional<Job> claim(const std::string& worker, const ClaimOrder& order, TimePoint now);
+  // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
+  bool renew(const JobLease& lease, TimePoint now);
+  // Error{invalid} when an earlier segment is missing.
+  Recorded finish_segment(const JobLease& lease, const JobSegment& segment, TimePoint now);
+  // Before the result appears where it belongs: Job::result tells from now on how to know it.
+  Recorded intend(const JobLease& lease, const std::string& result, TimePoint now);
+  Recorded finish(const JobLease& lease, const std::string& result, TimePoint now);
+  // The input is at fault: there is no other try.
+  Recorded refuse(const JobLease& lease, const std::string& why, TimePoint now);
+  // The try failed: another follows after a delay, or the job is dead.
+  Recorded fail(const JobLease& lease, const std::string& why, TimePoint now);
+  // The worker stops; the try does not count.
+  Recorded yield(const JobLease& lease, const std::string& why, TimePoint now);
+
+  // Takes their jobs from workers that have not renewed the lease in time. The rows afterwards:
+  // released at once, or dead where it was the last try.
+  std::vector<Job> requeue_silent(const Cause& cause, TimePoint now);
+  // The same for one worker that is known to have ended.
+  std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
+  // Workers of the running jobs.
+  std::vector<std::string> workers();
+
+ private:
+  template <class Change>
+  Recorded report(const JobLease& lease, JobState after, const Change& change);
+  void lose(Transaction& transaction, Job& job, const Cause& cause, TimePoint now) const;
+
+  std::shared_ptr<StoreBackend> backend_;
+  JobRules rules_;
+};
+
+}  // namespace navtalk

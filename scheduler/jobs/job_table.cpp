@@ -1,0 +1,159 @@
+#include "scheduler/jobs/job_table.h"
+
+#include "core/base/check.h"
+#include "scheduler/store/columns.h"
+
+namespace navtalk {
+namespace {
+
+#define NAVTALK_JOB_COLUMNS                                                                      \
+  "number, id, tenant, avatar, audio, text, voice, output, options, priority, work, estimated, " \
+  "key, submitted_at, state, changed_at, not_before, attempts, epoch, worker, lease_until, "     \
+  "segments, finished, result, error"
+
+VideoMinutes video_minutes(DbRows& rows, int at) {
+  return VideoMinutes(column::duration(rows, at));
+}
+
+Job read_job(DbRows& rows) {
+  return {.number = rows.integer(0),
+          .id = {column::text(rows, 1)},
+          .spec = {.tenant = {column::text(rows, 2)},
+                   .avatar = column::text(rows, 3),
+                   .audio = column::text(rows, 4),
+                   .text = column::text(rows, 5),
+                   .voice = column::text(rows, 6),
+                   .output = column::text(rows, 7),
+                   .options = column::text(rows, 8),
+                   .priority = column::number<int>(rows, 9)},
+          .work = video_minutes(rows, 10),
+          .estimated = rows.integer(11) != 0,
+          .key = column::text(rows, 12),
+          .submitted_at = column::time(rows, 13),
+          .state = column::number<JobState>(rows, 14),
+          .changed_at = column::time(rows, 15),
+          .not_before = column::time(rows, 16),
+          .attempts = column::number<int>(rows, 17),
+          .epoch = column::number<std::uint64_t>(rows, 18),
+          .worker = column::text(rows, 19),
+          .lease_until = column::time(rows, 20),
+          .segments = column::number<int>(rows, 21),
+          .finished = video_minutes(rows, 22),
+          .result = column::text(rows, 23),
+          .error = column::text(rows, 24)};
+}
+
+std::optional<Job> only_job(DbRows& rows) {
+  return rows.next() ? std::optional(read_job(rows)) : std::nullopt;
+}
+
+void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause) {
+  transaction.db.run(
+      "INSERT INTO job_events (at, job, event, to_state, who, why) VALUES ($1, $2, $3, $4, $5, $6)",
+      {column::of(transaction.wall), job.number, column::of(event), column::of(job.state),
+       cause.who, cause.why});
+}
+
+}  // namespace
+
+std::optional<Job> find_job(Transaction& transaction, const JobId& id) {
+  return only_job(
+      *transaction.db.query("SELECT " NAVTALK_JOB_COLUMNS " FROM jobs WHERE id = $1", {id.text}));
+}
+
+std::optional<Job> find_job(Transaction& transaction, std::int64_t number) {
+  return only_job(*transaction.db.query(
+      "SELECT " NAVTALK_JOB_COLUMNS " FROM jobs WHERE number = $1", {number}));
+}
+
+std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
+                            const std::string& key) {
+  return only_job(*transaction.db.query("SELECT " NAVTALK_JOB_COLUMNS
+                                        " FROM jobs WHERE tenant = $1 AND key = $2 AND key <> ''",
+                                        {tenant.text, key}));
+}
+
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values) {
+  const auto rows =
+      transaction.db.query("SELECT " NAVTALK_JOB_COLUMNS " FROM jobs " + rest, values);
+  std::vector<Job> jobs;
+  while (rows->next()) jobs.push_back(read_job(*rows));
+  return jobs;
+}
+
+Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now) {
+  const JobId id{random_id()};
+  const JobSpec& spec = job.spec;
+  {
+    const auto rows = transaction.db.query(
+        "INSERT INTO jobs (id, tenant, avatar, audio, text, voice, output, options, priority, "
+        "work, estimated, key, submitted_at, state, changed_at, not_before, attempts, epoch, "
+        "worker, lease_until, segments, finished, result, error) VALUES ($1, $2, $3, $4, $5, $6, "
+        "$7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '') RETURNING number",
+        {id.text, spec.tenant.text, spec.avatar, spec.audio, spec.text, spec.voice, spec.output,
+         spec.options, column::of(spec.priority), column::of(job.work.audio()),
+         column::of(job.estimated), job.key, column::of(now)});
+    while (rows->next()) {
+    }
+  }
+  const Job made = *find_job(transaction, id);
+  insert_event(transaction, made, JobEvent::submit, cause);
+  transaction.notify = true;
+  return made;
+}
+
+void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now) {
+  const auto state = next(job.state, event);
+  NAVTALK_CHECK(state);
+  job.state = *state;
+  job.changed_at = now;
+  transaction.db.run(
+      "UPDATE jobs SET state = $2, changed_at = $3, not_before = $4, attempts = $5, epoch = $6, "
+      "worker = $7, lease_until = $8, segments = $9, finished = $10, result = $11, error = $12 "
+      "WHERE number = $1",
+      {job.number, column::of(job.state), column::of(job.changed_at), column::of(job.not_before),
+       column::of(job.attempts), column::of(job.epoch), job.worker, column::of(job.lease_until),
+       column::of(job.segments), column::of(job.finished.audio()), job.result, job.error});
+  insert_event(transaction, job, event, cause);
+  transaction.notify = true;
+}
+
+void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment) {
+  transaction.db.run(
+      "INSERT INTO job_segments (job, part, work, result) VALUES ($1, $2, $3, $4)",
+      {job.number, column::of(segment.index), column::of(segment.work.audio()), segment.result});
+}
+
+std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id) {
+  const auto rows = transaction.db.query(
+      "SELECT part, work, result FROM job_segments WHERE job = (SELECT number FROM jobs WHERE id = "
+      "$1) ORDER BY part",
+      {id.text});
+  std::vector<JobSegment> segments;
+  while (rows->next()) {
+    segments.push_back({.index = column::number<int>(*rows, 0),
+                        .work = video_minutes(*rows, 1),
+                        .result = column::text(*rows, 2)});
+  }
+  return segments;
+}
+
+std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id) {
+  const auto rows = transaction.db.query(
+      "SELECT number, at, event, to_state, who, why FROM job_events WHERE job = (SELECT number "
+      "FROM jobs WHERE id = $1) ORDER BY number",
+      {id.text});
+  std::vector<JobHistory> history;
+  while (rows->next()) {
+    history.push_back({.number = rows->integer(0),
+                       .at = column::time(*rows, 1),
+                       .job = id,
+                       .event = column::number<JobEvent>(*rows, 2),
+                       .to = column::number<JobState>(*rows, 3),
+                       .who = column::text(*rows, 4),
+                       .why = column::text(*rows, 5)});
+  }
+  return history;
+}
+
+}  // namespace navtalk

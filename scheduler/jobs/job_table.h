@@ -1,0 +1,34 @@
+// Rows of the tables `jobs`, `job_segments` and `job_events`. Stateless; all within the caller's
+// transaction.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/jobs/job.h"
+#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+std::optional<Job> find_job(Transaction& transaction, const JobId& id);
+std::optional<Job> find_job(Transaction& transaction, std::int64_t number);
+std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
+                            const std::string& key);
+// Those that match the rest of a SELECT, behind its FROM.
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values);
+
+// A queued row with a new id, and its event.
+Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);
+// Moves the job as its state machine says (broken invariant: it cannot happen in its state), sets
+// changed_at, and writes the row with what else the caller has changed, and the event.
+void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now);
+
+void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
+std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
+// Of one job, oldest first.
+std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id);
+
+}  // namespace navtalk

@@ -1,0 +1,30 @@
+// How often a job is tried, and when again. Pure.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/time.h"
+
+namespace navtalk {
+
+struct JobRules {
+  Duration lease =
+      std::chrono::seconds(30);  // a worker that is silent for so long has lost the job
+  int most_attempts = 3;
+  Duration first_delay = std::chrono::seconds(5);  // after the first failed try; then twice as long
+  Duration longest_delay = std::chrono::minutes(10);
+};
+
+// Between the failure of that attempt, counted from 1, and the next.
+constexpr Duration retry_delay(const JobRules& rules, int attempt) {
+  Duration delay = rules.first_delay;
+  for (int i = 1; i < attempt && delay < rules.longest_delay; ++i) delay *= 2;
+  return std::min(delay, rules.longest_delay);
+}
+
+constexpr bool may_retry(const JobRules& rules, int attempts) {
+  return attempts < rules.most_attempts;
+}
+
+}  // namespace navtalk
