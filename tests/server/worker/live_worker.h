@@ -37,7 +37,7 @@ inline I420Picture picture_of(std::chrono::microseconds time, bool lips) {
 class ScriptedNets : public EngineBackend {
  public:
   explicit ScriptedNets(NetsScript& script) : script_(script) {}
-  Made make(std::span<const PictureRequest> batch) override {
+  Made make(std::span<const PictureRequest> batch, const std::function<void()>&) override {
     std::this_thread::sleep_for(script_.takes.load());
     if (script_.breaks) throw Error(Code::failed, "the device is lost");
     Made made;
