@@ -1,6 +1,6 @@
 // What the nets hear of one live session: whisper's states around its pictures. A step of whisper costs the same whether
 // it serves one picture or several, so it serves as many as it can: those of one batch, and where sound is known far
-// ahead, as that of a synthesiser is, the next ones too. Of the thread that owns the nets.
+// ahead, as that of a synthesiser is, the next ones too. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,8 @@ NdArray<std::uint8_t> face_of(const NdArray<std::uint8_t>& faces, std::size_t i)
 
 LiveNets::LiveNets(std::function<Model&()> model) : model_(std::move(model)) {}
 
-EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch) {
+EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
+                                   const std::function<void()>& heard) {
   Model& model = model_();
   const Clock::time_point begin = Clock::now();
   Made made;
@@ -77,6 +78,7 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch) {
   }
   if (drawn.empty()) return made;
   hear(model, batch, drawn);
+  heard();
   made.features = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
   const NdArray<float> latents =
       stacked(drawn, [](const Drawn& one) { return one.pictures->avatar().latent(one.frame); });

@@ -16,7 +16,7 @@ class LiveNets : public EngineBackend {
   explicit LiveNets(std::function<Model&()> model);
 
   // The avatar of each request is a LivePictures.
-  Made make(std::span<const PictureRequest> batch) override;
+  Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) override;
 
  private:
   const std::function<Model&()> model_;

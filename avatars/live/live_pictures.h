@@ -39,7 +39,7 @@ class LivePictures : public EngineAvatar {
   AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
 
   const Bundle& avatar() const { return *avatar_; }
-  LiveHearing& hearing() { return hearing_; }  // of the thread that owns the nets
+  LiveHearing& hearing() { return hearing_; }  // of the backend, until it has heard
 
  private:
   I420Picture scaled(const Image& frame) const;

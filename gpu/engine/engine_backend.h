@@ -51,9 +51,10 @@ class EngineBackend {
   };
 
   virtual ~EngineBackend() = default;
-  // On the engine's thread. Requests of one session stand in the order of their times. An exception fails
-  // every request of the batch.
-  virtual Made make(std::span<const PictureRequest> batch) = 0;
+  // On the thread of one of the engine's lanes, several of which call it at the same time. Requests of one session stand
+  // in the order of their times. `heard` says that what depends on this order is over: no later request of these sessions
+  // is given to any lane before `heard` was called or the batch has ended. An exception fails every request of the batch.
+  virtual Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) = 0;
 };
 
 }  // namespace navtalk

@@ -1,7 +1,9 @@
 #include "gpu/engine/inference_engine.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 
 namespace navtalk {
@@ -23,15 +25,18 @@ void answer_each(std::vector<InferenceEngine::Done>& all, InferenceEngine::Outco
 
 }  // namespace
 
-InferenceEngine::InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits)
-    : backend_(std::move(backend)),
-      queue_(limits),
-      last_beat_(Clock::now().time_since_epoch().count()),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+InferenceEngine::InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits,
+                                 int lanes)
+    : backend_(std::move(backend)), queue_(limits), lanes_(static_cast<std::size_t>(lanes)) {
+  NAVTALK_CHECK(lanes > 0);
+  for (Lane& lane : lanes_) {
+    lane.thread = std::jthread([this, &lane](const std::stop_token& stop) { run(lane, stop); });
+  }
+}
 
 InferenceEngine::~InferenceEngine() {
-  thread_.request_stop();
-  thread_.join();
+  for (Lane& lane : lanes_) lane.thread.request_stop();
+  for (Lane& lane : lanes_) lane.thread.join();
   std::vector<Done> left = done_of(queue_.take_all());
   answer_each(left, Outcome::cancelled);
 }
@@ -42,6 +47,7 @@ void InferenceEngine::submit(PictureRequest request, Done done) {
     const auto ticket = queue_.add(std::move(request), Clock::now());
     if (ticket) {
       done_.emplace(*ticket, std::move(done));
+      ++changes_;
       changed_.notify_one();
       return;
     }
@@ -56,19 +62,27 @@ void InferenceEngine::cancel(std::uint64_t session) {
     const std::lock_guard lock(mutex_);
     taken = done_of(queue_.take_session(session));
     counters_.cancelled += taken.size();
-    if (busy_) cancelled_.insert(session);
-    if (!busy_ && queue_.size() == 0) idle_.notify_all();
+    for (Lane& lane : lanes_) {
+      if (lane.busy) lane.cancelled.insert(session);
+    }
+    if (idle()) idle_.notify_all();
   }
   answer_each(taken, Outcome::cancelled);
 }
 
 void InferenceEngine::wait_idle() {
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return !busy_ && queue_.size() == 0; });
+  idle_.wait(lock, [this] { return idle(); });
 }
 
 InferenceEngine::Clock::duration InferenceEngine::since_heartbeat() const {
-  return Clock::now().time_since_epoch() - Clock::duration(last_beat_.load());
+  Clock::rep oldest = Clock::now().time_since_epoch().count();
+  for (const Lane& lane : lanes_) oldest = std::min(oldest, lane.beat.load());
+  return Clock::now().time_since_epoch() - Clock::duration(oldest);
+}
+
+bool InferenceEngine::idle() const {
+  return queue_.size() == 0 && std::ranges::none_of(lanes_, &Lane::busy);
 }
 
 EngineCounters InferenceEngine::counters() const {
@@ -82,18 +96,18 @@ std::vector<InferenceEngine::Done> InferenceEngine::done_of(const std::vector<Wa
   return all;
 }
 
-void InferenceEngine::run(const std::stop_token& stop) {
+void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     const Clock::time_point now = Clock::now();
-    last_beat_ = now.time_since_epoch().count();
+    lane.beat = now.time_since_epoch().count();
     std::vector<Done> late = done_of(queue_.take_late(now));
     std::vector<Waiting> taken = queue_.take_batch(now);
     if (late.empty() && taken.empty()) {
       const Clock::time_point until =
           std::min(queue_.closes(now).value_or(now + k_beat), now + k_beat);
-      const std::size_t before = queue_.size();
-      changed_.wait_until(lock, stop, until, [&] { return queue_.size() != before; });
+      changed_.wait_until(lock, stop, until,
+                          [this, before = changes_] { return changes_ != before; });
       continue;
     }
     Running batch{.done = done_of(taken)};
@@ -103,24 +117,35 @@ void InferenceEngine::run(const std::stop_token& stop) {
       counters_.queued += batch.queued.back();
     }
     counters_.late += late.size();
-    busy_ = true;
+    lane.busy = true;
     lock.unlock();
     answer_each(late, Outcome::late);
-    if (!batch.requests.empty()) work(batch);
+    if (!batch.requests.empty()) work(lane, batch);
     lock.lock();
-    busy_ = false;
-    cancelled_.clear();
-    if (queue_.size() == 0) idle_.notify_all();
+    lane.busy = false;
+    lane.cancelled.clear();
+    if (idle()) idle_.notify_all();
   }
 }
 
-void InferenceEngine::work(Running& batch) {
+void InferenceEngine::let_go_on(const Running& batch) {
+  const std::lock_guard lock(mutex_);
+  for (const PictureRequest& request : batch.requests) queue_.release(request.session);
+  ++changes_;
+  if (queue_.size() > 0) changed_.notify_all();
+}
+
+void InferenceEngine::work(Lane& lane, Running& batch) {
   const Clock::time_point begin = Clock::now();
   const std::size_t count = batch.requests.size();
   EngineBackend::Made made;
   std::exception_ptr problem;
+  bool heard = false;
+  const auto let_others = [&] {
+    if (!std::exchange(heard, true)) let_go_on(batch);
+  };
   try {
-    made = backend_->make(batch.requests);
+    made = backend_->make(batch.requests, let_others);
     if (made.pictures.size() != count) {
       throw Error(Code::failed,
                   "the nets made another number of pictures than they were asked for");
@@ -128,6 +153,7 @@ void InferenceEngine::work(Running& batch) {
   } catch (...) {
     problem = std::current_exception();
   }
+  let_others();
   const auto working = duration_cast<microseconds>(Clock::now() - begin);
   std::vector<Answer> answers(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -143,14 +169,14 @@ void InferenceEngine::work(Running& batch) {
     counters_.features += made.features;
     counters_.drawing += working - made.features;
   }
-  answer_all(batch, std::move(answers));
+  answer_all(lane, batch, std::move(answers));
 }
 
-void InferenceEngine::answer_all(Running& batch, std::vector<Answer> answers) {
+void InferenceEngine::answer_all(Lane& lane, Running& batch, std::vector<Answer> answers) {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (cancelled_.contains(batch.requests[i].session)) {
+      if (lane.cancelled.contains(batch.requests[i].session)) {
         answers[i] = without_picture(Outcome::cancelled);
       }
       const Outcome outcome = answers[i].outcome;

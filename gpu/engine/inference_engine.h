@@ -1,8 +1,12 @@
-// The thread that owns a device's nets, and the batches that it makes of what all sessions ask for. One engine per
+// The threads that use a device's nets, and the batches that they make of what all sessions ask for. One engine per
 // device; its functions may be called from any thread.
 //
-//   submit() ──► RequestQueue ── a batch ──► EngineBackend::make() ──► done(answer)
+//                               ┌─ a batch ──► lane: EngineBackend::make() ──► done(answer)
+//   submit() ──► RequestQueue ──┤
+//                               └─ a batch ──► lane: EngineBackend::make() ──► done(answer)
 //
+// Each lane is a thread that takes the next batch as soon as it is free. Pictures of one session that different lanes
+// draw may be done in another order than they were asked for.
 // Every request is answered exactly once. What is finished of a picture besides the nets (FinishPicture) runs where
 // the answer is used, so that the device goes on with the next batch.
 #pragma once
@@ -13,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,23 +54,26 @@ class InferenceEngine {
     std::exception_ptr problem{};                   // failed
     std::chrono::microseconds queued{}, working{};  // before its batch began; of the batch
   };
-  // Short, and throws nothing. On the engine's thread; on that of submit(), cancel() or the destructor for requests
+  // Short, and throws nothing. On the thread of a lane; on that of submit(), cancel() or the destructor for requests
   // that no batch has.
   using Done = std::function<void(Answer)>;
 
-  explicit InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits = {});
-  // Waits for the batch that runs; what waits is cancelled.
+  // `lanes`: batches at the same time, at least 1.
+  explicit InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits = {},
+                           int lanes = 1);
+  // Waits for the batches that run; what waits is cancelled.
   ~InferenceEngine();
   InferenceEngine(const InferenceEngine&) = delete;
   InferenceEngine& operator=(const InferenceEngine&) = delete;
 
   void submit(PictureRequest request, Done done);
-  // All requests of the session, also those of the batch that runs: they are answered as cancelled.
+  // All requests of the session, also those of batches that run: they are answered as cancelled.
   void cancel(std::uint64_t session);
   // Until no batch runs and no request waits: the nets may be changed then, if nobody submits meanwhile.
   void wait_idle();
 
-  // Since the thread last turned: it does four times a second while it is idle, and between two batches.
+  // Since the lane turned that did so longest ago: each does four times a second while it is idle, and between two
+  // batches.
   Clock::duration since_heartbeat() const;
   EngineCounters counters() const;
 
@@ -77,9 +85,18 @@ class InferenceEngine {
     std::vector<std::chrono::microseconds> queued{};
   };
 
-  void run(const std::stop_token& stop);
-  void work(Running& batch);
-  void answer_all(Running& batch, std::vector<Answer> answers);
+  struct Lane {
+    std::atomic<Clock::rep> beat = Clock::now().time_since_epoch().count();
+    bool busy = false;
+    std::set<std::uint64_t> cancelled{};  // sessions, since its batch began
+    std::jthread thread{};
+  };
+
+  void run(Lane& lane, const std::stop_token& stop);
+  void work(Lane& lane, Running& batch);
+  void let_go_on(const Running& batch);
+  void answer_all(Lane& lane, Running& batch, std::vector<Answer> answers);
+  bool idle() const;                                             // under the lock
   std::vector<Done> done_of(const std::vector<Waiting>& taken);  // under the lock
 
   const std::shared_ptr<EngineBackend> backend_;
@@ -87,11 +104,9 @@ class InferenceEngine {
   std::condition_variable_any changed_, idle_;
   RequestQueue queue_;
   std::map<RequestQueue::Ticket, Done> done_{};  // of what waits
-  std::set<std::uint64_t> cancelled_{};          // sessions, while a batch runs
+  std::uint64_t changes_ = 0;                    // of what a lane may take
   EngineCounters counters_{};
-  bool busy_ = false;
-  std::atomic<Clock::rep> last_beat_;
-  std::jthread thread_;  // last, so that it ends before what it uses
+  std::list<Lane> lanes_{};  // last, so that their threads end before what they use
 };
 
 }  // namespace navtalk

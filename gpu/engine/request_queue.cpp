@@ -49,12 +49,15 @@ bool RequestQueue::expects_more(Clock::time_point now, Clock::time_point until) 
 }
 
 std::optional<RequestQueue::Clock::time_point> RequestQueue::closes(Clock::time_point now) const {
-  if (size_ == 0) return std::nullopt;
-  if (size_ >= limits_.batch) return now;
+  std::size_t ready = 0;
   Clock::time_point oldest = Clock::time_point::max();
-  for (const auto& [number, session] : sessions_) {
-    if (!session.waiting.empty()) oldest = std::min(oldest, session.waiting.front().since);
+  for (const auto& entry : sessions_) {
+    if (!may_be_taken(entry)) continue;
+    ready += entry.second.waiting.size();
+    oldest = std::min(oldest, entry.second.waiting.front().since);
   }
+  if (ready == 0) return std::nullopt;
+  if (ready >= limits_.batch) return now;
   const Clock::time_point until = oldest + limits_.wait;
   return expects_more(now, until) ? until : now;
 }
@@ -64,16 +67,18 @@ std::vector<RequestQueue::Waiting> RequestQueue::take_batch(Clock::time_point no
   if (!closing || *closing > now) return {};
   using Choice = std::tuple<std::size_t, Clock::time_point, Ticket, Session*>;  // rank, deadline
   std::vector<Choice> choices;
-  for (auto& [number, session] : sessions_) {
-    for (std::size_t rank = 0; rank < session.waiting.size(); ++rank) {
-      const Waiting& one = session.waiting[rank];
-      choices.emplace_back(rank, one.request.deadline, one.ticket, &session);
+  for (auto& entry : sessions_) {
+    if (!may_be_taken(entry)) continue;
+    for (std::size_t rank = 0; rank < entry.second.waiting.size(); ++rank) {
+      const Waiting& one = entry.second.waiting[rank];
+      choices.emplace_back(rank, one.request.deadline, one.ticket, &entry.second);
     }
   }
   std::ranges::sort(choices);
   choices.resize(std::min(choices.size(), limits_.batch));
   std::vector<Waiting> batch;
   for (const auto& [rank, deadline, ticket, session] : choices) {  // always the session's first
+    held_.insert(session->waiting.front().request.session);
     batch.push_back(std::move(session->waiting.front()));
     session->waiting.pop_front();
   }

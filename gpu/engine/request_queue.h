@@ -4,6 +4,8 @@
 //                 take_late():  those whose deadline is over
 //                 take_batch(): the first request of every session, the earliest deadline first; then the second
 //                               ones, and so on. So a session that is behind never holds up another.
+//                               Its sessions are held: nothing more of them is taken
+//                 release():    until their pictures may be made beside those of that batch
 //
 // A batch closes when it is full, when its oldest request has waited for `wait`, or when no other session is expected to
 // ask until then, by the time between its last two requests.
@@ -15,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "gpu/engine/engine_backend.h"
@@ -41,15 +44,16 @@ class RequestQueue {
 
   // nullopt, and nothing is taken: the session has as many that wait as it may.
   std::optional<Ticket> add(PictureRequest request, Clock::time_point now);
-  // A batch that is closed at `now`; empty: none is yet.
+  // A batch that is closed at `now`; empty: none is yet. Its sessions are held.
   std::vector<Waiting> take_batch(Clock::time_point now);
+  void release(std::uint64_t session) { held_.erase(session); }
   std::vector<Waiting> take_late(Clock::time_point now);
-  // The session is over, or was interrupted: what waits of it.
+  // The session is over, or was interrupted: what waits of it. One that is held stays so.
   std::vector<Waiting> take_session(std::uint64_t session);
   std::vector<Waiting> take_all();
 
   std::size_t size() const { return size_; }
-  // When take_batch() gives something without another add(); nullopt: nothing waits.
+  // When take_batch() gives something without another add() or release(); nullopt: nothing waits but of held sessions.
   std::optional<Clock::time_point> closes(Clock::time_point now) const;
 
  private:
@@ -61,9 +65,13 @@ class RequestQueue {
 
   bool expects_more(Clock::time_point now, Clock::time_point until) const;
   void forget_quiet(Clock::time_point now);
+  bool may_be_taken(const auto& entry) const {
+    return !entry.second.waiting.empty() && !held_.contains(entry.first);
+  }
 
   const QueueLimits limits_;
   std::map<std::uint64_t, Session> sessions_{};
+  std::set<std::uint64_t> held_{};
   std::size_t size_ = 0;
   Ticket last_ = 0;
 };

@@ -1,5 +1,5 @@
 // MuseTalk's nets, loaded and ready: whisper encoder, UNet at t = 0, VAE encoder and decoder. One
-// object per device; calls must not overlap (one thread owns the nets). Weights are folded and
+// object per device; several threads may call it at the same time. Weights are folded and
 // prepacked when loaded. Everything that crosses this interface is plain host memory in fp32 or
 // bytes, whatever the nets compute in.
 #pragma once

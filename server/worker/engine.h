@@ -44,9 +44,10 @@ struct Engine {
   // sessions have no media. Errors as prepare; Error{usage} for a size that cannot be coded.
   std::function<std::shared_ptr<LiveAvatar>(const std::string& avatar, const LiveRequest&)>
       open_live{};
-  // Makes the lips of their pictures with the nets that load() has loaded. On the inference engine's thread.
+  // Makes the lips of their pictures with the nets that load() has loaded. On the inference engine's threads.
   std::shared_ptr<EngineBackend> backend{};
   QueueLimits limits{};  // of the engine's batches
+  int lanes = 1;         // batches that `backend` makes at the same time
 };
 
 }  // namespace navtalk::server

@@ -18,6 +18,8 @@
 #include "core/base/guarded.h"
 #include "core/text/printable.h"
 #include "gpu/model/model.h"
+#include "gpu/model/model_files.h"
+#include "gpu/nets/execution.h"
 #include "server/worker/rendered_avatar.h"
 
 namespace navtalk::server {
@@ -61,12 +63,14 @@ struct LoadedBundle {
   std::uint64_t memory = 0;  // bytes
 };
 
-// Models are of the work loop's thread and the inference engine's, which never use them at the same time; avatars of
+// Models are of the work loop's thread and the inference engine's lanes, which never use them at the same time; avatars of
 // any thread.
 class Renderer {
  public:
-  explicit Renderer(const RenderEngineOptions& options)
+  // `threads`: of a face.
+  Renderer(const RenderEngineOptions& options, int threads)
       : options_(options),
+        threads_(threads),
         device_(parse_device(options.device)),
         precision_(parse_precision(options.precision)) {}
 
@@ -79,7 +83,7 @@ class Renderer {
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
                                 .precision = precision_,
-                                .threads = options_.threads,
+                                .threads = threads_,
                                 .vae_encoder = false}));
   }
 
@@ -149,6 +153,7 @@ class Renderer {
   }
 
   const RenderEngineOptions options_;
+  const int threads_;
   const Device device_;
   const std::optional<Precision> precision_;
   Guarded<std::optional<LatentOptions>> latents_;
@@ -156,18 +161,40 @@ class Renderer {
   Guarded<std::map<std::string, LoadedBundle>> avatars_;
 };
 
+// Whether a face is best drawn by one core while others draw other faces. False also when the models cannot be read, of
+// which load() tells.
+bool draws_faces_apart(const RenderEngineOptions& options) {
+  try {
+    const ModelFiles files = find_model_files(options.models);
+    return choose_execution(parse_precision(options.precision), files.unet_config, files.vae_config)
+        .parallel_frames;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+struct Lanes {
+  int count = 1;
+  int threads = 0;  // of each; 0: every core
+  QueueLimits limits{};
+};
+
 // A batch holds as many faces as run at the same time: more would make the first ones wait for the last.
-QueueLimits limits_on(const Device& device, int threads) {
-  if (device.kind != Device::Kind::cpu) return {};
-  const int cores = threads > 0 ? std::min(threads, usable_cores()) : usable_cores();
-  return {.batch =
-              std::clamp<std::size_t>(static_cast<std::size_t>(cores), 1, QueueLimits().batch)};
+Lanes lanes_of(const RenderEngineOptions& options) {
+  if (parse_device(options.device).kind != Device::Kind::cpu) return {};
+  const int cores =
+      options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
+  if (draws_faces_apart(options)) return {.count = cores, .threads = 1, .limits = {.batch = 1}};
+  const auto faces = static_cast<std::size_t>(cores);
+  return {.threads = cores,
+          .limits = {.batch = std::clamp<std::size_t>(faces, 1, QueueLimits().batch)}};
 }
 
 }  // namespace
 
 Engine render_engine(const RenderEngineOptions& options) {
-  const auto renderer = std::make_shared<Renderer>(options);
+  const Lanes lanes = lanes_of(options);
+  const auto renderer = std::make_shared<Renderer>(options, lanes.threads);
   const std::string name = this_machine().cpu;
   return {
       .device = options.device,
@@ -184,7 +211,8 @@ Engine render_engine(const RenderEngineOptions& options) {
                        const std::string& avatar,
                        const LiveRequest& request) { return renderer->open_live(avatar, request); },
       .backend = std::make_shared<LiveNets>([renderer]() -> Model& { return renderer->model(); }),
-      .limits = limits_on(parse_device(options.device), options.threads)};
+      .limits = lanes.limits,
+      .lanes = lanes.count};
 }
 
 }  // namespace navtalk::server

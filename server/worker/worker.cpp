@@ -74,7 +74,7 @@ struct Worker::Parts {
                api.router()),
         loop([this] { models.sample_device(); }),
         encoders(encoder_threads(options.slots)),
-        inference(engine.backend, engine.limits) {
+        inference(engine.backend, engine.limits, engine.lanes) {
     loader.post([] { yield_to_others(); });
   }
 

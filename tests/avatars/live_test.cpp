@@ -3,11 +3,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <future>
+#include <map>
 
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
 #include "core/files/data_directory.h"
+#include "gpu/engine/inference_engine.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -19,9 +22,12 @@ constexpr std::size_t k_picture = 640;  // samples
 
 std::filesystem::path demo() { return data_directory() / "demo"; }
 
-Model demo_model() {
-  return Model::load(
-      {.models = demo() / "models", .device = {}, .precision = {}, .vae_encoder = false});
+Model demo_model(int threads = 0) {
+  return Model::load({.models = demo() / "models",
+                      .device = {},
+                      .precision = {},
+                      .threads = threads,
+                      .vae_encoder = false});
 }
 
 std::shared_ptr<const Bundle> ada() {
@@ -81,18 +87,50 @@ TEST_CASE("a face in a batch is the same as alone, to within one level") {
     batch.push_back(request(pictures_of(avatar), session, number,
                             heard(sound, number, (number + 3) * k_picture)));
   }
-  const auto together = nets.make(batch).pictures;
+  const auto together = nets.make(batch, [] {}).pictures;
   REQUIRE(together.size() == 3);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     PictureRequest alone = batch[i];
     alone.avatar = pictures_of(avatar);  // which has heard nothing yet
-    const I420Picture first = nets.make({&alone, 1}).pictures.at(0)();
+    const I420Picture first = nets.make({&alone, 1}, [] {}).pictures.at(0)();
     CHECK(largest_difference(together[i](), first) <= 1);
     alone.avatar = pictures_of(avatar);
-    CHECK(nets.make({&alone, 1}).pictures.at(0)() == first);
+    CHECK(nets.make({&alone, 1}, [] {}).pictures.at(0)() == first);
     const I420Picture still = pictures_of(avatar)->still(batch[i].time);
     CHECK(largest_difference(first, still) > 10);  // the mouth
   }
+}
+
+TEST_CASE("a session's pictures do not depend on lanes and threads") {
+  const auto avatar = ada();
+  const auto sound = babble(30 * k_picture);
+  const auto faces = [&](int threads, int lanes) {
+    Model model = demo_model(threads);
+    const auto nets = std::make_shared<LiveNets>([&]() -> Model& { return model; });
+    InferenceEngine engine(nets, {.batch = 1, .per_session = 100}, lanes);
+    std::map<std::pair<std::uint64_t, std::size_t>, std::future<InferenceEngine::Answer>> answers;
+    std::map<std::uint64_t, std::shared_ptr<LivePictures>> sessions{{1, pictures_of(avatar)},
+                                                                    {2, pictures_of(avatar)}};
+    for (std::size_t number = 8; number < 16; ++number) {
+      for (const auto& [session, pictures] : sessions) {
+        // One hears as from a microphone, the other as from a synthesiser.
+        const std::size_t known = session == 1 ? (number + 3) * k_picture : sound.size();
+        auto promise = std::make_shared<std::promise<InferenceEngine::Answer>>();
+        answers[{session, number}] = promise->get_future();
+        PictureRequest asked = request(pictures, session, number, heard(sound, number, known));
+        asked.deadline = InferenceEngine::Clock::now() + 1h;
+        engine.submit(std::move(asked), [promise](InferenceEngine::Answer answer) {
+          promise->set_value(std::move(answer));
+        });
+      }
+    }
+    std::vector<I420Picture> made;
+    for (auto& [which, answer] : answers) made.push_back(answer.get().picture());
+    return made;
+  };
+  const auto alone = faces(1, 1);
+  CHECK(faces(2, 1) == alone);
+  for (int i = 0; i < 3; ++i) CHECK(faces(1, 3) == alone);
 }
 
 TEST_CASE("what is seen of the lips goes from the clip's own to the generated ones") {
@@ -103,9 +141,9 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   std::vector<PictureRequest> batch{
       request(pictures, 1, 8, heard(babble(12 * k_picture), 8, 12 * k_picture))};
   const I420Picture still = pictures->still(batch[0].time);
-  const I420Picture whole = nets.make(batch).pictures.at(0)();
+  const I420Picture whole = nets.make(batch, [] {}).pictures.at(0)();
   batch[0].lips = 0.5F;
-  const I420Picture half = nets.make(batch).pictures.at(0)();
+  const I420Picture half = nets.make(batch, [] {}).pictures.at(0)();
   const int most = largest_difference(still, whole);
   CHECK(std::abs(largest_difference(still, half) - most / 2) <= 2);
   CHECK(std::abs(largest_difference(whole, half) - most / 2) <= 2);

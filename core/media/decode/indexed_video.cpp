@@ -56,7 +56,8 @@ struct IndexedVideo::Impl {
   std::size_t next_sample = 0;            // the next one that the decoder gets
   std::int64_t last_shown = -1;           // the last picture that came out; -1 after a jump
   std::int64_t first_whole = 0;           // pictures before it lean on what was jumped over
-  bool drained = false;                   // the end was sent: only a jump makes the decoder usable
+  bool drained =
+      false;  // the end was sent: the decoder gives what it still holds, and takes more after a jump only
 
   void build_index();
   std::size_t start_for(std::int64_t wanted) const;
@@ -151,7 +152,7 @@ std::optional<std::int64_t> IndexedVideo::Impl::receive(std::int64_t keep_from) 
 const AVFrame& IndexedVideo::Impl::picture(std::int64_t wanted) {
   if (const auto hit = cache.find(wanted); hit != cache.end()) return *hit->second;
   const std::size_t start = start_for(wanted);
-  const bool runs_on = !drained && last_shown >= 0 && last_shown < wanted && start <= next_sample;
+  const bool runs_on = last_shown >= 0 && last_shown < wanted && start <= next_sample;
   if (!runs_on) jump(start);
   const std::int64_t keep_from = wanted - static_cast<std::int64_t>(capacity) + 1;
   while (!cache.contains(wanted)) {

@@ -77,6 +77,7 @@ void PictureTrack::answered(Picture& picture, Answer& answer) {
   using Outcome = InferenceEngine::Outcome;
   counters_.face_seconds += seconds(answer.queued + answer.working);
   picture.stage = answer.outcome == Outcome::made ? Stage::made : Stage::left_out;
+  picture.working = answer.working;
   picture.finish = std::move(answer.picture);
   if (answer.outcome == Outcome::failed) problem_ = answer.problem;
   if (answer.outcome == Outcome::late || answer.outcome == Outcome::crowded) leave_out();
@@ -122,7 +123,9 @@ asio::awaitable<void> PictureTrack::encode(std::shared_ptr<Picture> picture) {
   counters_.encode_seconds += seconds(coded.coding);
   if (stopped_) co_return;
   send(*picture, coded.picture);
-  note(duration_cast<microseconds>(Clock::now() - picture->due));
+  const auto finishing = duration_cast<microseconds>(coded.composing + coded.coding);
+  note(PictureDelay{.whole = duration_cast<microseconds>(Clock::now() - picture->due),
+                    .working = picture->working + finishing});
 }
 
 // A picture that the client has no room for spoils those that follow, up to the next key frame.
@@ -148,7 +151,7 @@ void PictureTrack::leave_out() {
   note(std::nullopt);
 }
 
-void PictureTrack::note(std::optional<microseconds> delay) {
+void PictureTrack::note(std::optional<PictureDelay> delay) {
   const std::size_t before = rate_.step();
   if (!rate_.note(delay, Clock::now())) return;
   --counters_.sessions[before];

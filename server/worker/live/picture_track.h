@@ -65,6 +65,7 @@ class PictureTrack {
     std::chrono::microseconds time{};
     Clock::time_point due{};
     bool speaks = false, lips = false;
+    std::chrono::microseconds working{};  // of the nets
     Stage stage = Stage::asked;
     FinishPicture finish{};
   };
@@ -74,7 +75,7 @@ class PictureTrack {
   void answered(Picture& picture, Answer& answer);
   boost::asio::awaitable<void> encode(std::shared_ptr<Picture> picture);
   void send(const Picture& picture, const EncodedPicture& encoded);
-  void note(std::optional<std::chrono::microseconds> delay);
+  void note(std::optional<PictureDelay> delay);
   void leave_out();
 
   const boost::asio::any_io_executor executor_;

@@ -8,18 +8,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_behind = 80ms;
+constexpr auto k_most_waiting = 40ms, k_most_delay = 160ms;
 constexpr std::size_t k_remembered = 10;  // pictures
 constexpr int k_most_faults = 2;          // of them
 constexpr auto k_settled = 500ms;         // after a change: pictures of the old rate are over
 constexpr auto k_proof = 10s;             // a rate that lasts so long was the right one
 constexpr std::chrono::milliseconds k_patience = 5s, k_most_patience = 60s;
 
+bool late(const PictureDelay& delay) {
+  return delay.whole - delay.working > k_most_waiting || delay.whole > k_most_delay;
+}
+
 }  // namespace
 
-bool RateControl::note(std::optional<std::chrono::microseconds> delay, Clock::time_point now) {
+bool RateControl::note(std::optional<PictureDelay> delay, Clock::time_point now) {
   if (changed_ && now - *changed_ < k_settled) return false;
-  const int fault = !delay ? 2 : *delay > k_behind ? 1 : 0;
+  const int fault = !delay ? 2 : late(*delay) ? 1 : 0;
   faults_.push_back(fault);
   if (faults_.size() > k_remembered) faults_.pop_front();
   if (fault > 0 || !well_since_) well_since_ = now;

@@ -1,8 +1,13 @@
 // How many pictures a second a live session has: fewer as long as the machine is too slow, before anything stutters.
 // Pure; the caller has the clock.
 //
-//   25 ──behind──► 20 ──behind──► 15      behind: three of the last ten pictures were sent more than 80 ms after
-//    ◄──5 s well──  ◄──5 s well──         the beginning of their slot; one that was left out counts as two
+//   25 ──behind──► 20 ──behind──► 15      behind: three of the last ten pictures were late; one that was left out
+//    ◄──5 s well──  ◄──5 s well──         counts as two
+//
+// A picture is late when it waited for other work for more than 40 ms, or was sent more than 160 ms after the beginning
+// of its slot. The work on the picture itself does not count as waiting: where several pictures are made at the same
+// time, each may take longer than a slot although no more come than can be made, and a lower rate would not make it
+// faster.
 //
 // A rate that proves too high within 10 s after it was taken again is tried half as often, down to once a minute.
 #pragma once
@@ -15,13 +20,17 @@
 
 namespace navtalk::server {
 
+struct PictureDelay {
+  std::chrono::microseconds whole{};    // from the beginning of its slot until it was sent
+  std::chrono::microseconds working{};  // of that: on this picture
+};
+
 class RateControl {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // The next picture was sent so long after the beginning of its slot; nullopt: it was left out. True when the rate
-  // changes.
-  bool note(std::optional<std::chrono::microseconds> delay, Clock::time_point now);
+  // The next picture was sent; nullopt: it was left out. True when the rate changes.
+  bool note(std::optional<PictureDelay> delay, Clock::time_point now);
 
   const FrameRate& rate() const { return k_live_rates[step_]; }
   std::chrono::microseconds slot() const { return picture_time(rate()); }

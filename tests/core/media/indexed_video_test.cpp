@@ -77,6 +77,17 @@ TEST_CASE("frames by number are those of sequential reading, in any order, with 
   }
 }
 
+TEST_CASE("the last frames of a video that is played forwards come without decoding it again") {
+  const TemporaryDirectory base;
+  write_video(base / "v.mp4", 40);
+  const std::vector<Image> expected = all_frames(base / "v.mp4");
+  IndexedVideo video = IndexedVideo::open(base / "v.mp4");
+  for (int i = 0; i < 38; ++i) video.frame(i);
+  fs::resize_file(base / "v.mp4", 0);  // the decoder has all of it
+  CHECK(video.frame(38) == expected[38]);
+  CHECK(video.frame(39) == expected[39]);
+}
+
 TEST_CASE("a video of one frame has one frame") {
   const TemporaryDirectory base;
   write_video(base / "v.mp4", 1);

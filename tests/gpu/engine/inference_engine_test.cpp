@@ -20,7 +20,7 @@ using Batches = std::vector<std::vector<std::uint64_t>>;
 // Its pictures are as wide as their session's number.
 class SteppedBackend : public EngineBackend {
  public:
-  Made make(std::span<const PictureRequest> batch) override {
+  Made make(std::span<const PictureRequest> batch, const std::function<void()>&) override {
     std::vector<std::uint64_t> sessions;
     for (const PictureRequest& request : batch) sessions.push_back(request.session);
     batches.with([&](Batches& all) { all.push_back(sessions); });

@@ -13,14 +13,20 @@ using Clock = RequestQueue::Clock;
 struct Asked {
   RequestQueue queue;
   Clock::time_point now{1h};
+  std::vector<std::uint64_t> last{};
 
   explicit Asked(QueueLimits limits = {}) : queue(limits) {}
 
   bool add(std::uint64_t session, Clock::duration due = 80ms) {
     return queue.add({.session = session, .deadline = now + due}, now).has_value();
   }
-  // The sessions of the next batch, in order.
-  std::vector<std::uint64_t> batch() { return sessions(queue.take_batch(now)); }
+  // The sessions of the next batch, in order; the batch before it is over.
+  std::vector<std::uint64_t> batch() {
+    for (const std::uint64_t session : last) queue.release(session);
+    return last = beside();
+  }
+  // The same, while others run.
+  std::vector<std::uint64_t> beside() { return sessions(queue.take_batch(now)); }
   std::vector<std::uint64_t> late() { return sessions(queue.take_late(now)); }
 
   static std::vector<std::uint64_t> sessions(const std::vector<RequestQueue::Waiting>& taken) {
@@ -181,4 +187,35 @@ TEST_CASE("twenty sessions that ask at once are all in the next three batches") 
   for (int batches = 0; batches < 3; ++batches) sizes.push_back(asked.batch().size());
   CHECK(asked.queue.size() == 0);
   CHECK(sizes == std::vector<std::size_t>{8, 8, 4});
+}
+
+TEST_CASE("of a session that is held nothing is taken until it is released, but what is late") {
+  Asked asked({.batch = 1});
+  asked.add(1);
+  asked.add(1, 10ms);
+  asked.add(1);
+  asked.add(2, 1h);
+  CHECK(asked.beside() == Sessions{1});
+  CHECK(asked.beside() == Sessions{2});
+  CHECK(asked.beside().empty());
+  CHECK_FALSE(asked.queue.closes(asked.now));
+  CHECK(asked.queue.size() == 2);
+  asked.now += 11ms;
+  CHECK(asked.late() == Sessions{1});
+  asked.queue.release(2);
+  CHECK(asked.beside().empty());
+  asked.queue.release(1);
+  CHECK(asked.queue.closes(asked.now) == asked.now);
+  CHECK(asked.beside() == Sessions{1});
+}
+
+TEST_CASE("an interrupted session that asks again stays held") {
+  Asked asked({.batch = 1});
+  asked.add(1);
+  CHECK(asked.beside() == Sessions{1});
+  asked.queue.take_session(1);
+  asked.add(1);
+  CHECK(asked.beside().empty());
+  asked.queue.release(1);
+  CHECK(asked.beside() == Sessions{1});
 }

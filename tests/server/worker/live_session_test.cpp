@@ -266,3 +266,14 @@ TEST_CASE(
       [](const Media& media) { return (media.header.flags & media_flag::key) != 0; }));
   REQUIRE(user.until([&] { return user.sound == bytes_of(speech); }));
 }
+
+TEST_CASE("pictures that lanes finish in another order are sent in theirs") {
+  LiveWorker worker(2);
+  worker.nets.overtaken = true;
+  User user(worker);
+  user.speak(voice(16'000));
+  int lips = 0;
+  CHECK(user.until_picture([&](const Media& picture) {  // the user checks the order
+    return picture.content.ends_with(" lips") && ++lips == 10;
+  }));
+}

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 struct NetsScript {
   std::atomic<bool> breaks = false;
   std::atomic<std::chrono::milliseconds> takes{};
+  std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
   std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
   std::atomic<int> wrong = 0;
 };
@@ -37,8 +38,10 @@ inline I420Picture picture_of(std::chrono::microseconds time, bool lips) {
 class ScriptedNets : public EngineBackend {
  public:
   explicit ScriptedNets(NetsScript& script) : script_(script) {}
-  Made make(std::span<const PictureRequest> batch) override {
+  Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) override {
+    heard();
     std::this_thread::sleep_for(script_.takes.load());
+    if (script_.overtaken && batch.front().time / 40ms % 2 == 0) std::this_thread::sleep_for(60ms);
     if (script_.breaks) throw Error(Code::failed, "the device is lost");
     Made made;
     for (const PictureRequest& request : batch) {
@@ -94,7 +97,7 @@ class ScriptedAvatar : public LiveAvatar {
 
 class LiveWorker {
  public:
-  LiveWorker() : worker_({.avatar = "ada", .slots = 2}, engine()) {
+  explicit LiveWorker(int lanes = 1) : worker_({.avatar = "ada", .slots = 2}, engine(lanes)) {
     result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
     REQUIRE(eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == "idle"; }));
   }
@@ -110,7 +113,7 @@ class LiveWorker {
   std::binary_semaphore loaded{0};  // the avatar "theo"
 
  private:
-  Engine engine() {
+  Engine engine(int lanes) {
     return {.load = [](const Heartbeat&) {},
             .unload = [] {},
             .prepare =
@@ -123,7 +126,9 @@ class LiveWorker {
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
               return std::make_shared<ScriptedAvatar>(nets);
             },
-            .backend = std::make_shared<ScriptedNets>(nets)};
+            .backend = std::make_shared<ScriptedNets>(nets),
+            .limits = lanes > 1 ? QueueLimits{.batch = 1} : QueueLimits(),
+            .lanes = lanes};
   }
   std::stop_source stop_;
   Worker worker_;

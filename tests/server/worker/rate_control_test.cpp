@@ -13,9 +13,9 @@ struct Rated {
   RateControl::Clock::time_point now{1h};
 
   // The next picture, at the control's own rate. True when the rate changed.
-  bool sent(std::chrono::milliseconds after) {
+  bool sent(std::chrono::milliseconds after, std::chrono::milliseconds working = 30ms) {
     now += control.slot();
-    return control.note(after, now);
+    return control.note(PictureDelay{.whole = after, .working = working}, now);
   }
   bool left_out() {
     now += control.slot();
@@ -35,9 +35,24 @@ struct Rated {
 
 TEST_CASE("pictures that are in time keep the rate for good") {
   Rated rated;
-  CHECK(rated.until_change(79ms) == std::chrono::microseconds::max());
+  CHECK(rated.until_change(70ms) == std::chrono::microseconds::max());
   CHECK(rated.control.rate() == 25);
   CHECK(rated.control.slot() == 40ms);
+}
+
+TEST_CASE("the work on a picture is no reason for a lower rate, waiting for others is") {
+  Rated rated;
+  for (int picture = 0; picture < 1000; ++picture) CHECK_FALSE(rated.sent(150ms, 115ms));
+  for (int picture = 0; picture < 2; ++picture) CHECK_FALSE(rated.sent(150ms, 100ms));
+  CHECK(rated.sent(150ms, 100ms));
+  CHECK(rated.control.rate() == 20);
+}
+
+TEST_CASE("pictures that take too long altogether lower the rate, also when nothing waits") {
+  Rated rated;
+  for (int picture = 0; picture < 2; ++picture) CHECK_FALSE(rated.sent(170ms, 165ms));
+  CHECK(rated.sent(170ms, 165ms));
+  CHECK(rated.control.rate() == 20);
 }
 
 TEST_CASE("single pictures that are late change nothing, three of ten do") {
