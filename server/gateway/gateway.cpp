@@ -94,7 +94,10 @@ struct Gateway::Parts {
         watcher(store, allocator, errors, io.get_executor(), [this] {
           sessions.note_pool_change();
           drains.note_change();
-        }) {}
+          access.note_change();
+        }) {
+    access.on_revocation([this] { sessions.note_revocations(); });
+  }
 
   Router routes();
   asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);

@@ -53,9 +53,23 @@ Access::Access(asio::any_io_executor executor, BlockingThreads& threads, AccessO
 
 void Access::replace(const AccessRules& rules) {
   origins_ = Origins(rules.allow_origins);
+  if (operator_key_ != rules.operator_key) ++operator_keys_;
   operator_key_ = rules.operator_key;
   tenants_.replace(rules.tenants);
   ring_.refresh_now();
+  if (on_revocation_) on_revocation_();
+}
+
+void Access::on_revocation(std::function<void()> look) {
+  on_revocation_ = look;
+  ring_.on_read(std::move(look));
+}
+
+std::function<bool()> Access::revocation_of(const Principal& who) const {
+  if (!who.key.empty()) return [this, key = who.key] { return ring_.is_revoked(key); };
+  if (who.role == Role::admin)
+    return [this, then = operator_keys_] { return operator_keys_ != then; };
+  return [] { return false; };
 }
 
 void Access::add_routes(Router& router) {
@@ -123,7 +137,9 @@ asio::awaitable<std::variant<SessionPermit, Response>> Access::permit_session(
       ++counters_.refused_keys;
       co_return std::move(*refusal);
     }
-    co_return seated({.who = std::get<Principal>(std::move(judged))});
+    SessionPermit permit{.who = std::get<Principal>(std::move(judged))};
+    permit.revoked = revocation_of(permit.who);
+    co_return seated(std::move(permit));
   }
   if (const auto offered = offered_token(request)) co_return permit_of_token(request, *offered);
   if (!keys_required()) co_return seated({});

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -69,6 +70,10 @@ class Access {
   static void check(const AccessRules& rules) { Origins{rules.allow_origins}; }
   // What was checked. The keys are read again soon.
   void replace(const AccessRules& rules);
+  // Called when keys may have been revoked.
+  void on_revocation(std::function<void()> look);
+  // Something changed in the pool's store.
+  void note_change() { ring_.note_change(); }
 
   const AccessCounters& counters() const { return counters_; }
   Awaitable<void> run() { return ring_.run(); }
@@ -80,6 +85,8 @@ class Access {
   Awaitable<std::optional<Response>> guard(const Request& request);
   std::optional<Response> guard_machine(const Request& request);
   Awaitable<Judged> authenticate(const Request& request);
+  // A permit's question whether the key was revoked; it refers to this object.
+  std::function<bool()> revocation_of(const Principal& who) const;
   Awaitable<Response> make_token(const Request& request);
   // --- client_tokens.cpp
   std::variant<SessionPermit, Response> permit_of_token(const Request& request,
@@ -93,6 +100,8 @@ class Access {
   const ClientTokenSigner signer_;
   KeyRing ring_;
   std::string operator_key_;
+  int operator_keys_ = 1;  // that there have been
+  std::function<void()> on_revocation_{};
   Tenants tenants_;
   Origins origins_;
   AccessCounters counters_{};
