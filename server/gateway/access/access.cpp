@@ -15,7 +15,7 @@ bool is_below(std::string_view path, std::string_view base) {
 }
 
 Need need_of(const Request& request) {
-  if (request.path == "/metrics" || is_below(request.path, "/v1/pool")) return Need::admin;
+  if (is_for_operators(request)) return Need::admin;
   if (request.path == "/v1/realtime") return Need::own_check;
   return is_below(request.path, "/v1") ? Need::key : Need::nothing;
 }
@@ -41,6 +41,10 @@ Response refusal_of(KeyRing::Verdict verdict) {
 }
 
 }  // namespace
+
+bool is_for_operators(const Request& request) {
+  return request.path == "/metrics" || is_below(request.path, "/v1/pool");
+}
 
 Access::Access(asio::any_io_executor executor, BlockingThreads& threads, AccessOptions options)
     : threads_(threads),
@@ -72,10 +76,13 @@ std::function<bool()> Access::revocation_of(const Principal& who) const {
   return [] { return false; };
 }
 
-void Access::add_routes(Router& router) {
+void Access::add_guards(Router& router) {
   router.guard([this](const Request& request) { return guard(request); });
   router.finish(
       [this](const Request& request, Response& response) { origins_.admit(request, response); });
+}
+
+void Access::add_routes(Router& router) {
   if (keys_ == nullptr) return;  // no store to tell which tokens were used
   router.on("POST", "/v1/client-tokens",
             [this](const Request& request) { return make_token(request); });

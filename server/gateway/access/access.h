@@ -7,6 +7,8 @@
 //   /metrics                    this machine            a key of role admin, or the operator's key
 //   /v1/pool...                 the operator's key      a key of role admin, or the operator's key
 //
+// Where operators have a port of their own, the other one has neither /metrics nor /v1/pool.
+//
 // A pool is one with keys once it has had a key. Of the I/O thread, except for the constructor, which
 // reads the keys and blocks.
 #pragma once
@@ -32,6 +34,9 @@ struct AccessRules {
   TenantTable tenants{};
   std::vector<std::string> allow_origins{};
 };
+
+// Whether it is one of the operator's routes, /metrics or below /v1/pool.
+bool is_for_operators(const Request& request);
 
 struct AccessOptions {
   KeyStore* keys =
@@ -59,8 +64,9 @@ class Access {
   Access& operator=(const Access&) = delete;
 
   bool keys_required() const { return ring_.required(); }
-  // The guard of all routes, the answers to pages, and POST /v1/client-tokens; they refer to this
-  // object.
+  // The guard of all routes, and the answers to pages; they refer to this object.
+  void add_guards(Router& router);
+  // POST /v1/client-tokens, which refers to this object.
   void add_routes(Router& router);
   // For a request of /v1/realtime, before its upgrade. A browser token is judged here, and taken by the
   // permit's `begin`.
