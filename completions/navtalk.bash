@@ -205,6 +205,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk serve --admin-listen")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk serve --drain-s")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -701,6 +705,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk serve --admin-listen")
+      :
+      return
+      ;;
     "navtalk serve --drain-s")
       :
       return
@@ -1074,7 +1082,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

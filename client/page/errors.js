@@ -20,6 +20,7 @@ const TEXTS = {
   unauthorised: ["You may not start here", "The key that was entered has ended, or your time to begin is over. Load the page again."],
   forbidden: ["This page may not use the server", "Its operator allows other pages only."],
   tenant_limit: ["Too many at once", "As many people use your account as it allows. Try again in a moment."],
+  key_revoked: ["Your access was taken back", "The key that was entered is no longer valid. Ask for another one, then load the page again."],
   session_over: ["Your time is over", "Start again when you like."],
   failed: ["Something went wrong on the server", "Start again. If it keeps happening, its log says more."],
 };

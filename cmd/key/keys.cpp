@@ -105,8 +105,10 @@ int revoke(const std::string& id, Context& context) {
   if (context.json) {
     context.out.json(as_json(*key, keys.now()));
   } else {
-    context.out.print("Key {} of tenant '{}' is revoked; within 30 seconds no gateway accepts it\n",
-                      key->id, key->tenant.text);
+    context.out.print(
+        "Key {} of tenant '{}' is revoked; its sessions end, and within 30 seconds no gateway "
+        "accepts it\n",
+        key->id, key->tenant.text);
   }
   return 0;
 }

@@ -193,6 +193,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   server::Gateway gateway(
       *store, allocator,
       {.listen = options.listen.value_or(config.server.listen),
+       .admin_listen = options.admin_listen.value_or(config.server.admin_listen),
        .version = NAVTALK_VERSION,
        .identity = identity,
        .access = {.keys = &keys,
@@ -226,7 +227,9 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   // Who knows the address may ask for it.
   const ReloadOnHangup hangups(context, [&reload] { reload.run(); });
   if (context.json) {
-    context.out.json({{"url", gateway.url()}});
+    nlohmann::ordered_json told = {{"url", gateway.url()}};
+    if (!gateway.admin_url().empty()) told["admin_url"] = gateway.admin_url();
+    context.out.json(told);
   } else {
     context.out.print(
         "navtalk serves {0}, {1}\nOpen {0}/ in a browser\nThe operator key is in {2}\n",
@@ -234,6 +237,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
         gateway.keys_required() ? "for holders of API keys"
                                 : "for this machine only, because there is no API key",
         printable(operator_key.place));
+    if (!gateway.admin_url().empty())
+      context.out.print("The pool and the metrics are at {}\n", gateway.admin_url());
   }
   context.out.flush();
   tell_who_is_served(gateway, operator_key);

@@ -76,6 +76,7 @@ void Reload::apply_all() {
   const ConfigReading reading = sources_.configuration();
   const Config& read = reading.config;
   server::parse_listen_address(read.server.listen);
+  if (!read.server.admin_listen.empty()) server::parse_listen_address(read.server.admin_listen);
   const std::string operator_key = sources_.operator_key(read);
   server::GatewayChanges changes{.access = access_rules(read, operator_key),
                                  .tls = tls_identity(read)};

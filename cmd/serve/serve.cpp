@@ -80,6 +80,11 @@ void add_serve(Commands& commands) {
                   "Address to listen on, port 0: a free one (127.0.0.1:2160; worker: 127.0.0.1:0)")
       ->type_name("ADDR:PORT");
   CLI::Option& worker = *command.add_flag("--worker", options->worker, "Run the worker of one GPU");
+  command
+      .add_option("--admin-listen", options->admin_listen,
+                  "Another address, for /v1/pool and /metrics alone (gateway)")
+      ->type_name("ADDR:PORT")
+      ->excludes(&worker);
   command.add_option("--drain-s", options->drain_s, "How long sessions may continue after SIGTERM")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str()

@@ -10,7 +10,7 @@
 namespace navtalk::cmd {
 
 struct ServeOptions {
-  std::optional<std::string> listen;
+  std::optional<std::string> listen, admin_listen;
   bool worker = false;
   // The worker's alone.
   int slots = 1, threads = 0;

@@ -78,6 +78,7 @@ struct Config {
   } runpod;
   struct {
     std::string listen = "127.0.0.1:2160";
+    std::string admin_listen;  // for /v1/pool and /metrics; empty: they are with the others
     std::filesystem::path operator_key_file;  // empty: made in the state directory at first use
     std::filesystem::path tls_certificate_file, tls_key_file;  // both or none
     bool allow_http = false;                                   // beyond loopback

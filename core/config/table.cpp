@@ -230,6 +230,12 @@ const std::vector<ConfigKey>& config_keys() {
                   "create).",
        .member = [](Config& config) -> ConfigMember { return &config.server.listen; }},
       {.section = "server",
+       .name = "admin_listen",
+       .meaning = "Another address and port, for /v1/pool, /metrics and the operator's page, which "
+                  "the first one lacks\n"
+                  "then. Loopback only, until there are API keys. Empty: all are on one port.",
+       .member = [](Config& config) -> ConfigMember { return &config.server.admin_listen; }},
+      {.section = "server",
        .name = "operator_key_file",
        .meaning = "File with the key that requests under /v1/pool need. Empty: created in the "
                   "state directory at\n"

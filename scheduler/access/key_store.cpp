@@ -62,6 +62,7 @@ std::optional<ApiKey> KeyStore::revoke(const std::string& id) {
   return in_write(*backend_, Durability::durable, [&](Transaction& t) {
     t.db.run("UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
              {id, column::of(t.now)});
+    t.notify = true;  // gateways end its sessions
     return find_key(t, id);
   });
 }

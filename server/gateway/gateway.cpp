@@ -47,18 +47,35 @@ ListenAddress checked_address(const std::string& listen, bool keys, bool clear_t
                   "network that you trust");
 }
 
+// Of the operators' port.
+constexpr std::size_t k_admin_connections = 64, k_admin_reserve = 16;
+
 // What the process has open besides its server's connections: the store, the log, the pipes of local
 // workers, calls of providers; and the probes' share.
+std::size_t admin_connections(const GatewayOptions& options) {
+  return options.admin_listen.empty() ? 0 : k_admin_connections + k_admin_reserve;
+}
+
 HttpLimits front_limits(const GatewayOptions& options) {
   constexpr std::size_t k_ceiling = 4096, k_reserve = 64, k_others = 128;
   const std::size_t files = open_file_limit();
   const std::size_t probes = std::min(AsyncHttpOptions{}.kept_connections,
                                       files / AsyncHttpOptions::k_share_of_open_files);
-  return within_open_files({.connections = k_ceiling,
-                            .reserve = k_reserve,
-                            .per_address = options.connections_per_address,
-                            .unbounded_addresses = options.session.trusted_proxies},
-                           files, {.others = k_others + probes, .per_connection = 2});
+  return within_open_files(
+      {.connections = k_ceiling,
+       .reserve = k_reserve,
+       .per_address = options.connections_per_address,
+       .unbounded_addresses = options.session.trusted_proxies},
+      files, {.others = k_others + probes + admin_connections(options), .per_connection = 2});
+}
+
+HttpLimits admin_limits() {
+  return {.connections = k_admin_connections, .reserve = k_admin_reserve};
+}
+
+asio::awaitable<std::optional<Response>> hide_from_users(const Request& request) {
+  if (!is_for_operators(request)) co_return std::nullopt;
+  co_return error_response(404, "not_found", "there is no " + request.path);
 }
 
 SessionOptions within(const HttpLimits& limits, SessionOptions options) {
@@ -75,6 +92,7 @@ struct Gateway::Parts {
       : stop_notice(options.stop_notice),
         limits(front_limits(options)),
         tls(options.tls != nullptr),
+        has_admin_port(!options.admin_listen.empty()),
         keeper(io.get_executor(), store, allocator, renewal_thread, errors),
         suspects(io.get_executor(), allocator, store_threads, worker_threads,
                  options.session.worker_tokens),
@@ -94,15 +112,24 @@ struct Gateway::Parts {
         watcher(store, allocator, errors, io.get_executor(), [this] {
           sessions.note_pool_change();
           drains.note_change();
-        }) {}
+          access.note_change();
+        }) {
+    if (has_admin_port) {
+      const ListenAddress address =
+          checked_address(options.admin_listen, access.keys_required(), tls || options.allow_http);
+      admin.emplace(io, address, admin_limits(), admin_routes(), options.tls);
+    }
+    access.on_revocation([this] { sessions.note_revocations(); });
+  }
 
   Router routes();
+  Router admin_routes();
   asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
   asio::awaitable<void> shut_down();
 
   const std::chrono::milliseconds stop_notice;
   const HttpLimits limits;
-  const bool tls;
+  const bool tls, has_admin_port;
   ErrorThrottleLog errors{"the gateway's calls of the pool's store"};
   IoLoop io;
   LeaseKeeper keeper;
@@ -114,6 +141,7 @@ struct Gateway::Parts {
   OperatorApi operators;
   AvatarApi avatars;
   HttpServer server;
+  std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
   ChangeWatcher watcher;
@@ -121,14 +149,30 @@ struct Gateway::Parts {
 
 Router Gateway::Parts::routes() {
   Router router;
+  // Before any key is judged: who guesses the operator's must not find out here.
+  if (has_admin_port) router.guard(hide_from_users);
+  access.add_guards(router);
   access.add_routes(router);
-  status.add_routes(router);
-  operators.add_routes(router);
+  status.add_health(router);
   avatars.add_routes(router);
-  add_page_routes(router);
+  if (!has_admin_port) {
+    status.add_metrics(router);
+    operators.add_routes(router);
+  }
+  add_page_routes(router, has_admin_port ? Pages::of_users : Pages::all);
   router.on_socket("/v1/realtime", [this](const Request& request, Upgrade& upgrade) {
     return realtime(request, upgrade);
   });
+  return router;
+}
+
+Router Gateway::Parts::admin_routes() {
+  Router router;
+  access.add_guards(router);
+  status.add_health(router);
+  status.add_metrics(router);
+  operators.add_routes(router);
+  add_page_routes(router, Pages::of_operators);
   return router;
 }
 
@@ -144,8 +188,10 @@ asio::awaitable<std::optional<Response>> Gateway::Parts::realtime(const Request&
 asio::awaitable<void> Gateway::Parts::shut_down() {
   if (sessions.draining()) co_return;
   server.stop();
+  if (admin) admin->stop();
   co_await sessions.drain(stop_notice);
   co_await server.finished(k_last_answers);
+  if (admin) co_await admin->finished(k_last_answers);
   keeper.stop();
   access.stop();
   io.stop();
@@ -158,13 +204,17 @@ Gateway::~Gateway() = default;
 
 std::string Gateway::url() const { return parts_->server.url(); }
 
+std::string Gateway::admin_url() const { return parts_->admin ? parts_->admin->url() : ""; }
+
 bool Gateway::keys_required() const { return parts_->access.keys_required(); }
 
 void Gateway::apply(GatewayChanges changes) {
   Parts& parts = *parts_;
   asio::post(parts.io, [&parts, changes = std::move(changes)] {
     parts.access.replace(changes.access);
-    if (parts.tls && changes.tls) parts.server.use(changes.tls);
+    if (!parts.tls || !changes.tls) return;
+    parts.server.use(changes.tls);
+    if (parts.admin) parts.admin->use(changes.tls);
   });
 }
 

@@ -22,6 +22,8 @@ namespace navtalk::server {
 
 struct GatewayOptions {
   std::string listen = "127.0.0.1:2160";
+  // Where operators have a port of their own, under the same rules; "": everything is on one port.
+  std::string admin_listen{};
   std::string version{};
   PoolIdentity identity{};
   AccessOptions access{};
@@ -58,6 +60,8 @@ class Gateway {
 
   // "http://127.0.0.1:2160"
   std::string url() const;
+  // The operators' own; "": there is none.
+  std::string admin_url() const;
   // Whether requests need a key.
   bool keys_required() const;
   // From any thread. A gateway in clear text stays so.

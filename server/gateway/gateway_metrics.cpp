@@ -36,6 +36,8 @@ void add_gateway_metrics(MetricsPage& page, const SessionCounters& counters,
         "Pictures not sent because the client did not read", counters.dropped_pictures);
   total("navtalk_gateway_lease_lost_total",
         "Sessions ended because the store no longer held their lease", counters.lease_lost);
+  total("navtalk_gateway_revoked_total", "Sessions ended because their key was revoked",
+        counters.revoked);
   total("navtalk_gateway_to_worker_bytes_total", "Bytes relayed from users to workers",
         counters.bytes_to_worker);
   total("navtalk_gateway_to_client_bytes_total", "Bytes relayed from workers to users",

@@ -50,11 +50,14 @@ StatusApi::StatusApi(PoolStore& store, BlockingThreads& threads, BlockingThreads
       version_(std::move(version)),
       problems_(std::move(problems)) {}
 
-void StatusApi::add_routes(Router& router) {
+void StatusApi::add_health(Router& router) {
   router.on("GET", "/healthz", [this](const Request&) -> asio::awaitable<Response> {
     co_return json_response(200, {{"version", version_}, {"sessions", sessions_.size()}});
   });
   router.on("GET", "/readyz", [this](const Request&) { return readyz(); });
+}
+
+void StatusApi::add_metrics(Router& router) {
   router.on("GET", "/metrics", [this](const Request&) { return metrics(); });
 }
 

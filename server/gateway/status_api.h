@@ -26,8 +26,9 @@ class StatusApi {
   StatusApi(const StatusApi&) = delete;
   StatusApi& operator=(const StatusApi&) = delete;
 
-  // The routes refer to this object.
-  void add_routes(Router& router);
+  // These refer to this object.
+  void add_health(Router& router);
+  void add_metrics(Router& router);
 
  private:
   boost::asio::awaitable<Response> readyz();

@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/write.hpp>
 #include <list>
@@ -44,11 +45,13 @@ http::response<http::string_body> message_of(const Response& response,
   message.version(options.version);
   message.result(static_cast<unsigned>(response.status));
   message.set(http::field::server, "navtalk");
-  if (!response.body.empty()) message.set(http::field::content_type, response.content_type);
+  if (!response.body.empty() || response.long_body)
+    message.set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.body() = response.body;
   message.keep_alive(options.keep);
   message.prepare_payload();
+  if (response.long_body) message.content_length(response.long_body->bytes);
   if (options.head) message.body().clear();
   return message;
 }
@@ -78,6 +81,7 @@ struct HttpServer::State {
   bool keeps(const Connection& connection, const BeastRequest& message) const;
   asio::awaitable<bool> write(Connection& connection, const Response& response,
                               const WriteOptions& options);
+  asio::awaitable<bool> write_pieces(Connection& connection, const LongBody& body);
 
   ListenAddress listen_address;
   HttpLimits limits;
@@ -118,7 +122,23 @@ asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Res
   auto message = message_of(response, options);
   connection.tcp().expires_after(limits.write);
   const auto [failed, size] = co_await http::async_write(connection.stream, message, k_tuple);
-  co_return !failed;
+  if (failed || options.head || !response.long_body) co_return !failed;
+  co_return co_await write_pieces(connection, *response.long_body);
+}
+
+// Each piece has its own time, so a long body takes as long as it needs.
+asio::awaitable<bool> HttpServer::State::write_pieces(Connection& connection,
+                                                      const LongBody& body) {
+  for (std::uint64_t left = body.bytes; left > 0;) {
+    const std::string piece = co_await body.next();
+    if (piece.empty() || piece.size() > left) co_return false;
+    connection.tcp().expires_after(limits.write);
+    const auto [failed, size] =
+        co_await asio::async_write(connection.stream, asio::buffer(piece), k_tuple);
+    if (failed) co_return false;
+    left -= piece.size();
+  }
+  co_return true;
 }
 
 // A peer that takes its time has a place meanwhile that others may get.

@@ -2,6 +2,9 @@
 // others.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -30,11 +33,20 @@ struct Request {
   const std::string& capture(std::string_view name) const;            // "" when there is none
 };
 
+// A body that is not in memory: it is asked for piece by piece while it is sent.
+struct LongBody {
+  std::uint64_t bytes = 0;  // of all of it
+  // The piece after the last one; "" when there is none although some is missing, which ends the
+  // connection.
+  std::function<boost::asio::awaitable<std::string>()> next{};
+};
+
 struct Response {
   int status = 200;
   std::string body{};
   std::string content_type = "application/json";
   NamedValues headers{};
+  std::optional<LongBody> long_body{};  // in the place of `body`
 };
 
 Response json_response(int status, const nlohmann::ordered_json& body);

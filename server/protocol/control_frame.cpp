@@ -56,6 +56,10 @@ Frame too_fast_frame() {
   return error_frame("too_fast", "this client sends more than it may before its session starts");
 }
 
+Frame key_revoked_frame() {
+  return error_frame("key_revoked", "the API key of this session was revoked");
+}
+
 Frame draining_frame(std::chrono::milliseconds notice, const std::string& resume_token) {
   nlohmann::ordered_json object = {{"type", frame_type::draining},
                                    {"notice_s", std::chrono::duration<double>(notice).count()}};

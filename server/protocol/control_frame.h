@@ -49,6 +49,8 @@ Frame error_frame(std::string_view code, std::string_view message,
 Frame quality_frame(const FrameRate& fps, std::string_view reason);
 // The error for a client that stayed beyond its pace before session.ready.
 Frame too_fast_frame();
+// The error for a client whose key was revoked.
+Frame key_revoked_frame();
 // {"type":"session.draining","notice_s"} and, if there is one, "resume_token".
 Frame draining_frame(std::chrono::milliseconds notice, const std::string& resume_token = "");
 // {"type"} alone.

@@ -245,6 +245,9 @@ void WorkerApi::live_metrics(MetricsPage& page) const {
   total("navtalk_worker_rate_changes_total",
         "Changes of a session's pictures a second, because of overload or its end",
         live.rate_changes);
+  page.counter("navtalk_worker_left_out_seconds_total",
+               "Silence left out because clients' clocks are faster, in seconds",
+               live.left_out_seconds);
   page.gauge(
       "navtalk_worker_sound_ahead_seconds",
       "How far sound was ahead of the pictures in time of presentation when it was sent last, "

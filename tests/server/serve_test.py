@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, START, Process, next_picture, receive, variables_of, websocket
@@ -348,13 +350,37 @@ class Usage(unittest.TestCase):
             )
 
     def test_only_loopback_is_listened_on(self):
-        for arguments in (["--listen", "0.0.0.0:0"], ["--worker", "--listen", "0.0.0.0:0"]):
+        for arguments in (
+            ["--listen", "0.0.0.0:0"],
+            ["--listen", "127.0.0.1:0", "--admin-listen", "0.0.0.0:0"],
+            ["--worker", "--listen", "0.0.0.0:0"],
+        ):
             done = self.run_serve(*arguments)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("127.0.0.1", done.stderr)
 
     def test_an_address_is_numeric_with_a_port(self):
         self.assertEqual(self.run_serve("--listen", "somewhere").returncode, 2)
+        self.assertEqual(self.run_serve("--admin-listen", "somewhere").returncode, 2)
+
+    def test_the_port_of_operators_is_told_and_a_worker_has_none(self):
+        self.assertEqual(self.run_serve("--worker", "--admin-listen", "127.0.0.1:0").returncode, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            variables = {**os.environ, "STATE_DIRECTORY": folder, "NAVTALK_LOCAL_DEVICES": "none"}
+            command = [PROGRAM, "--json", "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+            gateway = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables)
+            try:
+                told = json.loads(gateway.stdout.readline())
+                self.assertNotEqual(told["admin_url"], told["url"])
+                with urllib.request.urlopen(told["admin_url"] + "/metrics", timeout=PATIENCE_S) as answer:
+                    self.assertEqual(answer.status, 200)
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(told["url"] + "/metrics", timeout=PATIENCE_S)
+                self.assertEqual(refused.exception.code, 404)
+                refused.exception.close()
+            finally:
+                gateway.terminate()
+                gateway.communicate(timeout=PATIENCE_S)
 
     def test_a_worker_without_models_says_what_is_missing(self):
         done = self.run_serve("--worker", "--models", "/nowhere")

@@ -15,7 +15,7 @@ bool is_below(std::string_view path, std::string_view base) {
 }
 
 Need need_of(const Request& request) {
-  if (request.path == "/metrics" || is_below(request.path, "/v1/pool")) return Need::admin;
+  if (is_for_operators(request)) return Need::admin;
   if (request.path == "/v1/realtime") return Need::own_check;
   return is_below(request.path, "/v1") ? Need::key : Need::nothing;
 }
@@ -42,6 +42,10 @@ Response refusal_of(KeyRing::Verdict verdict) {
 
 }  // namespace
 
+bool is_for_operators(const Request& request) {
+  return request.path == "/metrics" || is_below(request.path, "/v1/pool");
+}
+
 Access::Access(asio::any_io_executor executor, BlockingThreads& threads, AccessOptions options)
     : threads_(threads),
       keys_(options.keys),
@@ -53,15 +57,32 @@ Access::Access(asio::any_io_executor executor, BlockingThreads& threads, AccessO
 
 void Access::replace(const AccessRules& rules) {
   origins_ = Origins(rules.allow_origins);
+  if (operator_key_ != rules.operator_key) ++operator_keys_;
   operator_key_ = rules.operator_key;
   tenants_.replace(rules.tenants);
   ring_.refresh_now();
+  if (on_revocation_) on_revocation_();
 }
 
-void Access::add_routes(Router& router) {
+void Access::on_revocation(std::function<void()> look) {
+  on_revocation_ = look;
+  ring_.on_read(std::move(look));
+}
+
+std::function<bool()> Access::revocation_of(const Principal& who) const {
+  if (!who.key.empty()) return [this, key = who.key] { return ring_.is_revoked(key); };
+  if (who.role == Role::admin)
+    return [this, then = operator_keys_] { return operator_keys_ != then; };
+  return [] { return false; };
+}
+
+void Access::add_guards(Router& router) {
   router.guard([this](const Request& request) { return guard(request); });
   router.finish(
       [this](const Request& request, Response& response) { origins_.admit(request, response); });
+}
+
+void Access::add_routes(Router& router) {
   if (keys_ == nullptr) return;  // no store to tell which tokens were used
   router.on("POST", "/v1/client-tokens",
             [this](const Request& request) { return make_token(request); });
@@ -123,7 +144,9 @@ asio::awaitable<std::variant<SessionPermit, Response>> Access::permit_session(
       ++counters_.refused_keys;
       co_return std::move(*refusal);
     }
-    co_return seated({.who = std::get<Principal>(std::move(judged))});
+    SessionPermit permit{.who = std::get<Principal>(std::move(judged))};
+    permit.revoked = revocation_of(permit.who);
+    co_return seated(std::move(permit));
   }
   if (const auto offered = offered_token(request)) co_return permit_of_token(request, *offered);
   if (!keys_required()) co_return seated({});

@@ -7,11 +7,14 @@
 //   /metrics                    this machine            a key of role admin, or the operator's key
 //   /v1/pool...                 the operator's key      a key of role admin, or the operator's key
 //
+// Where operators have a port of their own, the other one has neither /metrics nor /v1/pool.
+//
 // A pool is one with keys once it has had a key. Of the I/O thread, except for the constructor, which
 // reads the keys and blocks.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,6 +34,9 @@ struct AccessRules {
   TenantTable tenants{};
   std::vector<std::string> allow_origins{};
 };
+
+// Whether it is one of the operator's routes, /metrics or below /v1/pool.
+bool is_for_operators(const Request& request);
 
 struct AccessOptions {
   KeyStore* keys =
@@ -58,8 +64,9 @@ class Access {
   Access& operator=(const Access&) = delete;
 
   bool keys_required() const { return ring_.required(); }
-  // The guard of all routes, the answers to pages, and POST /v1/client-tokens; they refer to this
-  // object.
+  // The guard of all routes, and the answers to pages; they refer to this object.
+  void add_guards(Router& router);
+  // POST /v1/client-tokens, which refers to this object.
   void add_routes(Router& router);
   // For a request of /v1/realtime, before its upgrade. A browser token is judged here, and taken by the
   // permit's `begin`.
@@ -69,6 +76,10 @@ class Access {
   static void check(const AccessRules& rules) { Origins{rules.allow_origins}; }
   // What was checked. The keys are read again soon.
   void replace(const AccessRules& rules);
+  // Called when keys may have been revoked.
+  void on_revocation(std::function<void()> look);
+  // Something changed in the pool's store.
+  void note_change() { ring_.note_change(); }
 
   const AccessCounters& counters() const { return counters_; }
   Awaitable<void> run() { return ring_.run(); }
@@ -80,6 +91,8 @@ class Access {
   Awaitable<std::optional<Response>> guard(const Request& request);
   std::optional<Response> guard_machine(const Request& request);
   Awaitable<Judged> authenticate(const Request& request);
+  // A permit's question whether the key was revoked; it refers to this object.
+  std::function<bool()> revocation_of(const Principal& who) const;
   Awaitable<Response> make_token(const Request& request);
   // --- client_tokens.cpp
   std::variant<SessionPermit, Response> permit_of_token(const Request& request,
@@ -93,6 +106,8 @@ class Access {
   const ClientTokenSigner signer_;
   KeyRing ring_;
   std::string operator_key_;
+  int operator_keys_ = 1;  // that there have been
+  std::function<void()> on_revocation_{};
   Tenants tenants_;
   Origins origins_;
   AccessCounters counters_{};

@@ -109,6 +109,7 @@ std::variant<SessionPermit, Response> Access::permit_of_token(const Request& req
                        .begin = [this, token = *token] { return take_token(token); },
                        .avatar = token->avatar,
                        .max_session = token->max_session};
+  permit.revoked = revocation_of(permit.who);
   if (!offered.protocol.empty())
     permit.answer.emplace_back("Sec-WebSocket-Protocol", offered.protocol);
   return seated(std::move(permit));

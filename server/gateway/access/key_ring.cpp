@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_read_every = 5s, k_counts_for = 25s;
+constexpr auto k_read_every = 5s, k_read_at_most_every = 1s, k_counts_for = 25s;
 constexpr TokenBucket::Rate k_unknown{.burst = 20, .per_second = 1};
 constexpr auto k_look_again = 20ms;
 
@@ -42,6 +42,7 @@ asio::awaitable<void> KeyRing::refresh() {
     take(list);
     read_at_ = asked_at;
     errors_.well("keys");
+    if (on_read_) on_read_();
   } catch (const std::exception& error) {
     errors_.failed("keys", error.what());
   }
@@ -50,11 +51,25 @@ asio::awaitable<void> KeyRing::refresh() {
 }
 
 asio::awaitable<void> KeyRing::run() {
+  refresh_by(Clock::now() + k_read_every);
   while (!stopped_) {
-    timer_.expires_after(k_read_every);
-    co_await timer_.async_wait(k_tuple);
+    while (!stopped_ && Clock::now() < next_read_) {
+      timer_.expires_at(next_read_);
+      co_await timer_.async_wait(k_tuple);
+    }
+    next_read_ = Clock::now() + k_read_every;  // a change during the read brings it forward
     if (!stopped_) co_await refresh();
   }
+}
+
+void KeyRing::refresh_by(Clock::time_point when) {
+  next_read_ = when;
+  timer_.cancel();
+}
+
+void KeyRing::note_change() {
+  const auto soon = read_at_ + k_read_at_most_every;
+  if (soon < next_read_) refresh_by(soon);
 }
 
 void KeyRing::stop() {
@@ -83,6 +98,11 @@ KeyRing::Verdict KeyRing::verdict_on(const ApiKey& key) const {
 KeyRing::Verdict KeyRing::judge_id(const std::string& id) const {
   const auto found = keys_by_id_.find(id);
   return found == keys_by_id_.end() ? Verdict::unknown : verdict_on(found->second);
+}
+
+bool KeyRing::is_revoked(const std::string& id) const {
+  const Verdict verdict = judge_id(id);
+  return verdict == Verdict::revoked || verdict == Verdict::unknown;
 }
 
 asio::awaitable<KeyRing::Answer> KeyRing::judge(std::string text) {

@@ -35,7 +35,9 @@ struct SessionPermit {
   std::function<boost::asio::awaitable<std::optional<StartRefusal>>()> begin{};
   std::string avatar{};    // the only one that the session may have; "": its own choice
   Duration max_session{};  // from session.ready on; zero: no bound
-  NamedValues answer{};    // headers of the upgrade's answer
+  // Whether the key was revoked meanwhile that it rests on.
+  std::function<bool()> revoked = [] { return false; };
+  NamedValues answer{};  // headers of the upgrade's answer
 };
 
 }  // namespace navtalk::server

@@ -56,7 +56,7 @@ asio::awaitable<Response> AvatarApi::preview(const Request& request) {
       return avatar.id == request.capture("id");
     });
     if (found == all.end()) return error_response(404, "not_found", "there is no such avatar");
-    return preview_response(request, found->preview);
+    return preview_response(request, found->preview, threads_);
   });
 }
 

@@ -33,14 +33,15 @@ Response page_response(const Request& request, const PageFile& file) {
 
 }  // namespace
 
-void add_page_routes(Router& router) {
+void add_page_routes(Router& router, Pages pages) {
   for (const PageFile& file : page_files()) {
     const auto answer = [&file](const Request& request) -> asio::awaitable<Response> {
       co_return page_response(request, file);
     };
     router.on("GET", "/client/" + std::string(file.name), answer);
-    if (file.name == "index.html") router.on("GET", "/", answer);
-    if (file.name == "operator.html") router.on("GET", "/operator", answer);
+    if (file.name == "index.html" && pages != Pages::of_operators) router.on("GET", "/", answer);
+    if (file.name == "operator.html" && pages != Pages::of_users)
+      router.on("GET", "/operator", answer);
   }
 }
 

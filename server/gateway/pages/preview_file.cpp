@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/base/unique_fd.h"
 #include "server/gateway/pages/byte_range.h"
@@ -19,6 +22,12 @@ struct OpenPreview {
   std::string etag{};
 };
 
+// Another one after every change of the file.
+std::string etag_of(const struct stat& facts) {
+  return fmt::format("\"{:x}-{:x}-{:x}.{:x}\"", facts.st_ino, facts.st_size, facts.st_mtim.tv_sec,
+                     facts.st_mtim.tv_nsec);
+}
+
 std::optional<OpenPreview> open_preview(const std::filesystem::path& file) {
   // Not blocking: a pipe by that name keeps nobody.
   OpenPreview preview{
@@ -27,32 +36,48 @@ std::optional<OpenPreview> open_preview(const std::filesystem::path& file) {
   if (!preview.fd || ::fstat(preview.fd.value(), &facts) != 0 || !S_ISREG(facts.st_mode))
     return std::nullopt;
   preview.size = static_cast<std::uint64_t>(facts.st_size);
-  if (preview.size == 0 || preview.size > k_largest_preview) return std::nullopt;
-  preview.etag = fmt::format("\"{:x}-{:x}-{:x}.{:x}\"", facts.st_ino, facts.st_size,
-                             facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+  if (preview.size == 0) return std::nullopt;
+  preview.etag = etag_of(facts);
   return preview;
 }
 
-// Shorter when the file was cut meanwhile.
-std::string read_range(const OpenPreview& preview, const ByteRange& range) {
-  std::string bytes(range.last - range.first + 1, '\0');
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const auto got = ::pread(preview.fd.value(), bytes.data() + done, bytes.size() - done,
-                             static_cast<off_t>(range.first + done));
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
+// A range of an open file, from its beginning to its end.
+class PreviewPieces {
+ public:
+  PreviewPieces(OpenPreview preview, const ByteRange& range, BlockingThreads& threads)
+      : preview_(std::move(preview)), at_(range.first), end_(range.last + 1), threads_(threads) {}
+
+  boost::asio::awaitable<std::string> next() {
+    auto work = [this] { return read(); };
+    co_return co_await threads_.run(std::move(work));
   }
-  bytes.resize(done);
-  return bytes;
-}
+
+ private:
+  // "" when the file is another one by now, or cannot be read.
+  std::string read() {
+    struct stat facts {};
+    if (::fstat(preview_.fd.value(), &facts) != 0 || etag_of(facts) != preview_.etag) return "";
+    std::string piece(std::min(k_preview_piece_bytes, end_ - at_), '\0');
+    const auto got =
+        ::pread(preview_.fd.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
+    piece.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    at_ += piece.size();
+    return piece;
+  }
+
+  const OpenPreview preview_;
+  std::uint64_t at_;
+  const std::uint64_t end_;
+  BlockingThreads& threads_;
+};
 
 }  // namespace
 
 bool is_preview(const std::filesystem::path& file) { return open_preview(file).has_value(); }
 
-Response preview_response(const Request& request, const std::filesystem::path& file) {
-  const std::optional<OpenPreview> preview = open_preview(file);
+Response preview_response(const Request& request, const std::filesystem::path& file,
+                          BlockingThreads& threads) {
+  std::optional<OpenPreview> preview = open_preview(file);
   if (!preview) return error_response(404, "not_found", "this avatar has no preview");
   Response response{.content_type = "video/mp4",
                     .headers = {{"ETag", preview->etag},
@@ -78,9 +103,9 @@ Response preview_response(const Request& request, const std::filesystem::path& f
     response.headers.emplace_back(
         "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, preview->size));
   }
-  response.body = read_range(*preview, range);
-  if (response.body.size() != range.last - range.first + 1)
-    return error_response(503, "failed", "the preview changed while it was read; try again");
+  const auto pieces = std::make_shared<PreviewPieces>(std::move(*preview), range, threads);
+  response.long_body = {.bytes = range.last - range.first + 1,
+                        .next = [pieces] { return pieces->next(); }};
   return response;
 }
 

@@ -9,6 +9,7 @@
 // Before may_return() a client whose connection ends has left.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,7 +29,8 @@ struct ClientConnection {
   const std::unique_ptr<WebSocket> socket;
   Signal changed;
   std::shared_ptr<TenantSeat> seat{};  // held for as long as the connection is open
-  bool released = true;                // no session needs it (yet)
+  std::function<bool()> revoked = [] { return false; };  // as that of its permit
+  bool released = true;                                  // no session needs it (yet)
 };
 
 class Client {

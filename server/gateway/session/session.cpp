@@ -284,6 +284,18 @@ void Session::drain(std::chrono::milliseconds notice) {
   events_.signal.notify();
 }
 
+void Session::note_revocations() {
+  const auto& connection = client_.connection();
+  if (!permit_.revoked() && (!connection || !connection->revoked())) return;
+  if (client_.ended()) return;
+  ++parts_.counters.revoked;
+  log::info("a session ends because its key was revoked",
+            {{"session", claim_.id().text}, {"tenant", permit_.who.tenant.text}});
+  parts_.tokens.revoke(*this);
+  client_.refuse(key_revoked_frame(), "key_revoked");
+  events_.signal.notify();
+}
+
 void Session::end_drained() {
   client_.refuse("drained", "this gateway is going away", 1, CloseCode::going_away);
   events_.signal.notify();

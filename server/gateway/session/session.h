@@ -79,6 +79,8 @@ class Session {
   void drain(std::chrono::milliseconds notice);
   // The notice is over.
   void end_drained();
+  // Ends the session if the key was revoked with which it began, or with which the client is connected.
+  void note_revocations();
 
  private:
   Awaitable<void> live();

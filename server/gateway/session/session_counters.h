@@ -14,6 +14,7 @@ inline constexpr std::array<double, 9> k_wait_bounds = {0.1, 0.5, 1, 2, 5, 15, 6
 struct SessionCounters {
   std::uint64_t ready = 0;  // sessions that got their worker
   std::uint64_t refused = 0, left_queue = 0, connect_failed = 0, worker_lost = 0, lease_lost = 0;
+  std::uint64_t revoked = 0;  // ended because their key was revoked
   std::uint64_t resumed = 0, resume_failed = 0, workers_changed = 0;
   std::uint64_t slow_clients = 0;      // disconnected because they did not read
   std::uint64_t dropped_pictures = 0;  // for clients that did not read

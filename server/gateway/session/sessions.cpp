@@ -116,6 +116,7 @@ asio::awaitable<std::optional<Response>> Sessions::realtime(const Request& reque
   if (!socket) co_return std::nullopt;
   const auto connection = std::make_shared<ClientConnection>(executor_, std::move(socket));
   connection->seat = std::move(permit.seat);
+  connection->revoked = permit.revoked;
   co_await begin(connection, address_of(request, options_.trusted_proxies), std::move(permit));
   while (!connection->released) co_await connection->changed.wait();
   connection->socket->close(CloseCode::normal, "");
@@ -132,6 +133,11 @@ asio::awaitable<void> Sessions::begin(const std::shared_ptr<ClientConnection>& c
     start = co_await receive_start(*connection);
   }
   if (!start) co_return;
+  if (permit.revoked()) {
+    connection->socket->offer(key_revoked_frame());
+    connection->socket->close(CloseCode::refused, "key_revoked");
+    co_return;
+  }
   const nlohmann::json frame = nlohmann::json::parse(*start);
   const auto token = frame.find("resume_token");
   if (token != frame.end() && !token->is_null()) {
@@ -231,6 +237,10 @@ void Sessions::note_pool_change() {
 
 void Sessions::note_drains(const DrainWatch::Ends& ends) {
   for (Session* session : sessions_) session->note_drains(ends);
+}
+
+void Sessions::note_revocations() {
+  for (Session* session : sessions_) session->note_revocations();
 }
 
 asio::awaitable<void> Sessions::drain(std::chrono::milliseconds notice) {

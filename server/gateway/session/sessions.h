@@ -30,6 +30,8 @@ class Sessions {
   std::optional<Response> refuse_new() const;
   void note_pool_change();
   void note_drains(const DrainWatch::Ends& ends);
+  // Keys may have been revoked.
+  void note_revocations();
   // From now on there are no new sessions. Returns when the last one is over, or has been told to
   // end because the notice is over.
   Awaitable<void> drain(std::chrono::milliseconds notice);

@@ -82,6 +82,7 @@ asio::awaitable<void> LiveSession::pace() {
     const PlayedSlot slot = playout_.next(Clock::now(), pictures_.slot());
     const Clock::time_point due = begin + slot.time;
     tell(slot);
+    counters_.left_out_seconds += std::chrono::duration<double>(slot.left_out).count();
     sounds_.play(slot);
     if (!slot.sound.empty()) {
       counters_.sound_ahead_seconds =

@@ -1,6 +1,7 @@
 #include "server/worker/live/playout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr auto k_hangover = 320ms;  // of speech, over the gaps between words
 constexpr microseconds k_lips_move = 120ms, k_lips_stop = 80ms;
 constexpr float k_lips_least = 0.1F;
 constexpr double k_voice_rms = 184;  // -45 dBFS
+// Silence that is left out at once; how both sides of it pass into each other; what must be silent before and after.
+constexpr auto k_cut = 20ms, k_fade = 5ms;
+constexpr auto k_silent_before = 150ms, k_silent_after = 80ms, k_silence_step = 10ms;
 
 bool has_voice(std::deque<std::int16_t>::const_iterator begin,
                std::deque<std::int16_t>::const_iterator end) {
@@ -28,6 +32,26 @@ bool has_voice(std::deque<std::int16_t>::const_iterator begin,
   double sum = 0;
   for (auto sample = begin; sample != end; ++sample) sum += static_cast<double>(*sample) * *sample;
   return sum > k_voice_rms * k_voice_rms * static_cast<double>(std::distance(begin, end));
+}
+
+// In each of its steps: a short sound is not lost in the silence around it.
+bool is_silent(const std::deque<std::int16_t>& sound, std::size_t begin, std::size_t end,
+               std::size_t step) {
+  for (std::size_t at = begin; at < end; at += step) {
+    const auto from = sound.begin() + static_cast<std::ptrdiff_t>(at);
+    if (has_voice(from, from + static_cast<std::ptrdiff_t>(std::min(step, end - at)))) return false;
+  }
+  return true;
+}
+
+// Leaves out the first `cut` samples; what follows begins as they did.
+void cut_front(std::deque<std::int16_t>& sound, std::size_t cut, std::size_t fade) {
+  for (std::size_t i = 0; i < fade; ++i) {
+    const double new_part = static_cast<double>(i + 1) / static_cast<double>(fade + 1);
+    sound[cut + i] = static_cast<std::int16_t>(
+        std::lround(sound[i] * (1 - new_part) + sound[cut + i] * new_part));
+  }
+  sound.erase(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(cut));
 }
 
 }  // namespace
@@ -62,6 +86,7 @@ void Playout::interrupt() {
   waiting_.clear();
   playing_ = false;
   closed_ = false;
+  drift_.restart();
   interrupted_ = stilled_ = true;
   gap_ = true;
   voice_until_ = time_ - 1us;
@@ -83,6 +108,7 @@ PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
                   .sound_time = time_,
                   .interrupted = std::exchange(interrupted_, false)};
   own_ = static_cast<std::size_t>(sample_at(time_ + length) - sample_at(time_));
+  slot.left_out = shorten_silence();
   const std::size_t count = playable(now, own_);
   const bool was_playing = std::exchange(playing_, count > 0);
   std::size_t silent_before = 0;
@@ -100,6 +126,27 @@ PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
   move_lips(slot);
   time_ += length;
   return slot;
+}
+
+microseconds Playout::shorten_silence() {
+  if (!playing_ || paused_ || closed_) {
+    drift_.restart();
+    return {};
+  }
+  drift_.note(time_, microseconds(std::ssize(waiting_) * 1'000'000 / rate_hz_));
+  if (drift_.excess() < k_cut) return {};
+  const std::size_t cut = samples_of(k_cut), fade = samples_of(k_fade);
+  const std::size_t before = samples_of(k_silent_before), after = samples_of(k_silent_after);
+  if (waiting_.size() < std::max(cut + own_ + samples_of(k_look_ahead), cut + fade + after) ||
+      past_.size() < before)
+    return {};
+  const std::size_t step = samples_of(k_silence_step);
+  if (!is_silent(past_, past_.size() - before, past_.size(), step) ||
+      !is_silent(waiting_, 0, cut + fade + after, step))
+    return {};
+  cut_front(waiting_, cut, fade);
+  drift_.remove(k_cut);
+  return k_cut;
 }
 
 void Playout::remember(const PlayedSlot& slot, std::size_t silent_before) {

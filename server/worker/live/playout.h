@@ -6,7 +6,8 @@
 //
 // Playing begins when the lips can hear 80 ms ahead, in the middle of a slot where more would wait for nothing, or
 // when no more is to be expected; it stops when the sound runs out. Nothing that was heard is left out or changed,
-// except by interrupt().
+// except by interrupt(), and except for silence: what a client's faster clock makes wait (ClockDrift) is left out where
+// 150 ms before it and 80 ms after it are silent, 20 ms at a time.
 #pragma once
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "gpu/engine/engine_backend.h"
+#include "server/worker/live/clock_drift.h"
 
 namespace navtalk::server {
 
@@ -24,6 +26,7 @@ struct PlayedSlot {
   std::vector<std::int16_t> sound{};  // empty: nothing is played; the last of an utterance: shorter
   std::chrono::microseconds sound_time{};  // of its first sample: `time`, or later
   bool discontinuity = false;              // the sound does not go on where the last one ended
+  std::chrono::microseconds left_out{};    // of the silence before the sound
   float lips = 0;                          // 0..1, as PictureRequest
   bool speaks = false;                     // by voice activity
   bool speech_starts = false, speech_ends = false, interrupted = false;
@@ -43,7 +46,10 @@ class Playout {
   // The utterance is over: what waits is played to its end. 200 ms without sound mean the same.
   void end_input() { closed_ = true; }
   // Nobody listens: what waits is kept, and nothing is played.
-  void pause(bool paused) { paused_ = paused; }
+  void pause(bool paused) {
+    paused_ = paused;
+    drift_.restart();
+  }
   // Forgets what waits. The next slot says so.
   void interrupt();
   // The slot of that length after the last one.
@@ -59,6 +65,8 @@ class Playout {
   std::size_t samples_of(std::chrono::microseconds length) const;
   std::size_t playable(Clock::time_point now, std::size_t own) const;
   bool voice_soon() const;
+  // Leaves out silence that waits because the client's clock is faster; how much.
+  std::chrono::microseconds shorten_silence();
   void remember(const PlayedSlot& slot, std::size_t silent_before);
   void move_lips(PlayedSlot& slot);
 
@@ -68,6 +76,7 @@ class Playout {
   std::size_t own_ = 0;               // samples of the last slot at the end of past_
   std::chrono::microseconds time_{};  // of the next slot
   Clock::time_point last_heard_{};
+  ClockDrift drift_{};
   std::chrono::microseconds voice_until_;  // slots that begin up to then count as speech
   float lips_ = 0;
   bool closed_ = false, playing_ = false, speaks_ = false, stilled_ = false;

@@ -30,6 +30,20 @@ STORE_TEST("a key is stored as its hash alone, and found again by it") {
   CHECK_FALSE(is_key(other, list.keys[0]));
 }
 
+STORE_TEST("a key that is revoked is a change that gateways are told of") {
+  const TestType place;
+  const auto backend = StoreBackend::open(place.url());
+  KeyStore keys(backend);
+  const MadeKey made = keys.create({.tenant = {"acme"}});
+  std::uint64_t seen = backend->wait_for_change(0, 1min, {});
+  open_keys(place).revoke(made.key.id);  // by another process
+  const auto asked_at = std::chrono::steady_clock::now();
+  const std::uint64_t before = seen;
+  while (seen == before && std::chrono::steady_clock::now() - asked_at < 1min)
+    seen = backend->wait_for_change(seen, 1min, {});
+  CHECK(seen != before);
+}
+
 STORE_TEST("a key is revoked once and for all, and its row stays") {
   const TestType place;
   KeyStore keys = open_keys(place);

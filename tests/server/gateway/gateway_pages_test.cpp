@@ -134,17 +134,42 @@ TEST_CASE("a gateway lists the avatars, and sends their previews whole and in pa
   }
 }
 
-TEST_CASE("a file that is too large for a preview is not one") {
+TEST_CASE("a large preview is sent whole and in parts, and not from a file that changed") {
   const TemporaryDirectory folder;
-  write(folder / "frames.mp4", "");
-  std::filesystem::resize_file(folder / "frames.mp4", (8 << 20) + 1);
+  const std::filesystem::path file = folder / "frames.mp4";
+  std::string film(std::size_t{9} << 20, '\0');  // many pieces
+  for (std::size_t i = 0; i < film.size(); ++i) film[i] = static_cast<char>(i * 2654435761U >> 24);
+  write(file, film);
   GatewayOptions options;
-  options.avatars = [&folder] {
-    return std::vector<ServedAvatar>{{.id = "ada", .preview = folder / "frames.mp4"}};
-  };
+  options.avatars = [&file] { return std::vector<ServedAvatar>{{.id = "ada", .preview = file}}; };
   GatewayPool pool({}, options);
-  CHECK(ask("GET", pool.url() + "/v1/avatars").body["avatars"][0]["preview"].is_null());
-  CHECK(ask("GET", pool.url() + "/v1/avatars/ada/preview").status == 404);
+  CHECK(ask("GET", pool.url() + "/v1/avatars").body["avatars"][0]["preview"].is_string());
+  const std::string url = pool.url() + "/v1/avatars/ada/preview";
+  const Got whole = ask("GET", url);
+  CHECK(whole.status == 200);
+  CHECK((whole.text == film));
+  CHECK(header_of(whole, "content-length") == std::to_string(film.size()));
+  const Got head = ask("HEAD", url);
+  CHECK(head.status == 200);
+  CHECK(head.text.empty());
+  CHECK(header_of(head, "content-length") == std::to_string(film.size()));
+  const Got end = ask("GET", url, "", {{"Range", "bytes=300000-"}});
+  CHECK(end.status == 206);
+  CHECK((end.text == film.substr(300000)));
+  CHECK(header_of(end, "content-range") == "bytes 300000-9437183/9437184");
+  const std::string etag = header_of(whole, "etag");
+  CHECK(ask("GET", url, "", {{"Range", "bytes=5-6"}, {"If-Range", etag}}).status == 206);
+  CHECK(ask("GET", url, "", {{"Range", "bytes=5-6"}, {"If-Range", "W/" + etag}}).status == 200);
+
+  // A client that has not read all of it sees the connection end, not a mixture.
+  RawClient slow(pool.url(), 4096);
+  slow.send("GET /v1/avatars/ada/preview HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  slow.receive_until("\r\n\r\n");
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary) << "another film";
+  CHECK(slow.receive_all().size() < film.size());
+  const Got other = ask("GET", url, "", {{"If-Range", etag}, {"Range", "bytes=0-1"}});
+  CHECK(other.status == 200);
+  CHECK(other.text.starts_with("another film"));
 }
 
 TEST_CASE("a Range header means the bytes that RFC 9110 says") {
@@ -158,13 +183,55 @@ TEST_CASE("a Range header means the bytes that RFC 9110 says") {
   CHECK(range("bytes=40-1000") == ByteRange{40, 99});
   CHECK(range("bytes=-7") == ByteRange{93, 99});
   CHECK(range("bytes=-700") == ByteRange{0, 99});
-  for (const char* const none : {"bytes=100-", "bytes=-0"}) {
+  CHECK(range("bytes=99-18446744073709551615") == ByteRange{99, 99});
+  CHECK(range("bytes=-18446744073709551615") == ByteRange{0, 99});
+  for (const char* const none : {"bytes=100-", "bytes=-0", "bytes=18446744073709551615-"}) {
     INFO(none);
     CHECK(std::holds_alternative<NoSuchRange>(wanted_bytes(none, 100)));
   }
-  for (const char* const whole : {"", "bytes=", "bytes=-", "bytes=5", "bytes=5-4", "bytes=a-b",
-                                  "bytes=0-1,5-6", "lines=0-1", "bytes=+1-2", "bytes=1-2x"}) {
+  for (const char* const whole : {"",
+                                  "bytes=",
+                                  "bytes=-",
+                                  "bytes=5",
+                                  "bytes=5-4",
+                                  "bytes=a-b",
+                                  "bytes=0-1,5-6",
+                                  "lines=0-1",
+                                  "bytes=+1-2",
+                                  "bytes=1-2x",
+                                  "bytes=18446744073709551616-",
+                                  "bytes=0-18446744073709551616",
+                                  "bytes=-18446744073709551616",
+                                  "bytes=--1",
+                                  "bytes=-1-2",
+                                  "bytes=1--2",
+                                  "bytes=0x1-2",
+                                  "bytes=1 -2",
+                                  "bytes= 1-2",
+                                  "bytes=1-2,",
+                                  "bytes=1.5-2",
+                                  "bytes=1e1-20",
+                                  "bytes",
+                                  "=1-2"}) {
     INFO(whole);
     CHECK(std::holds_alternative<WholeFile>(wanted_bytes(whole, 100)));
+  }
+}
+
+TEST_CASE("no Range header asks for bytes that are not there") {
+  // Whatever signs stand where: a small generator, so that a failure can be repeated.
+  constexpr std::string_view k_signs = "bytes=-,0019 \t+x";
+  std::uint32_t state = 1;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string header = i % 2 == 0 ? "bytes=" : "";
+    const auto next = [&state] { return (state = state * 1664525 + 1013904223) >> 16; };
+    for (std::uint32_t length = next() % 24; length > 0; --length)
+      header += k_signs[next() % k_signs.size()];
+    const std::uint64_t size = next() % 300;
+    const WantedBytes wanted = wanted_bytes(header, size);
+    const auto* const part = std::get_if<ByteRange>(&wanted);
+    const bool there = part == nullptr || (part->first <= part->last && part->last < size);
+    INFO(header << " of " << size);
+    REQUIRE(there);
   }
 }

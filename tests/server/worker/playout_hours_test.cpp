@@ -1,6 +1,7 @@
 // Eight hours of one session on a virtual clock, with a client whose clock is not the worker's.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 
 #include "server/worker/live/playout.h"
 
@@ -93,4 +94,93 @@ TEST_CASE("for eight hours the delay of a client with a fast clock grows by what
   const Seconds grown = heard.last_delay - heard.first_delay;
   CHECK(grown.count() == Approx(8 * 3600 * 100e-6).margin(0.05));
   CHECK(heard.most_delay < heard.first_delay + Seconds(8 * 3600 * 100e-6) + 50ms);
+}
+
+namespace {
+
+// Sentences of three seconds, with pauses of half a second between them in which a quiet room is heard.
+std::int16_t spoken_sample(std::uint64_t number) {
+  constexpr std::uint64_t k_sentence = 24'000, k_both = 28'000;
+  if (number % k_both < k_sentence) return sample_of(number);
+  return static_cast<std::int16_t>(static_cast<int>(number * 2654435761U >> 16 & 63) - 32);
+}
+
+struct Conversation {
+  Seconds first_delay{}, last_delay{}, most_delay{}, left_out{};
+  std::uint64_t words = 0;  // samples of sentences
+  bool words_unchanged = true;
+  int pauses = 0;
+};
+
+// What one side says for an hour, with all that it waits for.
+Conversation an_hour(double ppm, Seconds burst = Seconds(0)) {
+  Playout playout(k_rate_hz);
+  Conversation heard;
+  const double pace = 1 + ppm / 1e6;
+  std::uint64_t sent = 0, expected = 0;
+  const Playout::Clock::time_point begin{1h};
+  for (std::chrono::milliseconds time = 0ms; time < 1h; time += k_picture) {
+    const Seconds has_now = Seconds(time) * pace + (time > 0ms ? burst : Seconds(0));
+    while (Seconds(static_cast<double>(sent + k_message_samples) / k_rate_hz) <= has_now) {
+      std::vector<std::int16_t> message(k_message_samples);
+      for (std::int16_t& sample : message) sample = spoken_sample(sent++);
+      if (!playout.hear(message, begin + time)) return {};
+    }
+    const PlayedSlot slot = playout.next(begin + time, k_picture);
+    heard.left_out += slot.left_out;
+    if (slot.sound.empty()) continue;
+    if (slot.discontinuity) ++heard.pauses;
+    for (const std::int16_t sample : slot.sound) {
+      if (std::abs(sample) < 4000) continue;  // the room
+      while (spoken_sample(expected) < 4000) ++expected;
+      heard.words_unchanged = heard.words_unchanged && sample == spoken_sample(expected++);
+      ++heard.words;
+    }
+    const Seconds delay = playout.waiting();
+    if (heard.pauses == 1 && heard.first_delay == Seconds(0)) heard.first_delay = delay;
+    heard.last_delay = delay;
+    heard.most_delay = std::max(heard.most_delay, delay);
+  }
+  return heard;
+}
+
+}  // namespace
+
+TEST_CASE("what a fast clock makes wait is taken from the silence between sentences") {
+  const double ppm = GENERATE(100.0, 500.0);
+  CAPTURE(ppm);
+  const Conversation heard = an_hour(ppm);
+  CHECK(heard.words > 3500ULL * k_rate_hz * 6 / 7);
+  CHECK(heard.words_unchanged);
+  CHECK(heard.pauses == 1);
+  CHECK(heard.most_delay < heard.first_delay + 120ms);
+  CHECK(heard.left_out.count() == Approx(3600 * ppm / 1e6).margin(0.1));
+}
+
+TEST_CASE("sound that came in a burst keeps waiting, and only what the clock gains is left out") {
+  const double ppm = GENERATE(0.0, 500.0);
+  CAPTURE(ppm);
+  const Conversation heard = an_hour(ppm, 5s);
+  CHECK(heard.words_unchanged);
+  CHECK(heard.pauses == 1);
+  CHECK(heard.last_delay > 4900ms);
+  CHECK(heard.most_delay < 5200ms);
+  CHECK(heard.left_out.count() == Approx(3600 * ppm / 1e6).margin(0.1));
+}
+
+TEST_CASE("nothing is left out of sound that comes at odd times or faster than it is played") {
+  Playout playout(k_rate_hz);
+  std::uint64_t sent = 0;
+  const Playout::Clock::time_point begin{1h};
+  Seconds left_out{};
+  for (std::chrono::milliseconds time = 0ms; time < 1h; time += k_picture) {
+    // A synthesiser: seven seconds of sound every five, until the room is full; and late messages.
+    if (time % 5s == 0ms && playout.waiting() < 60s) {
+      std::vector<std::int16_t> piece(7ULL * k_rate_hz);
+      for (std::int16_t& sample : piece) sample = spoken_sample(sent++);
+      REQUIRE(playout.hear(piece, begin + time));
+    }
+    left_out += playout.next(begin + time, k_picture).left_out;
+  }
+  CHECK(left_out == Seconds(0));
 }
