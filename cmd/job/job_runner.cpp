@@ -91,7 +91,7 @@ void JobRunner::requeue_of_the_gone() {
   store_.requeue_silent({worker_, "the process that rendered it is silent"}, store_.now());
 }
 
-// A video that was rendered and is no longer there is another job.
+// A finished job whose video is gone stays as it is: the row is submitted anew, under a key of its own.
 std::optional<Job> JobRunner::known(JobRow& row) {
   const std::string first = row.key;
   for (int again = 1;; ++again) {

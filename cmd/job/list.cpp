@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -49,8 +50,15 @@ Json as_json(const Job& job) {
   return object;
 }
 
+// A mistyped path is an error, not an empty list.
+JobStore open_to_read(const std::filesystem::path& state) {
+  if (!state.empty() && !std::filesystem::exists(state))
+    throw Error(Code::not_found, state.native() + ": there is no such file");
+  return open_job_file(state);
+}
+
 int list(const ListOptions& options, Context& context) {
-  JobStore store = open_job_file(options.state);
+  JobStore store = open_to_read(options.state);
   const JobPage page = store.list({.tenant = k_local_tenant,
                                    .state = parse_job_state(options.only),
                                    .after = options.after,
@@ -117,7 +125,7 @@ int show(JobStore& store, const JobId& id, Context& context) {
 }
 
 int status(const StatusOptions& options, Context& context) {
-  JobStore store = open_job_file(options.state);
+  JobStore store = open_to_read(options.state);
   if (!options.id.empty()) return show(store, {options.id}, context);
   const auto totals = store.totals(k_local_tenant);
   Json states;

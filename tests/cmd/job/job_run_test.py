@@ -219,6 +219,14 @@ class Lists(JobRun):
         self.assertEqual([len(page["jobs"]), len(rest["jobs"]), rest["next_cursor"]], [1, 1, None])
         self.assertEqual(navtalk("job", "status", "nobody", folder=self.folder).returncode, 4)
 
+    def test_a_state_file_that_is_not_there_is_an_error_for_lists(self):
+        for command in ("list", "status"):
+            with self.subTest(command=command):
+                asked = navtalk("job", command, "--state", "mistyped.db", folder=self.folder)
+                self.assertEqual(asked.returncode, 4)
+                self.assertIn("mistyped.db: there is no such file", asked.stderr)
+                self.assertFalse((self.folder / "mistyped.db").exists())
+
 
 class Interruptions(JobRun):
     NAMES = ["v0", "v1", "v2", "v3"]
