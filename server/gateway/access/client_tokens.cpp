@@ -105,10 +105,12 @@ std::variant<SessionPermit, Response> Access::permit_of_token(const Request& req
   const auto origin = request.header("origin");
   if (!token->origin.empty() && (!origin || canonical_origin(*origin) != token->origin))
     return refuse(error_response(403, "forbidden", "the browser token belongs to another page"));
-  SessionPermit permit{.who = {.tenant = token->tenant, .key = token->key},
-                       .begin = [this, token = *token] { return take_token(token); },
-                       .avatar = token->avatar,
-                       .max_session = token->max_session};
+  SessionPermit permit;
+  permit.who.tenant = token->tenant;
+  permit.who.key = token->key;
+  permit.begin = [this, token = *token] { return take_token(token); };
+  permit.avatar = token->avatar;
+  permit.max_session = token->max_session;
   permit.revoked = revocation_of(permit.who);
   if (!offered.protocol.empty())
     permit.answer.emplace_back("Sec-WebSocket-Protocol", offered.protocol);
