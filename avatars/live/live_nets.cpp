@@ -95,4 +95,15 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
   return made;
 }
 
+// A live picture's sound is mostly past.
+void LiveNets::warm_up() {
+  constexpr std::size_t k_past = 64'000, k_future = 3'200;  // samples
+  const SoundWindow silence{.samples = std::vector<std::int16_t>(k_past + k_future),
+                            .first = k_past};
+  const SoundWindow* const sounds[] = {&silence};
+  Model& model = model_();
+  const auto windows = LiveHearing().windows(model, sounds);
+  model.faces(NdArray<float>({1, 8, 32, 32}), windows.front());
+}
+
 }  // namespace navtalk

@@ -17,6 +17,8 @@ class LiveNets : public EngineBackend {
 
   // The avatar of each request is a LivePictures.
   Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) override;
+  // Hears and draws one face of silence.
+  void warm_up() override;
 
  private:
   const std::function<Model&()> model_;

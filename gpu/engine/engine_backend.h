@@ -55,6 +55,8 @@ class EngineBackend {
   // in the order of their times. `heard` says that what depends on this order is over: no later request of these sessions
   // is given to any lane before `heard` was called or the batch has ended. An exception fails every request of the batch.
   virtual Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) = 0;
+  // On the thread of each lane, before the first batch that the nets make there: what is prepared once for each thread.
+  virtual void warm_up() {}
 };
 
 }  // namespace navtalk

@@ -75,6 +75,36 @@ void InferenceEngine::wait_idle() {
   idle_.wait(lock, [this] { return idle(); });
 }
 
+void InferenceEngine::warm_up() {
+  std::unique_lock lock(mutex_);
+  for (Lane& lane : lanes_) {
+    lane.cold = true;
+    lane.problem = nullptr;
+  }
+  ++changes_;
+  changed_.notify_all();
+  warm_.wait(lock, [this] { return std::ranges::none_of(lanes_, &Lane::cold); });
+  for (const Lane& lane : lanes_) {
+    if (lane.problem) std::rethrow_exception(lane.problem);
+  }
+}
+
+void InferenceEngine::warm_up(Lane& lane, std::unique_lock<std::mutex>& lock) {
+  lane.busy = true;
+  lock.unlock();
+  std::exception_ptr problem;
+  try {
+    if (backend_) backend_->warm_up();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  lock.lock();
+  lane.busy = lane.cold = false;
+  lane.problem = problem;
+  warm_.notify_all();
+  if (idle()) idle_.notify_all();
+}
+
 InferenceEngine::Clock::duration InferenceEngine::since_heartbeat() const {
   Clock::rep oldest = Clock::now().time_since_epoch().count();
   for (const Lane& lane : lanes_) oldest = std::min(oldest, lane.beat.load());
@@ -101,6 +131,10 @@ void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Clock::time_point now = Clock::now();
     lane.beat = now.time_since_epoch().count();
+    if (lane.cold) {
+      warm_up(lane, lock);
+      continue;
+    }
     std::vector<Done> late = done_of(queue_.take_late(now));
     std::vector<Waiting> taken = queue_.take_batch(now);
     if (late.empty() && taken.empty()) {
@@ -126,6 +160,8 @@ void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
     lane.cancelled.clear();
     if (idle()) idle_.notify_all();
   }
+  lane.cold = false;
+  warm_.notify_all();
 }
 
 void InferenceEngine::let_go_on(const Running& batch) {

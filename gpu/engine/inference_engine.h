@@ -72,6 +72,10 @@ class InferenceEngine {
   // Until no batch runs and no request waits: the nets may be changed then, if nobody submits meanwhile.
   void wait_idle();
 
+  // Has every lane warm up, all at the same time and before their next batches, and waits for them. Throws what the
+  // backend threw on the first of them; nothing when the engine ends meanwhile.
+  void warm_up();
+
   // Since the lane turned that did so longest ago: each does four times a second while it is idle, and between two
   // batches.
   Clock::duration since_heartbeat() const;
@@ -88,11 +92,14 @@ class InferenceEngine {
   struct Lane {
     std::atomic<Clock::rep> beat = Clock::now().time_since_epoch().count();
     bool busy = false;
+    bool cold = false;                    // to be warmed up before its next batch
+    std::exception_ptr problem{};         // of warming up
     std::set<std::uint64_t> cancelled{};  // sessions, since its batch began
     std::jthread thread{};
   };
 
   void run(Lane& lane, const std::stop_token& stop);
+  void warm_up(Lane& lane, std::unique_lock<std::mutex>& lock);
   void work(Lane& lane, Running& batch);
   void let_go_on(const Running& batch);
   void answer_all(Lane& lane, Running& batch, std::vector<Answer> answers);
@@ -101,7 +108,7 @@ class InferenceEngine {
 
   const std::shared_ptr<EngineBackend> backend_;
   mutable std::mutex mutex_;
-  std::condition_variable_any changed_, idle_;
+  std::condition_variable_any changed_, idle_, warm_;
   RequestQueue queue_;
   std::map<RequestQueue::Ticket, Done> done_{};  // of what waits
   std::uint64_t changes_ = 0;                    // of what a lane may take

@@ -51,6 +51,8 @@ asio::awaitable<void> ModelLifecycle::load() {
     co_await run_on(threads_.loop.executor(), [this] {
       engine_.load([this] { threads_.loop.heartbeat(); });
       threads_.loop.heartbeat();  // however long that took, it is not stuck
+      threads_.inference.warm_up();
+      threads_.loop.heartbeat();
     });
     if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {

@@ -72,9 +72,9 @@ struct Worker::Parts {
             options.token, options.version),
         server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
                api.router()),
-        loop([this] { models.sample_device(); }),
         encoders(encoder_threads(options.slots)),
-        inference(engine.backend, engine.limits, engine.lanes) {
+        inference(engine.backend, engine.limits, engine.lanes),
+        loop([this] { models.sample_device(); }) {
     loader.post([] { yield_to_others(); });
   }
 
@@ -93,10 +93,10 @@ struct Worker::Parts {
   WorkerApi api;
   HttpServer server;
   CoroutineScope coroutines{io};
-  WorkLoop loop;
   BlockingThreads loader{1};
   BlockingThreads encoders;
   InferenceEngine inference;
+  WorkLoop loop;  // waits for the inference engine
 };
 
 // Whoever started this process learns more from its end than from a worker that stays broken.

@@ -1,4 +1,5 @@
 // Engines with two lanes, and a backend in which a test goes on with each batch when it wants to.
+#include <barrier>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <future>
@@ -200,4 +201,60 @@ TEST_CASE("one lane that hangs is seen in the heartbeat although the other works
   }
   lanes.backend->let_all();
   CHECK(hangs.get().outcome == Outcome::made);
+}
+
+namespace {
+
+// Notes which threads warm up, and which draw without having done so. Two lanes meet in warm_up().
+class Warmed : public EngineBackend {
+ public:
+  Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) override {
+    heard();
+    const std::lock_guard lock(mutex_);
+    if (!warm.contains(std::this_thread::get_id())) ++cold_pictures;
+    return {.pictures = std::vector<FinishPicture>(batch.size(), [] { return I420Picture(2, 2); })};
+  }
+  void warm_up() override {
+    both_.arrive_and_wait();
+    const std::lock_guard lock(mutex_);
+    warm.insert(std::this_thread::get_id());
+    if (broken) throw std::runtime_error("no memory");
+  }
+
+  std::set<std::thread::id> warm{};
+  int cold_pictures = 0;
+  bool broken = false;
+
+ private:
+  std::mutex mutex_;
+  std::barrier<> both_{2};
+};
+
+}  // namespace
+
+TEST_CASE("every lane warms up at the same time, before it draws") {
+  const auto backend = std::make_shared<Warmed>();
+  InferenceEngine engine(backend, QueueLimits{.batch = 1}, 2);
+  engine.warm_up();
+  CHECK(backend->warm.size() == 2);
+  std::promise<Answer> made;
+  engine.submit({.session = 1, .deadline = InferenceEngine::Clock::now() + 1h},
+                [&](Answer answer) { made.set_value(std::move(answer)); });
+  CHECK(made.get_future().get().outcome == Outcome::made);
+  CHECK(backend->cold_pictures == 0);
+}
+
+TEST_CASE("a lane that cannot warm up is told to who asked, and the engine goes on") {
+  const auto backend = std::make_shared<Warmed>();
+  InferenceEngine engine(backend, {}, 2);
+  backend->broken = true;
+  CHECK_THROWS_WITH(engine.warm_up(), "no memory");
+  backend->broken = false;
+  CHECK_NOTHROW(engine.warm_up());
+  engine.wait_idle();
+}
+
+TEST_CASE("an engine without nets is warm at once") {
+  InferenceEngine without_nets(nullptr, {}, 2);
+  CHECK_NOTHROW(without_nets.warm_up());
 }
