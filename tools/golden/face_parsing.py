@@ -99,6 +99,8 @@ def parse(state, image, checkout=None):
     """[H,W,3] BGR to scores [19,512,512] and parts u8 [512,512]."""
     net = Transcription(state)
     if checkout:
+        if state["cp.resnet.conv1.weight"].shape[0] != 64:
+            raise SystemExit("MuseTalk's own face parsing has the width 64: do without --musetalk")
         net = original(checkout)
         net.load_state_dict(state)
         net.eval()
