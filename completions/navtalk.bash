@@ -281,6 +281,18 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --parsing-mode")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --left-cheek-width")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --right-cheek-width")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --fps")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -781,6 +793,18 @@ _navtalk() {
       _navtalk_paths -f
       return
       ;;
+    "navtalk avatar prepare --parsing-mode")
+      _navtalk_words 'jaw raw neck none'
+      return
+      ;;
+    "navtalk avatar prepare --left-cheek-width")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --right-cheek-width")
+      :
+      return
+      ;;
     "navtalk avatar prepare --fps")
       :
       return
@@ -1103,7 +1127,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --parsing-mode --left-cheek-width --right-cheek-width --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

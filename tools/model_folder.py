@@ -173,10 +173,10 @@ def save(folder, nets, sizes, container="safetensors", dtype=torch.float32):
         stored = OrderedDict((k, v.to(dtype).contiguous()) for k, v in state.items())
         if hasattr(state, "_metadata"):
             stored._metadata = state._metadata  # as in files that torch.save(net.state_dict()) made
-        _save_weights(folder, files, stored, container)
+        save_weights(folder, files, stored, container)
 
 
-def _save_weights(folder, files, state, container):
+def save_weights(folder, files, state, container):
     if container == "safetensors":
         save_file(state, folder / files[0], metadata={"format": "pt"})
     else:
@@ -191,9 +191,9 @@ def load(folder):
         for name in ("musetalkV15/musetalk.json", "sd-vae/config.json", "whisper/config.json")
     )
     nets = build(unet, vae, whisper)
-    vae_state = _modern_attention(_load_weights(folder, VAE_FILES))
-    whisper_state = _encoder_only(_load_weights(folder, WHISPER_FILES))
-    nets.unet.load_state_dict(_load_weights(folder, UNET_FILES), assign=True)
+    vae_state = _modern_attention(load_weights(folder, VAE_FILES))
+    whisper_state = _encoder_only(load_weights(folder, WHISPER_FILES))
+    nets.unet.load_state_dict(load_weights(folder, UNET_FILES), assign=True)
     nets.vae.load_state_dict(vae_state, assign=True)
     nets.whisper.load_state_dict(whisper_state, assign=True)
     heads = unet["attention_head_dim"]
@@ -213,7 +213,9 @@ def load(folder):
     return nets, sizes
 
 
-def _load_weights(folder, files):
+def load_weights(folder, files):
+    """The state dict of the first of the files that is there, in fp32."""
+    folder = Path(folder)
     for name in files:
         path = folder / name
         if path.exists():

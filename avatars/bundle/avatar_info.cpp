@@ -48,6 +48,7 @@ AvatarInfo read_avatar_info(const std::filesystem::path& file) {
   info.frames = root.at("frames").integer(1, k_max_avatar_frames);
   info.faceless_frames = root.at("faceless_frames").integer(0, info.frames);
   info.face_source = root.at("face_source").text(64);
+  if (root.has("mask_source")) info.mask_source = root.at("mask_source").text(64);
   if (root.has("model_checksum")) info.model_checksum = checksum(root.at("model_checksum"));
   if (root.has("loop")) info.loop = root.at("loop").boolean();
   if (root.has("voice")) info.voice = root.at("voice").text(k_max_voice);
@@ -64,6 +65,7 @@ void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info
                                  {"frames", info.frames},
                                  {"faceless_frames", info.faceless_frames},
                                  {"face_source", info.face_source}};
+  if (info.mask_source != k_built_in_mask) json["mask_source"] = info.mask_source;
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
   if (info.loop) json["loop"] = true;
   if (!info.voice.empty()) json["voice"] = info.voice;

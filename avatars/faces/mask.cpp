@@ -1,6 +1,7 @@
 #include "avatars/faces/mask.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "gpu/image/gaussian_blur.h"
@@ -10,11 +11,11 @@ namespace {
 
 constexpr double k_semi_axis = 0.45;  // of the face box's width and height
 
-// The ellipse's pixels on and below row `first_row` become 255.
-void fill_ellipse(ImageView canvas, const Box& face, int first_row) {
+// The ellipse's pixels become 255.
+void fill_ellipse(ImageView canvas, const Box& face) {
   const double centre_x = (face.x1 + face.x2) / 2.0, centre_y = (face.y1 + face.y2) / 2.0;
   const double semi_x = k_semi_axis * face.width(), semi_y = k_semi_axis * face.height();
-  for (int y = std::max(first_row, face.y1); y < face.y2; ++y) {
+  for (int y = face.y1; y < face.y2; ++y) {
     const double v = (y + 0.5 - centre_y) / semi_y;
     for (int x = face.x1; x < face.x2; ++x) {
       const double u = (x + 0.5 - centre_x) / semi_x;
@@ -52,16 +53,28 @@ Box crop_box_of(const Box& face) {
   return {centre_x - half, centre_y - half, centre_x + half, centre_y + half};
 }
 
+FaceMask lower_part(const Box& face, Image sharp) {
+  const Box crop = crop_box_of(face);
+  const int side = crop.width();
+  NAVTALK_CHECK(sharp.width == side && sharp.height == side && sharp.channels == 1);
+  const Box inner = face.moved(-crop.x1, -crop.y1);
+  const Box kept{inner.x1, std::max(inner.y1, side / 2), inner.x2, inner.y2};
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x)
+      if (y < kept.y1 || y >= kept.y2 || x < kept.x1 || x >= kept.x2) *sharp.view().at(x, y) = 0;
+  Image blurred(side, side, 1);
+  gaussian_blur(sharp.view(), blurred.view(), 2 * (side / 20) + 1);
+  Box region = nonzero_box(blurred.view(), inner);
+  if (region.empty()) region = {inner.x1, inner.y1, inner.x1 + 1, inner.y1 + 1};
+  return {crop, region, copy(blurred.view().crop(region))};
+}
+
 FaceMask lower_face_mask(const Box& face) {
   NAVTALK_CHECK(face.width() >= 8 && face.height() >= 8);
   const Box crop = crop_box_of(face);
-  const Box inner{face.x1 - crop.x1, face.y1 - crop.y1, face.x2 - crop.x1, face.y2 - crop.y1};
-  const int side = crop.width();
-  Image sharp(side, side, 1), blurred(side, side, 1);
-  fill_ellipse(sharp.view(), inner, side / 2);
-  gaussian_blur(sharp.view(), blurred.view(), 2 * (side / 20) + 1);
-  const Box region = nonzero_box(blurred.view(), inner);
-  return {crop, region, copy(blurred.view().crop(region))};
+  Image sharp(crop.width(), crop.height(), 1);
+  fill_ellipse(sharp.view(), face.moved(-crop.x1, -crop.y1));
+  return lower_part(face, std::move(sharp));
 }
 
 }  // namespace navtalk

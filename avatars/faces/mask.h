@@ -1,5 +1,6 @@
 // The mask through which a generated face is blended into its frame, and the square that it lies
-// in: MuseTalk's geometry (its face parsing replaced by an ellipse), cut down to what can change.
+// in: MuseTalk's geometry, cut down to what can change. Without face parsing (parsed_masks.h) an ellipse
+// stands for the face.
 //
 //   crop box (side 2s)      face box          ellipse, lower half, blurred
 //   +--------------+
@@ -24,9 +25,13 @@ struct FaceMask {
 // s = floor(1.5 * (max(w,h) div 2)) around the box's centre.
 Box crop_box_of(const Box& face);
 
+// The end of every mask: `sharp`, of the crop box's size, loses what lies outside the face box or above the row s,
+// and is blurred with k = 2 floor(2s / 20) + 1. Where nothing is left the region is one pixel of 0.
+FaceMask lower_part(const Box& face, Image sharp);
+
 // The built-in mask: a filled ellipse around the centre of the face box with the semi-axes 0.45 w
-// and 0.45 h, so that it fades out before the box's edge; only rows >= s; blurred with
-// k = 2 floor(2s / 20) + 1. It depends on the box's size alone. The box must be at least 8x8.
+// and 0.45 h, so that it fades out before the box's edge, then lower_part(). It depends on the box's size alone.
+// The box must be at least 8x8.
 FaceMask lower_face_mask(const Box& face);
 
 }  // namespace navtalk

@@ -13,11 +13,9 @@ constexpr int k_version = 1;  // of the steps: a change of what they compute cou
 constexpr std::size_t k_max_bytes = std::size_t{16} << 20;
 
 std::string text_of(const PreparationKey& key) {
-  return nlohmann::ordered_json{{"version", k_version},
-                                {"fps", key.fps},
-                                {"sources", key.sources},
-                                {"faces", key.faces},
-                                {"model", key.model}}
+  return nlohmann::ordered_json{{"version", k_version},   {"fps", key.fps},
+                                {"sources", key.sources}, {"faces", key.faces},
+                                {"masks", key.masks},     {"model", key.model}}
       .dump();
 }
 

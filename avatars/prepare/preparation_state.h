@@ -17,6 +17,7 @@ struct PreparationKey {
   FrameRate fps = 25;
   std::vector<std::string> sources;  // SHA-256 of each file
   std::string faces;                 // FaceSource::identity()
+  std::string masks;                 // MaskSource::identity(), empty for the built-in mask
   std::string model;                 // SHA-256 of the VAE, empty without latents
 };
 

@@ -16,6 +16,7 @@
 #include "avatars/prepare/latent_log.h"
 #include "avatars/prepare/preparation_state.h"
 #include "core/base/error.h"
+#include "core/base/interrupt.h"
 #include "core/files/partial_path.h"
 
 namespace navtalk {
@@ -44,6 +45,30 @@ MaskedFaces mask_faces(const FaceBoxes& boxes) {
     const auto& [index, mask] = known->second;
     result.faces[i] = AvatarFace{{*boxes[i], crop_box_of(*boxes[i])}, mask.region, index};
   }
+  return result;
+}
+
+// The mask of every face from its own frame; Stage "masks".
+MaskedFaces parse_faces(Clip& clip, const FaceBoxes& boxes, MaskSource& source,
+                        const Progress& progress, const std::stop_token& stop) {
+  MaskedFaces result{.faces = Faces(boxes.size()), .masks = {}};
+  bool any = false;
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    throw_if_stopped(stop);
+    if (boxes[i]) {
+      const Image frame = clip.frame(static_cast<std::int64_t>(i));
+      FaceMask mask = source.mask(frame.view(), *boxes[i]);
+      any = any || std::ranges::any_of(mask.pixels.pixels, [](int value) { return value > 0; });
+      const int index = static_cast<int>(result.masks.size());
+      result.faces[i] = AvatarFace{{*boxes[i], mask.crop_box}, mask.region, index};
+      result.masks.push_back(std::move(mask.pixels));
+    }
+    if (progress) progress("masks", i + 1, boxes.size());
+  }
+  if (!any && !result.masks.empty())
+    throw Error(Code::invalid,
+                "the face parsing finds no part of a face in any frame; an avatar without it takes "
+                "--parsing-mode none");
   return result;
 }
 
@@ -77,6 +102,7 @@ PreparationKey Preparation::key() const {
   return {.fps = options_.fps,
           .sources = source_checksums(options_.source),
           .faces = source_.identity(),
+          .masks = options_.masks ? options_.masks->identity() : "",
           .model = options_.latents ? options_.latents->model_checksum : ""};
 }
 
@@ -91,7 +117,9 @@ Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
   const fs::path faces_file = folder_ / k_faces_file;
   if (!fs::exists(faces_file)) {
     const FaceBoxes boxes = source_.find(clip, options_.fps, progress_, stop_);
-    const MaskedFaces made = mask_faces(boxes);
+    const MaskedFaces made = options_.masks
+                                 ? parse_faces(clip, boxes, *options_.masks, progress_, stop_)
+                                 : mask_faces(boxes);
     write_masks(folder_ / k_masks_file, made.masks);
     write_faces(faces_file, made.faces);  // last: its presence says that both stand
   }
@@ -121,6 +149,7 @@ AvatarInfo Preparation::run() {
                   .frames = clip.frame_count(),
                   .faceless_frames = 0,
                   .face_source = source_.name(),
+                  .mask_source = options_.masks ? options_.masks->name() : k_built_in_mask,
                   .model_checksum = options_.latents ? options_.latents->model_checksum : "",
                   .loop = options_.loop,
                   .voice = options_.voice};

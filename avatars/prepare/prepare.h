@@ -17,6 +17,7 @@
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/latents/latents.h"
 #include "avatars/faces/face_source.h"
+#include "avatars/faces/mask_source.h"
 #include "avatars/prepare/source_clip.h"
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
@@ -28,6 +29,7 @@ struct PrepareOptions {
   std::filesystem::path output;
   std::string id;                     // empty: the output folder's name
   std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
+  std::shared_ptr<MaskSource> masks;  // null: the built-in mask, an ellipse
   FrameRate fps = 25;
   bool loop = false;   // the source's last frame leads to its first
   std::string voice;   // espeak-ng's for this avatar; may be empty

@@ -1,7 +1,10 @@
 #include "cmd/avatar/prepare.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <tuple>
 
 #include "avatars/bundle/avatar_info.h"
 #include "cmd/commands.h"
@@ -46,13 +49,33 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--face-boxes", options->face_boxes,
                   "The same frame by frame: {\"boxes\": [[x1,y1,x2,y2] or null, ...]}")
       ->type_name("FILE");
+  command
+      .add_option(
+          "--parsing-mode", options->parsing_mode,
+          "What of the face is replaced, by MuseTalk's face parsing: jaw, raw or neck; none: an "
+          "ellipse. Default: jaw where the model has a face parsing")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"jaw", "raw", "neck", "none"}));
+  for (const auto& [name, width, side] :
+       {std::tuple("--left-cheek-width", &options->left_cheek_width, "left"),
+        std::tuple("--right-cheek-width", &options->right_cheek_width, "right")})
+    command
+        .add_option(
+            name, *width,
+            fmt::format("Of the middle, {} of the centre, where the mode jaw keeps the whole "
+                        "skin, in 512ths of the crop; default: 90",
+                        side))
+        ->type_name("N")
+        ->check(CLI::Range(0, 256));
   add_frame_rate(command, options->fps, k_highest_avatar_fps, "Frames per second of the avatar");
   command.add_flag("--loop", options->loop,
                    "Play the clip from its start again, not forwards and backwards");
   command
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("VOICE");
-  command.add_option("--models", options->models, "MuseTalk's checkpoint folder, for the latents")
+  command
+      .add_option("--models", options->models,
+                  "MuseTalk's checkpoint folder, for latents and masks")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,
                    "Compute no latents: they are computed at the first use of the avatar");

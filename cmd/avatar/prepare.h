@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "core/base/frame_rate.h"
@@ -10,7 +11,8 @@ namespace navtalk::cmd {
 
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models;
-  std::string id, face_box, voice;
+  std::string id, face_box, voice, parsing_mode;
+  std::optional<int> left_cheek_width, right_cheek_width;
   FrameRate fps = 25;
   bool loop = false, no_latents = false, force = false;
 };

@@ -31,6 +31,7 @@ nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem
   json["duration_s"] = duration_s(info);
   json["faceless_frames"] = info.faceless_frames;
   json["face_source"] = info.face_source;
+  json["mask_source"] = info.mask_source;
   json["model_checksum"] = nullptr;
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
   json["loop"] = info.loop;
@@ -51,6 +52,8 @@ void print_avatar(Context& context, const AvatarInfo& info,
             info.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
+  out.print("mask      from {}\n",
+            info.mask_source == k_built_in_mask ? "an ellipse" : info.mask_source);
   if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
   out.print("latents   {}\n", info.model_checksum.empty()
                                   ? "none, made when first used and kept in the cache"

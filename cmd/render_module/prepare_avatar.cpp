@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "avatars/faces/given_faces.h"
+#include "avatars/faces/parsed_masks.h"
 #include "avatars/prepare/prepare.h"
 #include "cmd/avatar/report.h"
 #include "cmd/defaults.h"
@@ -13,6 +14,7 @@
 #include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
 #include "core/text/number.h"
+#include "gpu/model/model_files.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -63,6 +65,26 @@ std::optional<std::filesystem::path> models_of(const AvatarPrepareOptions& optio
   }
 }
 
+// By the model's face parsing where it has one and no other mask is asked for.
+std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
+                                     const std::optional<std::filesystem::path>& models) {
+  const std::string& mode = options.parsing_mode;
+  const bool widths = options.left_cheek_width || options.right_cheek_width;
+  if (widths && !mode.empty() && mode != "jaw")
+    throw Error(Code::usage, "cheek widths belong to --parsing-mode jaw");
+  if (mode == "none") return nullptr;
+  const bool asked = !mode.empty() || widths;
+  if (asked && !models)
+    throw Error(Code::not_found, "--parsing-mode needs a model: name its folder with --models");
+  if (!asked && !(models && find_weights(*models, Net::bisenet))) return nullptr;
+  ParsingOptions parsing;
+  if (mode == "raw") parsing.mode = ParsingMode::raw;
+  if (mode == "neck") parsing.mode = ParsingMode::neck;
+  parsing.left_cheek_width = options.left_cheek_width.value_or(parsing.left_cheek_width);
+  parsing.right_cheek_width = options.right_cheek_width.value_or(parsing.right_cheek_width);
+  return std::make_shared<ParsedMasks>(require_weights(*models, Net::bisenet), parsing);
+}
+
 }  // namespace
 
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
@@ -71,6 +93,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .output = options.output,
                             .id = options.id,
                             .faces = faces_of(options),
+                            .masks = masks_of(options, models),
                             .fps = options.fps,
                             .loop = options.loop,
                             .voice = options.voice,

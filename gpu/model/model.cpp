@@ -15,6 +15,7 @@
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/model/model_files.h"
+#include "gpu/model/torch_call.h"
 #include "gpu/nets/expected_tensors.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/unet.h"
@@ -29,17 +30,6 @@ constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 
 // Frames in one pass through a UNet where frames are parallel tasks: they share its operators'
 // fixed cost.
 constexpr std::int64_t k_frames_in_task = 4;
-
-// Our memory as a tensor, for the time of one call.
-at::Tensor tensor(const NdArray<float>& array) {
-  return at::from_blob(const_cast<float*>(array.values.data()), array.shape, at::kFloat);
-}
-
-NdArray<float> array(const at::Tensor& tensor) {
-  const at::Tensor dense = tensor.to(at::kFloat).contiguous();
-  const float* data = dense.const_data_ptr<float>();
-  return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
-}
 
 void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
   bool same = shape.size() == wanted.size();
@@ -60,20 +50,6 @@ void normalise(ConstImageView crop, bool masked, float* out) {
         const float unit = hidden ? 0.0F : static_cast<float>(crop.at(x, y)[2 - k]) / 255.0F;
         out[k * k_plane + y * k_face_size + x] = (unit - 0.5F) / 0.5F;
       }
-}
-
-// Runs one call into libtorch: our threads, no autograd, its errors as ours.
-template <class Body>
-auto run(int threads, const char* what, const Body& body) {
-  try {
-    const c10::InferenceMode inference;
-    // The pool belongs to the calling thread, so each call sets it anew.
-    if (at::get_num_threads() != threads) at::set_num_threads(threads);
-    return body();
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw Error(Code::failed, fmt::format("{}: {}", what, text.substr(0, text.find('\n'))));
-  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "gpu/model/model_files.h"
+#include "gpu/nets/expected_bisenet.h"
 #include "gpu/nets/expected_tensors.h"
 
 namespace navtalk {
@@ -83,16 +84,20 @@ std::optional<Checkpoint> open(const fs::path& root, FileReport& report) {
   }
 }
 
-void check_weights(const fs::path& root, FileReport& report, Net net,
-                   const std::optional<std::vector<TensorInfo>>& expected) {
-  const std::optional<Checkpoint> checkpoint = open(root, report);
-  if (!checkpoint || !expected) return;
+void check_fit(FileReport& report, Net net, const Checkpoint& checkpoint,
+               const std::vector<TensorInfo>& expected) {
   report.state = FileState::fits;
-  report.fit = compare(net, *checkpoint, *expected);
+  report.fit = compare(net, checkpoint, expected);
   describe(report, "missing", report.fit.missing);
   describe(report, "surplus", report.fit.surplus);
   describe(report, "of the wrong shape", report.fit.mis_shaped);
   describe(report, "of the wrong dtype", report.fit.wrong_dtype);
+}
+
+void check_weights(const fs::path& root, FileReport& report, Net net,
+                   const std::optional<std::vector<TensorInfo>>& expected) {
+  const std::optional<Checkpoint> checkpoint = open(root, report);
+  if (checkpoint && expected) check_fit(report, net, *checkpoint, *expected);
 }
 
 FileReport weights_of(const fs::path& root, const char* what, Net net) {
@@ -144,16 +149,28 @@ FileReport check_preprocessor(const fs::path& root) {
   return report;
 }
 
+// Without a configuration: the file's own shapes say what belongs together.
+FileReport check_face_parsing(const fs::path& root) {
+  const NetFiles files = net_files(Net::bisenet);
+  FileReport report = look_for(root, "face parsing (BiSeNet)", files.folder, files.names, false);
+  const std::optional<Checkpoint> checkpoint = open(root, report);
+  if (!checkpoint) return report;
+  try {
+    check_fit(report, Net::bisenet, *checkpoint, expected_bisenet(bisenet_config(*checkpoint)));
+  } catch (const Error& error) {
+    spoil(report, error.message());
+  }
+  return report;
+}
+
 std::vector<FileReport> check_face_networks(const fs::path& root) {
-  std::vector<FileReport> reports{
-      look_for(root, "face landmarks (DWPose)", "dwpose",
-               {"dw-ll_ucoco_384.safetensors", "dw-ll_ucoco_384.pth"}, false),
-      look_for(root, "face parsing (BiSeNet)", "face-parse-bisent",
-               {"79999_iter.safetensors", "79999_iter.pth"}, false),
-      look_for(root, "face detector (S3FD)", "",
-               {"s3fd.safetensors", "s3fd-619a316812.pth", "s3fd.pth"}, false)};
-  for (FileReport& report : reports) open(root, report);
-  return reports;
+  FileReport landmarks = look_for(root, "face landmarks (DWPose)", "dwpose",
+                                  {"dw-ll_ucoco_384.safetensors", "dw-ll_ucoco_384.pth"}, false);
+  FileReport detector = look_for(root, "face detector (S3FD)", "",
+                                 {"s3fd.safetensors", "s3fd-619a316812.pth", "s3fd.pth"}, false);
+  open(root, landmarks);
+  open(root, detector);
+  return {std::move(landmarks), check_face_parsing(root), std::move(detector)};
 }
 
 void hash(ModelReport& report, const ModelCheckOptions& options) {

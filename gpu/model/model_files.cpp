@@ -6,20 +6,6 @@
 #include "core/base/error.h"
 
 namespace navtalk {
-namespace {
-
-std::filesystem::path require_weights(const std::filesystem::path& root, Net net) {
-  if (auto found = find_weights(root, net)) return *found;
-  const NetFiles files = net_files(net);
-  throw Error(
-      Code::not_found,
-      fmt::format("{}: none of {} is there; `navtalk model check {}` says what a checkpoint "
-                  "folder needs",
-                  (root / files.folder).native(), fmt::join(files.names, ", "), root.native()));
-}
-
-}  // namespace
-
 NetFiles net_files(Net net) {
   switch (net) {
     case Net::unet:
@@ -30,6 +16,8 @@ NetFiles net_files(Net net) {
               "config.json"};
     case Net::whisper:
       return {"whisper", {"model.safetensors", "pytorch_model.bin"}, "config.json"};
+    case Net::bisenet:
+      return {"face-parse-bisent", {"79999_iter.safetensors", "79999_iter.pth"}, ""};
   }
   return {};
 }
@@ -42,6 +30,16 @@ std::optional<std::filesystem::path> find_weights(const std::filesystem::path& r
     if (std::filesystem::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
+}
+
+std::filesystem::path require_weights(const std::filesystem::path& root, Net net) {
+  if (auto found = find_weights(root, net)) return *found;
+  const NetFiles files = net_files(net);
+  throw Error(
+      Code::not_found,
+      fmt::format("{}: none of {} is there; `navtalk model check {}` says what a checkpoint "
+                  "folder needs",
+                  (root / files.folder).native(), fmt::join(files.names, ", "), root.native()));
 }
 
 void check_together(const UnetConfig& unet, const VaeConfig& vae, const WhisperConfig& whisper) {

@@ -31,10 +31,12 @@ void check_together(const UnetConfig& unet, const VaeConfig& vae, const WhisperC
 struct NetFiles {
   std::string folder;
   std::vector<std::string> names;  // of the weight file, in the order of preference
-  std::string config;
+  std::string config;              // empty: the weights say everything
 };
 NetFiles net_files(Net net);
 std::optional<std::filesystem::path> find_weights(const std::filesystem::path& root, Net net);
+// The same; Error{not_found} that names the folder and the names that were looked for.
+std::filesystem::path require_weights(const std::filesystem::path& root, Net net);
 
 struct ModelFiles {
   std::filesystem::path root;

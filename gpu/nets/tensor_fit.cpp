@@ -52,6 +52,10 @@ std::optional<std::string> canonical_name(Net net, const std::string& stored) {
     strip(name, "model.");
     if (name.starts_with("decoder.") || name == "proj_out.weight") return std::nullopt;
   }
+  // Counters, and two outputs that only its training has.
+  if (net == Net::bisenet && (name.ends_with(".num_batches_tracked") ||
+                              name.starts_with("conv_out16.") || name.starts_with("conv_out32.")))
+    return std::nullopt;
   return net == Net::vae ? renamed_attention(std::move(name)) : name;
 }
 

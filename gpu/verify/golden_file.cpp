@@ -21,7 +21,7 @@ int whole_fps(const std::string& decimal) {
 }  // namespace
 
 std::span<const GoldenGroup> golden_groups() {
-  static const std::array<GoldenGroup, 8> groups{{
+  static const std::array<GoldenGroup, 9> groups{{
       {"mel", {"audio.samples", "mel.features"}},
       {"whisper", {"mel.features", "whisper.states"}},
       {"windows", {"audio.samples", "whisper.states", "windows.context"}},
@@ -32,6 +32,7 @@ std::span<const GoldenGroup> golden_groups() {
        {"compose.frame", "compose.face", "compose.box", "compose.mask", "compose.crop_box",
         "compose.output"}},
       {"pipeline", {"audio.samples", "pipeline.latents", "pipeline.face"}},
+      {"bisenet", {"bisenet.image", "bisenet.logits", "bisenet.labels"}},
   }};
   return groups;
 }

@@ -9,6 +9,7 @@
 #include "gpu/features/mel.h"
 #include "gpu/features/windows.h"
 #include "gpu/image/compose.h"
+#include "gpu/model/face_parser.h"
 #include "gpu/model/model_files.h"
 #include "gpu/verify/difference.h"
 #include "gpu/verify/golden_file.h"
@@ -246,6 +247,30 @@ Results pipeline(const GoldenFile& golden, Subject& subject) {
                       subject.tolerance_for(own))};
 }
 
+// fp32, whatever was asked for: preparation has no other.
+Results bisenet(const GoldenFile& golden, const Model::Options& options) {
+  const NdArray<std::uint8_t> crop = golden.bytes("bisenet.image", {-1, -1, 3});
+  const Shape size{k_parsing_size, k_parsing_size};
+  const NdArray<float> expected =
+      golden.floats("bisenet.logits", {k_parsing_classes, k_parsing_size, k_parsing_size});
+  const NdArray<std::uint8_t> labels = golden.bytes("bisenet.labels", size);
+  if (crop.values.empty()) golden.fail("bisenet.image is empty");
+  const FaceParser parser(require_weights(options.models, Net::bisenet), options.threads);
+  const NdArray<float> scores = parser.scores(picture(crop.values.data(), crop.shape, 3));
+  const NdArray<std::uint8_t> parts(size, best_parts(expected).pixels);
+  return {in(Precision::fp32,
+             check_net("bisenet.logits", compare(golden, "bisenet.logits", scores, expected),
+                       NetOutput::parsing, Precision::fp32)),
+          check_parts("bisenet.labels", compare(golden, "bisenet.labels", parts, labels))};
+}
+
+// A folder that has the face networks only is whole for these groups.
+bool needs_musetalk(const GoldenFile& golden) {
+  return std::ranges::any_of(golden_groups(), [&](const GoldenGroup& group) {
+    return group.name != "bisenet" && golden.holds(group.name);
+  });
+}
+
 // Only the nets that the file's groups run; none at all when they run none.
 std::optional<Subject> load_nets(Model::Options options, const GoldenFile& golden) {
   const bool pipeline = golden.holds("pipeline");
@@ -259,7 +284,8 @@ std::optional<Subject> load_nets(Model::Options options, const GoldenFile& golde
 }
 
 Results compare_group(std::string_view group, const GoldenFile& golden,
-                      std::optional<Subject>& subject) {
+                      const Model::Options& options, std::optional<Subject>& subject) {
+  if (group == "bisenet") return bisenet(golden, options);
   if (group == "mel") return mel(golden);
   if (group == "whisper") return whisper(golden, subject.value());
   if (group == "windows") return windows(golden);
@@ -275,7 +301,8 @@ Results compare_group(std::string_view group, const GoldenFile& golden,
 Results verify(const Model::Options& options, const std::filesystem::path& golden_path,
                const Progress& progress) {
   const GoldenFile golden = GoldenFile::open(golden_path);
-  find_model_files(options.models);  // must be there even when no group runs a net
+  // Must be there even when no group runs a net.
+  if (needs_musetalk(golden)) find_model_files(options.models);
   std::optional<Subject> subject = load_nets(options, golden);
 
   Results results;
@@ -289,7 +316,7 @@ Results verify(const Model::Options& options, const std::filesystem::path& golde
       continue;
     }
     try {
-      std::ranges::move(compare_group(groups[i].name, golden, subject),
+      std::ranges::move(compare_group(groups[i].name, golden, options, subject),
                         std::back_inserter(results));
     } catch (const Error& error) {
       throw error.within("comparing the group " + std::string(groups[i].name));

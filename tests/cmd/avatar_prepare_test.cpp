@@ -89,3 +89,27 @@ TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {
   refused("--image " + k_picture + " --face-box 60,60,120,9999", 3, "leaves the frame");
   refused("", 2, "--video");
 }
+
+TEST_CASE(
+    "avatar prepare takes the mask from the model's face parsing, or says that it has an ellipse") {
+  const TemporaryDirectory top;
+  const Ran ellipse =
+      shell(k_prepare + "a --no-latents && navtalk avatar show ./a --json", top.path());
+  CHECK(contains(ellipse.out, "mask      from an ellipse\n"));
+  CHECK(contains(ellipse.out, "\"mask_source\":\"ellipse\""));
+
+  const auto refused = [&](const std::string& options, int status, const std::string& message) {
+    const Ran ran = shell(k_prepare + "b --no-latents " + options, top.path());
+    CAPTURE(options, ran.err);
+    CHECK(ran.status == status);
+    CHECK(contains(ran.err, message));
+    CHECK_FALSE(std::filesystem::exists(top / "b"));
+  };
+  refused("--parsing-mode jaw", 4, "face-parse-bisent");
+  refused("--left-cheek-width 80", 4, "face-parse-bisent");
+  refused("--parsing-mode raw --left-cheek-width 80", 2, "--parsing-mode jaw");
+  refused("--parsing-mode face", 2, "--parsing-mode");
+  shell("mkdir -p m/face-parse-bisent && echo x > m/face-parse-bisent/79999_iter.pth", top.path());
+  refused("--models m", 3, "79999_iter.pth");
+  CHECK(shell(k_prepare + "b --no-latents --models m --parsing-mode none", top.path()).status == 0);
+}

@@ -21,11 +21,12 @@ import numpy as np
 from safetensors.numpy import save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
 import reference  # noqa: E402
 
 FORMAT = "navtalk-golden-1"
-GROUPS = ("mel", "whisper", "windows", "encode", "unet", "decode", "compose", "pipeline")
+GROUPS = ("mel", "whisper", "windows", "encode", "unet", "decode", "compose", "pipeline", "bisenet")
 LIBRARIES = (
     "torch",
     "diffusers",
@@ -47,6 +48,7 @@ TENSORS = {
         f"compose.{part}" for part in ("frame", "face", "box", "mask", "crop_box", "output")
     ),
     "pipeline": ("audio.samples", "pipeline.latents", "pipeline.face"),
+    "bisenet": ("bisenet.image", "bisenet.logits", "bisenet.labels"),
 }
 # Where the face lies: the middle, touching an edge of the frame, or touching one and crossing one.
 PLACES = ("middle", "left", "right", "top", "bottom", "top-left", "bottom-right")
@@ -158,11 +160,24 @@ def add_pipeline(tensors, nets, frames):
     tensors["pipeline.face"] = reference.faces(raw)
 
 
+def add_face_parsing(tensors, arguments, random):
+    """A crop that is larger than what the net sees, with the first picture or a synthetic one."""
+    side = 600
+    picture = synthetic_picture(side, side, random)
+    if arguments.images:
+        picture = cv2.resize(read_pictures(arguments, random)[0], (side, side))
+    state = model_folder.load_weights(arguments.models, face_parsing.FILES)
+    tensors["bisenet.image"] = picture
+    tensors["bisenet.logits"], tensors["bisenet.labels"] = face_parsing.parse(
+        state, picture, arguments.musetalk
+    )
+
+
 def make(arguments):
     """All tensors of the wanted groups."""
     random = np.random.default_rng(arguments.seed)
     tensors = {}
-    if set(arguments.groups) != {"compose"}:
+    if set(arguments.groups) - {"compose", "bisenet"}:
         nets, _ = model_folder.load(arguments.models)
         samples = read_audio(arguments, random)
         if math.floor(len(samples) / reference.SAMPLE_RATE * int(arguments.fps)) < 1:
@@ -174,6 +189,8 @@ def make(arguments):
             add_pipeline(tensors, nets, arguments.frames)
     if "compose" in arguments.groups:
         add_compose(tensors, arguments.compose, random)
+    if "bisenet" in arguments.groups:
+        add_face_parsing(tensors, arguments, random)
     wanted = {name for group in arguments.groups for name in TENSORS[group]}
     return {name: np.ascontiguousarray(tensors[name]) for name in sorted(wanted)}
 
@@ -192,7 +209,9 @@ def parse_arguments():
     )
     parser.add_argument("models", type=Path, help="MuseTalk's checkpoint folder")
     parser.add_argument("output", type=Path, help="the golden file to write")
-    parser.add_argument("--groups", type=groups, default=GROUPS, help="comma-separated; all")
+    parser.add_argument(
+        "--groups", type=groups, default=GROUPS[:-1], help="comma-separated; all but bisenet"
+    )
     parser.add_argument("--audio", type=Path, help="any file that librosa reads")
     parser.add_argument("--samples", type=int, help="how much audio at 16 kHz (synthetic: 18560)")
     parser.add_argument("--fps", type=float, default=25)
@@ -201,6 +220,9 @@ def parse_arguments():
     parser.add_argument("--batch", type=int, default=2, help="B of the groups unet and decode")
     parser.add_argument("--frames", type=int, default=4, help="frames of the group pipeline")
     parser.add_argument("--compose", choices=PLACES, default="middle", help="where the face lies")
+    parser.add_argument(
+        "--musetalk", type=Path, help="a checkout of MuseTalk, whose own face parsing is then run"
+    )
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 

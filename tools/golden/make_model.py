@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
 from model_folder import Sizes  # noqa: E402
 
@@ -110,6 +111,12 @@ def parse_arguments():
     parser.add_argument("--dtype", choices=DTYPES, default="f32", help="how weights are stored")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
+        "--face-parsing",
+        type=int,
+        metavar="WIDTH",
+        help="add a BiSeNet; the published one has the width 64",
+    )
+    parser.add_argument(
         "--residual-gain",
         type=float,
         default=1.0,
@@ -133,6 +140,12 @@ def main():
     nets = random_nets(sizes, arguments.seed, arguments.residual_gain)
     dtype = DTYPES[arguments.dtype]
     model_folder.save(arguments.folder, nets, sizes, arguments.container, dtype)
+    if arguments.face_parsing:
+        state = face_parsing.random_state(arguments.seed, arguments.face_parsing)
+        (arguments.folder / face_parsing.FILES[0]).parent.mkdir(parents=True, exist_ok=True)
+        model_folder.save_weights(
+            arguments.folder, face_parsing.FILES, state, arguments.container
+        )
     count = sum(p.numel() for net in vars(nets).values() for p in net.parameters())
     print(f"{arguments.folder}: {count / 1e6:.2f} million parameters, {arguments.container}")
 

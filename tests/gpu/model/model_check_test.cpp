@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/core/checkpoint/checkpoint_fixtures.h"
+#include "tests/gpu/model/bisenet_file.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -162,4 +163,19 @@ TEST_CASE("weights that are no numbers do not fit, and the tensor is named") {
   CHECK(unet.state == FileState::unfit);
   REQUIRE(unet.problems.size() == 1);
   CHECK_THAT(unet.problems[0], Catch::Contains("1 with values that are infinite or no numbers: "));
+}
+
+TEST_CASE("the face parsing's own shapes say whether its file is whole") {
+  const ModelFolder folder;
+  tests::write_bisenet(folder.root());
+  const ModelReport whole = folder.check();
+  CHECK(whole.fits());
+  CHECK(file_of(whole, "face parsing (BiSeNet)").state == FileState::fits);
+
+  tests::write_bisenet(folder.root(), -1, "ffm.conv2.weight");
+  const ModelReport report = folder.check();
+  CHECK_FALSE(report.fits());
+  const FileReport& parsing = file_of(report, "face parsing (BiSeNet)");
+  CHECK(parsing.state == FileState::unfit);
+  CHECK_THAT(parsing.problems.at(0), Catch::Contains("1 missing: ffm.conv2.weight"));
 }

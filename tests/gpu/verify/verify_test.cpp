@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/safetensors_writer.h"
+#include "gpu/model/face_parser.h"
+#include "tests/gpu/model/bisenet_file.h"
 #include "tests/temporary_directory.h"
 
 using navtalk::GroupResult;
@@ -63,9 +65,10 @@ TEST_CASE("every committed golden file is within tolerance in fp32 and bf16") {
     std::size_t results;
     std::vector<std::string> skipped;
   };
-  const auto row = GENERATE(Row{"wide", 7, {"compose", "pipeline"}},
-                            Row{"deep", 3, {"mel", "whisper", "windows", "decode", "pipeline"}},
-                            Row{"odd", 4, {"mel", "whisper", "encode", "decode"}});
+  const auto row =
+      GENERATE(Row{"wide", 7, {"compose", "pipeline", "bisenet"}},
+               Row{"deep", 3, {"mel", "whisper", "windows", "decode", "pipeline", "bisenet"}},
+               Row{"odd", 4, {"mel", "whisper", "encode", "decode", "bisenet"}});
   const auto precision = GENERATE(Precision::fp32, Precision::bf16);
   CAPTURE(row.name, navtalk::name(precision));
   const auto results =
@@ -122,4 +125,32 @@ TEST_CASE("weights of another model are out of tolerance or do not fit") {
 TEST_CASE("a missing model folder is an error even when only pictures are compared") {
   CHECK_THROWS_AS(verify(model(k_goldens / "absent"), k_goldens / "deep.safetensors"),
                   navtalk::Error);
+}
+
+TEST_CASE("face parsing is compared also where the folder has nothing else") {
+  const TemporaryDirectory directory;
+  const auto models = directory / "models";
+  const navtalk::FaceParser parser(navtalk::tests::write_bisenet(models), 2);
+  navtalk::Image crop(40, 40);
+  for (std::size_t i = 0; i < crop.pixels.size(); ++i)
+    crop.pixels[i] = static_cast<std::uint8_t>(i * i % 251);
+  navtalk::NdArray<float> scores = parser.scores(crop.view());
+  const navtalk::Image parts = navtalk::best_parts(scores);
+  const auto write = [&](const std::filesystem::path& file) {
+    navtalk::SafetensorsWriter writer;
+    writer.add_metadata("format", "navtalk-golden-1");
+    writer.add("bisenet.image", navtalk::DType::u8, {40, 40, 3},
+               std::as_bytes(std::span(crop.pixels)));
+    writer.add("bisenet.logits", navtalk::DType::f32, {19, 512, 512},
+               std::as_bytes(std::span(scores.values)));
+    writer.add("bisenet.labels", navtalk::DType::u8, {512, 512},
+               std::as_bytes(std::span(parts.pixels)));
+    writer.write(file);
+  };
+  write(directory / "equal.safetensors");
+  CHECK(failing(verify(model(models), directory / "equal.safetensors")).empty());
+  for (std::size_t i = 0; i < 1000; ++i) scores.values[i] += 100;
+  write(directory / "changed.safetensors");
+  CHECK(failing(verify(model(models), directory / "changed.safetensors")) ==
+        std::vector<std::string>{"bisenet.logits", "bisenet.labels"});
 }

@@ -1,0 +1,42 @@
+// One call into libtorch from outside of it. Only for sources that include ATen.
+#pragma once
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/base/error.h"
+#include "core/tensor/ndarray.h"
+
+namespace navtalk {
+
+// Our memory as a tensor, for the time of one call.
+inline at::Tensor tensor(const NdArray<float>& array) {
+  return at::from_blob(const_cast<float*>(array.values.data()), array.shape, at::kFloat);
+}
+
+inline NdArray<float> array(const at::Tensor& tensor) {
+  const at::Tensor dense = tensor.to(at::kFloat).contiguous();
+  const float* data = dense.const_data_ptr<float>();
+  return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
+}
+
+// Runs `body`: with `threads` threads, no autograd, libtorch's errors as Error{failed} that begins with `what`.
+template <class Body>
+auto run(int threads, const char* what, const Body& body) {
+  try {
+    const c10::InferenceMode inference;
+    // The pool belongs to the calling thread, so each call sets it anew.
+    if (at::get_num_threads() != threads) at::set_num_threads(threads);
+    return body();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    throw Error(Code::failed, fmt::format("{}: {}", what, text.substr(0, text.find('\n'))));
+  }
+}
+
+}  // namespace navtalk
