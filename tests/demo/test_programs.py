@@ -93,6 +93,7 @@ class Arguments(unittest.TestCase):
                 (stages.faces, "audio.pt is missing: run the stage audio first"),
                 (stages.vae, "faces holds no shards: run the stage faces first"),
                 (stages.calm, "audio.pt is missing: run the stage audio first"),
+                (stages.live, "audio.pt is missing: run the stage audio first"),
                 (stages.evaluate, "unet.pt is missing: run the stage unet first"),
                 (stages.export, "unet.pt is missing: run the stage unet first"),
             ):
@@ -104,7 +105,7 @@ class Arguments(unittest.TestCase):
         status, out, _ = ran("make", "--help")
         named = re.findall(r"^  ([a-z]+) +[a-zA-Z`]", out.split("order:")[1].split("FOLDER is")[0], re.MULTILINE)
         self.assertEqual(status, 0)
-        self.assertEqual(len(named), 13)
+        self.assertEqual(len(named), 14)
         self.assertEqual([name for name in named if not callable(getattr(stages, name, None))], [])
 
 

@@ -3,7 +3,7 @@
 
     tools/demo/export.py TRAINED OUTPUT_FOLDER [--dtype f16|f32]
 
-TRAINED is the work folder of tools/demo/make, whose averaged weights in audio.pt, or calm.pt,
+TRAINED is the work folder of tools/demo/make, whose averaged weights in audio.pt, calm.pt or live.pt,
 vae.pt and unet.pt are taken, or one file of the prototype: a tuple of
   VAE config      (block_out_channels, layers_per_block, norm groups)
   VAE state dict
@@ -32,7 +32,7 @@ import provenance  # noqa: E402
 from faces.characters import AVATARS  # noqa: E402
 from files import replace_folder, required_state  # noqa: E402
 from nets.sizes import DEMO  # noqa: E402
-from training import calm_audio  # noqa: E402
+from training import live_audio  # noqa: E402
 
 MADE_FOR = "navtalk.json"
 MODEL_FOLDERS = {"musetalkV15", "sd-vae", "whisper", MADE_FOR}
@@ -67,7 +67,7 @@ def read_work(work):
     prefix = "encoder."
     states["audio"] = {
         key.removeprefix(prefix): value
-        for key, value in calm_audio.states_of(work)[0]["average"].items()
+        for key, value in live_audio.states_of(work)[0]["average"].items()
         if key.startswith(prefix)  # the head has done its work
     }
     nets = model_folder.build(

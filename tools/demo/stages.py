@@ -56,6 +56,12 @@ def calm(given: Namespace) -> None:
     calm_audio.calm(given.work)
 
 
+def live(given: Namespace) -> None:
+    from training import live_audio
+
+    live_audio.train(given.work)
+
+
 def evaluate(given: Namespace) -> list[str]:
     from evaluation import evaluate as evaluation
 

@@ -11,7 +11,7 @@ from nets import self_attention
 from nets.audio_encoder import encode_speech, frame_windows, positional_table
 from nets.device import DEVICE
 from nets.vae import decode, latents_of, to_pixels
-from training import calm_audio
+from training import calm_audio, live_audio
 from training.latents import trained_vae
 from training.train_unet import TIMESTEP, new_unet
 
@@ -32,7 +32,7 @@ class Generator:
         unet = new_unet()
         unet.load_state_dict(state["average"])
         self_attention.use(unet)
-        reader = calm_audio.reader_of(calm_audio.states_of(work)[0])
+        reader = calm_audio.reader_of(live_audio.states_of(work)[0])
         return Generator(reader.encoder, unet.eval(), trained_vae(work)[0])
 
     @torch.no_grad()
