@@ -497,6 +497,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench serve --admin-url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench serve --sessions")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -1009,6 +1013,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench serve --admin-url")
+      :
+      return
+      ;;
     "navtalk bench serve --sessions")
       :
       return
@@ -1281,7 +1289,7 @@ _navtalk() {
       ;;
     "navtalk bench serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -95,7 +95,8 @@ ServeResult run_sessions(const BenchServeOptions& options, Context& context) {
   std::optional<OwnGateway> own;
   if (options.url.empty())
     own.emplace(OwnGateway::Options{.slots = options.sessions}, context.stop);
-  GatewayAccess gateway = own ? own->access() : access_to(options.url, context.config);
+  GatewayAccess gateway =
+      own ? own->access() : access_to(options.url, options.admin_url, context.config);
   ServeResult result{.url = gateway.url(), .load = load_now()};
   gateway.await_worker(context.stop);
   const ClientOptions client = client_of(options, gateway.url());
@@ -218,6 +219,11 @@ void add_bench_serve(Commands& commands) {
            .add_option("--url", options->url,
                        "A gateway that is running; default: one that is started for this")
            ->type_name("URL");
+  command
+      .add_option("--admin-url", options->admin_url,
+                  "Its address for operators, where that is another (server.admin_listen)")
+      ->type_name("URL")
+      ->needs(&url);
   command.add_option("--sessions", options->sessions, "Sessions at once")
       ->check(CLI::Range(1, 1000))
       ->type_name("N")

@@ -18,10 +18,21 @@ std::string read(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// What AddressSanitizer wrote of the script's programs, a file for each, wherever the script sends their errors.
+std::string take_reports(const std::filesystem::path& folder) {
+  std::string all;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("report.")) continue;
+    all += read(entry.path());
+    std::filesystem::remove(entry.path());
+  }
+  return all;
+}
+
 // LeakSanitizer stops all threads of a program that ends, and gives up when that fails, which a busy machine sees now and then. It
 // says nothing about leaks then, and the program's own exit status is lost.
-bool gave_up(const std::string& err) {
-  return contains(err, "LeakSanitizer has encountered a fatal error");
+bool gave_up(const std::string& report) {
+  return contains(report, "LeakSanitizer has encountered a fatal error");
 }
 
 // The last of three tries does not look for leaks, so that the test hears of the program itself.
@@ -62,10 +73,7 @@ class Snapshot {
 
 // A sanitizer's report is not an answer of navtalk: the test ends with it.
 void refuse_report(const std::string& err) {
-  const std::size_t name = err.find("Sanitizer");
-  if (name == std::string::npos) return;
-  const std::size_t line = err.rfind('\n', name);
-  throw std::runtime_error(err.substr(line == std::string::npos ? 0 : line + 1));
+  if (contains(err, "Sanitizer")) throw std::runtime_error(err);
 }
 
 }  // namespace
@@ -73,23 +81,27 @@ void refuse_report(const std::string& err) {
 Ran shell(const std::string& script, const std::string& folder) {
   const TemporaryDirectory scratch;
   // HOME is set to an empty place so that no shell reads the user's own start-up files.
-  std::ofstream(scratch / "script") << "export PATH=" NAVTALK_BIN ":$PATH HOME=" << scratch.path()
-                                    << "\nunset ${!NAVTALK_*} NO_COLOR CLICOLOR CLICOLOR_FORCE\n"
-                                    << "export TERM=xterm\ncd '" << folder << "' || exit 99\n"
-                                    << script << "\n";
+  std::ofstream(scratch / "script")
+      << "export PATH=" NAVTALK_BIN ":$PATH HOME=" << scratch.path()
+      << "\nunset ${!NAVTALK_*} NO_COLOR CLICOLOR CLICOLOR_FORCE\n"
+      << "export ASAN_OPTIONS=\"$ASAN_OPTIONS:log_path=" << (scratch / "report").native() << "\"\n"
+      << "export TERM=xterm\ncd '" << folder << "' || exit 99\n"
+      << script << "\n";
   const std::string place = scratch.path().native();
   const std::string line =
       "bash " + place + "/script < /dev/null > " + place + "/out 2> " + place + "/err";
   const Snapshot before(folder, place + "/before");
   Ran ran;
-  for (int tries = 0; tries == 0 || (tries < 3 && gave_up(ran.err)); ++tries) {
+  std::string report;
+  for (int tries = 0; tries == 0 || (tries < 3 && gave_up(report)); ++tries) {
     if (tries > 0) before.restore();
     const int status = std::system(((tries == 2 ? k_unchecked : "") + line).c_str());
     ran = {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
            .out = read(scratch / "out"),
            .err = read(scratch / "err")};
+    report = take_reports(scratch.path());
   }
-  refuse_report(ran.err);
+  refuse_report(report + ran.err);
   return ran;
 }
 

@@ -7,7 +7,8 @@
 namespace navtalk::cmd {
 
 struct BenchServeOptions {
-  std::string url{};  // empty: a gateway is started for the run
+  std::string url{};        // empty: a gateway is started for the run
+  std::string admin_url{};  // of that gateway, for operators; empty: `url`
   std::string avatar{};
   int width = 0;
   int sessions = 1;

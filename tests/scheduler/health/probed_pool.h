@@ -54,4 +54,13 @@ struct ProbedPool {
   }
 };
 
+// Beside it a pod that is silent is no outage.
+struct AnsweringPod {
+  FakeWorker worker{};
+  LoopbackServer server{[this](Connection& client, const ReceivedRequest& request) {
+    worker.handle(client, request);
+  }};
+  explicit AnsweringPod(ProbedPool& world) { world.put(Source::cloud, State::idle, server.url()); }
+};
+
 }  // namespace navtalk::tests

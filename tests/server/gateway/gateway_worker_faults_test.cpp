@@ -1,10 +1,8 @@
 // What the gateway makes of workers, leases and clients that fail: who is blamed, and what is kept.
 #include <catch2/catch.hpp>
-#include <thread>
 
-#include "scheduler/pool/faults/session_faults.h"
 #include "tests/fakes/loopback_server.h"
-#include "tests/server/gateway/gateway_pool.h"
+#include "tests/server/gateway/session_blame.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -12,18 +10,6 @@ using namespace navtalk::tests;
 using namespace std::chrono_literals;
 
 namespace {
-
-// Every fault is an occasion of its own, and a GPU that is compared with nothing is to blame for any
-// series.
-AllocatorOptions quick_to_blame(std::size_t queue_limit = 100) {
-  return {.queue_limit = queue_limit,
-          .faults = {.same_occasion = 0s, .lone_occasions = 3, .lone_clients = 3, .lone_span = 0s}};
-}
-
-std::size_t known_faults(GatewayPool& pool) {
-  const auto faults = k_session_faults.read(pool.store());
-  return faults ? faults->all().size() : 0;
-}
 
 // Different users come until the pool has refused one so many times.
 void be_refused(GatewayPool& pool, int users) {
@@ -35,27 +21,6 @@ void be_refused(GatewayPool& pool, int users) {
     CHECK(client.close_code() == 1013);
     REQUIRE(eventually([&] { return known_faults(pool) == static_cast<std::size_t>(i + 1); }));
   }
-}
-
-// What a user hears whose worker is lost: the session goes on elsewhere, or is over.
-bool is_told_of_loss(SocketClient& client) {
-  for (;;) {
-    const nlohmann::json frame = client.receive_json();
-    if (frame.is_null()) return false;
-    if (frame.at("type") == "worker.changed") return true;
-    if (frame.at("type") == "error") return frame.at("code") == "worker_lost";
-  }
-}
-
-// Has a session, whose connection the worker cuts after that time; and leaves.
-void be_cut(SocketClient client, std::chrono::milliseconds after = 0ms) {
-  client.send(k_start);
-  REQUIRE(client.receive_type("session.ready").at("type") == "session.ready");
-  std::this_thread::sleep_for(after);
-  client.send_binary("cut");
-  CHECK(is_told_of_loss(client));
-  client.send(R"({"type":"session.end"})");
-  client.close_code();
 }
 
 }  // namespace
@@ -73,83 +38,6 @@ TEST_CASE("a worker that cannot be reached is marked failed, and the user gets a
   CHECK(pool.store().leases().size() == 1);
 }
 
-TEST_CASE("one cut socket interrupts one session: the others live on, and the GPU stays") {
-  const Script script(R"({"cut": true})");
-  GatewayPool pool(quick_to_blame());
-  const Gpu gpu = pool.add_worker(4);
-  SocketClient first = pool.connect(), second = pool.connect();
-  for (SocketClient* const client : {&first, &second}) {
-    client->send(k_start);
-    REQUIRE(client->receive_json().at("type") == "session.ready");
-  }
-  be_cut(pool.connect());
-  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
-  CHECK(eventually([&] { return pool.store().leases().size() == 2; }));
-  CHECK(pool.state_of(gpu) == State::running);
-  for (SocketClient* const client : {&first, &second}) {
-    client->send(R"({"type":"session.end"})");
-    CHECK(client->close_code() == 1000);
-  }
-}
-
-TEST_CASE("a client that is cut sixteen times in a row fails no GPU") {
-  const Script script(R"({"cut": true})");
-  GatewayPool pool(quick_to_blame());
-  const Gpu one = pool.add_worker(), other = pool.add_worker();
-  for (int i = 0; i < 16; ++i) be_cut(pool.connect());
-  REQUIRE(eventually([&] { return known_faults(pool) == 16; }));
-  CHECK(pool.state_of(one) == State::idle);
-  CHECK(pool.state_of(other) == State::idle);
-}
-
-TEST_CASE("a client that drops and begins anew is not another client") {
-  const Script script(R"({"cut": true})");
-  GatewayPool pool(quick_to_blame());
-  const Gpu gpu = pool.add_worker(4);
-  SocketClient dropped = pool.connect_from("10.0.0.1");
-  dropped.send(k_start);
-  REQUIRE(dropped.receive_json().at("type") == "session.ready");
-  dropped.vanish();
-  REQUIRE(eventually([&] { return pool.asked_of(gpu).at("frames").contains("output.pause"); }));
-  be_cut(pool.connect_from("10.0.0.1"));
-  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
-  CHECK(k_session_faults.read(pool.store())->all().at(0).client == "10.0.0.1#0");
-}
-
-TEST_CASE("sessions of visitors that are cut on every worker fail none of them") {
-  const Script script(R"({"cut": true})");
-  GatewayPool pool(quick_to_blame());
-  const std::vector<Gpu> gpus = {pool.add_worker(), pool.add_worker(), pool.add_worker()};
-  constexpr int k_visitors = 18;
-  for (int i = 0; i < k_visitors; ++i) {
-    be_cut(pool.connect_from("10.0.0." + std::to_string(i)));
-    // One after the other: what is reported together is one occasion.
-    REQUIRE(eventually([&] { return known_faults(pool) == static_cast<std::size_t>(i + 1); }));
-  }
-  for (const Gpu& gpu : gpus) CHECK(pool.state_of(gpu) == State::idle);
-  const auto events = pool.store().events({});
-  CHECK(std::count_if(events.begin(), events.end(), [](const PoolEvent& event) {
-          return event.why.find("sessions break on most GPUs") != std::string::npos;
-        }) == 1);
-}
-
-TEST_CASE("where two visitors' sessions were cut, the next one is sent elsewhere") {
-  Gpu bad;
-  GatewayPool pool;
-  {
-    const Script script(R"({"cut": true})");
-    bad = pool.add_worker(4);
-  }
-  const Gpu good = pool.add_worker(4);
-  for (const char* const who : {"10.0.0.1", "10.0.0.2"}) be_cut(pool.connect_from(who));
-  REQUIRE(eventually([&] { return known_faults(pool) == 2; }));
-  SocketClient client = pool.connect_from("10.0.0.3");
-  client.send(k_start);
-  REQUIRE(client.receive_type("session.ready").at("type") == "session.ready");
-  CHECK(pool.store().leases().at(0).gpu == good.id);
-  CHECK(pool.state_of(bad) == State::idle);
-}
-
 TEST_CASE("a worker that stands still when a session fails is not marked failed at once") {
   const LoopbackServer still([](Connection& client, const ReceivedRequest&) { client.hold(); });
   GatewayOptions impatient;
@@ -160,47 +48,6 @@ TEST_CASE("a worker that stands still when a session fails is not marked failed 
   client.send(k_start);
   // The gateway asks twice, with two seconds of patience.
   CHECK(eventually([&] { return pool.store().find(gpu.id)->misses == 1; }));
-  CHECK(pool.state_of(gpu) != State::failed);
-}
-
-TEST_CASE("a worker that answers well and cuts the sessions of three clients is marked failed") {
-  const Script script(R"({"cut": true})");
-  const bool proxied = GENERATE(true, false);
-  GatewayPool pool(quick_to_blame(0));  // who is cut goes
-  const Gpu gpu = pool.add_worker(3);
-  if (proxied) {
-    for (const char* const who : {"10.0.0.1", "10.0.0.2", "10.0.0.3"}) {
-      be_cut(pool.connect_from(who));
-    }
-  } else {
-    // All have one address, but are there at the same time.
-    std::vector<std::unique_ptr<SocketClient>> clients;
-    for (int i = 0; i < 3; ++i) {
-      clients.push_back(std::make_unique<SocketClient>(pool.url(), "/v1/realtime"));
-      clients.back()->send(k_start);
-      REQUIRE(clients.back()->receive_json().at("type") == "session.ready");
-    }
-    // One after the other: what is reported together is one occasion.
-    for (std::size_t i = 0; i < clients.size(); ++i) {
-      clients[i]->send_binary("cut");
-      REQUIRE(eventually([&] { return known_faults(pool) == i + 1; }));
-    }
-  }
-  CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
-  CHECK(pool.last_error_of(gpu) ==
-        "session after session fails on it: its connection was cut in a session");
-}
-
-TEST_CASE("a session that had lasted and is cut counts as evidence, with its age") {
-  const Script script(R"({"cut": true})");
-  GatewayPool pool({.faults = {.lasting = 1s, .same_occasion = 0s}});
-  const Gpu gpu = pool.add_worker(2);
-  // It goes on at the same worker, for a moment: longer, and it would be evidence of a good one.
-  be_cut(pool.connect_from("10.0.0.1"), 1100ms);
-  REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
-  const SessionFault fault = k_session_faults.read(pool.store())->all().at(0);
-  CHECK(fault.client.starts_with("10.0.0.1#"));
-  CHECK(fault.age > 0s);
   CHECK(pool.state_of(gpu) != State::failed);
 }
 
@@ -217,7 +64,7 @@ TEST_CASE("a user whom one worker declines gets another at once, and no GPU fail
   CHECK(client.receive_json().at("type") == "session.ready");
   CHECK(pool.state_of(good) == State::running);
   REQUIRE(eventually([&] { return known_faults(pool) == 1; }));
-  CHECK(pool.state_of(bad) == State::idle);
+  CHECK(eventually([&] { return pool.state_of(bad) == State::idle; }));
 }
 
 TEST_CASE("a worker that declines once is tried again by the user whom it declined") {
@@ -237,7 +84,7 @@ TEST_CASE("a worker that gets no session ready is marked failed, not after the f
   GatewayPool pool(quick_to_blame(0), impatient);
   const Gpu gpu = pool.add_worker();
   be_refused(pool, 2);
-  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
   SocketClient client = pool.connect();
   client.send(k_start);
   CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
@@ -254,7 +101,7 @@ TEST_CASE(
   // Nothing comes but the close frame: 1000.
   CHECK(client.receive_until("\x03\xe8") == "\x88\x02\x03\xe8");
   CHECK(eventually([&] { return pool.store().leases().empty(); }));
-  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
   CHECK(pool.last_error_of(gpu).empty());
   CHECK(pool.store().view().waiters.empty());
 }
@@ -272,7 +119,7 @@ TEST_CASE("a client that leaves while the worker connects or loads does not fail
   if (politely) client.send(R"({"type":"session.end"})");
   if (!politely) client.vanish();
   CHECK(eventually([&] { return pool.store().leases().empty(); }));
-  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
   CHECK(pool.last_error_of(gpu).empty());
   if (politely) CHECK(client.close_code() == 1000);
 }
@@ -283,7 +130,7 @@ TEST_CASE("a worker's own faults before session.ready fail its GPU in the end, n
   GatewayPool pool(quick_to_blame(0));
   const Gpu gpu = pool.add_worker();
   be_refused(pool, 2);
-  CHECK(pool.state_of(gpu) == State::idle);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
   CHECK(pool.last_error_of(gpu).empty());
   SocketClient client = pool.connect();
   client.send(k_start);

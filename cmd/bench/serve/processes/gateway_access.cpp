@@ -80,8 +80,11 @@ std::string last_line(const fs::path& file) {
 
 }  // namespace
 
-GatewayAccess::GatewayAccess(std::string url, Secrets secrets)
-    : url_(std::move(url)), secrets_(std::move(secrets)), pid_(local_listener(url_)) {}
+GatewayAccess::GatewayAccess(std::string url, Secrets secrets, std::string admin_url)
+    : url_(std::move(url)),
+      admin_url_(admin_url.empty() ? url_ : std::move(admin_url)),
+      secrets_(std::move(secrets)),
+      pid_(local_listener(url_)) {}
 
 std::optional<std::string> GatewayAccess::get(const std::string& url, const std::string& bearer) {
   HttpRequest request{.url = url, .headers = worker_request_headers(bearer)};
@@ -95,7 +98,7 @@ std::optional<std::string> GatewayAccess::get(const std::string& url, const std:
 
 std::optional<std::vector<MeasuredWorker>> GatewayAccess::ask_workers() {
   if (secrets_.operator_key.empty()) return std::nullopt;
-  const auto body = get(url_ + "/v1/pool", secrets_.operator_key);
+  const auto body = get(admin_url_ + "/v1/pool", secrets_.operator_key);
   if (!body) return std::nullopt;
   std::vector<MeasuredWorker> found;
   const nlohmann::json pool = nlohmann::json::parse(*body, nullptr, false);
@@ -138,7 +141,7 @@ void GatewayAccess::add_worker(const std::string& url, int slots) {
   const nlohmann::json body = {{"url", url}, {"slots", slots}};
   const HttpResult result =
       client_.send({.method = "POST",
-                    .url = url_ + "/v1/pool/gpus",
+                    .url = admin_url_ + "/v1/pool/gpus",
                     .headers = {{"Authorization", "Bearer " + secrets_.operator_key},
                                 {"Content-Type", "application/json"},
                                 {"Connection", "close"}},
@@ -151,7 +154,7 @@ void GatewayAccess::add_worker(const std::string& url, int slots) {
 }
 
 Metrics GatewayAccess::gateway_metrics() {
-  return parse_metrics(get(url_ + "/metrics", secrets_.operator_key).value_or(""));
+  return parse_metrics(get(admin_url_ + "/metrics", secrets_.operator_key).value_or(""));
 }
 
 Metrics GatewayAccess::worker_metrics() {
@@ -202,11 +205,14 @@ GatewayAccess OwnGateway::access() const {
                         .tokens = WorkerTokens(first_line(folder / k_worker_token_file))});
 }
 
-GatewayAccess access_to(const std::string& url, const Config& config) {
+GatewayAccess access_to(const std::string& url, const std::string& admin_url,
+                        const Config& config) {
   const HttpUrl parts = parse_http_url(url);
+  const HttpUrl admin = admin_url.empty() ? parts : parse_http_url(admin_url);
   const fs::path state = state_directory();
   const auto secret = [&](const SecretKind& kind, const fs::path& configured, const char* file) {
-    return secret_if_there(kind, configured.empty() ? state / file : configured, parts.loopback());
+    return secret_if_there(kind, configured.empty() ? state / file : configured,
+                           parts.loopback() && admin.loopback());
   };
   GatewayAccess::Secrets secrets{
       .operator_key = secret({.name = "operator key", .variable = "NAVTALK_OPERATOR_KEY"},
@@ -214,7 +220,7 @@ GatewayAccess access_to(const std::string& url, const Config& config) {
   const std::string shared = secret({.name = "worker token", .variable = "NAVTALK_WORKER_TOKEN"},
                                     config.pool.worker_token_file, k_worker_token_file);
   if (!shared.empty()) secrets.tokens = WorkerTokens(shared, config.pool.allow_http_workers);
-  return GatewayAccess(parts.base(), std::move(secrets));
+  return GatewayAccess(parts.base(), std::move(secrets), admin.base());
 }
 
 }  // namespace navtalk::cmd

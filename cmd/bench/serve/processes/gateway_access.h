@@ -30,7 +30,8 @@ class GatewayAccess {
     std::string operator_key{};  // "": not known
     WorkerTokens tokens{};
   };
-  GatewayAccess(std::string url, Secrets secrets);
+  // `admin_url`: where it tells operators of its pool and metrics; "": there too.
+  GatewayAccess(std::string url, Secrets secrets, std::string admin_url = {});
 
   const std::string& url() const { return url_; }
   std::optional<pid_t> pid() const { return pid_; }
@@ -51,7 +52,7 @@ class GatewayAccess {
   std::optional<std::vector<MeasuredWorker>> ask_workers();
   std::optional<std::string> get(const std::string& url, const std::string& bearer);
 
-  std::string url_;
+  std::string url_, admin_url_;
   Secrets secrets_;
   std::optional<pid_t> pid_;
   HttpClient client_;
@@ -79,6 +80,6 @@ class OwnGateway {
 };
 
 // A gateway that is there: with this machine's operator key and secret, as far as they can be read.
-GatewayAccess access_to(const std::string& url, const Config& config);
+GatewayAccess access_to(const std::string& url, const std::string& admin_url, const Config& config);
 
 }  // namespace navtalk::cmd

@@ -101,6 +101,32 @@ class BenchServe(unittest.TestCase):
         self.assertEqual(rows["gateway to worker"]["count"], 150)
         self.assertGreaterEqual(relay["gateway_us_per_message"], 0)
 
+    def test_a_gateway_with_an_address_for_operators_tells_there_what_it_does(self):
+        variables = {"STATE_DIRECTORY": self.folder}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        listen = ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        with subprocess.Popen(
+            [NAVTALK, "--json", "serve", *listen, "--drain-s", "0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**inherited, **variables},
+        ) as gateway:
+            try:
+                told = json.loads(gateway.stdout.readline())
+                short = ["--audio", wav(self.folder), "--duration", "1", "--width", "160", "--json"]
+                asked = {}
+                # First the one that waits until a worker is ready.
+                for admin in (["--admin-url", told["admin_url"]], []):
+                    done = run("--url", told["url"], *admin, *short, **variables)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                    report = json.loads(done.stdout)
+                    asked[bool(admin)] = [stage["name"] for stage in report["stages"]]
+                self.assertIn("encode", asked[True])
+                self.assertEqual(asked[False], [])
+            finally:
+                gateway.terminate()
+
     def test_text_names_the_machine_and_every_figure(self):
         done = run("--audio", wav(self.folder), "--duration", "1", "--width", "160")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -116,6 +142,8 @@ class BenchServe(unittest.TestCase):
         done = run("--audio", wav(self.folder), "--url", "http://127.0.0.1:9", STATE_DIRECTORY=self.folder)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no session can be opened", done.stderr)
+        done = run("--admin-url", "http://127.0.0.1:9")
+        self.assertEqual(done.returncode, 2)
         done = run("--relay", "2", "--url", "http://127.0.0.1:9")
         self.assertEqual(done.returncode, 2)
 
