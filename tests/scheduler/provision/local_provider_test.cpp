@@ -143,8 +143,7 @@ TEST_CASE("a paused worker is listed as stopped until it is woken") {
 TEST_CASE("without descriptors no worker runs unnoticed, and none is taken for dead") {
   LocalProvider provider(options());
   const Gpu gpu = created(provider, new_row());
-  const auto running = [] { return local::worker_processes().size(); };
-  const std::size_t before = running();
+  const Gpu refused = new_row();
   rlimit limit = {};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
   const rlimit narrow = {std::min<rlim_t>(limit.rlim_cur, 256), limit.rlim_max};
@@ -155,12 +154,12 @@ TEST_CASE("without descriptors no worker runs unnoticed, and none is taken for d
   CHECK_FALSE(provider.list({}).complete);
   CHECK_THROWS_AS(local::watch(*parse_process_id(gpu.provider_id)), Error);
   taken.resize(taken.size() - 4);  // two pipes, and nothing to watch the child with
-  const Outcome outcome = provider.create(new_row(), {});
+  const Outcome outcome = provider.create(refused, {});
   taken.clear();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
   REQUIRE(std::holds_alternative<Failure>(outcome));
   CHECK_THAT(std::get<Failure>(outcome).message, Catch::Contains("Too many open files"));
-  CHECK(running() == before);
+  CHECK_FALSE(listed(provider, refused.name));
   CHECK(done(provider.destroy(gpu, {})));
 }
 #endif
