@@ -23,6 +23,7 @@ void add_commands(Commands& commands) {
   add_pool_remove(commands);
   add_pool_events(commands);
   add_pool_audit(commands);
+  add_pool_cost(commands);
   add_key_create(commands);
   add_key_list(commands);
   add_key_revoke(commands);

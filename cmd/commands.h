@@ -57,6 +57,7 @@ void add_voices(Commands& commands);
 void add_pool_add(Commands& commands);
 void add_pool_drain(Commands& commands);
 void add_pool_audit(Commands& commands);
+void add_pool_cost(Commands& commands);
 void add_pool_events(Commands& commands);
 void add_pool_pause(Commands& commands);
 void add_pool_remove(Commands& commands);

@@ -4,11 +4,13 @@ import { PoolPlot } from "./pool_plot.js";
 import { followTheme } from "./theme.js";
 
 const PAUSE_MS = 2000;
+const COST_PAUSE_MS = 60000;
 const MOST_EVENTS = 200;
 
 const plot = new PoolPlot(byId("plot"));
 let key = "";
 let lastEvent = 0;
+let costAt = 0;
 
 class Refused extends Error {}
 
@@ -65,6 +67,16 @@ function showEvents(events) {
   while (body.children.length > MOST_EVENTS) body.lastChild.remove();
 }
 
+// Days of the last week, and what is spent of the budgets.
+function showCost(cost) {
+  const nothing = make("tr", {}, make("td", { colSpan: 7 }, "Nothing was used in these days."));
+  byId("cost").replaceChildren(...cost.days.length === 0 ? [nothing] : [...cost.days].reverse().map((day) => row(
+    day.day, day.provider, day.gpu_hours.toFixed(1), money(day.usd), String(day.sessions),
+    day.session_hours.toFixed(1), money(day.used_usd))));
+  byId("budgets").textContent = cost.budgets.map((budget) =>
+    `${budget.name}: ${money(budget.spent_usd)} of ${money(budget.budget_usd)} $ spent`).join("; ");
+}
+
 function say(text, tone) {
   const status = byId("status");
   status.hidden = false;
@@ -78,6 +90,10 @@ async function refresh() {
   showGpus(pool.gpus);
   showEvents(latest.events);
   plot.add(Date.now(), pool.totals);
+  if (Date.now() - costAt >= COST_PAUSE_MS) {
+    showCost(await ask("/v1/pool/cost?days=7"));
+    costAt = Date.now();
+  }
 }
 
 async function watch() {

@@ -204,6 +204,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
        .connections_per_address =
            static_cast<std::size_t>(config.server.max_connections_per_address),
        .allow_http_workers = config.pool.allow_http_workers,
+       .budgets = budgets(config),
        .problems =
            [&pool] {
              using Problems = std::vector<std::string>;

@@ -44,7 +44,8 @@ struct Config {
     std::string cloud = "off";  // off, on, auto
     int max_gpus = 16;          // rows of the shared pool; 0: no cap
     int max_creates_per_tick = 8;
-    double max_usd_per_hour = 10;  // 0: no cap
+    double max_usd_per_hour = 10;                             // 0: no cap
+    double budget_usd_per_day = 0, budget_usd_per_month = 0;  // warned of, not enforced; 0: none
     int tick_s = 5;
     int queue_limit = 100;  // 0: no queue
     int queue_timeout_s = 300;

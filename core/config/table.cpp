@@ -75,6 +75,19 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.pool.max_usd_per_hour; },
        .most = 1e6},
       {.section = "pool",
+       .name = "budget_usd_per_day",
+       .meaning =
+           "Budget of cloud GPUs for a day (UTC). A warning and an event tell when 50, 80 and "
+           "100 % are spent;\n"
+           "nothing is stopped. 0: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.pool.budget_usd_per_day; },
+       .most = 1e9},
+      {.section = "pool",
+       .name = "budget_usd_per_month",
+       .meaning = "The same for a calendar month (UTC).",
+       .member = [](Config& config) -> ConfigMember { return &config.pool.budget_usd_per_month; },
+       .most = 1e9},
+      {.section = "pool",
        .name = "tick_s",
        .meaning = "Seconds between two ticks of the scaler.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.tick_s; },

@@ -19,6 +19,7 @@
 
 #include "scheduler/pool/history.h"
 #include "scheduler/pool/session.h"
+#include "scheduler/pool/usage.h"
 
 namespace navtalk {
 
@@ -180,8 +181,11 @@ class PoolStore {
   // As set_setting, if the value is still `expected` (nullopt: not set); false otherwise.
   virtual bool swap_setting(std::string_view name, const std::optional<std::string>& expected,
                             std::string_view value) = 0;
-  // Deletes events, demand, attempts, promises, decisions and closed spans from before `before`.
-  virtual void forget(TimePoint before) = 0;
+  // What ended sessions used from that day on (wall clock, UTC), by day, tenant and source.
+  virtual std::vector<Usage> usage(std::chrono::sys_days since) = 0;
+  // Deletes events, demand, attempts, promises and decisions from before `before`, closed spans and usage
+  // from before `accounts_before`.
+  virtual void forget(TimePoint before, TimePoint accounts_before) = 0;
 };
 
 }  // namespace navtalk

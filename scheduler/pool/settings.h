@@ -26,6 +26,7 @@ inline constexpr std::string_view k_session_faults =
     "session.faults";  // pool/faults/session_faults.h
 inline constexpr std::string_view k_scaler_memory = "scaler.memory";  // scaling/snapshot.h
 inline constexpr std::string_view k_headroom = "scaler.headroom";     // forecast/headroom.h
+inline constexpr std::string_view k_budget = "budget.";  // and the period: cost/budget.h
 }  // namespace setting_name
 
 // One of them: its name, and how a value becomes text and back. Plain; the store is thread-safe.

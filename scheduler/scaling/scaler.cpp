@@ -92,7 +92,7 @@ Tick Scaler::tick() {
   }
   remember(tick.plan, view);
   if (view.now - forgot_at_ >= k_forget_every) {
-    store_.forget(view.now - options_.keep_events);
+    store_.forget(view.now - options_.keep_events, view.now - k_keep_accounts);
     forgot_at_ = view.now;
   }
   return tick;

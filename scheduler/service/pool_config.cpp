@@ -53,6 +53,11 @@ ScalingLimits scaling_limits(const ConfigReading& reading) {
   return limits;
 }
 
+Budgets budgets(const Config& config) {
+  return {.usd_per_day = config.pool.budget_usd_per_day,
+          .usd_per_month = config.pool.budget_usd_per_month};
+}
+
 std::vector<std::string> local_devices(const Config& config) {
   if (config.local.devices == std::vector<std::string>{"none"}) return {};
   if (!config.local.devices.empty()) return config.local.devices;
@@ -86,6 +91,7 @@ PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& ident
           .identity = identity,
           .worker_tokens = worker_tokens,
           .limits = scaling_limits(reading),
+          .budgets = budgets(config),
           .cloud_slots = config.runpod.slots,
           .consistency_window = seconds(config.runpod.settle_s),
           .lease = seconds(config.pool.lease_s)};

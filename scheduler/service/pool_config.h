@@ -15,6 +15,7 @@ namespace navtalk {
 bool has_cloud(const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
 ScalingLimits scaling_limits(const ConfigReading& reading);
+Budgets budgets(const Config& config);
 // The devices on which this host runs local workers.
 std::vector<std::string> local_devices(const Config& config);
 

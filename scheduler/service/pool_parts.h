@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/cost/budget.h"
 #include "scheduler/health/prober.h"
 #include "scheduler/provision/executor/executor.h"
 #include "scheduler/provision/hosts.h"
@@ -22,6 +23,7 @@ struct PoolOptions {
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
   WorkerTokens worker_tokens{};
   ScalingLimits limits{};
+  Budgets budgets{};
   int cloud_slots = 1;
   Duration consistency_window = std::chrono::seconds(90);  // see ReconcilerOptions
   Duration lease = std::chrono::seconds(30);               // of sessions, see AllocatorOptions

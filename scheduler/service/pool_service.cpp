@@ -12,6 +12,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr Duration k_register_every = std::chrono::seconds(20);
+constexpr Duration k_budgets_every = std::chrono::minutes(1);
 constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
@@ -35,6 +36,12 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
   start("scaler", options_.limits.tick,
         [this](const auto&) { leading_ = parts_.scaler.tick().held; });
   for (auto& [source, reconciler] : parts_.reconcilers) start_reconciler(source, reconciler);
+  start(
+      "budgets", k_budgets_every,
+      [this](const auto&) {
+        if (leading_) watch_budgets(store_, options_.budgets);
+      },
+      2 * k_budgets_every);
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
 

@@ -27,6 +27,7 @@ constexpr Duration k_failures_remembered = std::chrono::hours(1);
 SingleTick::SingleTick(const PoolParts::Uses& uses, const PoolOptions& options)
     : store_(uses.store),
       lease_(options.lease),
+      budgets_(options.budgets),
       parts_(uses, options, {.after_failure = [] {}, .probe_at_once = true}) {}
 
 TickReport SingleTick::run(const std::stop_token& stop) {
@@ -38,6 +39,7 @@ TickReport SingleTick::run(const std::stop_token& stop) {
   if (stop.stop_requested()) return {};  // nothing new is begun
   TickReport report{.tick = parts_.scaler.tick()};
   if (!report.tick.held || stop.stop_requested()) return report;
+  watch_budgets(store_, budgets_);
   carry_out(stop);
   if (!stop.stop_requested()) report.problems = problems(report.tick.plan);
   return report;

@@ -31,6 +31,7 @@ class SingleTick {
 
   PoolStore& store_;
   Duration lease_;
+  Budgets budgets_;
   PoolParts parts_;
 };
 

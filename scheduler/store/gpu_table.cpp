@@ -178,7 +178,7 @@ Gpu open_session(Transaction& transaction, const Gpu& gpu) {
   return after;
 }
 
-void close_session(Transaction& transaction, const GpuId& id, const Cause& cause) {
+Gpu close_session(Transaction& transaction, const GpuId& id, const Cause& cause) {
   const auto gpu = find_gpu(transaction, id);
   NAVTALK_CHECK(gpu && gpu->sessions > 0);
   const bool last = gpu->state == State::running && gpu->sessions == 1;
@@ -188,6 +188,7 @@ void close_session(Transaction& transaction, const GpuId& id, const Cause& cause
       "WHERE id = $1",
       {id.text, column::of(to), column::of(last ? transaction.now : gpu->since)});
   if (last) write_event(transaction, id, cause, gpu->state, to);
+  return *gpu;
 }
 
 void write_event(Transaction& transaction, const GpuId& id, const Cause& cause,

@@ -50,6 +50,16 @@ void add_demand(Transaction& transaction, const DemandBucket& more) {
       {column::of(more.start), more.arrivals, more.ended, more.ended_seconds});
 }
 
+void add_usage(Transaction& transaction, const Usage& more) {
+  transaction.db.run(
+      "INSERT INTO usage (day, tenant, source, sessions, seconds, usd) "
+      "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (day, tenant, source) DO UPDATE SET "
+      "sessions = usage.sessions + excluded.sessions, seconds = usage.seconds + excluded.seconds, "
+      "usd = usage.usd + excluded.usd",
+      {column::of(TimePoint(more.day)), more.tenant.text, column::of(more.source), more.sessions,
+       more.seconds, more.usd});
+}
+
 }  // namespace
 
 std::vector<Lease> all_leases(Transaction& transaction) {
@@ -100,10 +110,10 @@ void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& 
        of(lease.until)});
 }
 
-void end_lease(Transaction& transaction, const Lease& lease, const Cause& cause) {
+Gpu end_lease(Transaction& transaction, const Lease& lease, const Cause& cause) {
   transaction.db.run("DELETE FROM sessions WHERE lease = $1", {lease.id.text});
-  close_session(transaction, lease.gpu, cause);
   transaction.notify = true;
+  return close_session(transaction, lease.gpu, cause);
 }
 
 void count_arrival(Transaction& transaction, TimePoint arrived_at) {
@@ -115,10 +125,15 @@ void uncount_arrival(Transaction& transaction, TimePoint arrived_at) {
                      {column::of(bucket_of(arrived_at))});
 }
 
-void count_end(Transaction& transaction, Duration session) {
+void count_end(Transaction& transaction, const Lease& lease, const Gpu& gpu) {
+  const Duration session = transaction.now - lease.claimed_at;
   add_demand(
       transaction,
       {.start = bucket_of(transaction.now), .ended = 1, .ended_seconds = in_seconds(session)});
+  for (const Usage& piece :
+       usage_of(lease.tenant, gpu, transaction.wall - session, transaction.wall, true)) {
+    add_usage(transaction, piece);
+  }
 }
 
 }  // namespace navtalk

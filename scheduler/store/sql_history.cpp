@@ -76,6 +76,15 @@ PaidSpan read_span(DbRows& rows) {
           .to = column::maybe<TimePoint>(rows, 4)};
 }
 
+Usage read_usage(DbRows& rows) {
+  return {.day = std::chrono::floor<std::chrono::days>(column::time(rows, 0)),
+          .tenant = {column::text(rows, 1)},
+          .source = column::number<Source>(rows, 2),
+          .sessions = rows.integer(3),
+          .seconds = rows.real(4),
+          .usd = rows.real(5)};
+}
+
 std::optional<std::string> setting_in(Transaction& t, std::string_view name) {
   const auto rows = t.db.query("SELECT value FROM settings WHERE name = $1", {name});
   return rows->next() ? std::optional(column::text(*rows, 0)) : std::nullopt;
@@ -204,6 +213,15 @@ std::vector<PaidSpan> SqlPoolStore::ledger(TimePoint since) {
   });
 }
 
+std::vector<Usage> SqlPoolStore::usage(std::chrono::sys_days since) {
+  return in_read(*backend_, [&](Transaction& t) {
+    return list<Usage>(t,
+                       "SELECT day, tenant, source, sessions, seconds, usd FROM usage "
+                       "WHERE day >= $1 ORDER BY day, tenant, source",
+                       {of(TimePoint(since))}, read_usage);
+  });
+}
+
 std::optional<std::string> SqlPoolStore::setting(std::string_view name) {
   return in_read(*backend_, [&](Transaction& t) { return setting_in(t, name); });
 }
@@ -222,17 +240,20 @@ bool SqlPoolStore::swap_setting(std::string_view name, const std::optional<std::
 }
 
 // In steps, so that a long history does not delay claims.
-void SqlPoolStore::forget(TimePoint before) {
-  const auto one = [&](std::string_view sql) {
-    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(sql, {of(before)}); });
+void SqlPoolStore::forget(TimePoint before, TimePoint accounts_before) {
+  const auto delete_until = [&](std::string_view sql, TimePoint time) {
+    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(sql, {of(time)}); });
   };
+  const auto one = [&](std::string_view sql) { delete_until(sql, before); };
   // The newest event stays: its number is never given again.
   one("DELETE FROM events WHERE at < $1 AND number < (SELECT MAX(number) FROM events)");
   one("DELETE FROM demand WHERE start < $1");
   one("DELETE FROM attempts WHERE at < $1");
   one("DELETE FROM promises WHERE made_at < $1");
   one("DELETE FROM decisions WHERE at < $1");
-  one("DELETE FROM paid_spans WHERE ended_at < $1");
+  delete_until("DELETE FROM paid_spans WHERE ended_at < $1", accounts_before);
+  // By the wall clock, which may be ahead of the store's or behind it by less than matters here.
+  delete_until("DELETE FROM usage WHERE day < $1", accounts_before);
 }
 
 }  // namespace navtalk

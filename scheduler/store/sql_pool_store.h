@@ -55,7 +55,8 @@ class SqlPoolStore : public PoolStore {
   void set_setting(std::string_view name, std::string_view value) override;
   bool swap_setting(std::string_view name, const std::optional<std::string>& expected,
                     std::string_view value) override;
-  void forget(TimePoint before) override;
+  std::vector<Usage> usage(std::chrono::sys_days since) override;
+  void forget(TimePoint before, TimePoint accounts_before) override;
 
  private:
   std::shared_ptr<StoreBackend> backend_;

@@ -78,8 +78,8 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
 }
 
 void expire_lease(Transaction& t, const Lease& lease) {
-  end_lease(t, lease, {"store", "its gateway did not renew the lease"});
-  count_end(t, t.now - lease.claimed_at);
+  const Gpu gpu = end_lease(t, lease, {"store", "its gateway did not renew the lease"});
+  count_end(t, lease, gpu);
 }
 
 // The usual claimant is new, and nobody waits: one query instead of five.
@@ -204,8 +204,8 @@ bool SqlPoolStore::release(const LeaseId& lease, std::uint64_t epoch) {
   return in_write(*backend_, relaxed, [&](Transaction& t) {
     const auto held = held_under(t, lease, epoch);
     if (!held) return false;
-    end_lease(t, *held, {held->gateway, "last session ended"});
-    count_end(t, t.now - held->claimed_at);
+    const Gpu gpu = end_lease(t, *held, {held->gateway, "last session ended"});
+    count_end(t, *held, gpu);
     return true;
   });
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/cost/budget.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
@@ -33,6 +34,7 @@ struct GatewayOptions {
   // session.trusted_proxies are not counted.
   std::size_t connections_per_address = 100;
   bool allow_http_workers = false;  // that are registered under /v1/pool
+  Budgets budgets{};
   // What is wrong with the pool's loops, one sentence each. For /readyz; empty: they are not in
   // this process.
   std::function<std::vector<std::string>()> problems{};

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/number.h"
+#include "scheduler/cost/spend.h"
 #include "scheduler/provision/operator_actions.h"
 #include "scheduler/service/pool_report.h"
 
@@ -71,6 +72,7 @@ OperatorApi::OperatorApi(PoolStore& store, BlockingThreads& threads, OperatorOpt
 void OperatorApi::add_routes(Router& router) {
   router.on("GET", "/v1/pool", [this](const Request&) { return pool(); });
   router.on("GET", "/v1/pool/events", [this](const Request& request) { return events(request); });
+  router.on("GET", "/v1/pool/cost", [this](const Request& request) { return cost(request); });
   router.on("POST", "/v1/pool/gpus", [this](const Request& request) { return add_gpu(request); });
   for (const char* const action : {"drain", "undrain", "wake", "pause"}) {
     router.on("POST", std::string("/v1/pool/gpus/{id}/") + action,
@@ -97,6 +99,18 @@ asio::awaitable<Response> OperatorApi::events(const Request& request) {
   Json body;
   body["events"] = std::move(list);
   co_return json_response(200, body);
+}
+
+asio::awaitable<Response> OperatorApi::cost(const Request& request) {
+  constexpr std::int64_t k_most = k_keep_accounts.count();
+  const std::int64_t days = number_of(request, "days", 7);
+  if (days < 1 || days > k_most)
+    throw Error(Code::usage, "days is a whole number from 1 to " + std::to_string(k_most));
+  co_return co_await threads_.run([&] {
+    Json body = as_json(read_spend(store_, static_cast<int>(days)));
+    body["budgets"] = as_json(budget_states(store_, options_.budgets));
+    return json_response(200, body);
+  });
 }
 
 asio::awaitable<Response> OperatorApi::add_gpu(const Request& request) {

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
+#include "scheduler/cost/budget.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "server/http/blocking_threads.h"
@@ -15,6 +16,7 @@ namespace navtalk::server {
 struct OperatorOptions {
   PoolIdentity identity{};
   bool allow_http_workers = false;
+  Budgets budgets{};
 };
 
 class OperatorApi {
@@ -32,6 +34,7 @@ class OperatorApi {
 
   Awaitable<Response> pool();
   Awaitable<Response> events(const Request& request);
+  Awaitable<Response> cost(const Request& request);
   Awaitable<Response> add_gpu(const Request& request);
   Awaitable<Response> act_on_gpu(const Request& request, std::string action);
 

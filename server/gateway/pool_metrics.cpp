@@ -92,13 +92,21 @@ void add_recent(MetricsPage& page, const PoolFacts& facts) {
 
 }  // namespace
 
-PoolFacts read_pool_facts(PoolStore& store) {
+PoolFacts read_pool_facts(PoolStore& store, const Budgets& budgets) {
   const TimePoint since = store.now() - k_recent;
-  return {report_pool(store), store.attempts(since), store.promise_score(since)};
+  return {report_pool(store), store.attempts(since), store.promise_score(since),
+          budget_states(store, budgets)};
 }
 
 void add_pool_metrics(MetricsPage& page, const PoolFacts& facts) {
   add_pool(page, facts.report);
+  for (const BudgetState& state : facts.budgets) {
+    const MetricLabels labels = {{"period", state.period}};
+    page.gauge("navtalk_pool_budget_usd", "Budget of this day or month (UTC), in dollars",
+               state.budget_usd, labels);
+    page.gauge("navtalk_pool_spent_usd", "Spent of the budget of this day or month, in dollars",
+               state.spent_usd, labels);
+  }
   add_recent(page, facts);
 }
 

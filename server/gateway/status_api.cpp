@@ -41,14 +41,15 @@ asio::awaitable<bool> has_free_thread(BlockingThreads& threads) {
 
 StatusApi::StatusApi(PoolStore& store, BlockingThreads& threads, BlockingThreads& worker_threads,
                      const Sessions& sessions, const Access& access, std::string version,
-                     Problems problems)
+                     Problems problems, Budgets budgets)
     : store_(store),
       threads_(threads),
       worker_threads_(worker_threads),
       sessions_(sessions),
       access_(access),
       version_(std::move(version)),
-      problems_(std::move(problems)) {}
+      problems_(std::move(problems)),
+      budgets_(budgets) {}
 
 void StatusApi::add_health(Router& router) {
   router.on("GET", "/healthz", [this](const Request&) -> asio::awaitable<Response> {
@@ -96,7 +97,8 @@ asio::awaitable<Response> StatusApi::metrics() {
   add_gateway_metrics(page, sessions_.counters(), sessions_.size());
   add_access_metrics(page, access_.counters());
   try {
-    const PoolFacts facts = co_await threads_.run([this] { return read_pool_facts(store_); });
+    const PoolFacts facts =
+        co_await threads_.run([this] { return read_pool_facts(store_, budgets_); });
     add_pool_metrics(page, facts);
     page.gauge("navtalk_store_up", "1 while the store answers this gateway", 1);
   } catch (const Error& error) {

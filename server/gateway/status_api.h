@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/cost/budget.h"
 #include "scheduler/pool/pool_store.h"
 #include "server/gateway/access/access.h"
 #include "server/gateway/session/sessions.h"
@@ -22,7 +23,8 @@ class StatusApi {
 
   // `threads`: for calls of the store; `worker_threads`: those on which workers are asked.
   StatusApi(PoolStore& store, BlockingThreads& threads, BlockingThreads& worker_threads,
-            const Sessions& sessions, const Access& access, std::string version, Problems problems);
+            const Sessions& sessions, const Access& access, std::string version, Problems problems,
+            Budgets budgets);
   StatusApi(const StatusApi&) = delete;
   StatusApi& operator=(const StatusApi&) = delete;
 
@@ -43,6 +45,7 @@ class StatusApi {
   const Access& access_;
   const std::string version_;
   const Problems problems_;
+  const Budgets budgets_;
 };
 
 }  // namespace navtalk::server

@@ -33,6 +33,7 @@ def main():
         page.wait("its events are shown", lambda: "idle" in page.text("#events"))
         if "$ an hour" not in page.text("#tiles") or "0 of 1 slots" not in " ".join(page.text("#tiles").split()):
             raise AssertionError(f"cost or sessions are missing: {page.text('#tiles')}")
+        page.wait("a week without cost is shown as such", lambda: "Nothing was used" in page.text("#cost"))
         if len(sys.argv) > 2:
             driver.save_screenshot(sys.argv[2])
         if len(page.problems()) > 2 or not all("401" in one for one in page.problems()):

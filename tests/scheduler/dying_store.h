@@ -80,7 +80,10 @@ class DyingStore : public PoolStore {
                     std::string_view value) override {
     return writing().swap_setting(name, expected, value);
   }
-  void forget(TimePoint before) override { writing().forget(before); }
+  std::vector<Usage> usage(std::chrono::sys_days since) override { return store_.usage(since); }
+  void forget(TimePoint before, TimePoint accounts_before) override {
+    writing().forget(before, accounts_before);
+  }
 
  protected:
   // The store, for a call that changes something.

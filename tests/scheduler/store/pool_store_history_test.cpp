@@ -75,7 +75,7 @@ STORE_TEST("forget deletes what is older and keeps what is open, and numbers go 
   store->release(lease.id, lease.epoch);
   const auto last = store->events({}).back();
 
-  store->forget(store->now() + k_minute);
+  store->forget(store->now() + k_minute, store->now() + k_minute);
   CHECK(store->attempts({}).empty());
   CHECK(store->promises({}).empty());
   CHECK(store->decisions({}).empty());
