@@ -98,6 +98,8 @@ class Serve:
         self.process.wait(PATIENCE_S)
 
     def close(self):
+        if sys.exc_info()[0] is not None:
+            print(f"the gateway's and its worker's log ends:\n{self.story()}", file=sys.stderr)
         self.stop()
         self.process.stdout.close()
         self.log.close()
