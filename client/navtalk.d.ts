@@ -61,6 +61,8 @@ export interface Queue {
 /** What `detail` of each event is. */
 export interface SessionEvents {
   queue: Queue;
+  /** The worker makes what the avatar lacks, at its first use there; total 0: how much is not known. */
+  preparing: { done: number; total: number };
   ready: Ready;
   /** The first picture was drawn. */
   picture: {};

@@ -280,6 +280,8 @@ export class Session extends EventTarget {
       case "queue.update":
         this.#state = "waiting";
         return this.#tell("queue", frame);
+      case "session.preparing":
+        return this.#state !== "ready" && this.#tell("preparing", frame);
       case "session.ready":
         return this.#begin(frame);
       case "session.draining":

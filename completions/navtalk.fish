@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -136,6 +136,7 @@ complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is
 complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or unregister a worker'
 complete -c navtalk -n '__navtalk_at pool' -a events -d 'Show the changes of the pool\'s GPUs, when and why'
 complete -c navtalk -n '__navtalk_at pool' -a audit -d 'Compare Runpod\'s bill with what the pool recorded'
+complete -c navtalk -n '__navtalk_at pool' -a cost -d 'Show what GPUs cost, by day, provider and tenant'
 complete -c navtalk -n '__navtalk_at pool status' -l watch -d 'Repeat until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool status' -l every -x -d 'Seconds between two repetitions (default 2)'
 complete -c navtalk -n '__navtalk_at pool scale' -l dry-run -d 'Print the plan and its reasons, and change nothing'
@@ -157,6 +158,9 @@ complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'Maximum number
 complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Continue with new events until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool audit' -l days -x -d 'The last N days (UTC), including today (default 7)'
 complete -c navtalk -n '__navtalk_at pool audit' -l tolerance -x -d 'Fraction by which a bill may exceed the record (default 0.05)'
+complete -c navtalk -n '__navtalk_at pool cost' -l days -x -d 'The last N days (UTC), including today (default 7)'
+complete -c navtalk -n '__navtalk_at pool cost' -l by -x -a 'day provider tenant' -d 'day, provider or tenant (default day)'
+complete -c navtalk -n '__navtalk_at pool cost' -l csv -d 'Print CSV with a heading instead of a table'
 complete -c navtalk -n '__navtalk_at key' -a create -d 'Make an API key and print it, once'
 complete -c navtalk -n '__navtalk_at key' -a list -d 'Show the API keys, without what is secret'
 complete -c navtalk -n '__navtalk_at key' -a revoke -d 'Make an API key invalid, for good'

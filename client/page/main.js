@@ -61,6 +61,10 @@ function listen(one) {
     status("In the queue");
     stage.queue(detail);
   });
+  on("preparing", (detail) => {
+    status("Preparing");
+    stage.preparing(detail);
+  });
   on("ready", () => {
     status("Live", "live");
     stage.live();

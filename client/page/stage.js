@@ -31,6 +31,7 @@ export class Stage {
       if (!reducedMotion()) poster.play().catch(() => {});
     }
     this.place = null;
+    this.prepared = false;
     this.#controls(false);
     this.connecting();
   }
@@ -65,6 +66,17 @@ export class Stage {
       make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue"));
     if (this.place !== position) announce(`${title}${position ? `, number ${position}` : ""}. ${detail}`);
     this.place = position;
+  }
+
+  /** At an avatar's first use; told to screen readers once. */
+  preparing({ done, total }) {
+    const title = `Preparing ${this.name} for the first time`;
+    const bar = make("progress", { max: 1 });
+    if (total > 0) bar.value = done / total;
+    bar.setAttribute("aria-label", title);
+    this.#cover(make("h2", {}, title), make("p", {}, "The next time it is there at once."), bar, this.#leaveButton("Cancel"));
+    if (!this.prepared) announce(title);
+    this.prepared = true;
   }
 
   live() {

@@ -1,5 +1,9 @@
 // pool cost: what the cloud's GPUs cost, by day and by tenant, and what is left of the budgets.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"

@@ -13,6 +13,7 @@ using std::chrono::steady_clock;
 
 constexpr Duration k_register_every = std::chrono::seconds(20);
 constexpr Duration k_budgets_every = std::chrono::minutes(1);
+constexpr std::chrono::seconds k_budgets_patience{120};
 constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
@@ -41,7 +42,7 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
       [this](const auto&) {
         if (leading_) watch_budgets(store_, options_.budgets);
       },
-      2 * k_budgets_every);
+      k_budgets_patience);
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
 

@@ -52,6 +52,10 @@ Frame quality_frame(const FrameRate& fps, std::string_view reason) {
   return control_frame({{"type", frame_type::quality}, {"fps", fps}, {"reason", reason}});
 }
 
+Frame preparing_frame(std::size_t done, std::size_t total) {
+  return control_frame({{"type", frame_type::preparing}, {"done", done}, {"total", total}});
+}
+
 Frame too_fast_frame() {
   return error_frame("too_fast", "this client sends more than it may before its session starts");
 }

@@ -15,10 +15,10 @@ namespace navtalk::server {
 // The values of "type".
 namespace frame_type {
 inline constexpr std::string_view start = "session.start", ready = "session.ready",
-                                  draining = "session.draining", end = "session.end",
-                                  queue_update = "queue.update", input_end = "input.end",
-                                  input_text = "input.text", interrupt = "interrupt",
-                                  keyframe = "keyframe", error = "error",
+                                  preparing = "session.preparing", draining = "session.draining",
+                                  end = "session.end", queue_update = "queue.update",
+                                  input_end = "input.end", input_text = "input.text",
+                                  interrupt = "interrupt", keyframe = "keyframe", error = "error",
                                   speech_started = "speech.started", speech_ended = "speech.ended",
                                   interrupted = "interrupted", quality = "quality",
                                   worker_changed = "worker.changed",
@@ -45,6 +45,8 @@ Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
+// {"type":"session.preparing","done","total"}: so much of the avatar is made; 0 of 0: not known.
+Frame preparing_frame(std::size_t done, std::size_t total);
 // {"type":"quality","fps","reason"}: the session has so many pictures a second from now on.
 Frame quality_frame(const FrameRate& fps, std::string_view reason);
 // The error for a client that stayed beyond its pace before session.ready.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/frame_rate.h"
+#include "core/base/progress.h"
 #include "gpu/engine/engine_backend.h"
 #include "gpu/engine/request_queue.h"
 #include "server/worker/live/live_avatar.h"
@@ -37,7 +38,8 @@ struct Engine {
   std::function<void()> unload{};                // and off, the memory given back
   // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
   // broken one. Any other error is this worker's fault: another may well do it.
-  std::function<AvatarSize(const std::string& avatar)> prepare{};
+  // Long work reports how far it is.
+  std::function<AvatarSize(const std::string& avatar, const Progress& progress)> prepare{};
   std::function<void(const std::string& avatar)> drop{};  // one that prepare() loaded
   std::function<DeviceUse()> use{};
   // The pictures of one session with an avatar that is prepared. Without this function a worker's

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <string_view>
 
 #include "core/log/log.h"
 #include "server/http/as_tuple.h"
@@ -12,11 +14,10 @@ namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-namespace {}  // namespace
-
 ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine,
                                Threads threads, ModelOptions options)
-    : engine_(std::move(engine)),
+    : executor_(executor),
+      engine_(std::move(engine)),
       threads_(threads),
       options_(std::move(options)),
       phase_changed_(executor, asio::steady_timer::time_point::max()),
@@ -88,17 +89,31 @@ asio::awaitable<void> ModelLifecycle::settled() {
     co_await phase_changed_.async_wait(k_tuple);
 }
 
-asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id) {
+asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id, Loading loading) {
+  const WaitingPlace place(waiting_, {id, loading});
   for (;;) {
     if (HeldAvatar known = avatars_.find(id)) co_return known;
     const std::uint64_t dropped_before = dropped_;
-    auto work = [this, &id] { return engine_.prepare(id); };
+    auto work = [this, &id] {
+      return engine_.prepare(
+          id, [this, &id](std::string_view, std::size_t done, std::size_t total) {
+            asio::post(executor_, [this, id, done, total] { tell_waiting(id, done, total); });
+          });
+    };
     const AvatarSize size = co_await threads_.loader.run(std::move(work));
     // A drop that was asked for meanwhile runs after this loading, and may be of this avatar.
     if (dropped_ != dropped_before) continue;
     HeldAvatar held = avatars_.add(id, size);
     drop_surplus();
     co_return held;
+  }
+}
+
+void ModelLifecycle::tell_waiting(const std::string& id, std::size_t done, std::size_t total) {
+  for (const Waiting& one : waiting_) {
+    if (!one.loading) continue;
+    const bool own = one.id == id;
+    one.loading(own ? done : 0, own ? total : 0);
   }
 }
 

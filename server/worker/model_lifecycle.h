@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <list>
 #include <string>
 
 #include "core/base/guarded.h"
@@ -51,8 +53,11 @@ class ModelLifecycle {
   Awaitable<void> wake();
   // Until no start, pause or wake is under way.
   Awaitable<void> settled();
-  // Loads the avatar if it is not loaded. Errors as Engine::prepare.
-  Awaitable<HeldAvatar> avatar(std::string id);
+  // How much of the avatar is made, of how much; 0 of 0 while another one is loaded first.
+  using Loading = std::function<void(std::size_t done, std::size_t total)>;
+  // Loads the avatar if it is not loaded. `loading` is called now and then meanwhile, on the I/O thread.
+  // Errors as Engine::prepare.
+  Awaitable<HeldAvatar> avatar(std::string id, Loading loading = {});
   // For a session with an avatar that it holds; nullptr when the engine has no live media.
   Awaitable<std::shared_ptr<LiveAvatar>> open_live(std::string id, LiveRequest request);
   // Drops avatars that nobody holds any more, beyond the bound. While the I/O loop runs.
@@ -73,9 +78,29 @@ class ModelLifecycle {
   DeviceUse device_use() const;  // of the last sample
 
  private:
+  struct Waiting {
+    const std::string& id;
+    const Loading& loading;
+  };
+
+  // In the list for as long as it lives.
+  struct WaitingPlace {
+    WaitingPlace(std::list<Waiting>& all, const Waiting& one)
+        : all_(all), here_(all.insert(all.end(), one)) {}
+    ~WaitingPlace() { all_.erase(here_); }
+    WaitingPlace(const WaitingPlace&) = delete;
+    WaitingPlace& operator=(const WaitingPlace&) = delete;
+
+   private:
+    std::list<Waiting>& all_;
+    std::list<Waiting>::iterator here_;
+  };
+
   Awaitable<void> load();
+  void tell_waiting(const std::string& id, std::size_t done, std::size_t total);
   void change_to(Phase phase);
 
+  const boost::asio::any_io_executor executor_;
   const Engine engine_;
   const Threads threads_;
   const ModelOptions options_;
@@ -84,8 +109,9 @@ class ModelLifecycle {
   std::string problem_{};
   std::exception_ptr start_problem_{};
   LoadedAvatars avatars_;
-  std::uint64_t dropped_ = 0;  // how many, ever
-  HeldAvatar preloaded_{};     // of sessions that name none: it stays
+  std::list<Waiting> waiting_{};  // for the loader
+  std::uint64_t dropped_ = 0;     // how many, ever
+  HeldAvatar preloaded_{};        // of sessions that name none: it stays
   Guarded<DeviceUse> use_;
 };
 

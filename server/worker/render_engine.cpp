@@ -98,9 +98,9 @@ class Renderer {
     return *model_;
   }
 
-  AvatarSize prepare(const std::string& id) {
+  AvatarSize prepare(const std::string& id, const Progress& progress) {
     if (!loaded(id)) {
-      LoadedBundle opened = open(id);
+      LoadedBundle opened = open(id, progress);
       avatars_.with([&](auto& all) { all.emplace(id, std::move(opened)); });
     }
     const LoadedBundle avatar = *loaded(id);
@@ -140,13 +140,13 @@ class Renderer {
     });
   }
 
-  LoadedBundle open(const std::string& id) const {
+  LoadedBundle open(const std::string& id, const Progress& progress) const {
     const fs::path directory = directory_of(id);
     Bundle avatar =
         as_fault(Code::invalid, [&] { return Bundle::open(directory, options_.limits); });
     return as_fault(Code::failed, [&] {
       const auto latents = latents_.with([](const auto& known) { return known; });
-      avatar.ensure_latents(latents.value(), LatentCache::of_user());
+      avatar.ensure_latents(latents.value(), LatentCache::of_user(), progress);
       const std::uint64_t memory = memory_of(avatar.info(), directory);
       return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), memory};
     });
@@ -200,7 +200,9 @@ Engine render_engine(const RenderEngineOptions& options) {
       .device = options.device,
       .load = [renderer](const Heartbeat&) { renderer->load(); },
       .unload = [renderer] { renderer->unload(); },
-      .prepare = [renderer](const std::string& avatar) { return renderer->prepare(avatar); },
+      .prepare = [renderer](
+                     const std::string& avatar,
+                     const Progress& progress) { return renderer->prepare(avatar, progress); },
       .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
       .use =
           [name] {

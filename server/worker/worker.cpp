@@ -75,7 +75,8 @@ struct Worker::Parts {
         encoders(encoder_threads(options.slots)),
         inference(engine.backend, engine.limits, engine.lanes),
         loop([this] { models.sample_device(); }) {
-    loader.post([] { yield_to_others(); });
+    // Where one session is all that there is, it waits for what is loaded.
+    if (options.slots > 1) loader.post([] { yield_to_others(); });
   }
 
   asio::awaitable<void> start();

@@ -16,6 +16,7 @@
 //    "end": "drained",        sessions end with that error at the first binary frame: "drained" with a
 //                             notice before it, "failed" with 1011
 //    "ready": false,          sessions answer nothing to session.start
+//    "preparing": 5,          before they are ready they report so many steps, 50 ms apart
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
 //                             closes: {"at_s", "worker", "event", "lease", "epoch", "slot"}
 //    "start_error": "failed", sessions answer it with an error of that code, and close
@@ -316,6 +317,13 @@ class FakeWorker {
         socket.offer(error_frame(script_["start_error"].get<std::string>(), "the script says so"));
         socket.close(CloseCode::refused, "");
       } else if (type == "session.start" && script_.value("ready", true)) {
+        const int steps = script_.value("preparing", 0);
+        for (int i = 1; i <= steps && socket.open(); ++i) {
+          socket.offer(preparing_frame(static_cast<std::size_t>(i), 250));
+          asio::steady_timer pause(co_await asio::this_coro::executor,
+                                   std::chrono::milliseconds(50));
+          co_await pause.async_wait(k_tuple);
+        }
         Frame ready = session_ready(place, *object);
         co_await socket.send(std::move(ready));
         begin_media(media, socket, frame->bytes);

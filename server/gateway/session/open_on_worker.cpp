@@ -72,7 +72,8 @@ Opening outcome_of(Frame frame) {
 }
 
 asio::awaitable<Opening> await_ready(OpenRequest request, std::unique_ptr<WebSocket> worker) {
-  const auto until = Signal::Clock::now() + request.options.ready_within;
+  const auto began = Signal::Clock::now();
+  auto until = began + request.options.ready_within;
   for (;;) {
     // The client first: what the worker says to one who is gone does not matter.
     if (request.client.left()) co_return ClientLeft{};
@@ -82,6 +83,10 @@ asio::awaitable<Opening> await_ready(OpenRequest request, std::unique_ptr<WebSoc
       const std::string type = frame->text ? type_of(frame->bytes) : "";
       if (type == frame_type::error) co_return outcome_of(std::move(*frame));
       if (type == frame_type::ready) co_return Ready{std::move(worker), std::move(*frame)};
+      if (type == frame_type::preparing) {
+        until = std::min(Signal::Clock::now() + request.options.ready_within,
+                         began + request.options.prepared_within);
+      }
       request.client.offer(std::move(*frame));
       continue;
     }

@@ -14,10 +14,11 @@ namespace navtalk::server {
 
 struct SessionOptions {
   WorkerTokens worker_tokens{};
-  std::size_t max_sessions = 1000;                        // waiting ones included
-  std::chrono::milliseconds start_within{10'000};         // a client's session.start
-  std::chrono::milliseconds connect_within{5'000};        // to a worker
-  std::chrono::milliseconds ready_within{30'000};         // a worker's session.ready, avatar loaded
+  std::size_t max_sessions = 1000;                  // waiting ones included
+  std::chrono::milliseconds start_within{10'000};   // a client's session.start
+  std::chrono::milliseconds connect_within{5'000};  // to a worker
+  std::chrono::milliseconds ready_within{30'000};  // a worker's session.ready, or its next progress
+  std::chrono::milliseconds prepared_within{600'000};  // its session.ready, however much it reports
   std::chrono::milliseconds client_idle_timeout{40'000};  // pings included
   // A client that does not read gets no pictures after so long, and is disconnected in the end.
   std::chrono::milliseconds slow_video{500}, slow_client{8'000};

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr auto k_progress_every = std::chrono::milliseconds(400);
 constexpr std::size_t k_shown_bytes = 64;     // of what a client made up
 constexpr std::size_t k_logged_bytes = 1000;  // of an error, whatever it quotes
 
@@ -154,7 +155,14 @@ asio::awaitable<void> WorkerSession::start(const std::string& text) {
 
 // The avatar is loaded, the client told, and the session's clock started.
 asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
-  avatar_ = co_await models_.avatar(start.avatar);
+  const auto tell = [this, last = Clock::time_point()](std::size_t done,
+                                                       std::size_t total) mutable {
+    if (Clock::now() - last < k_progress_every) return;
+    last = Clock::now();
+    socket_.offer(preparing_frame(done, total));
+  };
+  const ModelLifecycle::Loading loading = tell;
+  avatar_ = co_await models_.avatar(start.avatar, loading);
   const std::shared_ptr<LiveAvatar> live = co_await models_.open_live(
       start.avatar, {.width = start.width, .kbit_per_s = start.bit_per_s / 1000});
   Json ready = {{"type", frame_type::ready}, {"session", number_}, {"avatar", start.avatar}};

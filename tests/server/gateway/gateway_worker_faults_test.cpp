@@ -90,6 +90,29 @@ TEST_CASE("a worker that gets no session ready is marked failed, not after the f
   CHECK(eventually([&] { return pool.state_of(gpu) == State::failed; }));
 }
 
+TEST_CASE("a worker that reports progress has more time to get a session ready, but not for ever") {
+  const int steps = 20;  // of 50 ms each
+  const Script script(R"({"preparing": 20})");
+  GatewayOptions impatient;
+  impatient.session.ready_within = 600ms;
+  impatient.session.prepared_within = std::chrono::milliseconds(GENERATE(60000, 300));
+  GatewayPool pool({.queue_limit = 0}, impatient);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  if (impatient.session.prepared_within < 1s) {
+    CHECK(client.receive_type("error").at("code") == "no_capacity");
+    CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+    return;
+  }
+  for (int i = 1; i <= steps; ++i) {
+    const auto frame = client.receive_type("session.preparing");
+    CHECK(frame.at("done") == i);
+    CHECK(frame.at("total") == 250);
+  }
+  CHECK(client.receive_json().at("type") == "session.ready");
+}
+
 TEST_CASE(
     "session.end in the same packet as session.start ends the session, and the GPU stays idle") {
   const Script script(R"({"ready": false})");

@@ -117,7 +117,7 @@ class LiveWorker {
     return {.load = [](const Heartbeat&) {},
             .unload = [] {},
             .prepare =
-                [this](const std::string& avatar) {
+                [this](const std::string& avatar, const Progress&) {
                   if (avatar == "theo") loaded.acquire();
                   return AvatarSize{320, 240, 25};
                 },

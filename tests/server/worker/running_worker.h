@@ -24,6 +24,8 @@ struct EngineScript {
   std::atomic<bool> hold_load = false, hold_prepare = false, hold_use = false, fail_load = false;
   std::atomic<int> loads = 0, unloads = 0;
   std::atomic<std::chrono::milliseconds> load_takes{};
+  std::atomic<int> prepare_steps = 0;  // that are reported
+  std::atomic<std::chrono::milliseconds> prepare_step_takes{};
   std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
   Guarded<std::vector<std::string>> prepared, dropped;
 };
@@ -38,7 +40,11 @@ inline Engine engine_of(EngineScript& script) {
               },
           .unload = [&script] { ++script.unloads; },
           .prepare =
-              [&script](const std::string& avatar) {
+              [&script](const std::string& avatar, const Progress& progress) {
+                for (int i = 0; i < script.prepare_steps; ++i) {
+                  progress("latents", static_cast<std::size_t>(i) + 1, 250);
+                  std::this_thread::sleep_for(script.prepare_step_takes.load());
+                }
                 if (script.hold_prepare) script.go.acquire();
                 script.prepared.with([&](auto& ids) { ids.push_back(avatar); });
                 if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");

@@ -33,6 +33,32 @@ TEST_CASE("a session is answered, and its slot is free afterwards") {
   CHECK_THAT(metrics, Catch::Contains("navtalk_worker_sessions_total 1"));
 }
 
+TEST_CASE("all who wait for the loader are told how far it is, each of its own avatar") {
+  EngineScript script;
+  Running worker(script, {.slots = 2});
+  REQUIRE(worker.becomes("idle"));
+  script.prepare_steps = 4;
+  script.prepare_step_takes = 500ms;
+  SocketClient first(worker.url(), session("a", 1));
+  first.send(R"({"type":"session.start","avatar":"bob"})");
+  auto told = first.receive_json();
+  CHECK(told.at("type") == "session.preparing");
+  CHECK(told.at("done") == 1);
+  CHECK(told.at("total") == 250);
+  SocketClient second(worker.url(), session("b", 2));
+  second.send(R"({"type":"session.start","avatar":"eve"})");
+  told = second.receive_json();
+  CHECK(told.at("type") == "session.preparing");
+  CHECK(told.at("total") == 0);  // bob's
+  CHECK(first.receive_type("session.ready").at("avatar") == "bob");
+  do {
+    told = second.receive_json();
+  } while (told.at("type") == "session.preparing" && told.at("total") == 0);
+  CHECK(told.at("type") == "session.preparing");
+  CHECK(told.at("total") == 250);  // its own
+  CHECK(second.receive_type("session.ready").at("avatar") == "eve");
+}
+
 TEST_CASE("the slot of a client that disconnects is free afterwards") {
   EngineScript script;
   Running worker(script);
