@@ -151,6 +151,37 @@ class Ticks(unittest.TestCase):
         self.assertEqual([line.get("gpu") for line in errors if "gpu" in line], [row["id"]], errors)
         self.assertTrue(all("API key" in line["message"] for line in errors), errors)
 
+    def test_costs_and_budgets_are_told(self):
+        row = self.serving_pod()
+        # As if it had been made an hour ago.
+        self.sql("UPDATE paid_spans SET started_at = started_at - 3600000000")
+        cost = self.pool.json("pool", "cost", "--days", "2")
+        self.assertAlmostEqual(cost["usd"], row["usd_per_hour"], delta=0.2 * row["usd_per_hour"])
+        self.assertAlmostEqual(sum(day["usd"] for day in cost["days"]), cost["usd"], delta=0.001)
+        self.assertEqual(({day["provider"] for day in cost["days"]}, cost["used_usd"], cost["budgets"]), ({"cloud"}, 0, []))
+
+        self.pool.environment["NAVTALK_POOL_BUDGET_USD_PER_MONTH"] = "0.000001"
+        warned = [[line for line in self.pool.tick() if "budget" in line] for _ in range(2)]
+        self.assertEqual([len(lines) for lines in warned], [1, 0], warned)
+        self.assertEqual((warned[0][0]["budget"], warned[0][0]["percent"]), ("month", "100"))
+        (event,) = [event for event in self.pool.json("pool", "events")["events"] if event["who"] == "budget"]
+        self.assertIn("100 %", event["why"])
+        (budget,) = self.pool.json("pool", "cost")["budgets"]
+        self.assertEqual((budget["period"], budget["budget_usd"]), ("month", 0.000001))
+        self.assertGreater(budget["spent_usd"], 0)
+
+        def printed(*arguments):
+            return subprocess.run(self.pool.command("pool", "cost", *arguments), env=self.pool.environment, capture_output=True, text=True, timeout=60)
+
+        lines = printed("--csv", "--by", "provider").stdout.splitlines()
+        self.assertEqual(lines[0], "provider,gpu_hours,usd,sessions,session_hours,used_usd")
+        self.assertRegex(lines[1], r"^cloud,[01]\.\d{4},\d\.\d{4},0,0\.0000,0\.0000$")
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(printed().stdout, r"(?s)DAY .*USD.*cloud.*of 0\.00 USD spent")
+        wrong = printed("--csv", "--json")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn("--csv", wrong.stderr)
+
     def interrupt(self, call, *arguments):
         """Ctrl-C while Runpod is silent to that call; the exit status, and how long it took to end."""
         self.pool.script("/faults", {"call": call, "how": "hang"})

@@ -28,8 +28,9 @@ TEST_CASE("with a port of their own, operators' routes are there and nowhere els
   };
   // A key is not even judged on the users' port.
   for (const Row& row : {Row{"/v1/pool", 404, 200, 401}, Row{"/v1/pool/events", 404, 200, 401},
-                         Row{"/metrics", 404, 200, 401}, Row{"/operator", 404, 200, 200},
-                         Row{"/", 200, 404, 404}, Row{"/client/page/operator.js", 200, 200, 200},
+                         Row{"/v1/pool/cost", 404, 200, 401}, Row{"/metrics", 404, 200, 401},
+                         Row{"/operator", 404, 200, 200}, Row{"/", 200, 404, 404},
+                         Row{"/client/page/operator.js", 200, 200, 200},
                          Row{"/v1/avatars", 200, 404, 401}, Row{"/v1/realtime", 426, 404, 404},
                          Row{"/healthz", 200, 200, 200}, Row{"/readyz", 200, 200, 200}}) {
     INFO(row.path);

@@ -54,15 +54,47 @@ TEST_CASE("an operator sees the pool, adds, drains and removes GPUs over HTTP") 
   CHECK(pool.operate("GET", "/v1/pool/events?after=x").status == 400);
 }
 
+TEST_CASE("operators see costs and budgets over HTTP and in /metrics") {
+  GatewayOptions options;
+  options.budgets = {.usd_per_day = 5};
+  GatewayPool pool({}, options);
+  pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_type("session.ready").is_object());
+  const Got cost = pool.operate("GET", "/v1/pool/cost?days=3");
+  REQUIRE(cost.status == 200);
+  CHECK(cost.body.at("tenants").size() == 1);
+  CHECK(cost.body.at("usd") == 0);
+  CHECK(cost.body.at("budgets").at(0).at("budget_usd") == 5);
+  CHECK(pool.operate("GET", "/v1/pool/cost").status == 200);
+  for (const char* days : {"0", "401", "-1", "x"}) {
+    INFO(days);
+    CHECK(pool.operate("GET", std::string("/v1/pool/cost?days=") + days).status == 400);
+  }
+  const std::string metrics = ask("GET", pool.url() + "/metrics").text;
+  CHECK_THAT(metrics, Catch::Contains("navtalk_pool_budget_usd{period=\"day\"} 5"));
+  CHECK_THAT(metrics, Catch::Contains("navtalk_pool_spent_usd{period=\"day\"} 0"));
+  CHECK_THAT(metrics, !Catch::Contains("period=\"month\""));
+}
+
 TEST_CASE("everything under /v1/pool needs the operator's key, whatever it is") {
   GatewayPool pool;
   const Gpu gpu = pool.add_dead_worker();
   const std::string gpus = "/v1/pool/gpus", one = gpus + "/" + gpu.id.text;
-  const Headers routes = {
-      {"GET", "/v1/pool"},     {"GET", "/v1/pool/"},       {"GET", "/v1/%70ool"},
-      {"GET", "/v1/pool?a=b"}, {"GET", "/v1/pool/events"}, {"GET", "/v1/pool/nothing"},
-      {"POST", gpus},          {"POST", one + "/drain"},   {"POST", one + "/undrain"},
-      {"POST", one + "/wake"}, {"POST", one + "/pause"},   {"DELETE", one}};
+  const Headers routes = {{"GET", "/v1/pool"},
+                          {"GET", "/v1/pool/"},
+                          {"GET", "/v1/%70ool"},
+                          {"GET", "/v1/pool?a=b"},
+                          {"GET", "/v1/pool/events"},
+                          {"GET", "/v1/pool/nothing"},
+                          {"GET", "/v1/pool/cost"},
+                          {"POST", gpus},
+                          {"POST", one + "/drain"},
+                          {"POST", one + "/undrain"},
+                          {"POST", one + "/wake"},
+                          {"POST", one + "/pause"},
+                          {"DELETE", one}};
   const std::vector<Headers> strangers = {
       {},
       {{"Authorization", "Bearer "}},

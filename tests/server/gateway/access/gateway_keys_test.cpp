@@ -33,6 +33,7 @@ TEST_CASE("with keys every route asks for the role that it needs") {
                       {"GET", "/metrics", 401, 403, 200, 200},
                       {"GET", "/v1/pool", 401, 403, 200, 200},
                       {"GET", "/v1/pool/events", 401, 403, 200, 200},
+                      {"GET", "/v1/pool/cost", 401, 403, 200, 200},
                       {"GET", "/v1/nothing", 401, 404, 404, 404},
                       {"GET", "/v1/client-tokens", 401, 405, 405, 405},
                       {"GET", "/v1/realtime", 426, 426, 426, 426},
