@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/text/number.h"
+#include "core/text/printable.h"
+
 namespace navtalk::runpod {
 namespace {
 
@@ -44,7 +48,27 @@ int rank(Availability availability) {
   return 3;
 }
 
+bool within_limit(const Candidate& candidate, const Preferences& preferences,
+                  const Catalog& catalog) {
+  const auto limit = preferences.max_usd_per_hour.find(candidate.gpu_type);
+  if (limit == preferences.max_usd_per_hour.end()) return true;
+  const std::optional<double> usd = price(candidate, catalog);
+  return usd && *usd <= limit->second;
+}
+
 }  // namespace
+
+std::pair<std::string, double> parse_price_limit(const std::string& text) {
+  const std::size_t sign = text.rfind('=');
+  const auto usd =
+      sign == std::string::npos ? std::nullopt : parse_number<double>(text.substr(sign + 1));
+  if (sign == 0 || !usd || !(*usd > 0) || *usd > 1e6) {
+    throw Error(Code::invalid, "'" + printable(text) +
+                                   "' is no limit of a price: write a GPU type and dollars per "
+                                   "hour, as in \"RTX 4090=0.80\"");
+  }
+  return {text.substr(0, sign), *usd};
+}
 
 std::string describe(const Candidate& candidate) {
   const std::string& center = candidate.data_center;
@@ -65,6 +89,9 @@ std::vector<Candidate> candidates(const Preferences& preferences, const Catalog&
                        return rank(stock(a, catalog)) < rank(stock(b, catalog));
                      });
   }
+  std::erase_if(all, [&](const Candidate& candidate) {
+    return !within_limit(candidate, preferences, catalog);
+  });
   std::stable_partition(all.begin(), all.end(), [&](const Candidate& candidate) {
     return stock(candidate, catalog) != Availability::none;
   });

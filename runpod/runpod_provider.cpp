@@ -148,6 +148,11 @@ Outcome RunpodProvider::create(const Gpu& gpu, const std::stop_token& stop) {
     return NoCapacity{"Runpod refused this account a moment ago; creation is paused", paused};
   }
   const std::vector<Candidate> all = ordered_candidates(stop);
+  if (all.empty()) {
+    return NoCapacity{
+        "no GPU type at Runpod is known to cost as little as runpod.max_usd_per_type wants",
+        options_.catalog_age};
+  }
   CreateAttempt attempt;
   for (const Candidate& candidate : all) {
     if (attempt.asked == options_.tries_per_create) break;

@@ -9,6 +9,7 @@
 #include "core/config/keys.h"
 #include "core/text/printable.h"
 #include "gpu/device/device.h"
+#include "runpod/candidates.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -34,11 +35,26 @@ void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found
                                 where(reading, "pool.cloud"), cloud,
                                 pods.image.empty() ? "runpod.image" : "runpod.gpu_types"));
   }
+  const auto look_at_type = [&](const char* key, const std::string& type) {
+    if (std::find(pods.gpu_types.begin(), pods.gpu_types.end(), type) != pods.gpu_types.end())
+      return;
+    found.push_back(fmt::format("{} names '{}', which runpod.gpu_types lacks", where(reading, key),
+                                printable(type)));
+  };
   for (const std::string& type : pods.allow_unknown_price) {
-    if (std::find(pods.gpu_types.begin(), pods.gpu_types.end(), type) == pods.gpu_types.end()) {
-      found.push_back(fmt::format("{} names '{}', which runpod.gpu_types lacks",
-                                  where(reading, "runpod.allow_unknown_price"), printable(type)));
+    look_at_type("runpod.allow_unknown_price", type);
+  }
+  for (const std::string& text : pods.max_usd_per_type) {
+    try {
+      look_at_type("runpod.max_usd_per_type", runpod::parse_price_limit(text).first);
+    } catch (const Error& error) {
+      found.push_back(where(reading, "runpod.max_usd_per_type") + ": " + error.message());
     }
+  }
+  if (!pods.volume.empty() && pods.data_centers.size() != 1) {
+    found.push_back(fmt::format(
+        "{} is in one data centre, so no pod elsewhere can mount it: name that one alone in {}",
+        where(reading, "runpod.volume"), where(reading, "runpod.data_centers")));
   }
   if (pods.proxy_url.find("{pod}") == std::string::npos) {
     found.push_back(

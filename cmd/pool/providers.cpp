@@ -36,6 +36,14 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   options.pool_id = identity.id;
   options.preferences = {
       .gpu_types = cloud.gpu_types, .clouds = cloud.clouds, .data_centers = cloud.data_centers};
+  for (const std::string& text : cloud.max_usd_per_type) {
+    options.preferences.max_usd_per_hour.insert_or_assign(runpod::parse_price_limit(text).first,
+                                                          runpod::parse_price_limit(text).second);
+  }
+  options.min_cuda = cloud.min_cuda;
+  options.registry = cloud.registry;
+  options.volume_id = cloud.volume;
+  if (!cloud.volume.empty()) options.volume_path = cloud.volume_path;
   options.image = cloud.image;
   options.creates = has_cloud(config);
   options.allow_unknown_price = cloud.allow_unknown_price;

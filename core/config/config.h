@@ -69,6 +69,10 @@ struct Config {
     std::vector<std::string> data_centers;
     std::vector<std::string> clouds = {"SECURE"};
     std::vector<std::string> allow_unknown_price;  // GPU types, although max_usd_per_hour is set
+    std::vector<std::string> max_usd_per_type;     // "RTX 4090=0.80"
+    std::string min_cuda;                          // of the host's driver; empty: any
+    std::string registry;  // id of credentials kept at Runpod; empty: a public image
+    std::string volume, volume_path = "/models";  // a network volume's id; empty: none
     int slots = 1;
     int disk_gb = 40;
     int ready_timeout_s = 1200;

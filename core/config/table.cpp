@@ -194,6 +194,32 @@ const std::vector<ConfigKey>& config_keys() {
                   "while pool.max_usd_per_hour is set.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.allow_unknown_price; }},
       {.section = "runpod",
+       .name = "max_usd_per_type",
+       .meaning = "Maximum prices per hour by GPU type, such as \"RTX 4090=0.80\". A type is not "
+                  "created where it costs\n"
+                  "more, or where the catalog has no price for it. Types without an entry have no "
+                  "limit of their own.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.max_usd_per_type; }},
+      {.section = "runpod",
+       .name = "min_cuda",
+       .meaning = "Minimum CUDA version of the host's driver, such as 13.0. Empty: any.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.min_cuda; }},
+      {.section = "runpod",
+       .name = "registry",
+       .meaning = "Id of the credentials for a private image, which Runpod keeps. Empty: the image "
+                  "is public.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.registry; }},
+      {.section = "runpod",
+       .name = "volume",
+       .meaning = "Id of a network volume that every pod mounts. It is in one data centre, which "
+                  "data_centers has to name\n"
+                  "alone. Empty: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.volume; }},
+      {.section = "runpod",
+       .name = "volume_path",
+       .meaning = "Where pods mount that volume.",
+       .member = [](Config& config) -> ConfigMember { return &config.runpod.volume_path; }},
+      {.section = "runpod",
        .name = "slots",
        .meaning = "Sessions that one cloud GPU holds at once.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.slots; },

@@ -80,6 +80,12 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
       {"[runpod]\nproxy_url = 'http://127.0.0.1'", "runpod.proxy_url (n.toml:2)"},
       {"[runpod]\ngpu_types = ['A40']\nallow_unknown_price = ['A41']",
        "runpod.allow_unknown_price (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
+      {"[runpod]\ngpu_types = ['A40']\nmax_usd_per_type = ['A41=1']",
+       "runpod.max_usd_per_type (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
+      {"[runpod]\ngpu_types = ['A40']\nmax_usd_per_type = ['A40: 1']",
+       "runpod.max_usd_per_type (n.toml:3): 'A40: 1' is no limit of a price"},
+      {"[runpod]\nvolume = 'v'\ndata_centers = ['a', 'b']",
+       "runpod.volume (n.toml:2) is in one data centre"},
   }));
   const TemporaryDirectory top;
   std::ofstream(top / "n.toml") << row.file << "\n";

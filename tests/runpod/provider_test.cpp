@@ -188,6 +188,57 @@ TEST_CASE("the expected price is that of the candidate which is asked next") {
   CHECK(scene.provider.expected_usd_per_hour() == 2.5);
 }
 
+TEST_CASE("a type above its own limit is not asked, and neither is one without a price") {
+  RunpodServer server;
+  runpod::ProviderOptions options = quick_options(server);
+  const auto asked_with = [&](std::map<std::string, double> limits) {
+    options.preferences.max_usd_per_hour = std::move(limits);
+    runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+    const std::size_t before = candidates_asked(server).size();
+    const Outcome outcome = provider.create(row("x" + std::to_string(before)), k_never);
+    const auto all = candidates_asked(server);
+    return std::pair(outcome, all.size() > before ? all.back() : "");
+  };
+  CHECK(asked_with({{"RTX 4090", 0.44}}).second.starts_with("RTX 4090"));
+  const auto dearer = asked_with({{"RTX 4090", 0.43}});
+  CHECK(dearer.second.starts_with("H100"));
+  const auto none = asked_with({{"RTX 4090", 0.43}, {"H100", 2.49}});
+  CHECK(none.second.empty());
+  CHECK_THAT(is<NoCapacity>(none.first).message, Catch::Contains("runpod.max_usd_per_type"));
+  options.preferences.gpu_types = {"RTX 9999"};
+  CHECK(asked_with({{"RTX 9999", 100}}).second.empty());
+}
+
+TEST_CASE("a limit of a price is a type and dollars, and nothing else") {
+  const auto limit = runpod::parse_price_limit("RTX 4090=0.80");
+  CHECK(limit.first == "RTX 4090");
+  CHECK(limit.second == 0.8);
+  CHECK(runpod::parse_price_limit("A=B=2").first == "A=B");
+  for (const char* text : {"", "RTX 4090", "=1", "RTX 4090=", "RTX 4090=x", "RTX 4090=0",
+                           "RTX 4090=-1", "RTX 4090=nan", "RTX 4090=1e9"}) {
+    INFO(text);
+    const Error error = test::error_of([&] { runpod::parse_price_limit(text); });
+    CHECK(error.code() == Code::invalid);
+    CHECK_THAT(error.message(), Catch::Contains("RTX 4090=0.80"));
+  }
+}
+
+TEST_CASE("a pod is ordered with its registry, its CUDA version and its volume") {
+  RunpodServer server;
+  runpod::ProviderOptions options = quick_options(server);
+  options.registry = "credentials-1";
+  options.min_cuda = "13.0";
+  options.volume_id = "volume-1";
+  options.volume_path = "/models";
+  options.preferences.data_centers = {"EU-RO-1"};
+  runpod::RunpodProvider provider(options, runpod::ApiKey("not-a-key"));
+  is<Done>(provider.create(row("a"), k_never));
+  const json order = last_order(server);
+  CHECK(order["registry"] == "credentials-1");
+  CHECK(order["gpu"]["minCudaVersion"] == "13.0");
+  CHECK_THAT(order.dump(), Catch::Contains("volume-1") && Catch::Contains("/models"));
+}
+
 TEST_CASE("a candidate above what the spending cap leaves is not asked") {
   RunpodServer server;
   server.full({"RTX 4090|*|*"});
