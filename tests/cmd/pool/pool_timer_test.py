@@ -158,7 +158,7 @@ class Ticks(unittest.TestCase):
         cost = self.pool.json("pool", "cost", "--days", "2")
         self.assertAlmostEqual(cost["usd"], row["usd_per_hour"], delta=0.2 * row["usd_per_hour"])
         self.assertAlmostEqual(sum(day["usd"] for day in cost["days"]), cost["usd"], delta=0.001)
-        self.assertEqual(({day["provider"] for day in cost["days"]}, cost["used_usd"], cost["budgets"]), ({"cloud"}, 0, []))
+        self.assertEqual(({day["provider"] for day in cost["days"]}, cost["used_usd"], cost["budgets"]), ({"runpod"}, 0, []))
 
         self.pool.environment["NAVTALK_POOL_BUDGET_USD_PER_MONTH"] = "0.000001"
         warned = [[line for line in self.pool.tick() if "budget" in line] for _ in range(2)]
@@ -175,9 +175,9 @@ class Ticks(unittest.TestCase):
 
         lines = printed("--csv", "--by", "provider").stdout.splitlines()
         self.assertEqual(lines[0], "provider,gpu_hours,usd,sessions,session_hours,used_usd")
-        self.assertRegex(lines[1], r"^cloud,[01]\.\d{4},\d\.\d{4},0,0\.0000,0\.0000$")
+        self.assertRegex(lines[1], r"^runpod,[01]\.\d{4},\d\.\d{4},0,0\.0000,0\.0000$")
         self.assertEqual(len(lines), 2)
-        self.assertRegex(printed().stdout, r"(?s)DAY .*USD.*cloud.*of 0\.00 USD spent")
+        self.assertRegex(printed().stdout, r"(?s)DAY .*USD.*runpod.*of 0\.00 USD spent")
         wrong = printed("--csv", "--json")
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
         self.assertIn("--csv", wrong.stderr)
