@@ -135,11 +135,17 @@ class Nothing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module = types.ModuleType(spec.name)
         module.__path__ = []
         module.__version__ = "0.26.0"
-        module.__getattr__ = lambda name: type(name, (), {})
+        module.__getattr__ = self.attribute
         return module
 
     def exec_module(self, module):
         pass
+
+    @staticmethod
+    def attribute(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
 
 
 class Original:

@@ -16,10 +16,8 @@ inline const DwposeConfig k_small_dwpose{.stem = {2, 4, 6},
                                          .hidden = 10,
                                          .expanded = 14,
                                          .attention = 6};
-inline const S3fdConfig k_small_s3fd{.widths = {4, 6, 8, 10, 12},
-                                     .dense = {14, 16},
-                                     .sixth = {6, 8},
-                                     .seventh = {4, 6}};
+inline const S3fdConfig k_small_s3fd{
+    .widths = {4, 6, 8, 10, 12}, .dense = {14, 16}, .sixth = {6, 8}, .seventh = {4, 6}};
 
 inline std::filesystem::path write_dwpose(const std::filesystem::path& models,
                                           const std::string& without = {}) {
@@ -32,16 +30,15 @@ inline std::filesystem::path write_dwpose(const std::filesystem::path& models,
 inline std::filesystem::path write_s3fd(const std::filesystem::path& models, bool sees_faces = true,
                                         const std::string& without = {}) {
   const auto file = models / "s3fd.safetensors";
-  write_random_net(
-      file, expected_s3fd(k_small_s3fd), without,
-      [&](const TensorInfo& info, std::vector<float>& values) {
-        if (info.name == "conv1_1.weight")  // a picture's values are tens
-          for (float& value : values) value /= 60;
-        if (info.name.find("_mbox_conf.bias") == std::string::npos) return;
-        const bool finest = values.size() == 4;
-        std::fill(values.begin(), values.end(), 0.0F);
-        values.back() = sees_faces && !finest ? 3 : -1000;
-      });
+  write_random_net(file, expected_s3fd(k_small_s3fd), without,
+                   [&](const TensorInfo& info, std::vector<float>& values) {
+                     if (info.name == "conv1_1.weight")  // a picture's values are tens
+                       for (float& value : values) value /= 60;
+                     if (info.name.find("_mbox_conf.bias") == std::string::npos) return;
+                     const bool finest = values.size() == 4;
+                     std::fill(values.begin(), values.end(), 0.0F);
+                     values.back() = sees_faces && !finest ? 3 : -1000;
+                   });
   return file;
 }
 

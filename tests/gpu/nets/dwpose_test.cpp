@@ -51,8 +51,8 @@ class PoseFormula {
   at::Tensor get(const std::string& name) const { return tensors_.at(name).to(at::kDouble); }
   at::Tensor unit(const std::string& name, const at::Tensor& x, std::int64_t stride = 1) const {
     const at::Tensor weight = get(name + ".conv.weight");
-    const at::Tensor y = at::conv2d(x, weight, {}, stride, weight.size(2) / 2, 1,
-                                    x.size(1) / weight.size(1));
+    const at::Tensor y =
+        at::conv2d(x, weight, {}, stride, weight.size(2) / 2, 1, x.size(1) / weight.size(1));
     return at::silu(at::batch_norm(y, get(name + ".bn.weight"), get(name + ".bn.bias"),
                                    get(name + ".bn.running_mean"), get(name + ".bn.running_var"),
                                    false, 0.1, 1e-5, false));
