@@ -281,6 +281,14 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --bbox-shift")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --extra-margin")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --parsing-mode")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -805,6 +813,14 @@ _navtalk() {
       _navtalk_paths -f
       return
       ;;
+    "navtalk avatar prepare --bbox-shift")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --extra-margin")
+      :
+      return
+      ;;
     "navtalk avatar prepare --parsing-mode")
       _navtalk_words 'jaw raw neck none'
       return
@@ -1151,7 +1167,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --parsing-mode --left-cheek-width --right-cheek-width --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -114,13 +114,15 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l output -s o -x -a '(__fi
 complete -c navtalk -n '__navtalk_at avatar prepare' -l id -x -d 'The avatar\'s id; default: the output folder\'s name'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-box -x -d 'Where the face is in every frame, from the brow to just below the chin, instead of finding it'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-boxes -r -F -d 'The same frame by frame: {"boxes": [[x1,y1,x2,y2] or null, ...]}'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l bbox-shift -x -d 'How many pixels lower MuseTalk\'s landmarks put the bridge of the nose, on which the box is centred; default: 0'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l extra-margin -x -d 'How many pixels below the chin of MuseTalk\'s landmarks the box ends; default: 10'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l parsing-mode -x -a 'jaw raw neck none' -d 'What of the face is replaced, by MuseTalk\'s face parsing: jaw, raw or neck; none: an ellipse. Default: jaw where the model has a face parsing'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l left-cheek-width -x -d 'Of the middle, left of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l right-cheek-width -x -d 'Of the middle, right of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames per second of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l loop -d 'Play the clip from its start again, not forwards and backwards'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l voice -x -a '(__navtalk_first voices)' -d 'espeak-ng\'s voice for text that this avatar speaks'
-complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, for latents and masks'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder, for faces, masks and latents'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l no-latents -d 'Compute no latents: they are computed at the first use of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an existing avatar'
 complete -c navtalk -n '__navtalk_at avatar show' -l preview -r -F -d 'PNG to write: a frame with the face\'s box, what is replaced, and its seam'
@@ -136,7 +138,6 @@ complete -c navtalk -n '__navtalk_at pool' -a pause -d 'Pause an idle GPU: it is
 complete -c navtalk -n '__navtalk_at pool' -a remove -d 'Destroy a GPU without sessions, or unregister a worker'
 complete -c navtalk -n '__navtalk_at pool' -a events -d 'Show the changes of the pool\'s GPUs, when and why'
 complete -c navtalk -n '__navtalk_at pool' -a audit -d 'Compare Runpod\'s bill with what the pool recorded'
-complete -c navtalk -n '__navtalk_at pool' -a cost -d 'Show what GPUs cost, by day, provider and tenant'
 complete -c navtalk -n '__navtalk_at pool status' -l watch -d 'Repeat until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool status' -l every -x -d 'Seconds between two repetitions (default 2)'
 complete -c navtalk -n '__navtalk_at pool scale' -l dry-run -d 'Print the plan and its reasons, and change nothing'
@@ -158,9 +159,6 @@ complete -c navtalk -n '__navtalk_at pool events' -l limit -x -d 'Maximum number
 complete -c navtalk -n '__navtalk_at pool events' -l follow -d 'Continue with new events until Ctrl-C'
 complete -c navtalk -n '__navtalk_at pool audit' -l days -x -d 'The last N days (UTC), including today (default 7)'
 complete -c navtalk -n '__navtalk_at pool audit' -l tolerance -x -d 'Fraction by which a bill may exceed the record (default 0.05)'
-complete -c navtalk -n '__navtalk_at pool cost' -l days -x -d 'The last N days (UTC), including today (default 7)'
-complete -c navtalk -n '__navtalk_at pool cost' -l by -x -a 'day provider tenant' -d 'day, provider or tenant (default day)'
-complete -c navtalk -n '__navtalk_at pool cost' -l csv -d 'Print CSV with a heading instead of a table'
 complete -c navtalk -n '__navtalk_at key' -a create -d 'Make an API key and print it, once'
 complete -c navtalk -n '__navtalk_at key' -a list -d 'Show the API keys, without what is secret'
 complete -c navtalk -n '__navtalk_at key' -a revoke -d 'Make an API key invalid, for good'

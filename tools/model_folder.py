@@ -226,6 +226,8 @@ def load_weights(folder, files):
                 with path.open("rb") as file:
                     zip_form = file.read(4) == b"PK\x03\x04"
                 state = torch.load(path, map_location="cpu", weights_only=True, mmap=zip_form)
+            # Trainings wrap it.
+            state = state.get("state_dict", state)
             return {k: v.float() for k, v in state.items()}
     raise SystemExit(f"{folder}: neither {files[0]} nor {files[1]} is there")
 

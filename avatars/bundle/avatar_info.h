@@ -19,7 +19,7 @@ struct AvatarInfo {
   FrameRate fps = 25;
   std::int64_t frames = 0;
   std::int64_t faceless_frames = 0;
-  std::string face_source;  // "cascade", "box"; the MuseTalk face networks add "musetalk"
+  std::string face_source;                    // "dwpose", "cascade", "box"
   std::string mask_source = k_built_in_mask;  // or "musetalk-jaw", "musetalk-raw", "musetalk-neck"
   std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents
   bool loop = false;           // the last frame leads to the first

@@ -90,19 +90,6 @@ Box landmark_box(const FaceSquare& face, const Clip& clip) {
           std::min(clip.height(), y + height + k_chin_margin)};
 }
 
-void refuse_small(const FaceBoxes& boxes) {
-  std::vector<int> widths;
-  for (const auto& box : boxes)
-    if (box) widths.push_back(box->width());
-  std::nth_element(widths.begin(), widths.begin() + std::ssize(widths) / 2, widths.end());
-  const int width = widths[widths.size() / 2];
-  if (width < k_least_face_pixels)
-    throw Error(Code::invalid,
-                fmt::format("the face is too small: {} pixels wide, at least {} are needed; use a "
-                            "larger or closer picture",
-                            width, k_least_face_pixels));
-}
-
 }  // namespace
 
 CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories)
@@ -140,9 +127,7 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& p
   FaceBoxes boxes;
   for (const auto& face : smooth_faces(follow_face(best, fps), fps))
     boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);
-  refuse_small(boxes);
-  for (auto& box : boxes)  // a face that is leaving the picture
-    if (box && std::min(box->width(), box->height()) < k_least_face_pixels / 2) box.reset();
+  refuse_small_faces(boxes);
   return boxes;
 }
 

@@ -20,6 +20,10 @@ using FaceBoxes = std::vector<std::optional<Box>>;
 // Faces narrower or lower than this have no mouth to speak of; sources refuse them.
 inline constexpr int k_least_face_pixels = 40;
 
+// Error{invalid} when the median width of the faces is less than that. Otherwise takes the frames' faces away that are less than half
+// as wide or high: they are leaving the picture. At least one box is there.
+void refuse_small_faces(FaceBoxes& boxes);
+
 class FaceSource {
  public:
   virtual ~FaceSource() = default;

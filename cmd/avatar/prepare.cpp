@@ -50,6 +50,18 @@ void add_avatar_prepare(Commands& commands) {
                   "The same frame by frame: {\"boxes\": [[x1,y1,x2,y2] or null, ...]}")
       ->type_name("FILE");
   command
+      .add_option("--bbox-shift", options->bbox_shift,
+                  "How many pixels lower MuseTalk's landmarks put the bridge of the nose, on which "
+                  "the box is centred; default: 0")
+      ->type_name("N")
+      ->check(CLI::Range(-1000, 1000));
+  command
+      .add_option(
+          "--extra-margin", options->extra_margin,
+          "How many pixels below the chin of MuseTalk's landmarks the box ends; default: 10")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+  command
       .add_option(
           "--parsing-mode", options->parsing_mode,
           "What of the face is replaced, by MuseTalk's face parsing: jaw, raw or neck; none: an "
@@ -75,7 +87,7 @@ void add_avatar_prepare(Commands& commands) {
       ->type_name("VOICE");
   command
       .add_option("--models", options->models,
-                  "MuseTalk's checkpoint folder, for latents and masks")
+                  "MuseTalk's checkpoint folder, for faces, masks and latents")
       ->type_name("DIR");
   command.add_flag("--no-latents", options->no_latents,
                    "Compute no latents: they are computed at the first use of the avatar");

@@ -12,7 +12,7 @@ namespace navtalk::cmd {
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models;
   std::string id, face_box, voice, parsing_mode;
-  std::optional<int> left_cheek_width, right_cheek_width;
+  std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin;
   FrameRate fps = 25;
   bool loop = false, no_latents = false, force = false;
 };

@@ -16,6 +16,13 @@ std::uintmax_t bytes_in(const std::filesystem::path& directory) {
   return sum;
 }
 
+std::string face_source_text(const std::string& source) {
+  if (source == "box") return "a given box";
+  if (source == "cascade") return "the built-in finder (cascade)";
+  if (source == "dwpose") return "MuseTalk's landmarks (dwpose)";
+  return source;
+}
+
 double duration_s(const AvatarInfo& info) { return info.fps.seconds(info.frames); }
 
 }  // namespace
@@ -51,7 +58,7 @@ void print_avatar(Context& context, const AvatarInfo& info,
   out.print("length    {}, {:.2f} s{}\n", counted(info.frames, "frame"), duration_s(info),
             info.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
-  out.print("face      from {}\n", info.face_source == "box" ? "a given box" : info.face_source);
+  out.print("face      from {}\n", face_source_text(info.face_source));
   out.print("mask      from {}\n",
             info.mask_source == k_built_in_mask ? "an ellipse" : info.mask_source);
   if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "avatars/faces/given_faces.h"
+#include "avatars/faces/landmark_faces.h"
 #include "avatars/faces/parsed_masks.h"
 #include "avatars/prepare/prepare.h"
 #include "cmd/avatar/report.h"
@@ -13,6 +14,7 @@
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
+#include "core/log/log.h"
 #include "core/text/number.h"
 #include "gpu/model/model_files.h"
 
@@ -44,14 +46,43 @@ Box parse_face_box(const std::string& text) {
   return {number[0], number[1], number[0] + number[2], number[1] + number[3]};
 }
 
-std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options) {
+// By MuseTalk's landmarks where the model has both of their networks; null: the built-in finder.
+std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
+                                         const std::optional<std::filesystem::path>& models) {
+  const bool asked = options.bbox_shift || options.extra_margin;
+  if (asked && !models)
+    throw Error(Code::not_found,
+                "--bbox-shift and --extra-margin need a model: name its folder with --models");
+  if (!models) return nullptr;
+  const bool landmarks = find_weights(*models, Net::dwpose).has_value();
+  const bool detector = find_weights(*models, Net::s3fd).has_value();
+  if (!asked && !(landmarks && detector)) {
+    if (landmarks || detector)
+      log::warn(fmt::format(
+          "the built-in face finder is used: {} has {} and not {}; MuseTalk's "
+          "boxes need both",
+          models->string(), landmarks ? "DWPose" : "S3FD", landmarks ? "S3FD" : "DWPose"));
+    return nullptr;
+  }
+  LandmarkBoxOptions box;
+  box.bbox_shift = options.bbox_shift.value_or(box.bbox_shift);
+  box.extra_margin = options.extra_margin.value_or(box.extra_margin);
+  return std::make_shared<LandmarkFaces>(LandmarkFaces::open(*models, box));
+}
+
+std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
+                                     const std::optional<std::filesystem::path>& models) {
+  const bool given = !options.face_box.empty() || !options.face_boxes.empty();
+  if (given && (options.bbox_shift || options.extra_margin))
+    throw Error(Code::usage,
+                "--bbox-shift and --extra-margin move boxes that are found, not given ones");
   if (!options.face_box.empty() && !options.face_boxes.empty())
     throw Error(Code::usage, "--face-box and --face-boxes exclude each other");
   if (!options.face_box.empty())
     return std::make_shared<GivenFaces>(parse_face_box(options.face_box));
   if (!options.face_boxes.empty())
     return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
-  return nullptr;
+  return landmarks_of(options, models);
 }
 
 // The model that is named or configured, else the demo's where it is there.
@@ -92,7 +123,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
   const PrepareOptions work{.source = source_of(options),
                             .output = options.output,
                             .id = options.id,
-                            .faces = faces_of(options),
+                            .faces = faces_of(options, models),
                             .masks = masks_of(options, models),
                             .fps = options.fps,
                             .loop = options.loop,

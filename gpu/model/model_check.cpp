@@ -11,6 +11,8 @@
 #include "core/base/interrupt.h"
 #include "gpu/model/model_files.h"
 #include "gpu/nets/expected_bisenet.h"
+#include "gpu/nets/expected_dwpose.h"
+#include "gpu/nets/expected_s3fd.h"
 #include "gpu/nets/expected_tensors.h"
 
 namespace navtalk {
@@ -149,14 +151,15 @@ FileReport check_preprocessor(const fs::path& root) {
   return report;
 }
 
-// Without a configuration: the file's own shapes say what belongs together.
-FileReport check_face_parsing(const fs::path& root) {
-  const NetFiles files = net_files(Net::bisenet);
-  FileReport report = look_for(root, "face parsing (BiSeNet)", files.folder, files.names, false);
+// Without a configuration: the file's own shapes say what belongs together. `expected`: from a checkpoint.
+template <class Expected>
+FileReport check_face_network(const fs::path& root, const char* what, Net net, Expected expected) {
+  const NetFiles files = net_files(net);
+  FileReport report = look_for(root, what, files.folder, files.names, false);
   const std::optional<Checkpoint> checkpoint = open(root, report);
   if (!checkpoint) return report;
   try {
-    check_fit(report, Net::bisenet, *checkpoint, expected_bisenet(bisenet_config(*checkpoint)));
+    check_fit(report, net, *checkpoint, expected(*checkpoint));
   } catch (const Error& error) {
     spoil(report, error.message());
   }
@@ -164,13 +167,15 @@ FileReport check_face_parsing(const fs::path& root) {
 }
 
 std::vector<FileReport> check_face_networks(const fs::path& root) {
-  FileReport landmarks = look_for(root, "face landmarks (DWPose)", "dwpose",
-                                  {"dw-ll_ucoco_384.safetensors", "dw-ll_ucoco_384.pth"}, false);
-  FileReport detector = look_for(root, "face detector (S3FD)", "",
-                                 {"s3fd.safetensors", "s3fd-619a316812.pth", "s3fd.pth"}, false);
-  open(root, landmarks);
-  open(root, detector);
-  return {std::move(landmarks), check_face_parsing(root), std::move(detector)};
+  return {check_face_network(
+              root, "face landmarks (DWPose)", Net::dwpose,
+              [](const Checkpoint& file) { return expected_dwpose(dwpose_config(file)); }),
+          check_face_network(
+              root, "face parsing (BiSeNet)", Net::bisenet,
+              [](const Checkpoint& file) { return expected_bisenet(bisenet_config(file)); }),
+          check_face_network(root, "face detector (S3FD)", Net::s3fd, [](const Checkpoint& file) {
+            return expected_s3fd(s3fd_config(file));
+          })};
 }
 
 void hash(ModelReport& report, const ModelCheckOptions& options) {

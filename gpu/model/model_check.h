@@ -30,7 +30,7 @@ struct FileReport {
   std::string sha256;     // empty when not asked for
   std::string container;  // "json", or a checkpoint's; empty when it cannot be read
   std::vector<TensorInfo> tensors;
-  Fit fit;                            // of UNet, VAE, whisper and BiSeNet
+  Fit fit;                            // of weights
   std::vector<std::string> problems;  // in sentences
 };
 

@@ -18,6 +18,10 @@ NetFiles net_files(Net net) {
       return {"whisper", {"model.safetensors", "pytorch_model.bin"}, "config.json"};
     case Net::bisenet:
       return {"face-parse-bisent", {"79999_iter.safetensors", "79999_iter.pth"}, ""};
+    case Net::dwpose:
+      return {"dwpose", {"dw-ll_ucoco_384.safetensors", "dw-ll_ucoco_384.pth"}, ""};
+    case Net::s3fd:
+      return {"", {"s3fd.safetensors", "s3fd-619a316812.pth", "s3fd.pth"}, ""};
   }
   return {};
 }

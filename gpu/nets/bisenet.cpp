@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "gpu/nets/layers/folded_norm.h"
+
 namespace navtalk::nets {
 namespace {
-
-constexpr double k_batch_norm_eps = 1e-5;
 
 at::Tensor mean_of(const at::Tensor& map) { return map.mean({2, 3}); }
 
@@ -18,21 +18,9 @@ class Bisenet::Builder {
  public:
   explicit Builder(const Weights& weights) : weights_(weights) {}
 
-  struct Folded {
-    at::Tensor weight, bias;
-  };
-  // The convolution with the norm behind it: y = (conv(x) - mean) / sqrt(var + eps) * weight + bias.
-  Folded folded(const std::string& conv, const std::string& norm) const {
-    const auto exact = [&](const char* part) { return weights_(norm + part).to(at::kDouble); };
-    const at::Tensor scale = exact(".weight") / at::sqrt(exact(".running_var") + k_batch_norm_eps);
-    const at::Tensor weight =
-        weights_(conv + ".weight").to(at::kDouble) * scale.view({-1, 1, 1, 1});
-    const at::Tensor bias = exact(".bias") - exact(".running_mean") * scale;
-    return {weight.to(at::kFloat), bias.to(at::kFloat)};
-  }
   Conv conv(const std::string& conv, const std::string& norm,
             const Conv::Geometry& geometry) const {
-    const Folded both = folded(conv, norm);
+    const FoldedConv both = folded_norm(weights_, conv, norm);
     return {both.weight, both.bias, geometry, at::kFloat};
   }
   // `size`: of the input's sides.
@@ -41,11 +29,11 @@ class Bisenet::Builder {
                 {.padding = {padding, padding}, .map_size = {size, size}});
   }
   UpConv doubled(const std::string& name, std::int64_t size) const {
-    const Folded both = folded(name + ".conv", name + ".bn");
+    const FoldedConv both = folded_norm(weights_, name + ".conv", name + ".bn");
     return {both.weight, both.bias, size, at::kFloat};
   }
   Dense dense(const std::string& conv, const std::string& norm) const {
-    const Folded both = folded(conv, norm);
+    const FoldedConv both = folded_norm(weights_, conv, norm);
     return {both.weight.flatten(1), both.bias};
   }
   Dense dense(const std::string& conv) const {

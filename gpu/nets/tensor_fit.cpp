@@ -56,6 +56,10 @@ std::optional<std::string> canonical_name(Net net, const std::string& stored) {
   if (net == Net::bisenet && (name.ends_with(".num_batches_tracked") ||
                               name.starts_with("conv_out16.") || name.starts_with("conv_out32.")))
     return std::nullopt;
+  // A training's checkpoint: counters, and what stands beside the backbone and the head.
+  if (net == Net::dwpose && (name.ends_with(".num_batches_tracked") ||
+                             (!name.starts_with("backbone.") && !name.starts_with("head."))))
+    return std::nullopt;
   return net == Net::vae ? renamed_attention(std::move(name)) : name;
 }
 

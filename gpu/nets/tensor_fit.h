@@ -13,7 +13,7 @@ namespace navtalk {
 // Compares a checkpoint with what is expected: names of missing, surplus and mis-shaped tensors.
 // Prefixes and old spellings that the reference tolerates are accepted ("module.",
 // "model.encoder.", decoder.* of whisper ignored, VAE attention query/key/value/proj_attn, also as
-// 1x1 convolutions [c,c,1,1] in place of [c,c], counters and training outputs of BiSeNet); see canonical_name(). Any floating dtype fits.
+// 1x1 convolutions [c,c,1,1] in place of [c,c], counters and training outputs of BiSeNet, what DWPose's training keeps beside the net); see canonical_name(). Any floating dtype fits.
 struct Fit {
   std::vector<std::string> missing, surplus, mis_shaped, wrong_dtype;
   bool ok() const {

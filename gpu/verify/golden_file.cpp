@@ -21,7 +21,7 @@ int whole_fps(const std::string& decimal) {
 }  // namespace
 
 std::span<const GoldenGroup> golden_groups() {
-  static const std::array<GoldenGroup, 9> groups{{
+  static const std::array<GoldenGroup, 11> groups{{
       {"mel", {"audio.samples", "mel.features"}},
       {"whisper", {"mel.features", "whisper.states"}},
       {"windows", {"audio.samples", "whisper.states", "windows.context"}},
@@ -32,7 +32,9 @@ std::span<const GoldenGroup> golden_groups() {
        {"compose.frame", "compose.face", "compose.box", "compose.mask", "compose.crop_box",
         "compose.output"}},
       {"pipeline", {"audio.samples", "pipeline.latents", "pipeline.face"}},
-      {"bisenet", {"bisenet.image", "bisenet.logits", "bisenet.labels"}},
+      {"bisenet", {"bisenet.image", "bisenet.logits", "bisenet.labels"}, true},
+      {"dwpose", {"dwpose.image", "dwpose.x", "dwpose.y", "dwpose.points"}, true},
+      {"s3fd", {"s3fd.image", "s3fd.scores", "s3fd.offsets", "s3fd.box"}, true},
   }};
   return groups;
 }

@@ -18,6 +18,7 @@ namespace navtalk {
 struct GoldenGroup {
   std::string_view name;
   std::vector<std::string_view> tensors;
+  bool face_network = false;  // runs one of the nets that prepare avatars, not MuseTalk's own
 };
 std::span<const GoldenGroup> golden_groups();
 

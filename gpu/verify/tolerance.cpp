@@ -8,6 +8,7 @@ namespace navtalk {
 namespace {
 
 constexpr double k_mel_max = 1e-5, k_fp32_max = 1e-4;
+constexpr double k_place_max = 0.1;
 constexpr int k_fp32_levels = 1;
 constexpr double k_fp32_differing_percent = 0.5;
 constexpr double k_differing_parts_percent = 0.1;
@@ -94,6 +95,13 @@ GroupResult check_parts(std::string_view tensor, const ByteDifference& differenc
   GroupResult result = with(tensor, difference);
   result.tolerance = "at most " + number(k_differing_parts_percent) + " % of pixels";
   result.passed = difference.differing_percent <= k_differing_parts_percent;
+  return result;
+}
+
+GroupResult check_places(std::string_view tensor, const FloatDifference& difference) {
+  GroupResult result = with(tensor, difference, 1);
+  result.tolerance = "max <= " + number(k_place_max) + " pixels";
+  result.passed = result.max_difference <= k_place_max;
   return result;
 }
 

@@ -9,9 +9,9 @@
 #include "gpu/features/mel.h"
 #include "gpu/features/windows.h"
 #include "gpu/image/compose.h"
-#include "gpu/model/face_parser.h"
 #include "gpu/model/model_files.h"
-#include "gpu/verify/difference.h"
+#include "gpu/verify/compared.h"
+#include "gpu/verify/face_groups.h"
 #include "gpu/verify/golden_file.h"
 #include "gpu/verify/tolerance.h"
 
@@ -50,21 +50,6 @@ NdArray<T> in_batches(std::int64_t count, const Call& call) {
   return joined;
 }
 
-template <class T>
-auto compare(const GoldenFile& golden, std::string_view tensor, const NdArray<T>& computed,
-             const NdArray<T>& expected) {
-  const bool both_empty = computed.values.empty() && expected.values.empty();
-  if (!both_empty && computed.shape != expected.shape)
-    golden.fail(std::string(tensor) + " has the shape " + text(expected.shape) +
-                ", navtalk computes " + text(computed.shape));
-  return difference(std::span<const T>(computed.values), std::span<const T>(expected.values));
-}
-
-GroupResult in(Precision precision, GroupResult result) {
-  result.computed_in = precision;
-  return result;
-}
-
 // The nets. The tolerance of each is that of the precision that was asked for, which a net may
 // exceed, or with "auto" that of the precision it has.
 struct Subject {
@@ -78,7 +63,7 @@ Results mel(const GoldenFile& golden) {
   const NdArray<float> samples = golden.floats("audio.samples", {-1});
   const NdArray<float> expected = golden.floats("mel.features", k_mel_shape);
   return {check_mel("mel.features",
-                    compare(golden, "mel.features", log_mel(samples.values), expected))};
+                    compared(golden, "mel.features", log_mel(samples.values), expected))};
 }
 
 NdArray<float> whisper_states(Model& model, const NdArray<float>& features) {
@@ -93,7 +78,7 @@ Results whisper(const GoldenFile& golden, Subject& subject) {
   const NdArray<float> expected = golden.floats(
       "whisper.states", {features.dim(0), k_tokens, info.whisper_layers + 1, info.context_width});
   const auto d =
-      compare(golden, "whisper.states", whisper_states(subject.model, features), expected);
+      compared(golden, "whisper.states", whisper_states(subject.model, features), expected);
   return {in(info.execution.whisper, check_net("whisper.states", d, NetOutput::whisper_states,
                                                subject.tolerance_for(info.execution.whisper)))};
 }
@@ -103,7 +88,7 @@ Results windows(const GoldenFile& golden) {
   const NdArray<float> states = golden.floats("whisper.states", {-1, k_tokens, -1, -1});
   const NdArray<float> expected = golden.floats("windows.context", {-1, -1, -1});
   const NdArray<float> computed = context_windows(states, samples.dim(0), golden.fps());
-  return {check_equal("windows.context", compare(golden, "windows.context", computed, expected))};
+  return {check_equal("windows.context", compared(golden, "windows.context", computed, expected))};
 }
 
 Results encode(const GoldenFile& golden, Subject& subject) {
@@ -116,8 +101,9 @@ Results encode(const GoldenFile& golden, Subject& subject) {
     return subject.model.encode(crops);
   });
   const Precision own = subject.model.info().execution.encoder;
-  return {in(own, check_net("encode.latents", compare(golden, "encode.latents", computed, expected),
-                            NetOutput::latents, subject.tolerance_for(own)))};
+  return {
+      in(own, check_net("encode.latents", compared(golden, "encode.latents", computed, expected),
+                        NetOutput::latents, subject.tolerance_for(own)))};
 }
 
 Results unet(const GoldenFile& golden, Subject& subject) {
@@ -130,7 +116,7 @@ Results unet(const GoldenFile& golden, Subject& subject) {
     return subject.model.unet(slice(latent, begin, end), slice(context, begin, end));
   });
   return {in(info.execution.unet,
-             check_net("unet.output", compare(golden, "unet.output", computed, expected),
+             check_net("unet.output", compared(golden, "unet.output", computed, expected),
                        NetOutput::unet_output, subject.tolerance_for(info.execution.unet)))};
 }
 
@@ -146,7 +132,7 @@ GroupResult decode_raw(const GoldenFile& golden, Subject& subject, const NdArray
                        Precision precision) {
   const NdArray<float> expected = golden.floats("decode.raw", k_raw_shape);
   const auto check = [&](Model& model) {
-    return check_net("decode.raw", compare(golden, "decode.raw", decoded(model, latent), expected),
+    return check_net("decode.raw", compared(golden, "decode.raw", decoded(model, latent), expected),
                      NetOutput::picture, precision);
   };
   GroupResult single = check(subject.model);
@@ -170,9 +156,9 @@ Results decode(const GoldenFile& golden, Subject& subject) {
         return subject.model.decode_faces(slice(latent, begin, end));
       });
   const Precision own = subject.model.info().execution.decoder;
-  return {
-      in(own, decode_raw(golden, subject, latent, precision)),
-      in(own, check_faces("decode.face", compare(golden, "decode.face", bytes, faces), precision))};
+  return {in(own, decode_raw(golden, subject, latent, precision)),
+          in(own,
+             check_faces("decode.face", compared(golden, "decode.face", bytes, faces), precision))};
 }
 
 Box read_box(const GoldenFile& golden, std::string_view tensor) {
@@ -187,12 +173,6 @@ Box read_box(const GoldenFile& golden, std::string_view tensor) {
   return box;
 }
 
-template <class Byte>
-BasicImageView<Byte> picture(Byte* data, const Shape& shape, int channels) {
-  const auto height = static_cast<int>(shape.at(0)), width = static_cast<int>(shape.at(1));
-  return {data, width, height, channels, std::ptrdiff_t{channels} * width};
-}
-
 Results compose(const GoldenFile& golden) {
   NdArray<std::uint8_t> frame = golden.bytes("compose.frame", {-1, -1, 3});
   const NdArray<std::uint8_t> face = golden.bytes("compose.face", {k_face_size, k_face_size, 3});
@@ -203,7 +183,7 @@ Results compose(const GoldenFile& golden) {
   navtalk::compose(picture(frame.values.data(), frame.shape, 3),
                    picture(face.values.data(), face.shape, 3), placement,
                    picture(mask.values.data(), mask.shape, 1));
-  return {check_equal("compose.output", compare(golden, "compose.output", frame, expected))};
+  return {check_equal("compose.output", compared(golden, "compose.output", frame, expected))};
 }
 
 // Latents for output frames begin to end-1: 0...K-1, K-1...0, and again.
@@ -243,31 +223,14 @@ Results pipeline(const GoldenFile& golden, Subject& subject) {
   const ModelInfo& info = subject.model.info();
   const Precision own =
       coarsest({info.execution.whisper, info.execution.unet, info.execution.decoder});
-  return {check_faces("pipeline.face", compare(golden, "pipeline.face", faces, expected),
+  return {check_faces("pipeline.face", compared(golden, "pipeline.face", faces, expected),
                       subject.tolerance_for(own))};
-}
-
-// fp32, whatever was asked for: preparation has no other.
-Results bisenet(const GoldenFile& golden, const Model::Options& options) {
-  const NdArray<std::uint8_t> crop = golden.bytes("bisenet.image", {-1, -1, 3});
-  const Shape size{k_parsing_size, k_parsing_size};
-  const NdArray<float> expected =
-      golden.floats("bisenet.logits", {k_parsing_classes, k_parsing_size, k_parsing_size});
-  const NdArray<std::uint8_t> labels = golden.bytes("bisenet.labels", size);
-  if (crop.values.empty()) golden.fail("bisenet.image is empty");
-  const FaceParser parser(require_weights(options.models, Net::bisenet), options.threads);
-  const NdArray<float> scores = parser.scores(picture(crop.values.data(), crop.shape, 3));
-  const NdArray<std::uint8_t> parts(size, best_parts(expected).pixels);
-  return {in(Precision::fp32,
-             check_net("bisenet.logits", compare(golden, "bisenet.logits", scores, expected),
-                       NetOutput::parsing, Precision::fp32)),
-          check_parts("bisenet.labels", compare(golden, "bisenet.labels", parts, labels))};
 }
 
 // A folder that has the face networks only is whole for these groups.
 bool needs_musetalk(const GoldenFile& golden) {
   return std::ranges::any_of(golden_groups(), [&](const GoldenGroup& group) {
-    return group.name != "bisenet" && golden.holds(group.name);
+    return !group.face_network && golden.holds(group.name);
   });
 }
 
@@ -285,7 +248,9 @@ std::optional<Subject> load_nets(Model::Options options, const GoldenFile& golde
 
 Results compare_group(std::string_view group, const GoldenFile& golden,
                       const Model::Options& options, std::optional<Subject>& subject) {
-  if (group == "bisenet") return bisenet(golden, options);
+  if (group == "bisenet") return compare_bisenet(golden, options);
+  if (group == "dwpose") return compare_dwpose(golden, options);
+  if (group == "s3fd") return compare_s3fd(golden, options);
   if (group == "mel") return mel(golden);
   if (group == "whisper") return whisper(golden, subject.value());
   if (group == "windows") return windows(golden);

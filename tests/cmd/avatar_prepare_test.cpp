@@ -113,3 +113,29 @@ TEST_CASE(
   refused("--models m", 3, "79999_iter.pth");
   CHECK(shell(k_prepare + "b --no-latents --models m --parsing-mode none", top.path()).status == 0);
 }
+
+TEST_CASE("avatar prepare takes MuseTalk's boxes from a model that has both networks") {
+  const TemporaryDirectory top;
+  shell(
+      "mkdir -p one/dwpose && echo x > one/dwpose/dw-ll_ucoco_384.pth\n"
+      "cp -r one both && echo x > both/s3fd.pth",
+      top.path());
+  const std::string find = "navtalk avatar prepare --no-latents --output b --image " + k_picture;
+  const auto refused = [&](const std::string& options, int status, const std::string& message) {
+    const Ran ran = shell(find + options, top.path());
+    CAPTURE(options, ran.err);
+    CHECK(ran.status == status);
+    CHECK(contains(ran.err, message));
+    CHECK_FALSE(std::filesystem::exists(top / "b"));
+  };
+  refused(" --models both", 3, "s3fd.pth");
+  refused(" --models one --bbox-shift 3", 4, "s3fd");
+  refused(" --extra-margin 20", 4, "s3fd");
+  refused(" --face-box 60,60,120,120 --bbox-shift 3", 2, "--bbox-shift");
+  refused(" --extra-margin -1", 2, "--extra-margin");
+  const Ran built_in = shell(find + " --models one", top.path());
+  CAPTURE(built_in.err);
+  CHECK(built_in.status == 0);
+  CHECK(contains(built_in.err, "the built-in face finder is used: one has DWPose and not S3FD"));
+  CHECK(contains(built_in.out, "face      from the built-in finder (cascade)\n"));
+}

@@ -21,12 +21,16 @@ import numpy as np
 from safetensors.numpy import save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import face_detection  # noqa: E402
+import face_landmarks  # noqa: E402
 import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
 import reference  # noqa: E402
 
 FORMAT = "navtalk-golden-1"
-GROUPS = ("mel", "whisper", "windows", "encode", "unet", "decode", "compose", "pipeline", "bisenet")
+MUSETALK = ("mel", "whisper", "windows", "encode", "unet", "decode", "compose", "pipeline")
+FACE_NETWORKS = ("bisenet", "dwpose", "s3fd")
+GROUPS = MUSETALK + FACE_NETWORKS
 LIBRARIES = (
     "torch",
     "diffusers",
@@ -49,6 +53,8 @@ TENSORS = {
     ),
     "pipeline": ("audio.samples", "pipeline.latents", "pipeline.face"),
     "bisenet": ("bisenet.image", "bisenet.logits", "bisenet.labels"),
+    "dwpose": ("dwpose.image", "dwpose.x", "dwpose.y", "dwpose.points"),
+    "s3fd": ("s3fd.image", "s3fd.scores", "s3fd.offsets", "s3fd.box"),
 }
 # Where the face lies: the middle, touching an edge of the frame, or touching one and crossing one.
 PLACES = ("middle", "left", "right", "top", "bottom", "top-left", "bottom-right")
@@ -173,11 +179,32 @@ def add_face_parsing(tensors, arguments, random):
     )
 
 
+def add_landmarks(tensors, arguments, random):
+    """A picture that is wider than what the net sees."""
+    picture = synthetic_picture(480, 854, random)
+    state = model_folder.load_weights(arguments.models, face_landmarks.FILES)
+    tensors["dwpose.image"] = picture
+    tensors["dwpose.x"], tensors["dwpose.y"], points = face_landmarks.find(
+        state, picture, arguments.mmpose
+    )
+    tensors["dwpose.points"] = points.astype(np.float32)
+
+
+def add_face_detection(tensors, arguments, random):
+    """A picture whose sides no scale divides."""
+    picture = synthetic_picture(301, 427, random)
+    state = model_folder.load_weights(arguments.models, face_detection.FILES)
+    tensors["s3fd.image"] = picture
+    tensors["s3fd.scores"], tensors["s3fd.offsets"], tensors["s3fd.box"] = face_detection.detect(
+        state, picture, arguments.musetalk
+    )
+
+
 def make(arguments):
     """All tensors of the wanted groups."""
     random = np.random.default_rng(arguments.seed)
     tensors = {}
-    if set(arguments.groups) - {"compose", "bisenet"}:
+    if set(arguments.groups) - {"compose", *FACE_NETWORKS}:
         nets, _ = model_folder.load(arguments.models)
         samples = read_audio(arguments, random)
         if math.floor(len(samples) / reference.SAMPLE_RATE * int(arguments.fps)) < 1:
@@ -191,6 +218,10 @@ def make(arguments):
         add_compose(tensors, arguments.compose, random)
     if "bisenet" in arguments.groups:
         add_face_parsing(tensors, arguments, random)
+    if "dwpose" in arguments.groups:
+        add_landmarks(tensors, arguments, random)
+    if "s3fd" in arguments.groups:
+        add_face_detection(tensors, arguments, random)
     wanted = {name for group in arguments.groups for name in TENSORS[group]}
     return {name: np.ascontiguousarray(tensors[name]) for name in sorted(wanted)}
 
@@ -210,7 +241,7 @@ def parse_arguments():
     parser.add_argument("models", type=Path, help="MuseTalk's checkpoint folder")
     parser.add_argument("output", type=Path, help="the golden file to write")
     parser.add_argument(
-        "--groups", type=groups, default=GROUPS[:-1], help="comma-separated; all but bisenet"
+        "--groups", type=groups, default=MUSETALK, help=f"comma-separated, of {', '.join(GROUPS)}"
     )
     parser.add_argument("--audio", type=Path, help="any file that librosa reads")
     parser.add_argument("--samples", type=int, help="how much audio at 16 kHz (synthetic: 18560)")
@@ -221,7 +252,10 @@ def parse_arguments():
     parser.add_argument("--frames", type=int, default=4, help="frames of the group pipeline")
     parser.add_argument("--compose", choices=PLACES, default="middle", help="where the face lies")
     parser.add_argument(
-        "--musetalk", type=Path, help="a checkout of MuseTalk, whose own face parsing is then run"
+        "--musetalk", type=Path, help="a checkout of MuseTalk, whose BiSeNet and S3FD are then run"
+    )
+    parser.add_argument(
+        "--mmpose", action="store_true", help="run mmpose's own modules, which must be installed"
     )
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()

@@ -18,6 +18,8 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import face_detection  # noqa: E402
+import face_landmarks  # noqa: E402
 import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
 from model_folder import Sizes  # noqa: E402
@@ -117,6 +119,19 @@ def parse_arguments():
         help="add a BiSeNet; the published one has the width 64",
     )
     parser.add_argument(
+        "--face-landmarks",
+        type=int,
+        metavar="WIDTH",
+        help="add DWPose's net; the published one has the width 64",
+    )
+    parser.add_argument(
+        "--face-detector",
+        type=int,
+        metavar="WIDTH",
+        help="add an S3FD; the published one has the width 64",
+    )
+    parser.add_argument("--only-faces", action="store_true", help="write the face networks only")
+    parser.add_argument(
         "--residual-gain",
         type=float,
         default=1.0,
@@ -129,6 +144,23 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def save_face_networks(arguments):
+    """Those that were asked for, each of its width."""
+    for net, width in (
+        (face_parsing, arguments.face_parsing),
+        (face_landmarks, arguments.face_landmarks),
+        (face_detection, arguments.face_detector),
+    ):
+        if not width:
+            continue
+        state = net.random_state(arguments.seed, width)
+        (arguments.folder / net.FILES[0]).parent.mkdir(parents=True, exist_ok=True)
+        # A training's checkpoint, as mmengine writes it, keeps more beside the weights.
+        if net is face_landmarks and arguments.container != "safetensors":
+            state = {"meta": {"epoch": 1}, "state_dict": state, "message_hub": {}}
+        model_folder.save_weights(arguments.folder, net.FILES, state, arguments.container)
+
+
 def main():
     arguments = parse_arguments()
     overrides = {
@@ -137,15 +169,12 @@ def main():
         if (value := getattr(arguments, field.name)) is not None
     }
     sizes = dataclasses.replace(SIZES[arguments.size], **overrides)
+    save_face_networks(arguments)
+    if arguments.only_faces:
+        return
     nets = random_nets(sizes, arguments.seed, arguments.residual_gain)
     dtype = DTYPES[arguments.dtype]
     model_folder.save(arguments.folder, nets, sizes, arguments.container, dtype)
-    if arguments.face_parsing:
-        state = face_parsing.random_state(arguments.seed, arguments.face_parsing)
-        (arguments.folder / face_parsing.FILES[0]).parent.mkdir(parents=True, exist_ok=True)
-        model_folder.save_weights(
-            arguments.folder, face_parsing.FILES, state, arguments.container
-        )
     count = sum(p.numel() for net in vars(nets).values() for p in net.parameters())
     print(f"{arguments.folder}: {count / 1e6:.2f} million parameters, {arguments.container}")
 

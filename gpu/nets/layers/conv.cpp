@@ -58,15 +58,17 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
            at::ScalarType type)
     : bias_(bias.to(type).contiguous()),
       stride_{geometry.stride, geometry.stride},
-      padding_(geometry.padding) {
+      padding_(geometry.padding),
+      groups_(geometry.groups) {
   const std::int64_t channels = weight.size(1);
-  const std::int64_t count = type == at::kFloat ? parts(weight) : 1;
+  const std::int64_t count = type == at::kFloat && groups_ == 1 ? parts(weight) : 1;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = channels * i / count, width = channels * (i + 1) / count - first;
-    const std::array<std::int64_t, 4> input{1, width, geometry.map_size[0], geometry.map_size[1]};
+    const std::array<std::int64_t, 4> input{1, groups_ * width, geometry.map_size[0],
+                                            geometry.map_size[1]};
     const at::Tensor own = weight.narrow(1, first, width).to(type).contiguous();
     parts_.push_back({at::mkldnn_reorder_conv2d_weight(own.to_mkldnn(), padding_, stride_,
-                                                       k_dilation, 1, at::IntArrayRef(input)),
+                                                       k_dilation, groups_, at::IntArrayRef(input)),
                       first, width});
   }
 }
@@ -78,14 +80,14 @@ at::Tensor Conv::input_of(const Part& part, const at::Tensor& x) const {
 void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
   static const auto op = find_operator<BinaryInPlace>("mkldnn::_convolution_pointwise_", "binary");
   op.call(sum, input_of(parts_[i], x), parts_[i].weight,
-          i == 0 ? std::optional(bias_) : std::nullopt, padding_, stride_, k_dilation, 1, "add",
-          std::nullopt, std::nullopt, Scalars(), std::nullopt);
+          i == 0 ? std::optional(bias_) : std::nullopt, padding_, stride_, k_dilation, groups_,
+          "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
   static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
   at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
-                           k_dilation, 1, "none", Scalars(), "");
+                           k_dilation, groups_, "none", Scalars(), "");
   for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
   return sum;
 }
@@ -94,7 +96,7 @@ at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
   at::Tensor sum =
       op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
-              1, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
+              groups_, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
   for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
   return sum;
 }

@@ -20,6 +20,7 @@ class Conv {
     std::int64_t stride = 1;
     std::array<std::int64_t, 2> padding{1, 1};     // rows, columns
     std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
+    std::int64_t groups = 1;                       // of channels that do not see each other
   };
   Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
        at::ScalarType type);
@@ -43,6 +44,7 @@ class Conv {
   std::vector<Part> parts_;
   at::Tensor bias_;  // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
+  std::int64_t groups_;
 };
 
 // Nearest-neighbour doubling followed by a 3x3 convolution, as one 2x2 convolution on the small map

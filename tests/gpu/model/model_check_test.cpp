@@ -4,6 +4,7 @@
 
 #include "tests/core/checkpoint/checkpoint_fixtures.h"
 #include "tests/gpu/model/bisenet_file.h"
+#include "tests/gpu/model/face_files.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -127,14 +128,25 @@ TEST_CASE("configurations that do not belong together are the UNet configuration
   CHECK_THAT(unet.problems.at(0), Catch::Contains("cross_attention_dim"));
 }
 
-TEST_CASE("a face network that is there is read, under either of its names") {
+TEST_CASE("a face detector is found under each of its names") {
   const ModelFolder folder;
   const char* name = GENERATE("s3fd.pth", "s3fd-619a316812.pth", "s3fd.safetensors");
-  folder.copy("legacy.pth", name);
+  // The container is told by the bytes, whatever the name is.
+  std::filesystem::rename(tests::write_s3fd(folder.root()), folder.root() / name);
   const ModelReport report = folder.check();
   CHECK(report.fits());
-  CHECK(file_of(report, "face detector (S3FD)").state == FileState::readable);
-  CHECK(file_of(report, "face detector (S3FD)").container == "torch legacy");
+  CHECK(file_of(report, "face detector (S3FD)").state == FileState::fits);
+  CHECK(file_of(report, "face detector (S3FD)").path == name);
+}
+
+TEST_CASE("tensors of another net are no face detector") {
+  const ModelFolder folder;
+  folder.copy("legacy.pth", "s3fd.pth");
+  const ModelReport report = folder.check();
+  CHECK_FALSE(report.fits());
+  const FileReport& detector = file_of(report, "face detector (S3FD)");
+  CHECK(detector.container == "torch legacy");
+  CHECK_THAT(detector.problems.at(0), Catch::Contains("65 missing: conv1_1.weight"));
 }
 
 TEST_CASE("a stop request ends the hashing") {
@@ -178,4 +190,42 @@ TEST_CASE("the face parsing's own shapes say whether its file is whole") {
   const FileReport& parsing = file_of(report, "face parsing (BiSeNet)");
   CHECK(parsing.state == FileState::unfit);
   CHECK_THAT(parsing.problems.at(0), Catch::Contains("1 missing: ffm.conv2.weight"));
+}
+
+TEST_CASE("the landmarks' own shapes say whether their file is whole") {
+  const ModelFolder folder;
+  tests::write_dwpose(folder.root());
+  CHECK(file_of(folder.check(), "face landmarks (DWPose)").state == FileState::fits);
+
+  tests::write_dwpose(folder.root(), "backbone.stage2.1.blocks.1.conv1.conv.weight");
+  const FileReport landmarks = file_of(folder.check(), "face landmarks (DWPose)");
+  CHECK(landmarks.state == FileState::unfit);
+  CHECK_THAT(landmarks.problems.at(0),
+             Catch::Contains("1 missing: backbone.stage2.1.blocks.1.conv1.conv.weight"));
+}
+
+TEST_CASE("landmarks of other points than the whole body's are refused") {
+  const ModelFolder folder;
+  std::vector<TensorInfo> tensors = expected_dwpose(tests::k_small_dwpose);
+  for (TensorInfo& info : tensors)
+    if (info.name.starts_with("head.final_layer.")) info.shape[0] = 17;
+  tests::write_random_net(folder.root() / "dwpose/dw-ll_ucoco_384.safetensors", tensors);
+  const FileReport landmarks = file_of(folder.check(), "face landmarks (DWPose)");
+  CHECK(landmarks.state == FileState::unfit);
+  CHECK_THAT(landmarks.problems.at(0), Catch::Contains("has 17 points"));
+}
+
+TEST_CASE("what a training keeps beside the landmarks' net is left alone") {
+  const ModelFolder folder;
+  std::vector<TensorInfo> tensors = expected_dwpose(tests::k_small_dwpose);
+  tensors.push_back({"data_preprocessor.mean", DType::f32, {3, 1, 1}});
+  tensors.push_back({"backbone.stem.0.bn.num_batches_tracked", DType::f32, {}});
+  for (TensorInfo& info : tensors) info.name = "module." + info.name;
+  const auto file = folder.root() / "dwpose/dw-ll_ucoco_384.safetensors";
+  tests::write_random_net(file, tensors);
+  CHECK(file_of(folder.check(), "face landmarks (DWPose)").state == FileState::fits);
+  tensors.push_back({"backbone.stage5.0.conv.weight", DType::f32, {3, 3, 1, 1}});
+  tests::write_random_net(file, tensors);
+  const FileReport landmarks = file_of(folder.check(), "face landmarks (DWPose)");
+  CHECK_THAT(landmarks.problems.at(0), Catch::Contains("1 surplus"));
 }

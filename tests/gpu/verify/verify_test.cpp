@@ -7,8 +7,11 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/safetensors_writer.h"
+#include "gpu/model/face_detector.h"
+#include "gpu/model/face_landmarks.h"
 #include "gpu/model/face_parser.h"
 #include "tests/gpu/model/bisenet_file.h"
+#include "tests/gpu/model/face_files.h"
 #include "tests/temporary_directory.h"
 
 using navtalk::GroupResult;
@@ -65,10 +68,12 @@ TEST_CASE("every committed golden file is within tolerance in fp32 and bf16") {
     std::size_t results;
     std::vector<std::string> skipped;
   };
-  const auto row =
-      GENERATE(Row{"wide", 7, {"compose", "pipeline", "bisenet"}},
-               Row{"deep", 3, {"mel", "whisper", "windows", "decode", "pipeline", "bisenet"}},
-               Row{"odd", 4, {"mel", "whisper", "encode", "decode", "bisenet"}});
+  const auto row = GENERATE(
+      Row{"wide", 7, {"compose", "pipeline", "bisenet", "dwpose", "s3fd"}},
+      Row{"deep",
+          3,
+          {"mel", "whisper", "windows", "decode", "pipeline", "bisenet", "dwpose", "s3fd"}},
+      Row{"odd", 4, {"mel", "whisper", "encode", "decode", "bisenet", "dwpose", "s3fd"}});
   const auto precision = GENERATE(Precision::fp32, Precision::bf16);
   CAPTURE(row.name, navtalk::name(precision));
   const auto results =
@@ -153,4 +158,74 @@ TEST_CASE("face parsing is compared also where the folder has nothing else") {
   write(directory / "changed.safetensors");
   CHECK(failing(verify(model(models), directory / "changed.safetensors")) ==
         std::vector<std::string>{"bisenet.logits", "bisenet.labels"});
+}
+
+TEST_CASE("landmarks are compared by scores and by place, also where the folder has nothing else") {
+  const TemporaryDirectory directory;
+  const auto models = directory / "models";
+  const navtalk::FaceLandmarks landmarks(navtalk::tests::write_dwpose(models), 2);
+  navtalk::Image picture(60, 40);
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i)
+    picture.pixels[i] = static_cast<std::uint8_t>(i * i % 251);
+  navtalk::PoseBins bins = landmarks.bins(picture.view());
+  std::vector<float> points;
+  for (const navtalk::PosePoint& point : landmarks.points(picture.view())) {
+    points.push_back(static_cast<float>(point.x));
+    points.push_back(static_cast<float>(point.y));
+  }
+  const auto failing_in = [&](const char* name) {
+    navtalk::SafetensorsWriter writer;
+    writer.add_metadata("format", "navtalk-golden-1");
+    writer.add("dwpose.image", navtalk::DType::u8, {40, 60, 3},
+               std::as_bytes(std::span(picture.pixels)));
+    writer.add("dwpose.x", navtalk::DType::f32, {133, 576},
+               std::as_bytes(std::span(bins.x.values)));
+    writer.add("dwpose.y", navtalk::DType::f32, {133, 768},
+               std::as_bytes(std::span(bins.y.values)));
+    writer.add("dwpose.points", navtalk::DType::f32, {133, 2}, std::as_bytes(std::span(points)));
+    writer.write(directory / name);
+    return failing(verify(model(models), directory / name));
+  };
+  CHECK(failing_in("equal.safetensors").empty());
+  points[7] += 0.2F;
+  CHECK(failing_in("moved.safetensors") == std::vector<std::string>{"dwpose.points"});
+  points[7] -= 0.2F;
+  bins.x.values[3] += 1;
+  bins.y.values[3] += 1;
+  CHECK(failing_in("changed.safetensors") == std::vector<std::string>{"dwpose.x", "dwpose.y"});
+}
+
+TEST_CASE("a detected face is compared by scores and box, also where the folder has nothing else") {
+  const TemporaryDirectory directory;
+  const auto models = directory / "models";
+  const navtalk::FaceDetector detector(navtalk::tests::write_s3fd(models), 2);
+  navtalk::Image picture(90, 70);
+  for (std::size_t i = 0; i < picture.pixels.size(); ++i)
+    picture.pixels[i] = static_cast<std::uint8_t>(i * i % 251);
+  const navtalk::FaceScores scores = detector.scores(picture.view());
+  const std::optional<navtalk::Box> face = detector.face(picture.view());
+  REQUIRE(face);
+  std::vector<std::int64_t> box{face->x1, face->y1, face->x2, face->y2};
+  std::vector<float> offsets = scores.offsets.values;
+  const auto failing_in = [&](const char* name) {
+    navtalk::SafetensorsWriter writer;
+    writer.add_metadata("format", "navtalk-golden-1");
+    writer.add("s3fd.image", navtalk::DType::u8, {70, 90, 3},
+               std::as_bytes(std::span(picture.pixels)));
+    writer.add("s3fd.scores", navtalk::DType::f32, scores.scores.shape,
+               std::as_bytes(std::span(scores.scores.values)));
+    writer.add("s3fd.offsets", navtalk::DType::f32, scores.offsets.shape,
+               std::as_bytes(std::span(offsets)));
+    writer.add("s3fd.box", navtalk::DType::i64, {std::ssize(box) / 4, 4},
+               std::as_bytes(std::span(box)));
+    writer.write(directory / name);
+    return failing(verify(model(models), directory / name));
+  };
+  CHECK(failing_in("equal.safetensors").empty());
+  box[2] += 1;
+  CHECK(failing_in("moved.safetensors") == std::vector<std::string>{"s3fd.box"});
+  box.clear();
+  CHECK(failing_in("none.safetensors") == std::vector<std::string>{"s3fd.box"});
+  offsets[5] += 10;
+  CHECK(failing_in("changed.safetensors") == std::vector<std::string>{"s3fd.offsets", "s3fd.box"});
 }

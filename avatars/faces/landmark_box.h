@@ -1,0 +1,25 @@
+// MuseTalk's face box from landmarks: from the outermost points left and right to the chin and a margin below it,
+// centred from top to bottom on the bridge of the nose.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/tensor/image.h"
+#include "gpu/model/pose_points.h"
+
+namespace navtalk {
+
+// MuseTalk's names, in pixels.
+struct LandmarkBoxOptions {
+  int bbox_shift = 0;     // of the bridge of the nose, downwards
+  int extra_margin = 10;  // below the chin
+};
+
+// `points`: all 133 of the body. `detected`: the detector's face, which is taken where the points give no box. Inside the frame; nullopt
+// when nothing of the box is.
+std::optional<Box> landmark_box(const std::vector<PosePoint>& points, const Box& detected,
+                                const LandmarkBoxOptions& options, int frame_width,
+                                int frame_height);
+
+}  // namespace navtalk

@@ -1,0 +1,33 @@
+// The face detector (S3FD), loaded and ready. Computes in fp32 on the CPU, at the picture's own size: a picture of
+// 3840x2160 takes several GB. One thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "core/tensor/image.h"
+#include "gpu/model/face_boxes.h"
+
+namespace navtalk {
+
+class FaceDetector {
+ public:
+  // `file`: find_weights(models, Net::s3fd). Error{invalid} names a missing, surplus or mis-shaped tensor.
+  // `threads` 0: every core.
+  explicit FaceDetector(const std::filesystem::path& file, int threads = 0);
+  FaceDetector(FaceDetector&&) noexcept;
+  FaceDetector& operator=(FaceDetector&&) noexcept;
+  ~FaceDetector();
+
+  // BGR, both sides at least 32. Error{invalid} when the scores are no finite numbers.
+  FaceScores scores(ConstImageView picture) const;
+  // MuseTalk's face of the picture; nullopt also for one that is smaller than 32 pixels.
+  std::optional<Box> face(ConstImageView picture) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace navtalk

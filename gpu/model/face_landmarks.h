@@ -1,0 +1,34 @@
+// The landmarks of a person (DWPose), loaded and ready: 133 points, 68 of them of the face. Computes in fp32
+// on the CPU. One thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/tensor/image.h"
+#include "gpu/model/pose_points.h"
+
+namespace navtalk {
+
+class FaceLandmarks {
+ public:
+  // `file`: find_weights(models, Net::dwpose). Error{invalid} names a missing, surplus or mis-shaped tensor.
+  // `threads` 0: every core.
+  explicit FaceLandmarks(const std::filesystem::path& file, int threads = 0);
+  FaceLandmarks(FaceLandmarks&&) noexcept;
+  FaceLandmarks& operator=(FaceLandmarks&&) noexcept;
+  ~FaceLandmarks();
+
+  // BGR of any size, which shows one person -> the mean of the scores of the picture and of its mirror image. Error{invalid}
+  // when they are no finite numbers.
+  PoseBins bins(ConstImageView picture) const;
+  // The same, as points.
+  std::vector<PosePoint> points(ConstImageView picture) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace navtalk

@@ -1,0 +1,158 @@
+#include "gpu/nets/dwpose.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "gpu/nets/layers/folded_norm.h"
+
+namespace navtalk::nets {
+namespace {
+
+constexpr std::size_t k_last_stage = 3;
+
+// x / max(|x| / sqrt(n), 1e-5) * g over the last axis, which has the length n.
+at::Tensor scaled(const at::Tensor& x, const at::Tensor& g) {
+  const double share = std::pow(static_cast<double>(x.size(-1)), -0.5);
+  const at::Tensor length = at::norm(x, 2, {-1}, true) * share;
+  return x / length.clamp_min(1e-5) * g;
+}
+
+}  // namespace
+
+class Dwpose::Builder {
+ public:
+  explicit Builder(const Weights& weights) : weights_(weights) {}
+
+  // `rows`, `columns`: of the input.
+  struct MapSize {
+    std::int64_t rows, columns;
+    MapSize halved() const { return {rows / 2, columns / 2}; }
+  };
+  static constexpr MapSize k_input{k_pose_height, k_pose_width};
+
+  Unit unit(const std::string& name, std::int64_t kernel, const MapSize& size,
+            std::int64_t stride = 1, std::int64_t groups = 1) const {
+    const FoldedConv both = folded_norm(weights_, name + ".conv", name + ".bn");
+    return {Conv(both.weight, both.bias,
+                 {.stride = stride,
+                  .padding = {kernel / 2, kernel / 2},
+                  .map_size = {size.rows, size.columns},
+                  .groups = groups},
+                 at::kFloat)};
+  }
+  Block block(const std::string& name, std::int64_t width, const MapSize& size) const {
+    return {unit(name + ".conv1", 3, size), unit(name + ".conv2.depthwise_conv", 5, size, 1, width),
+            unit(name + ".conv2.pointwise_conv", 1, size)};
+  }
+  Stage stage(const std::string& name, std::int64_t width, int blocks, bool residual,
+              const MapSize& size) const {
+    Stage made{.main = unit(name + ".main_conv", 1, size),
+               .beside = unit(name + ".short_conv", 1, size),
+               .end = unit(name + ".final_conv", 1, size),
+               .blocks = {},
+               .gate_weight = weights_(name + ".attention.fc.weight").flatten(1),
+               .gate_bias = weights_(name + ".attention.fc.bias"),
+               .residual = residual};
+    for (int i = 0; i < blocks; ++i)
+      made.blocks.push_back(block(fmt::format("{}.blocks.{}", name, i), width / 2, size));
+    return made;
+  }
+  Pooling pooling(const std::string& name, const MapSize& size) const {
+    return {unit(name + ".conv1", 1, size), unit(name + ".conv2", 1, size)};
+  }
+  Head head(const DwposeConfig& config) const {
+    const std::int64_t margin = config.final_kernel / 2;
+    return {.maps = Conv(
+                weights_("head.final_layer.weight"), weights_("head.final_layer.bias"),
+                {.padding = {margin, margin}, .map_size = {k_pose_height / 32, k_pose_width / 32}},
+                at::kFloat),
+            .map_scale = weights_("head.mlp.0.g"),
+            .mlp = weights_("head.mlp.1.weight"),
+            .token_scale = weights_("head.gau.ln.g"),
+            .uv = weights_("head.gau.uv.weight"),
+            .gamma = weights_("head.gau.gamma"),
+            .beta = weights_("head.gau.beta"),
+            .out = weights_("head.gau.o.weight"),
+            .residual_scale = weights_("head.gau.res_scale.scale"),
+            .bins_x = weights_("head.cls_x.weight"),
+            .bins_y = weights_("head.cls_y.weight"),
+            .expanded = config.expanded,
+            .attention = config.attention};
+  }
+
+ private:
+  const Weights& weights_;
+};
+
+at::Tensor Dwpose::Unit::operator()(const at::Tensor& x) const {
+  at::Tensor y = conv(x);
+  return at::silu_(y);
+}
+
+at::Tensor Dwpose::Stage::operator()(const at::Tensor& x) const {
+  at::Tensor h = main(x);
+  for (const Block& block : blocks) {
+    at::Tensor y = block.pointwise(block.depthwise(block.first(h)));
+    h = residual ? y.add_(h) : y;
+  }
+  at::Tensor both = at::cat({h, beside(x)}, 1);
+  const at::Tensor gate = at::hardsigmoid(at::linear(both.mean({2, 3}), gate_weight, gate_bias));
+  return end(both.mul_(gate.unsqueeze(2).unsqueeze(3)));
+}
+
+at::Tensor Dwpose::Pooling::operator()(const at::Tensor& x) const {
+  const at::Tensor h = before(x);
+  const auto largest = [&](std::int64_t side) {
+    return at::max_pool2d(h, {side, side}, {1, 1}, {side / 2, side / 2});
+  };
+  return after(at::cat({h, largest(5), largest(9), largest(13)}, 1));
+}
+
+// Gated attention between the points. Its weights are squares of what is positive, not a softmax.
+Dwpose::Bins Dwpose::Head::operator()(const at::Tensor& features) const {
+  const at::Tensor tokens = at::linear(scaled(maps(features).flatten(2), map_scale), mlp);
+  const at::Tensor mixed = at::silu(at::linear(scaled(tokens, token_scale), uv));
+  const auto parts = mixed.split_with_sizes({expanded, expanded, attention}, -1);
+  const at::Tensor query = parts[2] * gamma[0] + beta[0], key = parts[2] * gamma[1] + beta[1];
+  const at::Tensor alike =
+      at::matmul(query, key.transpose(1, 2)) / std::sqrt(static_cast<double>(attention));
+  const at::Tensor seen = parts[0] * at::matmul(at::square(at::relu(alike)), parts[1]);
+  const at::Tensor points = tokens * residual_scale + at::linear(seen, out);
+  return {at::linear(points, bins_x), at::linear(points, bins_y)};
+}
+
+Dwpose::Dwpose(const Weights& weights, const DwposeConfig& config)
+    : Dwpose(Builder(weights), config) {}
+
+Dwpose::Dwpose(const Builder& build, const DwposeConfig& config)
+    : pooling_(build.pooling("backbone.stage4.1", {k_pose_height / 32, k_pose_width / 32})),
+      head_(build.head(config)) {
+  Builder::MapSize size = Builder::k_input;
+  for (std::size_t i = 0; i < config.stem.size(); ++i) {
+    stem_.push_back(build.unit(fmt::format("backbone.stem.{}", i), 3, size, i == 0 ? 2 : 1));
+    if (i == 0) size = size.halved();
+  }
+  for (std::size_t i = 0; i < config.widths.size(); ++i) {
+    const std::string name = fmt::format("backbone.stage{}", i + 1);
+    halvings_.push_back(build.unit(name + ".0", 3, size, 2));
+    size = size.halved();
+    const bool last = i == k_last_stage;
+    stages_.push_back(build.stage(name + (last ? ".2" : ".1"), config.widths.at(i),
+                                  config.blocks.at(i), !last, size));
+  }
+}
+
+Dwpose::Bins Dwpose::operator()(const at::Tensor& image) const {
+  at::Tensor x = image.contiguous(at::MemoryFormat::ChannelsLast);
+  for (const Unit& unit : stem_) x = unit(x);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    x = halvings_[i](x);
+    if (i == k_last_stage) x = pooling_(x);
+    x = stages_[i](x);
+  }
+  return head_(x);
+}
+
+}  // namespace navtalk::nets

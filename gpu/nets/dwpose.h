@@ -1,0 +1,66 @@
+// RTMPose for whole bodies (a CSPNeXt backbone and a SimCC head), as DWPose trained it and MuseTalk uses it
+// to find the landmarks of a face. Names follow mmpose's modules; batch norms are folded into the convolutions before them.
+// Computes in fp32.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gpu/nets/layers/conv.h"
+#include "gpu/nets/net_config.h"
+#include "gpu/nets/weights.h"
+
+namespace navtalk::nets {
+
+class Dwpose {
+ public:
+  Dwpose(const Weights& weights, const DwposeConfig& config);
+
+  // Scores of the bins across and down.
+  struct Bins {
+    at::Tensor x, y;  // [B,133,576], [B,133,768]
+  };
+  // [B,3,384,288], RGB normalised as ImageNet's.
+  Bins operator()(const at::Tensor& image) const;
+
+ private:
+  // A convolution with its norm, then SiLU.
+  struct Unit {
+    Conv conv;
+    at::Tensor operator()(const at::Tensor& x) const;
+  };
+  struct Block {
+    Unit first, depthwise, pointwise;
+  };
+  // Half of the channels pass the blocks, half pass by; the attention weighs both.
+  struct Stage {
+    Unit main, beside, end;
+    std::vector<Block> blocks;
+    at::Tensor gate_weight, gate_bias;
+    bool residual;
+    at::Tensor operator()(const at::Tensor& x) const;
+  };
+  // The largest of 5x5, 9x9 and 13x13 neighbours beside the map itself.
+  struct Pooling {
+    Unit before, after;
+    at::Tensor operator()(const at::Tensor& x) const;
+  };
+  struct Head {
+    Conv maps;
+    at::Tensor map_scale, mlp;
+    at::Tensor token_scale, uv, gamma, beta, out, residual_scale;
+    at::Tensor bins_x, bins_y;
+    std::int64_t expanded, attention;
+    Bins operator()(const at::Tensor& features) const;
+  };
+  class Builder;
+  Dwpose(const Builder& build, const DwposeConfig& config);
+
+  std::vector<Unit> stem_;
+  std::vector<Unit> halvings_;  // before each stage
+  std::vector<Stage> stages_;
+  Pooling pooling_;
+  Head head_;
+};
+
+}  // namespace navtalk::nets
