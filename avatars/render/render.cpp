@@ -79,6 +79,10 @@ class Renderer {
 
 }  // namespace
 
+std::int64_t faces_per_pass(const Model& model, int batch) {
+  return batch > 0 ? batch : model.info().execution.batch;
+}
+
 void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop) {
   const double duration_s = audio.duration_s();
@@ -90,15 +94,18 @@ void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions
                             1000.0 * duration_s, 1000.0 * options.fps.seconds(1)));
   }
   Renderer renderer(model, avatar, speech, options);
-  const std::int64_t batch = options.batch > 0 ? options.batch : model.info().execution.batch;
+  const std::int64_t batch = faces_per_pass(model, options.batch);
   Channel<Chunk> made(k_chunks_ahead);
   std::exception_ptr failure;
   std::jthread nets([&](const std::stop_token& unwanted) {
     try {
-      for (std::int64_t t = 0; t < speech.frame_count(); t += batch) {
-        throw_if_stopped(stop);
-        Chunk chunk = renderer.infer(t, std::min(batch, speech.frame_count() - t));
-        if (!made.push(std::move(chunk), unwanted)) return;
+      for (const FrameRange& range : options.wanted) {
+        const std::int64_t last = std::min(range.last, speech.frame_count());
+        for (std::int64_t t = range.first; t < last; t += batch) {
+          throw_if_stopped(stop);
+          Chunk chunk = renderer.infer(t, std::min(batch, last - t));
+          if (!made.push(std::move(chunk), unwanted)) return;
+        }
       }
     } catch (...) {
       failure = std::current_exception();

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "avatars/bundle/bundle.h"
 #include "core/base/frame_rate.h"
@@ -15,16 +17,28 @@
 
 namespace navtalk {
 
+// Frames [first, last) of a video.
+struct FrameRange {
+  std::int64_t first = 0, last = 0;
+};
+
 struct RenderOptions {
   FrameRate fps = 25;  // of the video; the avatar's frames are shown at their own times
   int batch = 0;       // faces per pass through the nets; 0 chooses
   std::optional<Unsharp> unsharp;
+  // The frames that are wanted, in order; those behind the end are left out. A frame has the same pixels
+  // whatever else is wanted if each range begins at a multiple of faces_per_pass().
+  std::vector<FrameRange> wanted = {{0, std::numeric_limits<std::int64_t>::max()}};
 };
 
 // Frame t of `count`, BGR, in order; the picture is valid during the call.
 using FrameSink = std::function<void(std::int64_t t, std::int64_t count, ConstImageView bgr)>;
 
-// Renders frame_count(audio at 16 kHz, fps) frames. The same input gives the same pixels. The sink
+// Of one pass through the nets, for RenderOptions::batch.
+std::int64_t faces_per_pass(const Model& model, int batch);
+
+// Renders the wanted ones of frame_count(audio at 16 kHz, fps) frames. What a frame hears comes from all of
+// the audio. The same input gives the same pixels. The sink
 // is called on the caller's thread; model and avatar.latent() are used on another one at the same
 // time. Error{invalid} for audio shorter than one frame.
 void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "cmd/infer/infer.h"
 
@@ -12,7 +15,23 @@ namespace navtalk::cmd {
 
 struct FinishedVideo {
   std::int64_t frames = 0;
+  std::int64_t rendered = 0;  // of the frames; the others stood in finished segments
   double duration_s = 0;
+};
+
+// A part of a video, which stands complete in SegmentWork::folder.
+struct FinishedSegment {
+  int index = 0;
+  double duration_s = 0;
+  std::string record{};  // a JSON object
+};
+
+// Where a video's parts are kept, so that an interrupted rendering goes on behind the last of them. A video
+// that is no longer than one part, or whose format cannot be joined, is rendered whole.
+struct SegmentWork {
+  std::filesystem::path folder{};      // made when the first part is written
+  std::vector<std::string> records{};  // of the parts that were finished before, by index
+  std::function<void(const FinishedSegment&)> finished{};
 };
 
 struct VideoRenderer {
@@ -23,6 +42,7 @@ struct VideoRenderer {
   std::function<void()> load;
   struct Steps {
     std::function<void(std::int64_t done, std::int64_t of)> progress;  // frames
+    std::optional<SegmentWork> segments{};
     // The output stands whole under that name, and gets its own next. What it throws leaves no output.
     std::function<void(const std::filesystem::path& whole)> before_commit;
   };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cmd/pool/parts.h"
 #include "core/base/interrupt.h"
@@ -61,11 +62,17 @@ nlohmann::ordered_json as_json(const JobRow& row) {
 
 }  // namespace
 
-JobRunner::JobRunner(JobStore& store, VideoRenderer& renderer, Context& context)
-    : store_(store), renderer_(renderer), context_(context), worker_(this_process()) {}
+JobRunner::JobRunner(JobStore& store, SegmentFolders segments, VideoRenderer& renderer,
+                     Context& context)
+    : store_(store),
+      segments_(std::move(segments)),
+      renderer_(renderer),
+      context_(context),
+      worker_(this_process()) {}
 
 void JobRunner::run(std::vector<JobRow>& rows) {
   requeue_of_the_gone();
+  segments_.sweep(store_);
   submit(rows);
   release_all();
   if (!pending_.empty()) renderer_.load();
@@ -165,6 +172,7 @@ void JobRunner::render(const Job& job, const JobRow& row) {
   const JobLease lease{job.id, job.epoch};
   if (is_there(job)) {
     store_.finish(lease, job.result, store_.now());
+    segments_.remove(job.id);
     report_earlier(row, job);
     finished(job);
     return;
@@ -180,6 +188,12 @@ void JobRunner::render(const Job& job, const JobRow& row) {
     }
     record_failure(lease, row, error);
   }
+}
+
+std::vector<std::string> JobRunner::finished_segments(const Job& job) {
+  std::vector<std::string> records;
+  for (const JobSegment& segment : store_.segments(job.id)) records.push_back(segment.result);
+  return records;
 }
 
 bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow& row) {
@@ -198,6 +212,13 @@ bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow
     }
     show_progress(VideoMinutes(job.work.audio() * done / std::max<std::int64_t>(of, 1)));
   };
+  const auto finish_segment = [&](const FinishedSegment& segment) {
+    keep(store_.finish_segment(lease,
+                               {.index = segment.index,
+                                .work = VideoMinutes(from_seconds(segment.duration_s)),
+                                .result = segment.record},
+                               store_.now()) != Recorded::refused);
+  };
   const auto before_commit = [&](const fs::path& whole) {
     result["file"] = identity_of(whole);
     keep(store_.intend(lease, result.dump(), store_.now()) == Recorded::now);
@@ -205,7 +226,12 @@ bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow
   show_progress({});
   FinishedVideo video;
   try {
-    video = renderer_.render(row.options, {.progress = progress, .before_commit = before_commit});
+    video =
+        renderer_.render(row.options, {.progress = progress,
+                                       .segments = SegmentWork{.folder = segments_.of(job.id),
+                                                               .records = finished_segments(job),
+                                                               .finished = finish_segment},
+                                       .before_commit = before_commit});
   } catch (const Error& error) {
     if (!lost) throw;
     log::warn(fmt::format("{}: {}", row.name, error.message()));
@@ -214,6 +240,7 @@ bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow
   result["frames"] = video.frames;
   result["duration_s"] = video.duration_s;
   store_.finish(lease, result.dump(), store_.now());
+  segments_.remove(job.id);
   report(row, job, video, std::chrono::duration<double>(Clock::now() - start).count());
   return true;
 }
@@ -246,6 +273,7 @@ void JobRunner::report(const JobRow& row, const Job& job, const FinishedVideo& v
     nlohmann::ordered_json object = as_json(row);
     object["job"] = job.id.text;
     object["frames"] = video.frames;
+    object["rendered_frames"] = video.rendered;
     object["duration_s"] = video.duration_s;
     object["elapsed_s"] = elapsed_s;
     context_.out.json(object);

@@ -13,13 +13,14 @@
 #include "cmd/infer/failed_inputs.h"
 #include "cmd/infer/video_renderer.h"
 #include "cmd/job/job_rows.h"
+#include "cmd/job/segment_folders.h"
 #include "scheduler/jobs/job_store.h"
 
 namespace navtalk::cmd {
 
 class JobRunner {
  public:
-  JobRunner(JobStore& store, VideoRenderer& renderer, Context& context);
+  JobRunner(JobStore& store, SegmentFolders segments, VideoRenderer& renderer, Context& context);
 
   // Submits the rows, unless an earlier run did, and renders them. Reports each as it is over.
   // Error that names those that failed, at the end; Error{interrupted} and Error{terminated} with all
@@ -39,6 +40,7 @@ class JobRunner {
   void render(const Job& job, const JobRow& row);
   // Renders under the lease; false: the lease was lost.
   bool render_under(const JobLease& lease, const Job& job, const JobRow& row);
+  std::vector<std::string> finished_segments(const Job& job);
   void record_failure(const JobLease& lease, const JobRow& row, const Error& error);
   void report(const JobRow& row, const Job& job, const FinishedVideo& video, double elapsed_s);
   void report_earlier(const JobRow& row, const Job& job);
@@ -47,6 +49,7 @@ class JobRunner {
   void show_progress(VideoMinutes current);
 
   JobStore& store_;
+  const SegmentFolders segments_;
   VideoRenderer& renderer_;
   Context& context_;
   const std::string worker_;

@@ -49,7 +49,7 @@ int run(const JobRunOptions& options, Context& context) {
   make_folder(options.output_directory);
   JobStore store = open_job_file(options.state);
   VideoRenderer renderer = lazy_renderer(options.how, context);
-  JobRunner(store, renderer, context).run(rows);
+  JobRunner(store, SegmentFolders(options.state), renderer, context).run(rows);
   return 0;
 }
 

@@ -94,21 +94,36 @@ void InferOutput::start(const Content& content) {
   const OutputTarget& target = options_.target;
   if (target.format == nullptr) return;
   refuse_long(*target.format, content.duration_s);
-  with_names([&] {
-    writer_ = std::make_unique<VideoWriter>(
-        VideoOptions{.path = file_ ? file_->path() : std::filesystem::path(),
+  with_names([&] { open_video(); });
+}
+
+void InferOutput::open_video() {
+  const OutputTarget& target = options_.target;
+  VideoOptions video{.path = file_ ? file_->path() : std::filesystem::path(),
                      .format = target.format,
                      .to_standard_output = target.kind == Kind::standard_output,
-                     .width = size.width,
-                     .height = size.height,
-                     .fps = content.fps,
-                     .audio = content.audio,
-                     .audio_start_s = content.audio_start_s,
-                     .audio_limits = content.limits,
+                     .width = options_.size.width,
+                     .height = options_.size.height,
+                     .fps = content_.fps,
+                     .audio = content_.audio,
+                     .audio_start_s = content_.audio_start_s,
+                     .audio_limits = content_.limits,
                      .crf = options_.crf,
                      .kbit_per_s = options_.kbit_per_s,
-                     .open_groups = true});
-  });
+                     .open_groups = true};
+  if (content_.segments && content_.frames > content_.segment_frames && file_ && !frames_ &&
+      target.format->pictures == PictureCodec::h264) {
+    segments_.emplace(SegmentWriter::Options{.work = *content_.segments,
+                                             .frames = content_.segment_frames,
+                                             .video_frames = content_.frames,
+                                             .video = std::move(video)});
+  } else {
+    writer_ = std::make_unique<VideoWriter>(std::move(video));
+  }
+}
+
+std::vector<FrameRange> InferOutput::wanted() const {
+  return segments_ ? segments_->missing() : RenderOptions().wanted;
 }
 
 ConstImageView InferOutput::scaled(ConstImageView bgr) {
@@ -118,22 +133,24 @@ ConstImageView InferOutput::scaled(ConstImageView bgr) {
   return std::as_const(scaled_).view();
 }
 
-ConstImageView InferOutput::painted(ConstImageView bgr) {
+ConstImageView InferOutput::painted(std::int64_t t, ConstImageView bgr) {
   if (!painter_) return bgr;
   painted_ = Image(bgr.width, bgr.height, bgr.channels);
   for (int y = 0; y < bgr.height; ++y)
     std::copy_n(bgr.row(y), std::ptrdiff_t{bgr.width} * bgr.channels, painted_.view().row(y));
-  painter_->paint(painted_.view(), content_.fps.seconds(count_));
+  painter_->paint(painted_.view(), content_.fps.seconds(t));
   return std::as_const(painted_).view();
 }
 
-void InferOutput::write(ConstImageView bgr) {
-  const ConstImageView picture = painted(scaled(bgr));
+void InferOutput::write(std::int64_t t, ConstImageView bgr) {
+  const ConstImageView picture = painted(t, scaled(bgr));
   with_names([&] {
+    if (segments_) segments_->write(t, picture);
     if (writer_) writer_->write(picture);
-    if (frames_) write_png(frames_->path() / frame_name(count_), picture);
+    if (frames_) write_png(frames_->path() / frame_name(t), picture);
   });
-  ++count_;
+  count_ = t + 1;
+  ++written_;
 }
 
 void InferOutput::write_subtitles() {
@@ -147,7 +164,10 @@ void InferOutput::write_subtitles() {
 }
 
 RenderedVideo InferOutput::finish(const std::stop_token& stop, const BeforeCommit& before_commit) {
-  RenderedVideo video{.frames = count_, .lacks_letters = painter_ && painter_->lacks_letters()};
+  if (segments_) with_names([&] { count_ = segments_->finish(stop); });
+  RenderedVideo video{.frames = count_,
+                      .rendered = written_,
+                      .lacks_letters = painter_ && painter_->lacks_letters()};
   if (writer_) {
     with_names([&] { writer_->finish(); });
     writer_.reset();

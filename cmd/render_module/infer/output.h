@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cmd/render_module/infer/output_target.h"
+#include "cmd/render_module/infer/segment_writer.h"
 #include "core/base/frame_rate.h"
 #include "core/files/partial_path.h"
 #include "core/media/encode/video_writer.h"
@@ -25,6 +26,7 @@ namespace navtalk::cmd {
 struct RenderedVideo {
   std::optional<std::filesystem::path> file, frames_directory, subtitles;
   std::int64_t frames = 0;
+  std::int64_t rendered = 0;   // of the frames; the others stood in finished segments
   bool lacks_letters = false;  // of burnt subtitles, in every font of the system
 };
 
@@ -49,9 +51,14 @@ class InferOutput {
     double audio_start_s = 0, duration_s = 0;
     MediaLimits limits{};  // of the audio
     std::vector<Cue> cues{};
+    // The video is written in segments, where they can be joined: H.264 in a file.
+    std::optional<SegmentWork> segments{};
+    std::int64_t frames = 0, segment_frames = 0;  // with `segments`: of the video, of one segment
   };
   void start(const Content& content);
-  void write(ConstImageView bgr);
+  // The frames that write() has to get, in order.
+  std::vector<FrameRange> wanted() const;
+  void write(std::int64_t t, ConstImageView bgr);
   // Called with where the whole output stands, before it gets its own name; what it throws leaves no
   // output.
   using BeforeCommit = std::function<void(const std::filesystem::path& whole)>;
@@ -61,7 +68,8 @@ class InferOutput {
   template <class Work>
   void with_names(const Work& work);  // in the errors of it
   ConstImageView scaled(ConstImageView bgr);
-  ConstImageView painted(ConstImageView bgr);
+  ConstImageView painted(std::int64_t t, ConstImageView bgr);
+  void open_video();
   void write_subtitles();
 
   Options options_;
@@ -69,8 +77,10 @@ class InferOutput {
   std::optional<PartialPath> file_, frames_, subtitles_;
   std::optional<SubtitlePainter> painter_;
   std::unique_ptr<VideoWriter> writer_;
+  std::optional<SegmentWriter> segments_;
   Image scaled_, painted_;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0;  // of frames up to the last one written
+  std::int64_t written_ = 0;
 };
 
 }  // namespace navtalk::cmd

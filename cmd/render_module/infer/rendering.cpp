@@ -10,6 +10,8 @@
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
 #include "core/process/stream_input.h"
+#include "gpu/features/mel.h"
+#include "gpu/features/windows.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -97,6 +99,14 @@ void Rendering::prepare() {
   if (model_ == nullptr) model_ = &shared_model_.for_avatar(avatar_);
 }
 
+// As render() counts them.
+std::int64_t Rendering::frames_of(const Audio& audio) const {
+  if (audio.rate_hz == k_sample_rate_hz)
+    return frame_count(static_cast<std::int64_t>(audio.samples.size()), fps_);
+  return frame_count(static_cast<std::int64_t>(resample(audio, k_sample_rate_hz).samples.size()),
+                     fps_);
+}
+
 RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const Steps& steps) {
   prepare();
   try {
@@ -107,15 +117,19 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
                   .audio_start_s = options_.start_s,
                   .duration_s = sound.audio().duration_s(),
                   .limits = media_limits(context_),
-                  .cues = sound.cues()});
+                  .cues = sound.cues(),
+                  .segments = steps.segments,
+                  .frames = steps.segments ? frames_of(sound.audio()) : 0,
+                  .segment_frames = segment_frames(fps_, faces_per_pass(*model_, options_.batch))});
     navtalk::render(
         *model_, avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
          .unsharp =
-             options_.sharpen ? std::optional(Unsharp{.amount = *options_.sharpen}) : std::nullopt},
+             options_.sharpen ? std::optional(Unsharp{.amount = *options_.sharpen}) : std::nullopt,
+         .wanted = output.wanted()},
         [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
-          output.write(bgr);
+          output.write(t, bgr);
           steps.progress(t + 1, count);
         },
         context_.stop);

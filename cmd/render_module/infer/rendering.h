@@ -10,6 +10,7 @@
 #include "avatars/bundle/bundle.h"
 #include "cmd/context.h"
 #include "cmd/infer/infer.h"
+#include "cmd/infer/video_renderer.h"
 #include "cmd/render_module/infer/output.h"
 #include "cmd/render_module/infer/sound_input.h"
 #include "cmd/render_module/infer/utterances.h"
@@ -52,10 +53,12 @@ class Rendering {
   struct Steps {
     std::function<void(std::int64_t done, std::int64_t of)> progress{};  // frames
     InferOutput::BeforeCommit before_commit{};
+    std::optional<SegmentWork> segments{};
   };
   RenderedVideo render(InferOutput& output, SoundInput& sound, const Steps& steps);
 
  private:
+  std::int64_t frames_of(const Audio& audio) const;
   void refuse_quality(const OutputTarget& target) const;
 
   InferOptions& options_;

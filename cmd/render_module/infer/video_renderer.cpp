@@ -39,9 +39,13 @@ class JobVideos {
     rendering.refuse(utterance);
     InferOutput output(rendering.output_options(utterance));
     SoundInput sound(utterance, options, media_limits(context_), context_.stop);
-    const RenderedVideo video = rendering.render(
-        output, sound, {.progress = steps.progress, .before_commit = steps.before_commit});
-    return {.frames = video.frames, .duration_s = rendering.fps().seconds(video.frames)};
+    const RenderedVideo video = rendering.render(output, sound,
+                                                 {.progress = steps.progress,
+                                                  .before_commit = steps.before_commit,
+                                                  .segments = steps.segments});
+    return {.frames = video.frames,
+            .rendered = video.rendered,
+            .duration_s = rendering.fps().seconds(video.frames)};
   }
 
  private:

@@ -34,6 +34,16 @@ AVStream& Muxer::add_stream(const AVCodecContext& encoder) {
   return *stream;
 }
 
+AVStream& Muxer::add_stream(const AVCodecParameters& codec, AVRational frame) {
+  AVStream* stream = avformat_new_stream(context_, nullptr);
+  if (stream == nullptr) throw std::bad_alloc();
+  check(avcodec_parameters_copy(stream->codecpar, &codec));
+  stream->codecpar->codec_tag = 0;  // the container's own
+  stream->time_base = frame;
+  stream->avg_frame_rate = av_inv_q(frame);
+  return *stream;
+}
+
 void Muxer::start() {
   AVDictionary* options = nullptr;
   const bool indexed =
@@ -57,10 +67,14 @@ void Muxer::drain(AVCodecContext& encoder, const AVStream& stream) {
     if (rc == AVERROR(EAGAIN) || rc == AVERROR_EOF) return;
     check(rc);
     if (packet_->duration == 0 && encoder.codec_type == AVMEDIA_TYPE_VIDEO) packet_->duration = 1;
-    packet_->stream_index = stream.index;
-    av_packet_rescale_ts(packet_.get(), encoder.time_base, stream.time_base);
-    check(av_interleaved_write_frame(context_, packet_.get()));
+    write(*packet_, stream, encoder.time_base);
   }
+}
+
+void Muxer::write(AVPacket& packet, const AVStream& stream, AVRational unit) {
+  packet.stream_index = stream.index;
+  av_packet_rescale_ts(&packet, unit, stream.time_base);
+  check(av_interleaved_write_frame(context_, &packet));
 }
 
 void Muxer::finish() {

@@ -21,9 +21,13 @@ class Muxer {
   Muxer& operator=(const Muxer&) = delete;
 
   AVStream& add_stream(const AVCodecContext& encoder);
+  // Pictures that are coded already, `frame` seconds each.
+  AVStream& add_stream(const AVCodecParameters& codec, AVRational frame);
   void start();
   // All that `encoder` has ready. The stream is the one that was added for it.
   void drain(AVCodecContext& encoder, const AVStream& stream);
+  // One packet, whose times are multiples of `unit` seconds.
+  void write(AVPacket& packet, const AVStream& stream, AVRational unit);
   void finish();  // the index, of MP4 and MOV moved to the front
 
  private:
