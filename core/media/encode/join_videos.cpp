@@ -38,7 +38,7 @@ class PartOfVideo {
   const AVCodecParameters& codec() const { return *stream_->codecpar; }
   std::vector<media::PacketPtr>& packets() { return packets_; }
   // Pictures by which decoding begins before the first one is shown.
-  std::int64_t delay() const { return first_shown_ - packets_.front()->dts; }
+  std::int64_t delay() const { return delay_; }
   // When the picture is shown, in pictures from the part's first one.
   std::int64_t shown(const AVPacket& packet) const { return packet.pts - first_shown_; }
 
@@ -59,6 +59,7 @@ class PartOfVideo {
     if (packets_.empty()) fail_part(path_, "it has no pictures");
     first_shown_ =
         (*std::ranges::min_element(packets_, {}, [](const auto& one) { return one->pts; }))->pts;
+    delay_ = first_shown_ - packets_.front()->dts;  // writing a packet empties it
   }
 
   std::filesystem::path path_;
@@ -66,7 +67,7 @@ class PartOfVideo {
   media::OpenedMedia opened_;
   const AVStream* stream_ = nullptr;
   std::vector<media::PacketPtr> packets_;  // times in pictures
-  std::int64_t first_shown_ = 0;
+  std::int64_t first_shown_ = 0, delay_ = 0;
 };
 
 bool decode_alike(const AVCodecParameters& a, const AVCodecParameters& b) {
