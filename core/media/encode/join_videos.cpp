@@ -96,14 +96,13 @@ std::int64_t join_videos(std::span<const std::filesystem::path> parts, const Vid
                   whole.format->sound, muxer);
   }
   muxer.start();
-  const std::int64_t delay = first.delay();  // before the muxer takes the packets
   std::int64_t written = 0;
   const auto append = [&](PartOfVideo& part) {
     const std::int64_t begin = written;
     for (const media::PacketPtr& packet : part.packets()) {
       throw_if_stopped(stop);
       packet->pts = begin + part.shown(*packet);
-      packet->dts = written - delay;
+      packet->dts = written - first.delay();
       packet->duration = 1;
       packet->pos = -1;
       muxer.write(*packet, stream, frame);

@@ -54,8 +54,8 @@ class Segments(unittest.TestCase):
     def assert_ok(self, ran):
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
-    def list_command(self, output):
-        (self.folder / f"{output}.csv").write_text(f"avatar,audio,output,fps\n./red,a.wav,{output},1\n")
+    def list_command(self, output, crf=18):
+        (self.folder / f"{output}.csv").write_text(f"avatar,audio,output,fps,crf\n./red,a.wav,{output},1,{crf}\n")
         return ["job", "run", "--csv", f"{output}.csv", "--batch", str(BATCH), "--progress", "json"]
 
     def finish(self, output, frames):
@@ -122,6 +122,13 @@ class Segments(unittest.TestCase):
         for t in range(SPEECH_S):
             a, b = joined[t * size:(t + 1) * size], once[t * size:(t + 1) * size]
             self.assertLess(sum((x - y) ** 2 for x, y in zip(a, b)) / size, 6.5, f"frame {t}: less than 40 dB")
+
+    def test_pictures_that_are_coded_without_loss_are_infers_bit_for_bit(self):
+        self.assert_ok(self.navtalk(*self.list_command("joined.mkv", crf=0)))
+        self.assertEqual(len(self.segment_events()), SEGMENTS)
+        self.assert_ok(self.navtalk("infer", "--avatar", "./red", "--audio", "a.wav", "--fps", "1", "--batch", str(BATCH), "--crf", "0",
+                                    "--output", "infer.mkv"))
+        self.assertEqual(self.decoded("joined.mkv"), self.decoded("infer.mkv"))
 
     def test_a_killed_run_goes_on_behind_its_last_segment_and_ends_with_the_same_bytes(self):
         whole = self.whole()
