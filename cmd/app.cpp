@@ -25,7 +25,7 @@ namespace {
 
 // Variables that hold secrets: environment_value() alone knows them once the program runs.
 constexpr const char* k_secrets[] = {"NAVTALK_OPERATOR_KEY", "NAVTALK_WORKER_TOKEN",
-                                     "RUNPOD_API_KEY"};
+                                     "NAVTALK_API_KEY", "RUNPOD_API_KEY"};
 
 struct Globals {
   std::optional<std::filesystem::path> config_file;

@@ -5,6 +5,11 @@ namespace navtalk::cmd {
 // In the order of --help.
 void add_commands(Commands& commands) {
   add_infer(commands);
+  add_job_render(commands);
+  add_job_submit(commands);
+  add_job_wait(commands);
+  add_job_fetch(commands);
+  add_job_cancel(commands);
   add_job_run(commands);
   add_job_list(commands);
   add_job_status(commands);

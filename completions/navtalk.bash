@@ -133,6 +133,102 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job render --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --avatar")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --audio")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --text")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --csv")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --size")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --fps")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --priority")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --output" | "navtalk job submit -o")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --key-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job wait --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job wait --key-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job fetch --output" | "navtalk job fetch -o")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job fetch --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job fetch --key-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job cancel --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job cancel --key-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job run --csv")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -181,6 +277,14 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job list --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job list --key-file")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job list --state")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -194,6 +298,14 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job list --after")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job status --url")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job status --key-file")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -561,7 +673,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -665,6 +777,102 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job render --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk job render --device")
+      :
+      return
+      ;;
+    "navtalk job render --precision")
+      _navtalk_words 'auto fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk job render --threads")
+      :
+      return
+      ;;
+    "navtalk job render --batch")
+      :
+      return
+      ;;
+    "navtalk job submit --avatar")
+      :
+      return
+      ;;
+    "navtalk job submit --audio")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job submit --text")
+      :
+      return
+      ;;
+    "navtalk job submit --voice")
+      _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk job submit --csv")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job submit --format")
+      _navtalk_words 'mp4 mov mkv webm gif webp'
+      return
+      ;;
+    "navtalk job submit --size")
+      :
+      return
+      ;;
+    "navtalk job submit --fps")
+      :
+      return
+      ;;
+    "navtalk job submit --priority")
+      :
+      return
+      ;;
+    "navtalk job submit --output" | "navtalk job submit -o")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job submit --url")
+      :
+      return
+      ;;
+    "navtalk job submit --key-file")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job wait --url")
+      :
+      return
+      ;;
+    "navtalk job wait --key-file")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job fetch --output" | "navtalk job fetch -o")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job fetch --url")
+      :
+      return
+      ;;
+    "navtalk job fetch --key-file")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk job cancel --url")
+      :
+      return
+      ;;
+    "navtalk job cancel --key-file")
+      _navtalk_paths -f
+      return
+      ;;
     "navtalk job run --csv")
       _navtalk_paths -f
       return
@@ -713,6 +921,14 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job list --url")
+      :
+      return
+      ;;
+    "navtalk job list --key-file")
+      _navtalk_paths -f
+      return
+      ;;
     "navtalk job list --state")
       _navtalk_paths -f
       return
@@ -727,6 +943,14 @@ _navtalk() {
       ;;
     "navtalk job list --after")
       :
+      return
+      ;;
+    "navtalk job status --url")
+      :
+      return
+      ;;
+    "navtalk job status --key-file")
+      _navtalk_paths -f
       return
       ;;
     "navtalk job status --state")
@@ -1113,7 +1337,42 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'run list status'
+        _navtalk_words 'render submit wait fetch cancel run list status'
+      fi
+      ;;
+    "navtalk job render")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--models --device --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job submit")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--avatar --audio --text --voice --csv --format --size --fps --priority --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job wait")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--url --key-file --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job fetch")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk job cancel")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--url --key-file --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
       fi
       ;;
     "navtalk job run")
@@ -1125,14 +1384,14 @@ _navtalk() {
       ;;
     "navtalk job list")
       if [[ $current == -* ]]; then
-        _navtalk_words '--state --only --limit --after --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--url --key-file --state --only --limit --after --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk job status")
       if [[ $current == -* ]]; then
-        _navtalk_words '--state --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--url --key-file --state --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

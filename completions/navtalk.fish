@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job render' 'job submit' 'job wait' 'job fetch' 'job cancel' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --models --device --precision --threads --batch --avatar --audio --text --voice --csv --format --size --fps --priority --output -o --url --key-file --url --key-file --output -o --url --key-file --url --key-file --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --url --key-file --state --only --limit --after --url --key-file --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -66,9 +66,44 @@ complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 f
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at job' -a render -d 'Render the jobs of a worker, which starts this command'
+complete -c navtalk -n '__navtalk_at job' -a submit -d 'Have a gateway render videos'
+complete -c navtalk -n '__navtalk_at job' -a wait -d 'Wait until jobs of a gateway are over'
+complete -c navtalk -n '__navtalk_at job' -a fetch -d 'Fetch the video of a gateway\'s job'
+complete -c navtalk -n '__navtalk_at job' -a cancel -d 'Cancel jobs of a gateway'
 complete -c navtalk -n '__navtalk_at job' -a run -d 'Render the videos of a list here, and go on where a run ended'
 complete -c navtalk -n '__navtalk_at job' -a list -d 'List jobs in the order of their submission'
 complete -c navtalk -n '__navtalk_at job' -a status -d 'Count jobs and video-minutes in each state, or show one job'
+complete -c navtalk -n '__navtalk_at job render' -l models -x -a '(__fish_complete_directories)' -d 'MuseTalk\'s checkpoint folder (default: the demo model)'
+complete -c navtalk -n '__navtalk_at job render' -l device -x -d 'cpu, cuda or cuda:N'
+complete -c navtalk -n '__navtalk_at job render' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
+complete -c navtalk -n '__navtalk_at job render' -l threads -x -d 'Threads for the nets (0: every core)'
+complete -c navtalk -n '__navtalk_at job render' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
+complete -c navtalk -n '__navtalk_at job submit' -l avatar -x -d 'The avatar\'s id, of rows that name none'
+complete -c navtalk -n '__navtalk_at job submit' -l audio -r -F -d 'Recordings, a video each'
+complete -c navtalk -n '__navtalk_at job submit' -l text -x -d 'What the avatar says'
+complete -c navtalk -n '__navtalk_at job submit' -l voice -x -a '(__navtalk_first voices)' -d 'Voice of texts'
+complete -c navtalk -n '__navtalk_at job submit' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, and infer\'s options'
+complete -c navtalk -n '__navtalk_at job submit' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Format of the videos'
+complete -c navtalk -n '__navtalk_at job submit' -l size -x -d 'Width of the videos, in pixels'
+complete -c navtalk -n '__navtalk_at job submit' -l fps -x -d 'Frames a second'
+complete -c navtalk -n '__navtalk_at job submit' -l priority -x -d 'Higher is rendered first'
+complete -c navtalk -n '__navtalk_at job submit' -l wait -d 'Wait until all videos are rendered'
+complete -c navtalk -n '__navtalk_at job submit' -l output -s o -r -F -d 'With --wait: the video\'s file, or the folder of several'
+complete -c navtalk -n '__navtalk_at job submit' -l force -d 'Replace files'
+complete -c navtalk -n '__navtalk_at job submit' -l url -x -d 'The gateway (default: the one that server.listen names)'
+complete -c navtalk -n '__navtalk_at job submit' -l key-file -r -F -d 'File with the API key (default: the variable NAVTALK_API_KEY)'
+complete -c navtalk -n '__navtalk_at job wait' -l url -x -d 'The gateway (default: the one that server.listen names)'
+complete -c navtalk -n '__navtalk_at job wait' -l key-file -r -F -d 'File with the API key (default: the variable NAVTALK_API_KEY)'
+complete -c navtalk -n '__navtalk_at job wait' -x
+complete -c navtalk -n '__navtalk_at job fetch' -l output -s o -r -F -d 'The video\'s file'
+complete -c navtalk -n '__navtalk_at job fetch' -l force -d 'Replace the file'
+complete -c navtalk -n '__navtalk_at job fetch' -l url -x -d 'The gateway (default: the one that server.listen names)'
+complete -c navtalk -n '__navtalk_at job fetch' -l key-file -r -F -d 'File with the API key (default: the variable NAVTALK_API_KEY)'
+complete -c navtalk -n '__navtalk_at job fetch' -x
+complete -c navtalk -n '__navtalk_at job cancel' -l url -x -d 'The gateway (default: the one that server.listen names)'
+complete -c navtalk -n '__navtalk_at job cancel' -l key-file -r -F -d 'File with the API key (default: the variable NAVTALK_API_KEY)'
+complete -c navtalk -n '__navtalk_at job cancel' -x
 complete -c navtalk -n '__navtalk_at job run' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, output, and infer\'s options; or - for standard input'
 complete -c navtalk -n '__navtalk_at job run' -l folder -x -a '(__fish_complete_directories)' -d 'A video of each file in this folder: recordings, and texts in .txt files'
 complete -c navtalk -n '__navtalk_at job run' -l output-dir -x -a '(__fish_complete_directories)' -d 'Folder for the videos (default: the one of --csv)'
@@ -82,10 +117,14 @@ complete -c navtalk -n '__navtalk_at job run' -l device -x -d 'cpu, cuda or cuda
 complete -c navtalk -n '__navtalk_at job run' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
 complete -c navtalk -n '__navtalk_at job run' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at job run' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
+complete -c navtalk -n '__navtalk_at job list' -l url -x -d 'A gateway, whose jobs are shown instead'
+complete -c navtalk -n '__navtalk_at job list' -l key-file -r -F -d 'File with the gateway\'s API key (default: the variable NAVTALK_API_KEY)'
 complete -c navtalk -n '__navtalk_at job list' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
 complete -c navtalk -n '__navtalk_at job list' -l only -x -a 'queued released running done failed dead cancelled' -d 'Jobs in this state'
 complete -c navtalk -n '__navtalk_at job list' -l limit -x -d 'At most so many'
 complete -c navtalk -n '__navtalk_at job list' -l after -x -d 'Those behind this one: next_cursor of a list'
+complete -c navtalk -n '__navtalk_at job status' -l url -x -d 'A gateway, whose jobs are shown instead'
+complete -c navtalk -n '__navtalk_at job status' -l key-file -r -F -d 'File with the gateway\'s API key (default: the variable NAVTALK_API_KEY)'
 complete -c navtalk -n '__navtalk_at job status' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
 complete -c navtalk -n '__navtalk_at job status' -x
 complete -c navtalk -n '__navtalk_at voices' -x

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "cmd/job/cells.h"
 #include "cmd/job/csv_file.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
@@ -29,38 +29,8 @@ constexpr std::array<std::string_view, 14> k_columns = {
     "avatar",   "audio", "text", "voice", "output",  "ssml",      "start",
     "duration", "fps",   "size", "crf",   "bitrate", "subtitles", "sharpen"};
 
-// What a row says, by column; cells that are empty are not there.
-using Cells = std::map<std::string, std::string, std::less<>>;
-
-std::string cell(const Cells& cells, std::string_view column) {
-  const auto found = cells.find(column);
-  return found == cells.end() ? std::string() : found->second;
-}
-
 fs::path absolute(const fs::path& path, const fs::path& base) {
   return fs::absolute(path.is_absolute() ? path : base / path).lexically_normal();
-}
-
-bool is_yes(const std::string& text) {
-  if (text == "true" || text == "yes" || text == "1") return true;
-  if (text == "false" || text == "no" || text == "0") return false;
-  throw Error(Code::invalid, "ssml is '" + printable(text) + "': write true or false");
-}
-
-// Through infer's own command line, so that the same values are accepted.
-void parse(const Cells& cells, InferOptions& options) {
-  CLI::App command;
-  add_infer_options(command, options);
-  std::vector<std::string> arguments;
-  for (const auto& [column, value] : cells) {
-    if (column != "ssml") arguments.push_back("--" + column + "=" + value);
-  }
-  if (cells.contains("ssml") && is_yes(cell(cells, "ssml"))) arguments.emplace_back("--ssml");
-  try {
-    command.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    throw Error(Code::invalid, error.what());
-  }
 }
 
 void check_speech(const Cells& cells) {
@@ -103,7 +73,7 @@ void fill(JobRow& row, const Cells& cells, const fs::path& inputs, const fs::pat
           const Context& context) {
   check_speech(cells);
   InferOptions& options = row.options;
-  parse(cells, options);
+  apply_cells(cells, options);
   options.output = absolute(options.output, outputs);
   if (cell(cells, "output").ends_with('/')) options.output /= "";
   if (!options.audio.empty()) options.audio.front() = absolute(options.audio.front(), inputs);

@@ -1,4 +1,4 @@
-// navtalk job list, job status: the jobs of a state file.
+// navtalk job list, job status: the jobs of a state file, or of a gateway.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include "cmd/commands.h"
 #include "cmd/job/job_file.h"
 #include "cmd/job/job_rows.h"
+#include "cmd/job/remote/job_client.h"
 #include "cmd/terminal/table.h"
 #include "core/base/error.h"
 #include "core/text/printable.h"
@@ -20,6 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ListOptions {
+  GatewayOptions gateway;
   std::filesystem::path state;
   std::string only;
   std::int64_t after = 0;
@@ -27,6 +29,7 @@ struct ListOptions {
 };
 
 struct StatusOptions {
+  GatewayOptions gateway;
   std::filesystem::path state;
   std::string id;
 };
@@ -57,7 +60,55 @@ JobStore open_to_read(const std::filesystem::path& state) {
   return open_job_file(state);
 }
 
+std::string text_of(const nlohmann::json& job, const char* member) {
+  const auto& value = job.at(member);
+  return value.is_string() ? printable(value.get<std::string>()) : "";
+}
+
+void print_remote(const nlohmann::json& jobs, Context& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const nlohmann::json& job : jobs) {
+    rows.push_back({text_of(job, "id"), text_of(job, "state"),
+                    fmt::format("{:.2f}", job.at("video_minutes").get<double>()),
+                    fmt::format("{:.0f} %", 100 * job.at("progress").get<double>()),
+                    text_of(job, "error")});
+  }
+  context.out.write(table({{"job"},
+                           {"state"},
+                           {"video-minutes", Column::Align::right},
+                           {"done", Column::Align::right},
+                           {"error"}},
+                          rows, context.colour));
+}
+
+int list_remote(const ListOptions& options, Context& context) {
+  std::string query = fmt::format("?limit={}&cursor={}", options.limit, options.after);
+  if (!options.only.empty()) query += "&state=" + options.only;
+  const nlohmann::json page = JobClient(options.gateway, context).list(query);
+  if (context.json) {
+    context.out.json(page);
+  } else {
+    print_remote(page.at("jobs"), context);
+    if (!page.at("next_cursor").is_null())
+      context.out.print("More with --after {}\n", page.at("next_cursor").get<std::int64_t>());
+  }
+  return 0;
+}
+
+int status_remote(const StatusOptions& options, Context& context) {
+  if (options.id.empty())
+    throw Error(Code::usage, "name a job of the gateway: navtalk job status ID --url URL");
+  const nlohmann::json job = JobClient(options.gateway, context).show(options.id);
+  if (context.json) {
+    context.out.json(job);
+  } else {
+    print_remote(nlohmann::json::array({job}), context);
+  }
+  return 0;
+}
+
 int list(const ListOptions& options, Context& context) {
+  if (!options.gateway.url.empty()) return list_remote(options, context);
   JobStore store = open_to_read(options.state);
   const JobPage page = store.list({.tenant = k_local_tenant,
                                    .state = parse_job_state(options.only),
@@ -125,6 +176,7 @@ int show(JobStore& store, const JobId& id, Context& context) {
 }
 
 int status(const StatusOptions& options, Context& context) {
+  if (!options.gateway.url.empty()) return status_remote(options, context);
   JobStore store = open_to_read(options.state);
   if (!options.id.empty()) return show(store, {options.id}, context);
   const auto totals = store.totals(k_local_tenant);
@@ -149,7 +201,14 @@ int status(const StatusOptions& options, Context& context) {
   return 0;
 }
 
-void add_state(CLI::App& command, std::filesystem::path& state) {
+// Of this machine's runs, unless a gateway is named.
+void add_place(CLI::App& command, std::filesystem::path& state, GatewayOptions& gateway) {
+  command.add_option("--url", gateway.url, "A gateway, whose jobs are shown instead")
+      ->type_name("URL");
+  command
+      .add_option("--key-file", gateway.key_file,
+                  "File with the gateway's API key (default: the variable NAVTALK_API_KEY)")
+      ->type_name("FILE");
   command
       .add_option("--state", state,
                   "File that holds the jobs (default: jobs.db in the state directory)")
@@ -166,7 +225,7 @@ void add_job_list(Commands& commands) {
                     .summary = "List jobs in the order of their submission",
                     .examples = "  navtalk job list --only failed\n",
                     .action = [options](Context& context) { return list(*options, context); }});
-  add_state(command, options->state);
+  add_place(command, options->state, options->gateway);
   command.add_option("--only", options->only, "Jobs in this state")
       ->check(
           CLI::IsMember({"queued", "released", "running", "done", "failed", "dead", "cancelled"}))
@@ -188,7 +247,7 @@ void add_job_status(Commands& commands) {
                     .summary = "Count jobs and video-minutes in each state, or show one job",
                     .examples = "  navtalk job status\n",
                     .action = [options](Context& context) { return status(*options, context); }});
-  add_state(command, options->state);
+  add_place(command, options->state, options->gateway);
   command.add_option("job", options->id, "The job's id")->type_name("ID");
 }
 

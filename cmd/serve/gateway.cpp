@@ -121,6 +121,11 @@ std::vector<server::ServedAvatar> served_avatars(
   return served;
 }
 
+// Of uploads and results.
+std::filesystem::path job_folder(const Config& config) {
+  return config.jobs.folder.empty() ? made_state_directory() / "jobs" : config.jobs.folder;
+}
+
 // The workers of this host outlive a gateway for a while.
 void tell_of_workers(const LocalProvider& local, Context& context) {
   const std::size_t workers = local.running();
@@ -212,6 +217,10 @@ int serve_gateway(const ServeOptions& options, Context& context) {
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
        .avatars = [libraries = served_libraries(context)] { return served_avatars(libraries); },
+       .jobs = server::JobOptions{.backend = backend,
+                                  .folder = job_folder(config),
+                                  .max_upload =
+                                      static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20},
        .session = {.worker_tokens = tokens,
                    .resume_within = std::chrono::seconds(config.server.resume_s),
                    .trusted_proxies = config.server.trusted_proxies}});

@@ -62,6 +62,21 @@ void print_address(const std::string& url, Context& context) {
   }
 }
 
+// The same model, with the configuration that this process has.
+std::vector<std::string> job_renderer(const ServeOptions& options, const Context& context) {
+  std::vector<std::string> command = {std::filesystem::read_symlink("/proc/self/exe").native(),
+                                      "--log-level", context.config.log.level};
+  if (context.config_option) {
+    command.insert(command.end(),
+                   {"--config", std::filesystem::absolute(*context.config_option).native()});
+  }
+  command.insert(command.end(),
+                 {"job", "render", "--models", models_directory(options.models, context).native(),
+                  "--device", options.device, "--precision", options.precision, "--threads",
+                  std::to_string(options.threads)});
+  return command;
+}
+
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
@@ -74,7 +89,8 @@ int serve_worker(const ServeOptions& options, Context& context) {
        .slots = options.slots,
        .gateway_timeout = milliseconds(options.gateway_silence_s),
        .first_contact = milliseconds(options.first_contact_s),
-       .stop_notice = milliseconds(options.drain_s)},
+       .stop_notice = milliseconds(options.drain_s),
+       .job_renderer = job_renderer(options, context)},
       render_module().render_engine({.models = models_directory(options.models, context),
                                      .avatars = avatar_libraries(context),
                                      .device = options.device,

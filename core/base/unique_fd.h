@@ -22,6 +22,8 @@ class UniqueFd {
 
   int value() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // Whoever calls it closes the descriptor.
+  int release() { return std::exchange(fd_, -1); }
   void reset(int fd = -1) {
     const int old = std::exchange(fd_, fd);
     if (old >= 0 && old != fd) ::close(old);

@@ -93,6 +93,10 @@ struct Config {
     int resume_s = 30;
   } server;
   struct {
+    std::filesystem::path folder;  // empty: jobs in the state directory
+    int max_upload_mb = 100;
+  } jobs;
+  struct {
     int max_megapixels = 25;  // of one picture or video frame
     int max_duration_s = 3600;
   } media;

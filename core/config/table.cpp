@@ -328,6 +328,17 @@ const std::vector<ConfigKey>& config_keys() {
        .meaning = "Seconds for which a session keeps its slot when its client's connection drops.",
        .member = [](Config& config) -> ConfigMember { return &config.server.resume_s; },
        .most = 3600},
+      {.section = "jobs",
+       .name = "folder",
+       .meaning = "Folder of the speech that was sent with jobs, and of their videos. Empty: jobs in the state\n"
+                  "directory.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.folder; }},
+      {.section = "jobs",
+       .name = "max_upload_mb",
+       .meaning = "Maximum size of a job's speech, in MiB. Four of that size may be under way at once.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.max_upload_mb; },
+       .least = 1,
+       .most = 1000},
       {.section = "models",
        .name = "path",
        .meaning =

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double k_z90 = 1.2815515655446004;
 constexpr double k_longest_s = 6 * 3600;
+// A slot that is lent to offline work is back within this time of being wanted.
+constexpr Duration k_lent_back = std::chrono::seconds(10);
 
 // A lead time as a lognormal through its median and its 90th percentile.
 class Start {
@@ -94,12 +96,13 @@ double enough_within(double s, std::size_t wanted, const std::vector<Start>& sta
 std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, const Demand& demand,
                             double eta_correction, TimePoint now) {
   std::vector<Start> starts;
-  int busy = 0, free = 0;
+  int busy = 0, free = 0, lent = 0;
   for (const Gpu& gpu : gpus) {
     if (!shared(gpu)) continue;
     if (gpu.serving()) {
-      busy += gpu.sessions;
+      busy += gpu.sessions - gpu.lent;
       if (!silent(gpu)) free += gpu.free_slots();
+      if (!silent(gpu)) lent += gpu.lent;
     }
     if (gpu.state != State::starting || starts.size() >= position * 4 + 32) continue;
     const bool woken = gpu.intent.operation == Operation::wake;
@@ -109,8 +112,10 @@ std::optional<Eta> estimate(std::size_t position, std::span<const Gpu> gpus, con
     if (asked && lead.no_capacity_in_row > 0) continue;
     starts.emplace_back(lead, std::max(0.0, in_seconds(now - gpu.since)), gpu.slots);
   }
+  if (position <= static_cast<std::size_t>(free)) return Eta{Duration::zero()};
+  free += lent;
   const std::size_t ahead = static_cast<std::size_t>(free);
-  if (position <= ahead) return Eta{Duration::zero()};
+  if (position <= ahead) return Eta{k_lent_back};
   const std::size_t wanted = position - ahead;
   const auto enough = [&](double s) {
     return enough_within(s, wanted, starts, busy + free, demand.session_s) >= k_promise;

@@ -175,6 +175,18 @@ bool JobStore::renew(const JobLease& lease, TimePoint now) {
   });
 }
 
+bool JobStore::measure(const JobLease& lease, VideoMinutes work) {
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "UPDATE jobs SET work = $3, estimated = 0 WHERE id = $1 AND epoch = $2 AND state = 2 "
+        "RETURNING number",
+        {lease.job.text, column::of(lease.epoch), column::of(work.audio())});
+    bool held = false;
+    while (rows->next()) held = true;
+    return held;
+  });
+}
+
 // Only under the lease's own epoch; a report that came before is known by the state that it led to.
 template <class Change>
 Recorded JobStore::report(const JobLease& lease, JobState after, const Change& change) {
@@ -274,6 +286,41 @@ std::vector<Job> JobStore::requeue_of(const std::string& worker, const Cause& ca
     std::vector<Job> jobs = select_jobs(t, "WHERE state = 2 AND worker = $1", values);
     for (Job& job : jobs) lose(t, job, cause, now);
     return jobs;
+  });
+}
+
+// By the index jobs_queued, one step for each tenant.
+std::vector<TenantId> JobStore::tenants_with_queued() {
+  return in_read(*backend_, [](Transaction& t) {
+    std::vector<TenantId> tenants;
+    for (std::string last;;) {
+      const auto rows = t.db.query(
+          "SELECT tenant FROM jobs WHERE state = 0 AND tenant > $1 ORDER BY tenant LIMIT 1",
+          {last});
+      if (!rows->next()) return tenants;
+      last = column::text(*rows, 0);
+      tenants.push_back({last});
+    }
+  });
+}
+
+bool JobStore::has_claimable(TimePoint now) {
+  return in_read(*backend_, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "SELECT 1 FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
+        "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
+        {column::of(now)});
+    return rows->next();
+  });
+}
+
+std::set<std::string> JobStore::audio_in_use() {
+  return in_read(*backend_, [](Transaction& t) {
+    const auto rows =
+        t.db.query("SELECT DISTINCT audio FROM jobs WHERE state < 3 AND audio <> ''", {});
+    std::set<std::string> names;
+    while (rows->next()) names.insert(column::text(*rows, 0));
+    return names;
   });
 }
 

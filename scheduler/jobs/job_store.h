@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -89,6 +90,8 @@ class JobStore {
   std::optional<Job> claim(const std::string& worker, const ClaimOrder& order, TimePoint now);
   // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
   bool renew(const JobLease& lease, TimePoint now);
+  // The audio was decoded: how much work it is. False: the lease is lost.
+  bool measure(const JobLease& lease, VideoMinutes work);
   // Error{invalid} when an earlier segment is missing.
   Recorded finish_segment(const JobLease& lease, const JobSegment& segment, TimePoint now);
   // Before the result appears where it belongs: Job::result tells from now on how to know it.
@@ -108,6 +111,12 @@ class JobStore {
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
   // Workers of the running jobs.
   std::vector<std::string> workers();
+  // Tenants with queued jobs.
+  std::vector<TenantId> tenants_with_queued();
+  // Whether a worker could claim a job now.
+  bool has_claimable(TimePoint now);
+  // JobSpec::audio of all jobs that are not over.
+  std::set<std::string> audio_in_use();
 
  private:
   template <class Change>

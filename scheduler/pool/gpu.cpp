@@ -38,10 +38,12 @@ bool silent(const Gpu& gpu) { return gpu.serving() && gpu.misses >= k_silent_mis
 
 int coming_slots(const Gpu& gpu) {
   const bool comes = (gpu.serving() && !silent(gpu)) || gpu.state == State::starting;
-  return shared(gpu) && comes ? gpu.free_slots() : 0;
+  return shared(gpu) && comes ? gpu.free_slots() + gpu.lent : 0;
 }
 
-int silent_slots(const Gpu& gpu) { return shared(gpu) && silent(gpu) ? gpu.free_slots() : 0; }
+int silent_slots(const Gpu& gpu) {
+  return shared(gpu) && silent(gpu) ? gpu.free_slots() + gpu.lent : 0;
+}
 
 void ComingSlots::add(const Gpu& gpu) {
   slots += coming_slots(gpu);

@@ -55,7 +55,8 @@ struct Gpu {
   bool draining = false;    // keeps its sessions, takes no new ones
   TenantId dedicated_to{};  // not empty: not part of the shared pool
   int slots = 1;
-  int sessions = 0;           // open leases
+  int sessions = 0;           // open leases, of both lanes
+  int lent = 0;               // of them those of the batch lane, which ends them when users wait
   std::string host{};         // which host's `serve` supervises it; empty: anyone
   std::string device{};       // local: "cpu", "cuda:0"; cloud: the GPU type
   std::string url{};          // the worker's base URL; empty: not known yet
@@ -100,7 +101,8 @@ bool nothing_was_made(const Gpu& gpu);
 bool kept_paused(const Gpu& gpu);
 // Does it belong to the shared pool (not dedicated, not draining)?
 bool shared(const Gpu& gpu);
-// Slots of the shared pool that are free on it, or will be when it has started. Of a silent one none.
+// Slots of the shared pool that are free on it, or will be when it has started, or when users wait for
+// those that are lent. Of a silent one none.
 int coming_slots(const Gpu& gpu);
 // Slots of the shared pool that will be free on a silent GPU once it answers.
 int silent_slots(const Gpu& gpu);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "scheduler/pool/gpu.h"
 
 namespace navtalk {
+
+// Who holds a slot: a user's session, or offline work on what users leave, which gives it back when one
+// waits.
+enum class Lane : std::uint8_t { live = 0, batch = 1 };
 
 // A user who wants a slot. In the queue it is a waiter under the same id.
 struct Claimant {
@@ -18,6 +23,8 @@ struct Claimant {
   double weight = 1;      // the tenant's share among equals
   std::string gateway{};  // the process that speaks with the user
   int max_sessions = 0;   // the tenant's bound; 0: none
+  // batch: it never waits in the queue, gets a slot only while no user waits, and counts as no demand.
+  Lane lane = Lane::live;
   // The gateway's. A local GPU serves gateways of its own host only, because its worker listens on
   // loopback. Empty: local GPUs of any host.
   std::string host{};
@@ -39,6 +46,7 @@ struct Lease {
   LeaseId id;
   GpuId gpu;
   int slot = 0;  // 0 .. slots-1
+  Lane lane = Lane::live;
   std::uint64_t epoch = 0;
   TenantId tenant{};
   std::string gateway{};

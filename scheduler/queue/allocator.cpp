@@ -54,6 +54,13 @@ Allocation Allocator::check(Claimant claimant) {
   return waiting(claimant);
 }
 
+Allocation Allocator::borrow(Claimant claimant) {
+  claimant = complete(std::move(claimant));
+  claimant.lane = Lane::batch;
+  if (auto lease = store_.claim(claimant, options_.lease)) return *lease;
+  return NoGpu{.message = "no GPU is free for offline work", .retry_after = k_retry_after};
+}
+
 // nullopt: it refuses no slot that others could have.
 std::optional<Allocation> Allocator::aside(const Claimant& claimant) {
   if (claimant.refuse.empty()) return std::nullopt;

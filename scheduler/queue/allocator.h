@@ -77,6 +77,8 @@ class Allocator {
   // queue. One that refuses a free slot for which others wait stands aside: it is not in the queue, and
   // has its place again once it refuses none. Others of this gateway keep their positions meanwhile.
   Allocation check(Claimant claimant);
+  // A slot for offline work, out of those that users leave free; NoGpu without one. Makes no GPU come.
+  Allocation borrow(Claimant claimant);
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
   // The worker did not: the slot is free again, and the user counts as one who has not come yet.

@@ -11,14 +11,16 @@ bool capped(const Gpu& gpu) {
 
 // `held`: a failed or silent one is not replaced yet.
 void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
-  capacity.busy += gpu.sessions;
+  // What is lent comes back when users want it.
+  const int live = gpu.sessions - gpu.lent, free = gpu.free_slots() + gpu.lent;
+  capacity.busy += live;
   const bool usable = gpu.source != Source::cloud || cloud_usable;
   const int local = gpu.source == Source::cloud ? 0 : gpu.slots;
   switch (gpu.state) {
     case State::idle:
     case State::running:
-      if (usable && !silent(gpu)) capacity.free += gpu.free_slots();
-      if (usable && silent(gpu) && held) capacity.holding += gpu.free_slots();
+      if (usable && !silent(gpu)) capacity.free += free;
+      if (usable && silent(gpu) && held) capacity.holding += free;
       capacity.local += local;
       break;
     case State::starting:
@@ -30,7 +32,7 @@ void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
       capacity.local += local;
       break;
     case State::failed:
-      capacity.busy -= gpu.sessions;  // they are lost
+      capacity.busy -= live;  // they are lost
       if (gpu.source != Source::external && held) capacity.holding += gpu.slots;
       break;
     case State::stopping:

@@ -7,8 +7,8 @@
 namespace navtalk {
 
 struct Capacity {
-  int busy = 0;      // sessions
-  int free = 0;      // on idle and running GPUs that answer
+  int busy = 0;      // users' sessions
+  int free = 0;      // on idle and running GPUs that answer, with what is lent
   int starting = 0;  // will be ready soon
   int holding = 0;   // of failed and silent GPUs that are not replaced yet; see is_replaced()
   int paused = 0;    // can be woken

@@ -170,6 +170,7 @@ ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
       {"draining", gpu.draining},
       {"slots", gpu.slots},
       {"sessions", gpu.sessions},
+      {"lent", gpu.lent},
       {"dedicated_to", text_or_null(gpu.dedicated_to.text)},
       {"usd_per_hour", gpu.usd_per_hour},
       {"since", time_text(on_the_wall(report, gpu.since))},

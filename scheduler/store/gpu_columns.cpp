@@ -65,6 +65,7 @@ constexpr std::array k_columns = {
     fixed<&Gpu::dedicated_to>("dedicated_to"),
     assigned<&C::slots, &Gpu::slots>("slots"),
     fixed<&Gpu::sessions>("sessions"),
+    fixed<&Gpu::lent>("lent"),
     assigned<&C::host, &Gpu::host>("host"),
     assigned<&C::device, &Gpu::device>("device"),
     assigned<&C::url, &Gpu::url>("url"),

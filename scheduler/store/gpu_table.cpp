@@ -160,33 +160,35 @@ SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to) {
   return slots;
 }
 
-Gpu open_session(Transaction& transaction, const Gpu& gpu) {
+Gpu open_session(Transaction& transaction, const Gpu& gpu, Lane lane) {
   const auto to = next(gpu.state, Event::session_opened);
   NAVTALK_CHECK(to);
   Gpu after = gpu;
   after.state = *to;
   after.sessions += 1;
+  if (lane == Lane::batch) after.lent += 1;
   after.reserved_for = {};
   after.epoch = next_epoch(transaction, gpu);
   after.version += 1;
   if (after.state != gpu.state) after.since = transaction.now;
   transaction.db.run(
       "UPDATE gpus SET state = $2, sessions = $3, since = $4, reserved_for = '', epoch = $5, "
-      "version = $6 WHERE id = $1",
+      "version = $6, lent = $7 WHERE id = $1",
       {gpu.id.text, column::of(after.state), column::of(after.sessions), column::of(after.since),
-       column::of(after.epoch), column::of(after.version)});
+       column::of(after.epoch), column::of(after.version), column::of(after.lent)});
   return after;
 }
 
-Gpu close_session(Transaction& transaction, const GpuId& id, const Cause& cause) {
+Gpu close_session(Transaction& transaction, const GpuId& id, Lane lane, const Cause& cause) {
   const auto gpu = find_gpu(transaction, id);
   NAVTALK_CHECK(gpu && gpu->sessions > 0);
   const bool last = gpu->state == State::running && gpu->sessions == 1;
   const State to = last ? *next(gpu->state, Event::emptied) : gpu->state;
   transaction.db.run(
-      "UPDATE gpus SET state = $2, sessions = sessions - 1, since = $3, version = version + 1 "
-      "WHERE id = $1",
-      {id.text, column::of(to), column::of(last ? transaction.now : gpu->since)});
+      "UPDATE gpus SET state = $2, sessions = sessions - 1, lent = lent - $4, since = $3, "
+      "version = version + 1 WHERE id = $1",
+      {id.text, column::of(to), column::of(last ? transaction.now : gpu->since),
+       column::of(lane == Lane::batch ? 1 : 0)});
   if (last) write_event(transaction, id, cause, gpu->state, to);
   return *gpu;
 }

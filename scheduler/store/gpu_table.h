@@ -29,9 +29,9 @@ std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant);
 // Free slots of GPUs dedicated to the tenant (empty: of shared ones).
 SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.
-Gpu open_session(Transaction& transaction, const Gpu& gpu);
+Gpu open_session(Transaction& transaction, const Gpu& gpu, Lane lane);
 // One fewer; idle after the last one, if it was running. Returns the row as it was before.
-Gpu close_session(Transaction& transaction, const GpuId& id, const Cause& cause);
+Gpu close_session(Transaction& transaction, const GpuId& id, Lane lane, const Cause& cause);
 
 void write_event(Transaction& transaction, const GpuId& id, const Cause& cause,
                  std::optional<State> from, std::optional<State> to);

@@ -10,12 +10,13 @@ namespace {
 #define NAVTALK_LEASE_COLUMNS                                                      \
   "lease, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, " \
   "COALESCE((SELECT source FROM gpus WHERE gpus.id = sessions.gpu), 0), "          \
-  "COALESCE((SELECT name FROM gpus WHERE gpus.id = sessions.gpu), '')"
+  "COALESCE((SELECT name FROM gpus WHERE gpus.id = sessions.gpu), ''), lane"
 
 Lease read_lease(DbRows& rows) {
   return {.id = {column::text(rows, 0)},
           .gpu = {column::text(rows, 1)},
           .slot = column::number<int>(rows, 2),
+          .lane = column::number<Lane>(rows, 12),
           .epoch = column::number<std::uint64_t>(rows, 3),
           .tenant = {column::text(rows, 4)},
           .gateway = column::text(rows, 5),
@@ -86,8 +87,9 @@ std::optional<Lease> find_lease(Transaction& transaction, const LeaseId& id) {
 int sessions_of(Transaction& transaction, const TenantId& tenant) {
   const auto rows =
       tenant.empty()
-          ? transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = ''", {})
-          : transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = $1 AND tenant <> ''",
+          ? transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = '' AND lane = 0", {})
+          : transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = $1 AND tenant <> '' AND "
+                                 "lane = 0",
                                  {tenant.text});
   return rows->next() ? column::number<int>(*rows, 0) : 0;
 }
@@ -104,16 +106,16 @@ void insert_lease(Transaction& transaction, const Lease& lease, const WaiterId& 
   using column::of;
   transaction.db.run(
       "INSERT INTO sessions (lease, claimant, gpu, slot, epoch, tenant, gateway, url, arrived_at, "
-      "claimed_at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+      "claimed_at, until, lane) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
       {lease.id.text, claimant.text, lease.gpu.text, of(lease.slot), of(lease.epoch),
        lease.tenant.text, lease.gateway, lease.url, of(lease.arrived_at), of(lease.claimed_at),
-       of(lease.until)});
+       of(lease.until), of(lease.lane)});
 }
 
 Gpu end_lease(Transaction& transaction, const Lease& lease, const Cause& cause) {
   transaction.db.run("DELETE FROM sessions WHERE lease = $1", {lease.id.text});
   transaction.notify = true;
-  return close_session(transaction, lease.gpu, cause);
+  return close_session(transaction, lease.gpu, lease.lane, cause);
 }
 
 void count_arrival(Transaction& transaction, TimePoint arrived_at) {
@@ -127,11 +129,14 @@ void uncount_arrival(Transaction& transaction, TimePoint arrived_at) {
 
 void count_end(Transaction& transaction, const Lease& lease, const Gpu& gpu) {
   const Duration session = transaction.now - lease.claimed_at;
-  add_demand(
-      transaction,
-      {.start = bucket_of(transaction.now), .ended = 1, .ended_seconds = in_seconds(session)});
+  const bool live = lease.lane == Lane::live;
+  if (live) {
+    add_demand(
+        transaction,
+        {.start = bucket_of(transaction.now), .ended = 1, .ended_seconds = in_seconds(session)});
+  }
   for (const Usage& piece :
-       usage_of(lease.tenant, gpu, transaction.wall - session, transaction.wall, true)) {
+       usage_of(lease.tenant, gpu, transaction.wall - session, transaction.wall, live)) {
     add_usage(transaction, piece);
   }
 }

@@ -57,13 +57,14 @@ void score_broken_promises(Transaction& t, const WaiterId& waiter) {
 
 Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimePoint arrived_at,
                  Duration alive) {
-  const Gpu after = open_session(t, gpu);
+  const Gpu after = open_session(t, gpu, claimant.lane);
   if (after.state != gpu.state) {
     write_event(t, gpu.id, {claimant.gateway, "first session"}, gpu.state, after.state);
   }
   Lease lease{.id = {random_id()},
               .gpu = gpu.id,
               .slot = gpu.sessions == 0 ? 0 : lowest_free_slot(t, gpu.id),
+              .lane = claimant.lane,
               .epoch = after.epoch,
               .tenant = claimant.tenant,
               .gateway = claimant.gateway,
@@ -97,7 +98,14 @@ std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePo
   return gpu ? std::optional(open_lease(t, *gpu, claimant, arrived_at, alive)) : std::nullopt;
 }
 
+// Offline work takes what users leave.
+std::optional<Lease> lend_in(Transaction& t, const Claimant& claimant, Duration alive) {
+  if (live_waiter_count(t) > 0) return std::nullopt;
+  return claim_best(t, claimant, t.now, alive);
+}
+
 std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
+  if (claimant.lane == Lane::batch) return lend_in(t, claimant, alive);
   std::optional<QueuedWaiter> queued;
   TimePoint arrived_at = claimant.came_at.value_or(t.now);
   if (!is_plain(t, claimant)) {
@@ -215,7 +223,7 @@ bool SqlPoolStore::unclaim(const LeaseId& lease, std::uint64_t epoch) {
     const auto held = held_under(t, lease, epoch);
     if (!held) return false;
     end_lease(t, *held, {held->gateway, "the session did not begin"});
-    uncount_arrival(t, held->arrived_at);
+    if (held->lane == Lane::live) uncount_arrival(t, held->arrived_at);
     return true;
   });
 }

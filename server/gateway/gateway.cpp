@@ -8,6 +8,7 @@
 #include "core/net/async_http_client.h"
 #include "core/process/open_files.h"
 #include "server/gateway/change_watcher.h"
+#include "server/gateway/jobs/job_api.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
 #include "server/gateway/session/drain_watch.h"
@@ -85,6 +86,38 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 
 }  // namespace
 
+// Offline renderings.
+struct JobParts {
+  JobParts(const asio::any_io_executor& executor, PoolStore& pool, Allocator& allocator,
+           LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
+           const GatewayOptions& options)
+      : store(options.jobs->backend),
+        files(options.jobs->folder),
+        tokens(options.session.worker_tokens),
+        dispatcher(executor, {.pool = pool,
+                              .allocator = allocator,
+                              .keeper = keeper,
+                              .runs = {.store = store,
+                                       .files = files,
+                                       .store_threads = threads,
+                                       .file_threads = threads,
+                                       .tokens = tokens}}),
+        api({.store = store,
+             .dispatcher = dispatcher,
+             .files = files,
+             .access = access,
+             .store_threads = threads,
+             .file_threads = threads,
+             .avatars = options.avatars,
+             .max_upload = options.jobs->max_upload}) {}
+
+  JobStore store;
+  const JobFiles files;
+  const WorkerTokens tokens;
+  JobDispatcher dispatcher;
+  JobApi api;
+};
+
 // In this order (server/http/io_loop.h): what a line refers to stands above it, except for the
 // threads, which end first since they resume coroutines.
 struct Gateway::Parts {
@@ -107,13 +140,18 @@ struct Gateway::Parts {
                   {.identity = options.identity,
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
-        avatars(std::move(options.avatars), file_thread),
+        avatars(options.avatars, file_thread),
+        jobs(options.jobs
+                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
+                                              job_threads, options)
+                 : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
         watcher(store, allocator, errors, io.get_executor(), [this] {
           sessions.note_pool_change();
           drains.note_change();
+          if (jobs) jobs->dispatcher.note_change();
           access.note_change();
         }) {
     if (has_admin_port) {
@@ -142,10 +180,12 @@ struct Gateway::Parts {
   StatusApi status;
   OperatorApi operators;
   AvatarApi avatars;
+  std::unique_ptr<JobParts> jobs;
   HttpServer server;
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
+  BlockingThreads job_threads{2};
   ChangeWatcher watcher;
 };
 
@@ -157,6 +197,7 @@ Router Gateway::Parts::routes() {
   access.add_routes(router);
   status.add_health(router);
   avatars.add_routes(router);
+  if (jobs) jobs->api.add_routes(router);
   if (!has_admin_port) {
     status.add_metrics(router);
     operators.add_routes(router);
@@ -191,6 +232,7 @@ asio::awaitable<void> Gateway::Parts::shut_down() {
   if (sessions.draining()) co_return;
   server.stop();
   if (admin) admin->stop();
+  if (jobs) co_await jobs->dispatcher.drain();
   co_await sessions.drain(stop_notice);
   co_await server.finished(k_last_answers);
   if (admin) co_await admin->finished(k_last_answers);
@@ -224,6 +266,7 @@ void Gateway::run(const std::stop_token& stop) {
   Parts& parts = *parts_;
   asio::co_spawn(parts.io, parts.keeper.run(), asio::detached);
   asio::co_spawn(parts.io, parts.access.run(), asio::detached);
+  if (parts.jobs) asio::co_spawn(parts.io, parts.jobs->dispatcher.run(), asio::detached);
   const std::stop_callback leave(stop, [&parts] {
     asio::post(parts.io, [&parts] { asio::co_spawn(parts.io, parts.shut_down(), asio::detached); });
   });

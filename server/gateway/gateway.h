@@ -4,8 +4,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,12 +17,20 @@
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
+#include "scheduler/store/transaction.h"
 #include "server/gateway/access/access.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 #include "server/http/socket/tls_identity.h"
 
 namespace navtalk::server {
+
+// Offline renderings: the routes under /v1/jobs, and the slots that are lent to them.
+struct JobOptions {
+  std::shared_ptr<StoreBackend> backend;  // the pool's
+  std::filesystem::path folder{};         // of uploads and results; made at first use
+  std::uint64_t max_upload = 100 << 20;   // bytes of one request
+};
 
 struct GatewayOptions {
   std::string listen = "127.0.0.1:2160";
@@ -41,6 +52,7 @@ struct GatewayOptions {
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
   AvatarList avatars{};  // that users choose from
+  std::optional<JobOptions> jobs{};  // nullopt: no offline renderings
   SessionOptions session{};
 };
 

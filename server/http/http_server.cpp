@@ -169,7 +169,8 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
   connections.waits(connection);
   if (!co_await first_bytes(connection)) co_return false;
   RequestReader reader(connection.stream, connection.buffer,
-                       {.header_bytes = limits.header_bytes, .body_bytes = limits.body_bytes});
+                       {.header_bytes = limits.header_bytes,
+                        .body_bytes = std::max(limits.body_bytes, router.longest_body())});
   const RequestParser& parser = reader.parser();
   connection.tcp().expires_after(limits.request);
   if (const auto fault = co_await reader.read_header())
@@ -186,11 +187,15 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
     const bool written = co_await write(connection, *refusal, options);
     co_return options.keep ? written : false;
   }
+  const bool is_long = request.body_limit > 0;
+  if (const auto fault = reader.limit_body(is_long ? request.body_limit : limits.body_bytes))
+    co_return co_await refuse(connection, *fault);
+  if (is_long) connection.tcp().expires_after(limits.long_request);
   if (const auto fault = co_await reader.read_body()) co_return co_await refuse(connection, *fault);
   if (connection.displaced) co_return false;
   connections.asks(connection);
-  const BeastRequest message = reader.take();
-  request.body = message.body();
+  BeastRequest message = reader.take();
+  request.body = std::move(message.body());
   co_return co_await answer(connection, message, request);
 }
 

@@ -10,6 +10,12 @@ bool says_json(const Request& request) {
   return type.substr(0, type.find_first_of("; ")) == "application/json";
 }
 
+// A page from elsewhere may send it, too, but not without its Origin, which is judged first.
+bool is_job_form(const Request& request) {
+  return request.path == "/v1/jobs" &&
+         request.header("content-type").value_or("").starts_with("multipart/form-data;");
+}
+
 }  // namespace
 
 std::optional<Response> refuse_foreign(const Request& request) {
@@ -27,7 +33,7 @@ std::optional<Response> refuse_pages(const Request& request) {
 }
 
 std::optional<Response> refuse_untyped_body(const Request& request) {
-  if (!request.has_body || says_json(request)) return std::nullopt;
+  if (!request.has_body || says_json(request) || is_job_form(request)) return std::nullopt;
   return error_response(415, "usage", "a body needs the header Content-Type: application/json");
 }
 

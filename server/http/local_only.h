@@ -16,7 +16,7 @@ std::optional<Response> refuse_foreign(const Request& request);
 // For a server that no page speaks to: 403 for every Origin.
 std::optional<Response> refuse_pages(const Request& request);
 // 415 for a body that is not declared as JSON: a page may send forms and plain text anywhere without
-// asking, but not JSON.
+// asking, but not JSON. Except for the form that submits a job.
 std::optional<Response> refuse_untyped_body(const Request& request);
 
 }  // namespace navtalk::server

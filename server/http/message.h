@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct Request {
   bool has_body = false;  // known before it is read
   bool upgrade = false;   // asks for a WebSocket
   std::string peer{};     // the address of whoever has connected, in numbers
+  // Of a route that takes more than others (Router::take_long_bodies); 0: as the server.
+  std::uint64_t body_limit = 0;
+  std::shared_ptr<void> body_room{};  // held for as long as the body is in memory
 
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> parameter(std::string_view name) const;  // of the query

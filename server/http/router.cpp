@@ -1,7 +1,10 @@
 #include "server/http/router.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
 #include "core/log/log.h"
+#include "core/text/number.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -20,6 +23,27 @@ std::vector<std::string> split(std::string_view path) {
 }
 
 bool is_capture(const std::string& part) { return part.size() > 2 && part.front() == '{'; }
+
+// A short body needs none.
+std::optional<Response> take_room(BodyRoom& room, std::uint64_t most, Request& request) {
+  const std::string text = request.header("content-length").value_or("");
+  const auto bytes = parse_number<std::uint64_t>(text);
+  if (!request.has_body || bytes.value_or(0) == 0) {
+    if (!request.has_body) return std::nullopt;
+    return error_response(411, "usage", request.path + " needs the header Content-Length");
+  }
+  if (*bytes > most) {
+    return error_response(413, "usage",
+                          request.path + " takes at most " + std::to_string(most) + " bytes");
+  }
+  request.body_limit = most;
+  request.body_room = room.take(*bytes);
+  if (request.body_room) return std::nullopt;
+  Response full =
+      error_response(503, "no_capacity", "too much is being uploaded; try again later");
+  full.headers.emplace_back("Retry-After", "5");
+  return full;
+}
 
 bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& path,
           NamedValues& captures) {
@@ -41,6 +65,17 @@ void Router::guard(Guard guard) { guards_.push_back(std::move(guard)); }
 
 void Router::on(std::string method, std::string pattern, Handler handler) {
   routes_.push_back({std::move(method), split(pattern), std::move(handler), {}});
+}
+
+void Router::take_long_bodies(const std::string& method, const std::string& pattern,
+                              std::uint64_t body_bytes, std::shared_ptr<BodyRoom> room) {
+  const std::vector<std::string> parts = split(pattern);
+  longest_body_ = std::max(longest_body_, body_bytes);
+  for (Route& route : routes_) {
+    if (route.method != method || route.parts != parts) continue;
+    route.body_bytes = body_bytes;
+    route.room = room;
+  }
 }
 
 void Router::on_socket(std::string pattern, SocketHandler handler) {
@@ -93,6 +128,7 @@ asio::awaitable<std::optional<Response>> Router::check(Request& request) const {
     refusal.headers.emplace_back("Upgrade", "websocket");
     co_return refusal;
   }
+  if (route->room) co_return take_room(*route->room, route->body_bytes, request);
   co_return std::nullopt;
 }
 

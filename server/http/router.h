@@ -5,10 +5,12 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "server/http/body_room.h"
 #include "server/http/message.h"
 #include "server/http/socket/web_socket.h"
 
@@ -26,6 +28,11 @@ class Router {
   void guard(Guard guard);
   // The first of two routes that fit wins. GET's handler answers HEAD too.
   void on(std::string method, std::string pattern, Handler handler);
+  // That route takes bodies up to that size, whose length is known beforehand, as long as all of them
+  // together fit into `room`.
+  void take_long_bodies(const std::string& method, const std::string& pattern,
+                        std::uint64_t body_bytes, std::shared_ptr<BodyRoom> room);
+  std::uint64_t longest_body() const { return longest_body_; }
   void on_socket(std::string pattern, SocketHandler handler);
   // Headers that every answer carries.
   void header(std::string name, std::string value);
@@ -45,6 +52,8 @@ class Router {
     std::vector<std::string> parts;
     Handler handler;
     SocketHandler socket;
+    std::uint64_t body_bytes = 0;
+    std::shared_ptr<BodyRoom> room{};
   };
   const Route* find(Request& request, std::string& allowed) const;
   boost::asio::awaitable<std::optional<Response>> check(Request& request) const;
@@ -58,6 +67,7 @@ class Router {
   std::vector<Guard> guards_;
   std::vector<std::function<void(const Request&, Response&)>> finishers_;
   NamedValues headers_;
+  std::uint64_t longest_body_ = 0;  // bytes
 };
 
 }  // namespace navtalk::server

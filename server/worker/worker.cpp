@@ -57,7 +57,9 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
+        renderers(io.get_executor(), options.job_renderer),
         sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
+                 renderers, job_files,
                  {.slots = options.slots,
                   .default_avatar = options.avatar,
                   .peer_idle_timeout = options.peer_idle_timeout}),
@@ -66,6 +68,7 @@ struct Worker::Parts {
         api({.executor = io.get_executor(),
              .models = models,
              .sessions = sessions,
+             .renderers = renderers,
              .idle = idle,
              .inference = inference,
              .stopping = [this] { return stopping; }},
@@ -89,13 +92,14 @@ struct Worker::Parts {
   bool stopping = false;
   IoLoop io;
   ModelLifecycle models;
+  Renderers renderers;
   WorkerSessions sessions;
   IdleShutdown idle;
   WorkerApi api;
   HttpServer server;
   CoroutineScope coroutines{io};
   BlockingThreads loader{1};
-  BlockingThreads encoders;
+  BlockingThreads encoders, job_files{1};
   InferenceEngine inference;
   WorkLoop loop;  // waits for the inference engine
 };

@@ -63,6 +63,9 @@ Router WorkerApi::router() {
   router.on_socket("/v1/session", [this](const Request& request, Upgrade& upgrade) {
     return parts_.sessions.session(request, upgrade);
   });
+  router.on_socket("/v1/job", [this](const Request& request, Upgrade& upgrade) {
+    return parts_.sessions.job(request, upgrade);
+  });
   return router;
 }
 
@@ -120,6 +123,7 @@ asio::awaitable<Response> WorkerApi::pause() {
   if (models.phase() == Phase::paused) co_return health();
   if (models.phase() != Phase::ready)
     co_return error_response(409, "busy", "the worker is " + parts_.sessions.state());
+  parts_.renderers.drop_idle();
   co_await models.pause();
   co_return health();
 }
@@ -179,6 +183,7 @@ Response WorkerApi::metrics() const {
         static_cast<double>(models.avatars().count()));
   total("navtalk_worker_sessions_total", "Sessions opened since the worker started",
         counters.sessions);
+  total("navtalk_worker_jobs_total", "Jobs begun since the worker started", counters.jobs);
   total("navtalk_worker_refused_total", "Sessions refused since the worker started",
         counters.refused);
   total("navtalk_worker_control_frames_total", "Control frames received from gateways",

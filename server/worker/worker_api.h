@@ -23,6 +23,7 @@ class WorkerApi {
     boost::asio::any_io_executor executor;
     ModelLifecycle& models;
     WorkerSessions& sessions;
+    Renderers& renderers;
     IdleShutdown& idle;
     const InferenceEngine& inference;
     std::function<bool()> stopping;  // the process ends

@@ -136,6 +136,11 @@ asio::awaitable<Access::Judged> Access::authenticate(const Request& request) {
   co_return Principal{.tenant = answer.key.tenant, .role = answer.key.role, .key = answer.key.id};
 }
 
+asio::awaitable<std::variant<Principal, Response>> Access::principal_of(const Request& request) {
+  if (!keys_required() && !bearer(request)) co_return Principal{};
+  co_return co_await authenticate(request);
+}
+
 asio::awaitable<std::variant<SessionPermit, Response>> Access::permit_session(
     const Request& request) {
   if (bearer(request)) {

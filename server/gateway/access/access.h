@@ -68,6 +68,8 @@ class Access {
   void add_guards(Router& router);
   // POST /v1/client-tokens, which refers to this object.
   void add_routes(Router& router);
+  // Who sends a request that has passed the guards.
+  Awaitable<std::variant<Principal, Response>> principal_of(const Request& request);
   // For a request of /v1/realtime, before its upgrade. A browser token is judged here, and taken by the
   // permit's `begin`.
   Awaitable<std::variant<SessionPermit, Response>> permit_session(const Request& request);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "server/gateway/pages/preview_file.h"
+#include "server/gateway/pages/served_file.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -18,7 +18,7 @@ Json as_json(const ServedAvatar& avatar) {
                {"preview", nullptr}};
   if (!avatar.voice.empty()) json["voice"] = avatar.voice;
   // An id has no character that a path would have to escape (docs/avatar-format.md).
-  if (is_preview(avatar.preview)) json["preview"] = "/v1/avatars/" + avatar.id + "/preview";
+  if (is_served(avatar.preview)) json["preview"] = "/v1/avatars/" + avatar.id + "/preview";
   return json;
 }
 
@@ -56,7 +56,7 @@ asio::awaitable<Response> AvatarApi::preview(const Request& request) {
       return avatar.id == request.capture("id");
     });
     if (found == all.end()) return error_response(404, "not_found", "there is no such avatar");
-    return preview_response(request, found->preview, threads_);
+    return served_file(request, found->preview, {.missing = "this avatar has no preview"}, threads_);
   });
 }
 

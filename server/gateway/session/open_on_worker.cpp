@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/net/url.h"
 #include "core/text/printable.h"
 #include "scheduler/health/worker_health.h"
 #include "scheduler/health/worker_protocol.h"
+#include "server/gateway/session/slot_address.h"
 #include "server/protocol/control_frame.h"
 
 namespace navtalk::server {
@@ -18,35 +18,9 @@ namespace {
 constexpr auto k_worker_idle_timeout = 20s;
 constexpr std::size_t k_logged_bytes = 500;  // of a worker's message
 
-// Behind the path of the worker's base URL, where a proxy gave it one.
-std::string session_target(const std::string& base, const Lease& lease) {
-  const std::string prefix = base.ends_with('/') ? base.substr(0, base.size() - 1) : base;
-  return prefix + "/v1/session?lease=" + lease.id.text + "&epoch=" + std::to_string(lease.epoch) +
-         "&slot=" + std::to_string(lease.slot);
-}
-
-WebSocket::Address address_of(const Lease& lease, const WorkerTokens& tokens) {
-  const HttpUrl url = parse_http_url(lease.url);
-  WebSocket::Address address;
-  address.host = url.host;
-  address.port = std::to_string(url.port);
-  address.tls = url.secure;
-  address.target = session_target(url.path, lease);
-  address.headers = worker_request_headers(tokens.of(lease));
-  return address;
-}
-
 std::string text_of(const nlohmann::json& frame, const char* member) {
   const auto found = frame.find(member);
   return found != frame.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// The worker's own words; a proxy's answer has none that are worth keeping.
-std::string words_of(const WebSocket::Declined& declined) {
-  if (declined.status == 0) return declined.message;
-  const std::string status = "HTTP " + std::to_string(declined.status);
-  const std::optional<std::string> words = worker_error(declined.message);
-  return words ? *words + " (" + status + ")" : "not a worker's answer (" + status + ")";
 }
 
 // By name, since what is behind it may be newer than this gateway.
@@ -106,7 +80,7 @@ asio::awaitable<Opening> open_on_worker(OpenRequest request) {
   std::optional<WebSocket::Address> address;
   std::string fault;
   try {
-    address = address_of(*request.claim.lease(), request.options.worker_tokens);
+    address = slot_address(*request.claim.lease(), request.options.worker_tokens, "/v1/session");
   } catch (const Error& error) {
     fault = error.message();
   }

@@ -52,6 +52,8 @@ asio::awaitable<Allocation> SlotClaim::arrive() {
 
 asio::awaitable<Allocation> SlotClaim::check() { return ask(&Allocator::check); }
 
+asio::awaitable<Allocation> SlotClaim::borrow() { return ask(&Allocator::borrow); }
+
 void SlotClaim::served() {
   threads_.post([&allocator = allocator_, lease = *lease_] {
     try {

@@ -45,6 +45,8 @@ class SlotClaim {
   // A slot, a place in the queue, or neither. A lease in the answer is this claim's from then on.
   Awaitable<Allocation> arrive();
   Awaitable<Allocation> check();
+  // A slot for offline work, or none.
+  Awaitable<Allocation> borrow();
   // The user has been served: the pool prepares the next GPU. Does not wait for that.
   void served();
 

@@ -68,6 +68,13 @@ RequestParser::RequestParser(const Limits& limits)
   parser_.on_chunk_header(on_chunk_);
 }
 
+RequestParser::Step RequestParser::limit_body(std::uint64_t bytes) {
+  overhead_limit_ = bytes;
+  parser_.body_limit(bytes);
+  const auto announced = parser_.content_length();
+  return announced && *announced > bytes ? refuse(http::error::body_limit) : Step::done;
+}
+
 // Beast takes a line feed between quotation marks; to others it ends the line.
 void RequestParser::check_chunk(std::uint64_t size, std::string_view extensions,
                                 beast::error_code& error) {

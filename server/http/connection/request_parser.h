@@ -34,6 +34,9 @@ class RequestParser {
 
   explicit RequestParser(const Limits& limits);
 
+  // After the header: this request's body has a lower limit. refused: it is announced as longer.
+  Step limit_body(std::uint64_t bytes);
+
   // Each takes off `buffer` what belongs to the request, as far as it is there. The buffer's maximum
   // bounds a chunk's extensions and the trailer. The header comes first. What is refused may be refused
   // earlier when more of it comes at once; what is accepted does not depend on that.

@@ -27,6 +27,11 @@ class RequestReader {
   boost::asio::awaitable<std::optional<ReadFault>> read_header();
   // Asks for the body first where the peer waits to be asked ("Expect: 100-continue").
   boost::asio::awaitable<std::optional<ReadFault>> read_body();
+  // See RequestParser::limit_body(). nullopt: done.
+  std::optional<ReadFault> limit_body(std::uint64_t bytes) {
+    if (parser_.limit_body(bytes) == RequestParser::Step::done) return std::nullopt;
+    return ReadFault{parser_.refusal()};
+  }
 
   const RequestParser& parser() const { return parser_; }
   RequestParser::Message take() { return parser_.take(); }

@@ -7,6 +7,7 @@
 #include "core/log/log.h"
 #include "core/text/printable.h"
 #include "server/protocol/control_frame.h"
+#include "server/protocol/job_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -33,17 +34,6 @@ Frame cannot_start(Code code, const std::string& avatar) {
     default:
       return error_frame(name(Code::failed), "this worker could not start the session");
   }
-}
-
-// Names of the synthesiser's voices; "mb-" names belong to another program.
-bool valid_voice(const std::string& name) {
-  constexpr std::size_t k_longest = 32;
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '+' || c == '_';
-  };
-  return !name.empty() && name.size() <= k_longest && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), allowed);
 }
 
 }  // namespace

@@ -11,17 +11,18 @@
 #include "server/protocol/start_frame.h"
 #include "server/worker/live/live_session.h"
 #include "server/worker/model_lifecycle.h"
+#include "server/worker/session/slot_holder.h"
 #include "server/worker/session/slot_table.h"
 
 namespace navtalk::server {
 
 // What the sessions of one worker add up to, for /metrics.
 struct WorkerSessionCounters {
-  std::uint64_t sessions = 0, refused = 0, control_frames = 0, media_frames = 0, media_bytes = 0;
+  std::uint64_t sessions = 0, jobs = 0, refused = 0, control_frames = 0, media_frames = 0, media_bytes = 0;
   LiveCounters live{};
 };
 
-class WorkerSession {
+class WorkerSession : public SlotHolder {
  public:
   // `default_avatar` is for a session.start that names none.
   WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
@@ -30,12 +31,9 @@ class WorkerSession {
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
 
-  // Until the connection ends.
-  boost::asio::awaitable<void> run();
-  // Ends the session from outside, with an error for the client.
-  void end(std::string_view code, std::string_view message);
-  // Drops the frame if the client does not read.
-  void offer(Frame frame) { socket_.offer(std::move(frame)); }
+  boost::asio::awaitable<void> run() override;
+  void end(std::string_view code, std::string_view message) override;
+  void offer(Frame frame) override { socket_.offer(std::move(frame)); }
 
  private:
   boost::asio::awaitable<void> on_control(const std::string& text);

@@ -4,7 +4,9 @@
 #include "scheduler/health/worker_protocol.h"
 #include "server/http/as_tuple.h"
 #include "server/protocol/control_frame.h"
+#include "server/worker/job/worker_job.h"
 #include "server/worker/session/slot_request.h"
+#include "server/worker/session/worker_session.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -36,9 +38,12 @@ class WorkerSessions::HeldSlot {
 };
 
 WorkerSessions::WorkerSessions(const asio::any_io_executor& executor, ModelLifecycle& models,
-                               LiveThreads threads, WorkerSessionOptions options)
+                               LiveThreads threads, Renderers& renderers, BlockingThreads& files,
+                               WorkerSessionOptions options)
     : models_(models),
       threads_(threads),
+      renderers_(renderers),
+      files_(files),
       options_(std::move(options)),
       slots_(options_.slots),
       all_over_(executor, asio::steady_timer::time_point::max()) {}
@@ -49,6 +54,27 @@ std::string WorkerSessions::state() const {
 
 asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& request,
                                                                  Upgrade& upgrade) {
+  const Holder holder = [this](WebSocket& socket, SessionNumber number) {
+    ++counters_.sessions;
+    return std::make_unique<WorkerSession>(socket, number, models_, threads_, counters_,
+                                           options_.default_avatar);
+  };
+  co_return co_await hold(request, upgrade, holder);
+}
+
+asio::awaitable<std::optional<Response>> WorkerSessions::job(const Request& request,
+                                                             Upgrade& upgrade) {
+  if (!renderers_.available())
+    co_return error_response(404, "not_found", "this worker renders no jobs");
+  const Holder holder = [this](WebSocket& socket, SessionNumber) {
+    ++counters_.jobs;
+    return std::make_unique<WorkerJob>(socket, renderers_, files_);
+  };
+  co_return co_await hold(request, upgrade, holder);
+}
+
+asio::awaitable<std::optional<Response>> WorkerSessions::hold(const Request& request,
+                                                              Upgrade& upgrade, Holder holder) {
   const SlotRequest asked = parse_slot_request(request);
   if (!serving() || models_.stuck()) {
     ++counters_.refused;
@@ -61,7 +87,6 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
     co_return refusal_of(answer, asked);
   }
   if (answer.ended) end(*answer.ended, k_superseded, "a newer session took this slot");
-  ++counters_.sessions;
   SocketLimits limits;
   limits.idle_timeout = options_.peer_idle_timeout;
   limits.unsent_frames = k_unsent_frames;
@@ -72,9 +97,9 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
     const HeldSlot held(*this, answer.session);
     socket = co_await upgrade.accept(limits, headers);
     if (socket) {
-      log::info("session opened", {{"lease", asked.lease}});
-      co_await run(*socket, answer);
-      log::info("session over", {{"lease", asked.lease}});
+      log::info("slot taken", {{"path", request.path}, {"lease", asked.lease}});
+      co_await run(*socket, answer, holder);
+      log::info("slot free", {{"path", request.path}, {"lease", asked.lease}});
     }
   }
   models_.drop_surplus();  // what this session held, perhaps
@@ -82,12 +107,12 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
   co_return std::nullopt;
 }
 
-asio::awaitable<void> WorkerSessions::run(WebSocket& socket, const SlotAnswer& answer) {
-  WorkerSession session(socket, answer.session, models_, threads_, counters_,
-                        options_.default_avatar);
-  open_.emplace(answer.session, &session);
+asio::awaitable<void> WorkerSessions::run(WebSocket& socket, const SlotAnswer& answer,
+                                          const Holder& holder) {
+  const std::unique_ptr<SlotHolder> session = holder(socket, answer.session);
+  open_.emplace(answer.session, session.get());
   end_if_late(answer);
-  co_await session.run();
+  co_await session->run();
   open_.erase(answer.session);
 }
 

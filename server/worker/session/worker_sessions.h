@@ -1,4 +1,4 @@
-// All sessions of one worker: who may open one, who holds which slot, and the end of all of them in
+// All sessions and jobs of one worker: who may open one, who holds which slot, and the end of all of them in
 // a drain or at the end of the process. Of the I/O thread.
 //
 //   open ── begin_drain() ──► draining: no new sessions ── end_sessions(): the notice is over
@@ -9,11 +9,14 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "server/http/socket/web_socket.h"
+#include "server/worker/job/renderers.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/slot_table.h"
 #include "server/worker/session/worker_session.h"
@@ -32,12 +35,15 @@ class WorkerSessions {
   using Awaitable = boost::asio::awaitable<T>;
 
   WorkerSessions(const boost::asio::any_io_executor& executor, ModelLifecycle& models,
-                 LiveThreads threads, WorkerSessionOptions options);
+                 LiveThreads threads, Renderers& renderers, BlockingThreads& files,
+                 WorkerSessionOptions options);
   WorkerSessions(const WorkerSessions&) = delete;
   WorkerSessions& operator=(const WorkerSessions&) = delete;
 
   // GET /v1/session: one session, until it is over.
   Awaitable<std::optional<Response>> session(const Request& request, Upgrade& upgrade);
+  // GET /v1/job: one job, which holds a slot as a session does.
+  Awaitable<std::optional<Response>> job(const Request& request, Upgrade& upgrade);
 
   // No new sessions; those that are open are told how long they may go on.
   void begin_drain(std::chrono::milliseconds notice);
@@ -56,15 +62,19 @@ class WorkerSessions {
 
  private:
   class HeldSlot;
-  Awaitable<void> run(WebSocket& socket, const SlotAnswer& answer);
+  using Holder = std::function<std::unique_ptr<SlotHolder>(WebSocket&, SessionNumber)>;
+  Awaitable<std::optional<Response>> hold(const Request& request, Upgrade& upgrade, Holder holder);
+  Awaitable<void> run(WebSocket& socket, const SlotAnswer& answer, const Holder& holder);
   void end_if_late(const SlotAnswer& answer);
   void end(SessionNumber number, std::string_view code, std::string_view message);
 
   ModelLifecycle& models_;
   const LiveThreads threads_;
+  Renderers& renderers_;
+  BlockingThreads& files_;
   const WorkerSessionOptions options_;
   SlotTable slots_;
-  std::map<SessionNumber, WorkerSession*> open_{};
+  std::map<SessionNumber, SlotHolder*> open_{};
   WorkerSessionCounters counters_{};
   boost::asio::steady_timer all_over_;  // cancelled when the last session is over
   bool draining_ = false;

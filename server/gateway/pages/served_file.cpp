@@ -1,4 +1,4 @@
-#include "server/gateway/pages/preview_file.h"
+#include "server/gateway/pages/served_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace navtalk::server {
 namespace {
 
-struct OpenPreview {
+struct OpenFile {
   UniqueFd fd;
   std::uint64_t size = 0;
   std::string etag{};
@@ -28,24 +28,24 @@ std::string etag_of(const struct stat& facts) {
                      facts.st_mtim.tv_nsec);
 }
 
-std::optional<OpenPreview> open_preview(const std::filesystem::path& file) {
+std::optional<OpenFile> open_served(const std::filesystem::path& file) {
   // Not blocking: a pipe by that name keeps nobody.
-  OpenPreview preview{
+  OpenFile opened{
       UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY))};
   struct stat facts {};
-  if (!preview.fd || ::fstat(preview.fd.value(), &facts) != 0 || !S_ISREG(facts.st_mode))
+  if (!opened.fd || ::fstat(opened.fd.value(), &facts) != 0 || !S_ISREG(facts.st_mode))
     return std::nullopt;
-  preview.size = static_cast<std::uint64_t>(facts.st_size);
-  if (preview.size == 0) return std::nullopt;
-  preview.etag = etag_of(facts);
-  return preview;
+  opened.size = static_cast<std::uint64_t>(facts.st_size);
+  if (opened.size == 0) return std::nullopt;
+  opened.etag = etag_of(facts);
+  return opened;
 }
 
 // A range of an open file, from its beginning to its end.
-class PreviewPieces {
+class FilePieces {
  public:
-  PreviewPieces(OpenPreview preview, const ByteRange& range, BlockingThreads& threads)
-      : preview_(std::move(preview)), at_(range.first), end_(range.last + 1), threads_(threads) {}
+  FilePieces(OpenFile open, const ByteRange& range, BlockingThreads& threads)
+      : file_(std::move(open)), at_(range.first), end_(range.last + 1), threads_(threads) {}
 
   boost::asio::awaitable<std::string> next() {
     auto work = [this] { return read(); };
@@ -56,16 +56,16 @@ class PreviewPieces {
   // "" when the file is another one by now, or cannot be read.
   std::string read() {
     struct stat facts {};
-    if (::fstat(preview_.fd.value(), &facts) != 0 || etag_of(facts) != preview_.etag) return "";
-    std::string piece(std::min(k_preview_piece_bytes, end_ - at_), '\0');
+    if (::fstat(file_.fd.value(), &facts) != 0 || etag_of(facts) != file_.etag) return "";
+    std::string piece(std::min(k_served_piece_bytes, end_ - at_), '\0');
     const auto got =
-        ::pread(preview_.fd.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
+        ::pread(file_.fd.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
     piece.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
     at_ += piece.size();
     return piece;
   }
 
-  const OpenPreview preview_;
+  const OpenFile file_;
   std::uint64_t at_;
   const std::uint64_t end_;
   BlockingThreads& threads_;
@@ -73,37 +73,37 @@ class PreviewPieces {
 
 }  // namespace
 
-bool is_preview(const std::filesystem::path& file) { return open_preview(file).has_value(); }
+bool is_served(const std::filesystem::path& file) { return open_served(file).has_value(); }
 
-Response preview_response(const Request& request, const std::filesystem::path& file,
-                          BlockingThreads& threads) {
-  std::optional<OpenPreview> preview = open_preview(file);
-  if (!preview) return error_response(404, "not_found", "this avatar has no preview");
-  Response response{.content_type = "video/mp4",
-                    .headers = {{"ETag", preview->etag},
+Response served_file(const Request& request, const std::filesystem::path& file,
+                     const ServedAs& as, BlockingThreads& threads) {
+  std::optional<OpenFile> open = open_served(file);
+  if (!open) return error_response(404, "not_found", as.missing);
+  Response response{.content_type = as.content_type,
+                    .headers = {{"ETag", open->etag},
                                 {"Cache-Control", "no-cache"},
                                 {"Accept-Ranges", "bytes"},
                                 {"X-Content-Type-Options", "nosniff"}}};
-  if (is_current(request, preview->etag)) {
+  if (is_current(request, open->etag)) {
     response.status = 304;
     return response;
   }
-  const std::string same = request.header("if-range").value_or(preview->etag);
+  const std::string same = request.header("if-range").value_or(open->etag);
   const WantedBytes wanted = wanted_bytes(
-      same == preview->etag ? request.header("range").value_or("") : "", preview->size);
-  ByteRange range{0, preview->size - 1};
+      same == open->etag ? request.header("range").value_or("") : "", open->size);
+  ByteRange range{0, open->size - 1};
   if (std::holds_alternative<NoSuchRange>(wanted)) {
     response.status = 416;
-    response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", preview->size));
+    response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", open->size));
     return response;
   }
   if (const auto* part = std::get_if<ByteRange>(&wanted)) {
     range = *part;
     response.status = 206;
     response.headers.emplace_back(
-        "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, preview->size));
+        "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, open->size));
   }
-  const auto pieces = std::make_shared<PreviewPieces>(std::move(*preview), range, threads);
+  const auto pieces = std::make_shared<FilePieces>(std::move(*open), range, threads);
   response.long_body = {.bytes = range.last - range.first + 1,
                         .next = [pieces] { return pieces->next(); }};
   return response;

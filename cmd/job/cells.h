@@ -1,0 +1,23 @@
+// What is asked of one video in words: infer's options by their names. Of a row of a CSV file, or of a job
+// that came over the network.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cmd/infer/infer.h"
+
+namespace navtalk::cmd {
+
+// By the option's name without its dashes; cells that are empty are not there.
+using Cells = std::map<std::string, std::string, std::less<>>;
+
+// "" for one that is not there.
+std::string cell(const Cells& cells, std::string_view column);
+
+// Through infer's own command line, so that the same values are accepted. Error{invalid} names the option.
+void apply_cells(const Cells& cells, InferOptions& options);
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,172 @@
+#include "cmd/job/remote/job_client.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/id.h"
+#include "core/base/interrupt.h"
+#include "core/files/partial_path.h"
+#include "core/files/secret_file.h"
+#include "core/log/log.h"
+#include "core/net/url.h"
+#include "core/text/percent.h"
+#include "core/text/printable.h"
+
+namespace navtalk::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int k_tries = 6;
+constexpr auto k_first_pause = 500ms;
+constexpr std::uint64_t k_piece = 8 << 20;  // bytes of a result at once
+constexpr auto k_upload_timeout = 300s;
+
+// What the gateway says about a refusal, else its status.
+Error refusal(const HttpAnswer& answer) {
+  const nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
+  std::string message = fmt::format("the gateway answered {}", answer.status);
+  if (body.is_object() && body.contains("error") && body["error"].is_object())
+    message = body["error"].value("message", message);
+  if (answer.status == 404) return {Code::not_found, message};
+  const bool ours = answer.status >= 400 && answer.status < 500;
+  return {ours ? Code::invalid : Code::failed, message};
+}
+
+bool is_for_later(const HttpResult& result) {
+  if (const auto* fault = std::get_if<HttpFault>(&result))
+    return fault->kind != HttpFault::Kind::stopped;
+  const int status = std::get<HttpAnswer>(result).status;
+  return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+void pause(std::chrono::milliseconds time, const std::stop_token& stop) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {
+    throw_if_stopped(stop);
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
+std::string own_gateway(const Config& config) {
+  const bool tls = !config.server.tls_certificate_file.empty();
+  return (tls ? "https://" : "http://") + config.server.listen;
+}
+
+}  // namespace
+
+void add_gateway_options(CLI::App& command, GatewayOptions& options) {
+  command.add_option("--url", options.url, "The gateway (default: the one that server.listen names)")
+      ->type_name("URL");
+  command
+      .add_option("--key-file", options.key_file,
+                  "File with the API key (default: the variable NAVTALK_API_KEY)")
+      ->type_name("FILE");
+}
+
+JobClient::JobClient(const GatewayOptions& options, const Context& context)
+    : url_(options.url.empty() ? own_gateway(context.config) : options.url),
+      key_(read_secret({.name = "API key", .variable = "NAVTALK_API_KEY"}, options.key_file)),
+      stop_(context.stop) {
+  const HttpUrl url = parse_http_url(url_);
+  url_ = url.base();
+  if (!key_.empty() && !url.secure && !url.loopback())
+    throw Error(Code::invalid,
+                url.authority() + " would get the API key in clear text: use an https:// URL");
+}
+
+HttpAnswer JobClient::ask(HttpRequest request) {
+  request.url = url_ + request.url;
+  if (!key_.empty()) request.headers.emplace_back("Authorization", "Bearer " + key_);
+  auto wait = std::chrono::milliseconds(k_first_pause);
+  for (int tries = 1;; ++tries, wait *= 2) {
+    HttpResult result = client_.send(request, stop_);
+    throw_if_stopped(stop_);
+    if (!is_for_later(result) || tries == k_tries) {
+      if (auto* answer = std::get_if<HttpAnswer>(&result)) return std::move(*answer);
+      throw Error(Code::failed, std::get<HttpFault>(result).message);
+    }
+    pause(wait, stop_);
+  }
+}
+
+nlohmann::json JobClient::ask_for_json(HttpRequest request) {
+  const HttpAnswer answer = ask(std::move(request));
+  if (answer.status / 100 != 2) throw refusal(answer);
+  nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
+  if (!body.is_object())
+    throw Error(Code::failed, url_ + " is not a navtalk gateway: its answer is no JSON object");
+  return body;
+}
+
+nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& audio, const std::string& key) {
+  HttpRequest request{.method = "POST",
+                      .url = "/v1/jobs",
+                      .headers = {{"Idempotency-Key", key}},
+                      .timeout = k_upload_timeout};
+  const std::string text = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (audio.empty()) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = text;
+  } else {
+    // Random, so that no speech has it.
+    const std::string boundary = "navtalk-" + random_id();
+    request.headers.emplace_back("Content-Type", "multipart/form-data; boundary=" + boundary);
+    request.body = fmt::format(
+        "--{0}\r\nContent-Disposition: form-data; name=\"job\"\r\nContent-Type: "
+        "application/json\r\n\r\n{1}\r\n--{0}\r\nContent-Disposition: form-data; name=\"audio\"; "
+        "filename=\"audio\"\r\n\r\n",
+        boundary, text);
+    request.body += audio;
+    request.body += "\r\n--" + boundary + "--\r\n";
+  }
+  return ask_for_json(std::move(request));
+}
+
+nlohmann::json JobClient::show(const std::string& id) {
+  return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id)});
+}
+
+nlohmann::json JobClient::list(const std::string& query) { return ask_for_json({.url = "/v1/jobs" + query}); }
+
+nlohmann::json JobClient::cancel(const std::string& id) {
+  return ask_for_json({.method = "DELETE", .url = "/v1/jobs/" + percent_encoded(id)});
+}
+
+void JobClient::fetch(const nlohmann::json& job, const std::filesystem::path& file, bool force,
+                      const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  if (job.at("state") != "done")
+    throw Error(Code::failed, fmt::format("job {} has no video: it is {}",
+                                          job.at("id").get<std::string>(),
+                                          job.at("state").get<std::string>()));
+  const auto bytes = job.at("result").at("bytes").get<std::uint64_t>();
+  PartialPath partial({.target = file, .overwrite = force});
+  std::ofstream to(partial.path(), std::ios::binary);
+  for (std::uint64_t done = 0; done < bytes;) {
+    progress(done, bytes);
+    const std::uint64_t last = std::min(bytes, done + k_piece) - 1;
+    const HttpAnswer answer = ask({.url = job.at("result").at("url"),
+                                   .headers = {{"Range", fmt::format("bytes={}-{}", done, last)}},
+                                   .timeout = k_upload_timeout});
+    if (answer.status != 206 && answer.status != 200) throw refusal(answer);
+    const bool whole = answer.status == 200 && done == 0 && answer.body.size() == bytes;
+    if (!whole && (answer.status != 206 || answer.body.size() != last - done + 1))
+      throw Error(Code::failed, "the gateway sent another part of the video than it was asked for");
+    to.write(answer.body.data(), static_cast<std::streamsize>(answer.body.size()));
+    to.flush();
+    if (!to) throw Error(Code::failed, file.native() + " cannot be written: the disk may be full");
+    done += answer.body.size();
+  }
+  to.close();
+  partial.commit();
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,56 @@
+// A gateway's jobs over HTTP, as a tenant sees them. What fails for a moment is tried again; a submission
+// carries a key, so that it is done once. Blocking; one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cmd/context.h"
+#include "core/net/http_client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace navtalk::cmd {
+
+struct GatewayOptions {
+  std::string url;  // empty: the configured gateway of this machine
+  std::filesystem::path key_file;
+};
+// --url and --key-file.
+void add_gateway_options(CLI::App& command, GatewayOptions& options);
+
+class JobClient {
+ public:
+  // The key is NAVTALK_API_KEY, or in the file; without either, none is sent. Error{invalid} for an URL
+  // that is none, and a key that would travel in clear text beyond this machine.
+  JobClient(const GatewayOptions& options, const Context& context);
+
+  // The job as the gateway tells it. `audio`: speech, or empty.
+  nlohmann::json submit(const nlohmann::json& job, const std::string& audio,
+                        const std::string& key);
+  nlohmann::json show(const std::string& id);
+  nlohmann::json list(const std::string& query);
+  nlohmann::json cancel(const std::string& id);
+  // The result of a job that is done, into a file that appears whole. Error{failed} when it is not.
+  void fetch(const nlohmann::json& job, const std::filesystem::path& file, bool force,
+             const std::function<void(std::uint64_t done, std::uint64_t of)>& progress);
+
+  const std::string& url() const { return url_; }
+
+ private:
+  HttpAnswer ask(HttpRequest request);
+  nlohmann::json ask_for_json(HttpRequest request);
+
+  std::string url_, key_;
+  std::stop_token stop_;
+  HttpClient client_;
+};
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,259 @@
+// navtalk job submit, wait, fetch, cancel: jobs that a gateway has rendered.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "cmd/commands.h"
+#include "cmd/infer/failed_inputs.h"
+#include "cmd/job/remote/follow_jobs.h"
+#include "cmd/job/remote/job_client.h"
+#include "cmd/job/remote/wanted_videos.h"
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/files/whole_file.h"
+#include "core/log/log.h"
+#include "core/text/printable.h"
+
+namespace navtalk::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SubmitOptions {
+  GatewayOptions gateway;
+  WantedVideos wanted;
+  fs::path output;
+  bool wait = false, force = false;
+};
+
+struct NamedJobs {
+  GatewayOptions gateway;
+  std::vector<std::string> ids;
+  fs::path output;
+  bool force = false;
+};
+
+std::string id_of(const nlohmann::json& job) { return job.at("id"); }
+std::string state_of(const nlohmann::json& job) { return job.at("state"); }
+
+void tell(const nlohmann::json& job, const std::string& name, const fs::path& file, Context& context) {
+  if (context.json) {
+    nlohmann::ordered_json object = job;
+    object["input"] = name;
+    if (!file.empty()) put_path(object, "output", file);
+    context.out.json(object);
+  } else {
+    context.out.print("{}: job {} is {}{}{}\n", name, id_of(job), state_of(job),
+                      file.empty() ? "" : ", its video is ", file.native());
+  }
+  context.out.flush();
+}
+
+// The error of a job that is over without a result.
+Error end_of(const nlohmann::json& job) {
+  const bool of_input = state_of(job) == "failed";
+  const std::string why =
+      job.at("error").is_string() ? ": " + printable(job.at("error").get<std::string>()) : "";
+  return {of_input ? Code::invalid : Code::failed,
+          fmt::format("job {} is {}{}", id_of(job), state_of(job), why)};
+}
+
+// The same video has the same key, so that the same command submits nothing twice.
+std::string key_of(const nlohmann::json& job, const std::string& audio) {
+  const std::string text = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + audio;
+  return sha256(std::as_bytes(std::span(text)));
+}
+
+// One that ended without a video is submitted anew.
+nlohmann::json submit_one(JobClient& client, const WantedVideo& video) {
+  std::string audio;
+  if (!video.audio.empty()) {
+    const std::vector<std::uint8_t> bytes = read_file(video.audio);
+    audio.assign(bytes.begin(), bytes.end());
+  }
+  const std::string key = key_of(video.job, audio);
+  for (int again = 0;; ++again) {
+    const nlohmann::json job =
+        client.submit(video.job, audio, again == 0 ? key : fmt::format("{}:{}", key, again));
+    if (!is_over(job) || state_of(job) == "done") return job;
+  }
+}
+
+fs::path file_of(const SubmitOptions& options, const WantedVideo& video, std::size_t videos) {
+  if (options.output.empty()) return video.output;
+  if (videos == 1 && !fs::is_directory(options.output)) return options.output;
+  if (!video.output.empty()) return options.output / video.output;
+  return options.output / ("video." + video.job.at("output").at("format").get<std::string>());
+}
+
+int submit(const SubmitOptions& options, Context& context) {
+  if (!options.output.empty() && !options.wait)
+    throw Error(Code::usage, "--output needs --wait; or fetch the video later: navtalk job fetch");
+  JobClient client(options.gateway, context);
+  const std::vector<WantedVideo> videos = list_wanted(options.wanted, context);
+  FailedInputs failed;
+  const auto fail = [&](const std::string& name, const Error& error) {
+    failed.add(name, error.code());
+    context.clear_progress();
+    log::error(fmt::format("{}: {}", name, error.message()));
+  };
+  std::vector<nlohmann::json> jobs;
+  std::map<std::string, const WantedVideo*> of_job;
+  for (std::size_t i = 0; i < videos.size(); ++i) {
+    const WantedVideo& video = videos[i];
+    if (videos.size() > 1) context.progress("submitting", i, videos.size());
+    try {
+      if (video.error) throw Error(*video.error);
+      const nlohmann::json job = submit_one(client, video);
+      if (!options.wait) {
+        context.clear_progress();
+        tell(job, video.name, {}, context);
+      }
+      if (of_job.emplace(id_of(job), &video).second) jobs.push_back(job);
+    } catch (const Error& error) {
+      if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
+      fail(video.name, error);
+    }
+  }
+  context.clear_progress();
+  if (options.wait) {
+    follow_jobs(client, jobs, context, [&](const nlohmann::json& job) {
+      const WantedVideo& video = *of_job.at(id_of(job));
+      try {
+        if (state_of(job) != "done") throw end_of(job);
+        const fs::path file = file_of(options, video, videos.size());
+        if (!file.empty()) client.fetch(job, file, options.force, [](auto, auto) {});
+        tell(job, video.name, file, context);
+      } catch (const Error& error) {
+        if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
+        fail(video.name, error);
+      }
+    });
+  }
+  failed.throw_if_any(videos.size());
+  return 0;
+}
+
+int wait(const NamedJobs& options, Context& context) {
+  JobClient client(options.gateway, context);
+  std::vector<nlohmann::json> jobs;
+  for (const std::string& id : options.ids) jobs.push_back(client.show(id));
+  bool all_done = true;
+  follow_jobs(client, std::move(jobs), context, [&](const nlohmann::json& job) {
+    tell(job, "waited", {}, context);
+    if (state_of(job) == "done") return;
+    all_done = false;
+    log::error(end_of(job).message());
+  });
+  return all_done ? 0 : 1;
+}
+
+int fetch(const NamedJobs& options, Context& context) {
+  JobClient client(options.gateway, context);
+  const nlohmann::json job = client.show(options.ids.front());
+  const auto progress = [&](std::uint64_t done, std::uint64_t of) {
+    context.progress("fetching", static_cast<std::size_t>(done), static_cast<std::size_t>(of));
+  };
+  client.fetch(job, options.output, options.force, progress);
+  context.clear_progress();
+  tell(job, "fetched", options.output, context);
+  return 0;
+}
+
+int cancel(const NamedJobs& options, Context& context) {
+  JobClient client(options.gateway, context);
+  bool all = true;
+  for (const std::string& id : options.ids) {
+    const nlohmann::json job = client.cancel(id);
+    all = all && state_of(job) == "cancelled";
+    tell(job, "asked to cancel", {}, context);
+  }
+  return all ? 0 : 1;
+}
+
+}  // namespace
+
+void add_job_submit(Commands& commands) {
+  const auto options = std::make_shared<SubmitOptions>();
+  CLI::App& command =
+      commands.add({.group = Group::job,
+                    .name = "submit",
+                    .summary = "Have a gateway render videos",
+                    .examples = "  navtalk job submit --avatar ada --text \"Hello.\" --wait -o hello.mp4\n"
+                                "  navtalk job submit --avatar ada --audio a.wav b.wav\n"
+                                "  navtalk job submit --csv videos.csv --wait --output videos\n",
+                    .action = [options](Context& context) { return submit(*options, context); }});
+  WantedVideos& wanted = options->wanted;
+  command.add_option("--avatar", wanted.avatar, "The avatar's id, of rows that name none")
+      ->type_name("ID");
+  command.add_option("--audio", wanted.audio, "Recordings, a video each")->type_name("FILE");
+  command.add_option("--text", wanted.text, "What the avatar says")->type_name("TEXT");
+  command.add_option("--voice", wanted.voice, "Voice of texts")->type_name("VOICE");
+  command
+      .add_option("--csv", wanted.csv,
+                  "List of videos, with a heading: avatar, audio or text, and infer's options")
+      ->type_name("FILE");
+  command.add_option("--format", wanted.format, "Format of the videos")
+      ->check(CLI::IsMember({"mp4", "mov", "mkv", "webm", "gif", "webp"}))
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  command.add_option("--size", wanted.size, "Width of the videos, in pixels")->type_name("WIDTH");
+  command.add_option("--fps", wanted.fps, "Frames a second")->type_name("RATE");
+  command.add_option("--priority", wanted.priority, "Higher is rendered first")
+      ->check(CLI::Range(-100, 100))
+      ->type_name("N");
+  command.add_flag("--wait", options->wait, "Wait until all videos are rendered");
+  command
+      .add_option("-o,--output", options->output,
+                  "With --wait: the video's file, or the folder of several")
+      ->type_name("FILE|DIR");
+  command.add_flag("--force", options->force, "Replace files");
+  add_gateway_options(command, options->gateway);
+}
+
+void add_job_wait(Commands& commands) {
+  const auto options = std::make_shared<NamedJobs>();
+  CLI::App& command =
+      commands.add({.group = Group::job,
+                    .name = "wait",
+                    .summary = "Wait until jobs of a gateway are over",
+                    .examples = "  navtalk job wait 4f1c8b2e9a7d4c55\n",
+                    .action = [options](Context& context) { return wait(*options, context); }});
+  command.add_option("jobs", options->ids, "Ids of jobs")->required()->type_name("ID");
+  add_gateway_options(command, options->gateway);
+}
+
+void add_job_fetch(Commands& commands) {
+  const auto options = std::make_shared<NamedJobs>();
+  CLI::App& command =
+      commands.add({.group = Group::job,
+                    .name = "fetch",
+                    .summary = "Fetch the video of a gateway's job",
+                    .examples = "  navtalk job fetch 4f1c8b2e9a7d4c55 -o hello.mp4\n",
+                    .action = [options](Context& context) { return fetch(*options, context); }});
+  command.add_option("job", options->ids, "The job's id")->required()->expected(1)->type_name("ID");
+  command.add_option("-o,--output", options->output, "The video's file")
+      ->required()
+      ->type_name("FILE");
+  command.add_flag("--force", options->force, "Replace the file");
+  add_gateway_options(command, options->gateway);
+}
+
+void add_job_cancel(Commands& commands) {
+  const auto options = std::make_shared<NamedJobs>();
+  CLI::App& command =
+      commands.add({.group = Group::job,
+                    .name = "cancel",
+                    .summary = "Cancel jobs of a gateway",
+                    .examples = "  navtalk job cancel 4f1c8b2e9a7d4c55\n",
+                    .action = [options](Context& context) { return cancel(*options, context); }});
+  command.add_option("jobs", options->ids, "Ids of jobs")->required()->type_name("ID");
+  add_gateway_options(command, options->gateway);
+}
+
+}  // namespace navtalk::cmd

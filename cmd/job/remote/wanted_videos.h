@@ -1,0 +1,33 @@
+// The videos that `navtalk job submit` is asked for, as a gateway takes them.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/context.h"
+#include "core/base/error.h"
+
+namespace navtalk::cmd {
+
+struct WantedVideos {
+  std::string avatar, text, voice, size, fps, format = "mp4";
+  std::vector<std::filesystem::path> audio;
+  std::filesystem::path csv;
+  int priority = 0;
+};
+
+struct WantedVideo {
+  std::string name{};             // in messages: "row 3", a file's name
+  nlohmann::json job{};           // the gateway's
+  std::filesystem::path audio{};  // empty: a text
+  std::filesystem::path output{};  // what the row names, without folder where there is none
+  std::optional<Error> error{};    // why there is no job of it
+};
+
+// In their order. Error{usage} for what does not go together, and errors of a list that cannot be read.
+std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& context);
+
+}  // namespace navtalk::cmd

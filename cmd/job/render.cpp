@@ -1,0 +1,143 @@
+// navtalk job render: what a worker starts to have jobs rendered in a process of their own, which may be ended
+// at any moment. An order a line comes on standard input, events leave on standard output.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "avatars/bundle/avatar_id.h"
+#include "cmd/commands.h"
+#include "cmd/infer/video_renderer.h"
+#include "cmd/job/cells.h"
+#include "cmd/render_module/render_module.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "core/process/priority.h"
+#include "server/protocol/job_order.h"
+
+namespace navtalk::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using server::JobOrder;
+
+constexpr auto k_progress_every = std::chrono::seconds(1);
+
+// It reads what strangers have sent: it can gain no rights, leaves no memory image, and ends with whoever
+// started it.
+void confine() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  yield_to_others();
+}
+
+class Renderer {
+ public:
+  Renderer(const InferOptions& how, Context& context) : how_(how), context_(context) {}
+
+  void render(const JobOrder& order) {
+    try {
+      const FinishedVideo video = renderer().render(options_of(order), steps_of(order));
+      tell({{"event", "done"},
+            {"frames", video.frames},
+            {"rendered", video.rendered},
+            {"duration_s", video.duration_s}});
+    } catch (const Error& error) {
+      if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
+      tell({{"event", "failed"}, {"code", name(error.code())}, {"message", error.message()}});
+    }
+  }
+
+ private:
+  VideoRenderer& renderer() {
+    if (!renderer_) renderer_ = render_module().video_renderer(how_, context_);
+    return *renderer_;
+  }
+
+  InferOptions options_of(const JobOrder& order) {
+    if (!valid_avatar_id(order.avatar))
+      throw Error(Code::invalid, "'" + order.avatar + "' is not a valid avatar id");
+    Cells cells(order.options.begin(), order.options.end());
+    cells["avatar"] = order.avatar;
+    if (!order.voice.empty()) cells["voice"] = order.voice;
+    cells[order.text.empty() ? "audio" : "text"] =
+        order.text.empty() ? order.audio.native() : order.text;
+    cells["output"] = order.output.native();
+    InferOptions options = how_;
+    apply_cells(cells, options);
+    try {
+      check_infer_options(options, context_);
+    } catch (const Error& error) {
+      throw Error(error.code() == Code::usage ? Code::invalid : error.code(), error.message());
+    }
+    tell({{"event", "measured"}, {"duration_s", renderer().speech_s(options)}});
+    renderer().load();
+    return options;
+  }
+
+  VideoRenderer::Steps steps_of(const JobOrder& order) {
+    const auto progress = [this](std::int64_t done, std::int64_t of) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - told_at_ < k_progress_every) return;
+      told_at_ = now;
+      tell({{"event", "progress"}, {"done", done}, {"of", of}});
+    };
+    const auto finished = [this](const FinishedSegment& segment) {
+      tell({{"event", "segment"},
+            {"index", segment.index},
+            {"duration_s", segment.duration_s},
+            {"record", segment.record}});
+    };
+    return {.progress = progress,
+            .segments = SegmentWork{.folder = order.segment_folder,
+                                    .records = order.segment_records,
+                                    .finished = finished},
+            .before_commit = {}};
+  }
+
+  void tell(const Json& event) {
+    context_.out.json(event);
+    context_.out.flush();
+  }
+
+  const InferOptions& how_;
+  Context& context_;
+  std::optional<VideoRenderer> renderer_;
+  std::chrono::steady_clock::time_point told_at_{};
+};
+
+int render(const InferOptions& how, Context& context) {
+  confine();
+  Renderer renderer(how, context);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    throw_if_stopped(context.stop);
+    renderer.render(server::parse_job_order(line));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_job_render(Commands& commands) {
+  const auto how = std::make_shared<InferOptions>();
+  CLI::App& command =
+      commands.add({.group = Group::job,
+                    .name = "render",
+                    .summary = "Render the jobs of a worker, which starts this command",
+                    .examples = "  navtalk job render --device cpu < orders\n",
+                    .action = [how](Context& context) { return render(*how, context); }});
+  add_infer_engine_options(command, *how);
+}
+
+}  // namespace navtalk::cmd

@@ -1,0 +1,191 @@
+#include "server/gateway/jobs/job_api.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/text/number.h"
+#include "core/text/printable.h"
+#include "core/text/rfc3339.h"
+#include "server/gateway/jobs/job_request.h"
+#include "server/gateway/pages/served_file.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
+constexpr int k_uploads_in_memory = 4;  // of the largest size
+
+// Whoever asks without a key, and the operator.
+const TenantId k_nobodys{"local"};
+
+std::string time_text(TimePoint time) {
+  return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
+}
+
+std::string content_type(const std::string& format) {
+  if (format == "mov") return "video/quicktime";
+  if (format == "mkv") return "video/x-matroska";
+  if (format == "webm") return "video/webm";
+  if (format == "gif" || format == "webp") return "image/" + format;
+  return "video/mp4";
+}
+
+Response no_such_job() { return error_response(404, "not_found", "there is no such job"); }
+
+template <class Number>
+Number bounded(const Request& request, const char* name, Number fallback, Number least,
+               Number most) {
+  const auto text = request.parameter(name);
+  if (!text) return fallback;
+  const auto number = parse_number<Number>(*text);
+  if (!number || *number < least || *number > most)
+    throw Error(Code::usage, std::string(name) + " is a number from " + std::to_string(least) +
+                                 " to " + std::to_string(most));
+  return *number;
+}
+
+}  // namespace
+
+void JobApi::add_routes(Router& router) {
+  router.on("POST", "/v1/jobs", [this](const Request& request) { return submit(request); });
+  router.take_long_bodies("POST", "/v1/jobs", parts_.max_upload,
+                          std::make_shared<BodyRoom>(k_uploads_in_memory * parts_.max_upload));
+  router.on("GET", "/v1/jobs", [this](const Request& request) { return list(request); });
+  router.on("GET", "/v1/jobs/{id}", [this](const Request& request) { return show(request); });
+  router.on("DELETE", "/v1/jobs/{id}", [this](const Request& request) { return cancel(request); });
+  router.on("GET", "/v1/jobs/{id}/result",
+            [this](const Request& request) { return result(request); });
+}
+
+asio::awaitable<std::variant<TenantId, Response>> JobApi::tenant_of(const Request& request) {
+  auto who = co_await parts_.access.principal_of(request);
+  if (auto* refusal = std::get_if<Response>(&who)) co_return std::move(*refusal);
+  const TenantId& tenant = std::get<Principal>(who).tenant;
+  co_return tenant.empty() ? k_nobodys : tenant;
+}
+
+Json JobApi::as_json(const Job& job) const {
+  const double done = job.work.count() > 0 ? job.finished.count() / job.work.count() : 0;
+  double progress = job.state == JobState::done ? 1 : std::min(1.0, done);
+  if (const auto running = parts_.dispatcher.progress(job.id))
+    progress = std::max(progress, *running);
+  Json object = {{"id", job.id.text},
+                 {"state", name(job.state)},
+                 {"avatar", job.spec.avatar},
+                 {"video_minutes", job.work.count()},
+                 {"estimated", job.estimated},
+                 {"priority", job.spec.priority},
+                 {"progress", progress},
+                 {"attempts", job.attempts},
+                 {"submitted_at", time_text(job.submitted_at)},
+                 {"changed_at", time_text(job.changed_at)},
+                 {"error", job.error.empty() ? Json(nullptr) : Json(job.error)},
+                 {"result", nullptr}};
+  if (job.state == JobState::done) {
+    const Json result = Json::parse(job.result);
+    object["result"] = {{"url", "/v1/jobs/" + job.id.text + "/result"},
+                        {"bytes", result.at("bytes")},
+                        {"frames", result.at("frames")},
+                        {"duration_s", result.at("duration_s")}};
+  }
+  return object;
+}
+
+asio::awaitable<Response> JobApi::submit(const Request& request) {
+  auto tenant = co_await tenant_of(request);
+  if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
+  JobRequest asked = parse_job_request(request);
+  asked.job.spec.tenant = std::get<TenantId>(tenant);
+  auto work = [&]() -> std::optional<Submission> {
+    const std::vector<ServedAvatar> avatars =
+        parts_.avatars ? parts_.avatars() : std::vector<ServedAvatar>{};
+    const auto is_it = [&](const ServedAvatar& one) { return one.id == asked.job.spec.avatar; };
+    if (!avatars.empty() && std::ranges::none_of(avatars, is_it)) return std::nullopt;
+    if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
+    return parts_.store.submit(asked.job, {"tenant " + asked.job.spec.tenant.text, "submitted"},
+                               parts_.store.now());
+  };
+  const std::optional<Submission> submission = co_await parts_.store_threads.run(work);
+  if (!submission)
+    co_return error_response(404, "not_found",
+                             "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
+                                 "': see /v1/avatars");
+  parts_.dispatcher.note_change();
+  Response response = json_response(202, as_json(submission->job));
+  response.headers.emplace_back("Location", "/v1/jobs/" + submission->job.id.text);
+  co_return response;
+}
+
+asio::awaitable<Response> JobApi::list(const Request& request) {
+  auto tenant = co_await tenant_of(request);
+  if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
+  JobQuery query{.tenant = std::get<TenantId>(tenant),
+                 .after = bounded<std::int64_t>(request, "cursor", 0, 0,
+                                                std::numeric_limits<std::int64_t>::max()),
+                 .limit = bounded<std::size_t>(request, "limit", k_default_page, 1,
+                                               k_longest_page)};
+  if (const auto state = request.parameter("state")) {
+    query.state = parse_job_state(*state);
+    if (!query.state)
+      throw Error(Code::usage, "there is no state '" + printable_start(*state, 32) + "'");
+  }
+  auto read = [&] { return parts_.store.list(query); };
+  const JobPage page = co_await parts_.store_threads.run(read);
+  Json jobs = Json::array();
+  for (const Job& job : page.jobs) jobs.push_back(as_json(job));
+  co_return json_response(200, {{"jobs", std::move(jobs)},
+                                {"next_cursor", page.next ? Json(*page.next) : Json(nullptr)}});
+}
+
+asio::awaitable<std::variant<Job, Response>> JobApi::named(const Request& request) {
+  auto tenant = co_await tenant_of(request);
+  if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
+  const JobId id{request.capture("id")};
+  auto read = [&] { return parts_.store.find(id); };
+  std::optional<Job> job = co_await parts_.store_threads.run(read);
+  if (!job || job->spec.tenant != std::get<TenantId>(tenant)) co_return no_such_job();
+  co_return std::move(*job);
+}
+
+asio::awaitable<Response> JobApi::show(const Request& request) {
+  auto job = co_await named(request);
+  if (auto* refusal = std::get_if<Response>(&job)) co_return std::move(*refusal);
+  co_return json_response(200, as_json(std::get<Job>(job)));
+}
+
+asio::awaitable<Response> JobApi::cancel(const Request& request) {
+  auto job = co_await named(request);
+  if (auto* refusal = std::get_if<Response>(&job)) co_return std::move(*refusal);
+  const JobId id = std::get<Job>(job).id;
+  auto work = [&] {
+    auto after = parts_.store.cancel(id, {"tenant", "cancelled over HTTP"}, parts_.store.now());
+    if (after && after->state == JobState::cancelled) parts_.files.remove(id);
+    return after;
+  };
+  const std::optional<Job> after = co_await parts_.store_threads.run(work);
+  if (!after) co_return no_such_job();
+  parts_.dispatcher.cancel(id);
+  co_return json_response(200, as_json(*after));
+}
+
+asio::awaitable<Response> JobApi::result(const Request& request) {
+  auto found = co_await named(request);
+  if (auto* refusal = std::get_if<Response>(&found)) co_return std::move(*refusal);
+  const Job& job = std::get<Job>(found);
+  if (job.state != JobState::done)
+    co_return error_response(409, "not_done",
+                             "the job has no result: it is " + std::string(name(job.state)));
+  const std::string format = video_choice(job.spec).format;
+  auto open = [&] {
+    return served_file(request, parts_.files.result(job.id, format),
+                       {.content_type = content_type(format),
+                        .missing = "the video of this job is gone"},
+                       parts_.file_threads);
+  };
+  co_return co_await parts_.file_threads.run(open);
+}
+
+}  // namespace navtalk::server

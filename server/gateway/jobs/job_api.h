@@ -1,0 +1,58 @@
+// The routes under /v1/jobs: a tenant submits its jobs, sees them, cancels them and fetches their videos.
+// Access judges who asks. Of the I/O thread; the store's calls and the disk on blocking threads.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "scheduler/jobs/job_store.h"
+#include "server/gateway/access/access.h"
+#include "server/gateway/jobs/job_dispatcher.h"
+#include "server/gateway/jobs/job_files.h"
+#include "server/gateway/pages/avatar_api.h"
+#include "server/http/router.h"
+
+namespace navtalk::server {
+
+class JobApi {
+ public:
+  struct Parts {
+    JobStore& store;
+    JobDispatcher& dispatcher;
+    const JobFiles& files;
+    Access& access;
+    BlockingThreads& store_threads;
+    BlockingThreads& file_threads;
+    AvatarList avatars{};  // that workers of this host have; an empty list says nothing
+    std::uint64_t max_upload = 0;  // bytes of one request
+  };
+  explicit JobApi(Parts parts) : parts_(std::move(parts)) {}
+  JobApi(const JobApi&) = delete;
+  JobApi& operator=(const JobApi&) = delete;
+
+  // The routes refer to this object.
+  void add_routes(Router& router);
+
+ private:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+  using Answer = Awaitable<Response>;
+
+  Answer submit(const Request& request);
+  Answer list(const Request& request);
+  Answer show(const Request& request);
+  Answer cancel(const Request& request);
+  Answer result(const Request& request);
+  // The tenant's own job that the request names, or why there is none.
+  Awaitable<std::variant<Job, Response>> named(const Request& request);
+  Awaitable<std::variant<TenantId, Response>> tenant_of(const Request& request);
+  nlohmann::ordered_json as_json(const Job& job) const;
+
+  const Parts parts_;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,180 @@
+#include "server/gateway/jobs/job_dispatcher.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <chrono>
+#include <utility>
+
+#include "core/log/log.h"
+#include "core/process/identity.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_round_every = 1s;
+constexpr auto k_least_pause = 50ms;
+constexpr auto k_house_every = 5s;
+constexpr auto k_sweep_every = 1h;
+constexpr auto k_yield_within = 8s;
+constexpr auto k_rest = 10s;  // of a worker that did not do a job
+constexpr std::size_t k_released_at_once = 256;
+constexpr std::size_t k_most_runs = 64;
+const VideoMinutes k_all{Duration::max()};
+
+}  // namespace
+
+// One lent slot, and the job on it.
+struct JobDispatcher::Running {
+  Running(const asio::any_io_executor& executor, Allocator& allocator, BlockingThreads& threads,
+          LeaseKeeper& keep)
+      : changed(executor), claim(allocator, threads, changed, {.lane = Lane::batch}), keeper(keep) {
+    keeper.add(claim);
+  }
+  ~Running() { keeper.remove(claim); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  Signal changed;
+  SlotClaim claim;
+  LeaseKeeper& keeper;
+  std::optional<JobRun> run{};
+};
+
+JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
+    : executor_(executor),
+      parts_(parts),
+      owner_(this_process()),
+      changed_(executor),
+      ended_(executor) {}
+
+JobDispatcher::~JobDispatcher() = default;
+
+void JobDispatcher::note_change() { changed_.notify(); }
+
+void JobDispatcher::cancel(const JobId& job) {
+  for (const auto& running : runs_) {
+    if (running->run && running->run->job() == job) running->run->stop("cancelled");
+  }
+}
+
+std::optional<double> JobDispatcher::progress(const JobId& job) const {
+  for (const auto& running : runs_) {
+    if (running->run && running->run->job() == job) return running->run->progress();
+  }
+  return std::nullopt;
+}
+
+asio::awaitable<void> JobDispatcher::run() {
+  while (!draining_) {
+    try {
+      co_await round();
+      errors_.well("jobs");
+    } catch (const std::exception& error) {
+      errors_.failed("jobs", error.what());
+    }
+    if (draining_) break;
+    // Its own changes wake it, too.
+    asio::steady_timer pause(executor_, k_least_pause);
+    co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await changed_.wait(Clock::now() + k_round_every);
+  }
+  stopped_ = true;
+  ended_.notify();
+}
+
+asio::awaitable<void> JobDispatcher::round() {
+  if (Clock::now() - kept_house_ >= k_house_every) {
+    kept_house_ = Clock::now();
+    co_await keep_house();
+  }
+  if (!runs_.empty()) co_await yield_to_users();
+  bool more = true;
+  while (more && !draining_ && runs_.size() < k_most_runs) more = co_await begin_one();
+}
+
+asio::awaitable<void> JobDispatcher::keep_house() {
+  const bool sweep = Clock::now() - swept_ >= k_sweep_every;
+  if (sweep) swept_ = Clock::now();
+  JobStore& store = parts_.runs.store;
+  auto work = [&] {
+    for (const std::string& worker : store.workers()) {
+      if (worker != owner_ && is_dead(worker))
+        store.requeue_of(worker, {owner_, "the gateway that had it rendered has ended"},
+                         store.now());
+    }
+    store.requeue_silent({owner_, "nobody renewed its lease"}, store.now());
+    if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
+  };
+  co_await parts_.runs.store_threads.run(work);
+}
+
+// The newest have done the least.
+asio::awaitable<void> JobDispatcher::yield_to_users() {
+  auto count = [this] { return parts_.pool.waiters().size(); };
+  std::size_t wanted = co_await parts_.runs.store_threads.run(count);
+  for (auto at = runs_.rbegin(); at != runs_.rend() && wanted > 0; ++at, --wanted) {
+    if ((*at)->run && !(*at)->run->yields()) (*at)->run->yield_by(Clock::now() + k_yield_within);
+  }
+}
+
+asio::awaitable<bool> JobDispatcher::begin_one() {
+  JobStore& store = parts_.runs.store;
+  auto release = [&] {
+    for (const TenantId& tenant : store.tenants_with_queued())
+      store.release(tenant, k_all, k_released_at_once, {owner_, "released"}, store.now());
+    return store.has_claimable(store.now());
+  };
+  const bool any = co_await parts_.runs.store_threads.run(release);
+  if (!any) co_return false;
+  const auto running = std::make_shared<Running>(executor_, parts_.allocator,
+                                                 parts_.runs.store_threads, parts_.keeper);
+  std::erase_if(resting_, [](const auto& entry) { return Clock::now() >= entry.second; });
+  for (const auto& [gpu, until] : resting_) running->claim.refuse(gpu);
+  const Allocation slot = co_await running->claim.borrow();
+  const auto* const lease = std::get_if<Lease>(&slot);
+  if (lease == nullptr) co_return false;
+  std::optional<Job> job;
+  std::exception_ptr problem;
+  try {
+    auto claim = [&] { return store.claim(owner_, by_priority, store.now()); };
+    job = co_await parts_.runs.store_threads.run(claim);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  if (!job) {
+    co_await running->claim.release();
+    if (problem) std::rethrow_exception(problem);
+    co_return false;
+  }
+  ++counters_.begun;
+  running->run.emplace(parts_.runs, *job, *lease, running->changed);
+  runs_.push_back(running);
+  asio::co_spawn(executor_, follow(running), asio::detached);
+  co_return true;
+}
+
+asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
+  const JobRun::End end = co_await running->run->run();
+  if (end == JobRun::End::over) ++counters_.over;
+  if (end == JobRun::End::yielded) ++counters_.yielded;
+  if (end == JobRun::End::worker) {
+    ++counters_.worker_failures;
+    resting_[running->run->slot().gpu] = Clock::now() + k_rest;
+  }
+  co_await running->claim.release();
+  runs_.remove(running);
+  changed_.notify();
+  ended_.notify();
+}
+
+asio::awaitable<void> JobDispatcher::drain() {
+  draining_ = true;
+  changed_.notify();
+  for (const auto& running : runs_) running->run->stop("the gateway stops");
+  while (!stopped_ || !runs_.empty()) co_await ended_.wait(Clock::now() + k_round_every);
+}
+
+}  // namespace navtalk::server

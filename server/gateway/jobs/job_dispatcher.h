@@ -1,0 +1,84 @@
+// Gives released jobs to slots that users leave free, and takes the slots back when users wait. Of the I/O
+// thread, with the store's calls on threads of their own.
+//
+//   job released, slot free, nobody waits ──► lend the slot, claim the job ──► JobRun
+//   a user waits ──► the newest runs yield, as many as users wait
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/log/error_throttle.h"
+#include "scheduler/jobs/job_store.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/queue/allocator.h"
+#include "server/gateway/jobs/job_run.h"
+#include "server/gateway/session/lease_keeper.h"
+#include "server/gateway/session/slot_claim.h"
+
+namespace navtalk::server {
+
+struct JobCounters {
+  std::uint64_t begun = 0, over = 0, yielded = 0, worker_failures = 0;
+};
+
+class JobDispatcher {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  struct Parts {
+    PoolStore& pool;
+    Allocator& allocator;
+    LeaseKeeper& keeper;
+    JobRun::Parts runs;
+  };
+  // Parts outlive it.
+  JobDispatcher(boost::asio::any_io_executor executor, Parts parts);
+  ~JobDispatcher();
+  JobDispatcher(const JobDispatcher&) = delete;
+  JobDispatcher& operator=(const JobDispatcher&) = delete;
+
+  // Until stop().
+  Awaitable<void> run();
+  // Something changed in the store.
+  void note_change();
+  // That job was cancelled.
+  void cancel(const JobId& job);
+  // Of a job that runs at this gateway.
+  std::optional<double> progress(const JobId& job) const;
+  // All jobs go back to the queue; returns when the last slot is free.
+  Awaitable<void> drain();
+
+  std::size_t running() const { return runs_.size(); }
+  const JobCounters& counters() const { return counters_; }
+
+ private:
+  struct Running;
+  using Clock = Signal::Clock;
+
+  Awaitable<void> round();
+  Awaitable<void> keep_house();
+  Awaitable<void> yield_to_users();
+  // False: there was no job or no slot.
+  Awaitable<bool> begin_one();
+  Awaitable<void> follow(std::shared_ptr<Running> running);
+
+  const boost::asio::any_io_executor executor_;
+  const Parts parts_;
+  const std::string owner_;
+  ErrorThrottleLog errors_{"the gateway's jobs"};
+  Signal changed_, ended_;
+  std::list<std::shared_ptr<Running>> runs_{};  // the newest last
+  std::map<GpuId, Clock::time_point> resting_{};  // workers that did not do a job: until then
+  JobCounters counters_{};
+  Clock::time_point kept_house_{}, swept_{};
+  bool draining_ = false, stopped_ = false;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,202 @@
+#include "server/gateway/jobs/job_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "core/text/printable.h"
+#include "server/gateway/jobs/multipart.h"
+#include "server/protocol/job_frame.h"
+
+namespace navtalk::server {
+namespace {
+
+
+constexpr std::size_t k_longest_text = 100'000;  // bytes
+constexpr std::size_t k_longest_key = 200;
+constexpr int k_highest_priority = 100;
+// Guesses until the speech is decoded.
+constexpr double k_spoken_bytes_per_s = 14;
+constexpr double k_coded_bytes_per_s = 16'000;
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(Code::usage, what); }
+
+std::string shown(const std::string& text) {
+  return fmt::format("'{}'", printable_start(text, 64));
+}
+
+// Members of one object, each asked for by its name; what nobody asks for is a mistake of the sender.
+class Members {
+ public:
+  Members(const nlohmann::json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object.is_object()) refuse((path_.empty() ? "the job" : path_) + " is not a JSON object");
+  }
+
+  std::string text(const char* name) {
+    const nlohmann::json* value = find(name);
+    if (value == nullptr) return "";
+    if (!value->is_string()) refuse(named(name) + " is a string");
+    std::string found = value->get<std::string>();
+    if (found.find('\0') != std::string::npos) refuse(named(name) + " has a NUL character");
+    return found;
+  }
+  bool yes(const char* name) {
+    const nlohmann::json* value = find(name);
+    if (value == nullptr) return false;
+    if (!value->is_boolean()) refuse(named(name) + " is true or false");
+    return value->get<bool>();
+  }
+  std::optional<double> number(const char* name, double least, double most) {
+    const nlohmann::json* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    const double found = value->is_number() ? value->get<double>() : std::nan("");
+    if (!(found >= least && found <= most))
+      refuse(fmt::format("{} is a number from {} to {}", named(name), least, most));
+    return found;
+  }
+  std::optional<int> integer(const char* name, int least, int most) {
+    const auto found = number(name, least, most);
+    if (!found) return std::nullopt;
+    if (std::floor(*found) < *found) refuse(named(name) + " is a whole number");
+    return static_cast<int>(*found);
+  }
+  const nlohmann::json* find(const char* name) {
+    asked_.insert(name);
+    const auto found = object_.find(name);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  void refuse_others() const {
+    for (const auto& [name, value] : object_.items()) {
+      if (!asked_.contains(name)) refuse("there is no member " + shown(named(name)));
+    }
+  }
+
+ private:
+  std::string named(const std::string& name) const {
+    return path_.empty() ? name : path_ + "." + name;
+  }
+
+  const nlohmann::json& object_;
+  const std::string path_;
+  std::set<std::string> asked_;
+};
+
+// A rational frame rate has a text, such as "30000/1001"; infer checks it.
+std::string frame_rate(const nlohmann::json& value) {
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return fmt::format("{}", value.get<double>());
+  if (value.is_string() && value.get<std::string>().size() <= 20) return value.get<std::string>();
+  refuse("output.fps is a number, or a text such as \"30000/1001\"");
+}
+
+void read_output(const nlohmann::json& object, nlohmann::json& options) {
+  Members output(object, "output");
+  nlohmann::json& video = options["video"];
+  const std::string format = output.text("format");
+  if (!format.empty()) {
+    if (!is_job_format(format))
+      refuse("output.format is mp4, mov, mkv, webm, gif or webp, not " + shown(format));
+    options["format"] = format;
+  }
+  if (const nlohmann::json* fps = output.find("fps")) video["fps"] = frame_rate(*fps);
+  if (const auto width = output.integer("width", 16, 7680)) video["size"] = std::to_string(*width);
+  if (const auto crf = output.number("crf", 0, 51)) video["crf"] = fmt::format("{}", *crf);
+  if (const auto rate = output.integer("bitrate", 8, 1'000'000))
+    video["bitrate"] = std::to_string(*rate);
+  if (const auto amount = output.number("sharpen", 0, 10))
+    video["sharpen"] = fmt::format("{}", *amount);
+  const std::string subtitles = output.text("subtitles");
+  if (!subtitles.empty() && subtitles != "burn")
+    refuse("output.subtitles is \"burn\", not " + shown(subtitles));
+  if (!subtitles.empty()) video["subtitles"] = subtitles;
+  output.refuse_others();
+}
+
+double seconds_of(std::string_view audio) {
+  constexpr std::size_t k_byte_rate_at = 28, k_header = 44;
+  if (audio.size() > k_header && audio.starts_with("RIFF") && audio.substr(8, 4) == "WAVE") {
+    std::uint32_t byte_rate = 0;
+    std::memcpy(&byte_rate, audio.data() + k_byte_rate_at, sizeof byte_rate);
+    if (byte_rate >= 4'000) return static_cast<double>(audio.size()) / byte_rate;
+  }
+  return static_cast<double>(audio.size()) / k_coded_bytes_per_s;
+}
+
+void read_job(const nlohmann::json& object, JobRequest& into) {
+  Members members(object, "");
+  JobSpec& spec = into.job.spec;
+  nlohmann::json options = {{"format", "mp4"}, {"video", nlohmann::json::object()}};
+  spec.avatar = members.text("avatar");
+  if (spec.avatar.empty()) refuse("avatar is missing: the id of the avatar that speaks");
+  spec.text = members.text("text");
+  spec.voice = members.text("voice");
+  if (spec.text.size() > k_longest_text)
+    refuse(fmt::format("text is longer than {} bytes", k_longest_text));
+  if (!spec.voice.empty() && !valid_voice(spec.voice))
+    refuse("voice is a name such as en-us+f3, not " + shown(spec.voice));
+  spec.priority = members.integer("priority", -k_highest_priority, k_highest_priority).value_or(0);
+  if (const nlohmann::json* output = members.find("output")) read_output(*output, options);
+  nlohmann::json& video = options["video"];
+  if (members.yes("ssml")) video["ssml"] = "true";
+  if (const auto start = members.number("start", 0, 86'400))
+    video["start"] = fmt::format("{}", *start);
+  if (const auto duration = members.number("duration", 0.04, 86'400))
+    video["duration"] = fmt::format("{}", *duration);
+  if (members.find("audio_url") != nullptr)
+    refuse("audio_url is not supported: send the speech as the part 'audio' of a form");
+  members.refuse_others();
+  if (spec.text.empty() == into.audio.empty()) {
+    refuse(spec.text.empty() ? "the job has neither a text nor the part 'audio' of a form"
+                             : "the job has a text and audio: leave one of them out");
+  }
+  if (!into.audio.empty() && (video.contains("ssml") || video.contains("subtitles")))
+    refuse("ssml and output.subtitles need a text");
+  const double seconds = into.audio.empty()
+                             ? static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s
+                             : seconds_of(into.audio);
+  into.job.work = VideoMinutes(from_seconds(seconds));
+  into.job.estimated = true;
+  spec.options = options.dump();
+}
+
+nlohmann::json parsed(std::string_view text) {
+  nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  if (object.is_discarded()) refuse("the job is not valid JSON");
+  return object;
+}
+
+}  // namespace
+
+JobRequest parse_job_request(const Request& request) {
+  JobRequest asked;
+  const std::string type = request.header("content-type").value_or("");
+  std::string_view job = request.body;
+  if (type.starts_with("multipart/form-data;")) {
+    job = {};
+    for (const FormPart& part : parse_form(type, request.body)) {
+      if (part.name != "audio" && part.name != "job")
+        refuse("there is no part " + shown(part.name) + " of the form: its parts are job and audio");
+      (part.name == "audio" ? asked.audio : job) = part.content;
+    }
+    if (job.empty()) refuse("the form lacks the part 'job', a JSON object");
+  }
+  read_job(parsed(job), asked);
+  asked.job.key = request.header("idempotency-key").value_or("");
+  if (asked.job.key.size() > k_longest_key)
+    refuse(fmt::format("the header Idempotency-Key is longer than {} bytes", k_longest_key));
+  return asked;
+}
+
+VideoChoice video_choice(const JobSpec& spec) {
+  const nlohmann::json options = nlohmann::json::parse(spec.options);
+  return {.format = options.value("format", "mp4"),
+          .options = options.value("video", std::map<std::string, std::string>{})};
+}
+
+}  // namespace navtalk::server

@@ -1,0 +1,28 @@
+// What POST /v1/jobs asks for. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "scheduler/jobs/job.h"
+#include "server/http/message.h"
+
+namespace navtalk::server {
+
+struct JobRequest {
+  NewJob job{};              // without its tenant, and its audio's name
+  std::string_view audio{};  // of the request's body; empty: a text is spoken
+};
+
+// Error{usage} and Error{invalid} name the member that is at fault.
+JobRequest parse_job_request(const Request& request);
+
+// What JobSpec::options of such a job holds.
+struct VideoChoice {
+  std::string format = "mp4";
+  std::map<std::string, std::string> options{};  // infer's, by name
+};
+VideoChoice video_choice(const JobSpec& spec);
+
+}  // namespace navtalk::server

@@ -1,0 +1,326 @@
+#include "server/gateway/jobs/job_run.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/files/partial_path.h"
+#include "core/log/log.h"
+#include "core/text/printable.h"
+#include "server/gateway/jobs/job_request.h"
+#include "server/gateway/session/slot_address.h"
+#include "server/protocol/control_frame.h"
+#include "server/protocol/job_frame.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = Signal::Clock;
+
+namespace {
+
+constexpr auto k_renew_every = 5s;
+// A worker that renders says so every second. Loading its models may take longer.
+constexpr auto k_silent = 25s, k_silent_at_first = 180s;
+constexpr std::size_t k_logged_bytes = 500;           // of a worker's message
+constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
+
+bool is_of_input(const std::string& code) {
+  return code == name(Code::invalid) || code == name(Code::not_found) || code == name(Code::usage);
+}
+
+std::string read_piece(std::ifstream& from) {
+  std::string piece(k_file_piece, '\0');
+  from.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+  piece.resize(static_cast<std::size_t>(from.gcount()));
+  return piece;
+}
+
+std::string words_of(const nlohmann::json& frame, const char* member) {
+  const auto found = frame.find(member);
+  return found != frame.end() && found->is_string()
+             ? printable_start(found->get<std::string>(), k_logged_bytes)
+             : "";
+}
+
+}  // namespace
+
+JobRun::JobRun(Parts parts, Job job, Lease slot, Signal& changed)
+    : parts_(parts),
+      job_(std::move(job)),
+      lease_{.job = job_.id, .epoch = job_.epoch},
+      slot_(std::move(slot)),
+      changed_(changed) {}
+
+void JobRun::yield_by(Clock::time_point time) {
+  yield_by_ = std::min(yield_by_.value_or(time), time);
+  changed_.notify();
+}
+
+void JobRun::stop(std::string why) {
+  stop_ = std::move(why);
+  changed_.notify();
+}
+
+bool JobRun::must_yield_now() const {
+  return !stop_.empty() || (yield_by_ && Clock::now() >= *yield_by_);
+}
+
+asio::awaitable<JobRun::End> JobRun::run() {
+  std::string problem;
+  try {
+    co_return co_await work();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  // Of this gateway: its disk, or the store, which then requeues the job when its lease is over.
+  log::error("a job could not be carried on", {{"job", job_.id.text}, {"error", problem}});
+  try {
+    co_return co_await give_back(problem);
+  } catch (const std::exception&) {
+  }
+  co_return End::lost;
+}
+
+asio::awaitable<JobRun::End> JobRun::work() {
+  renewed_ = heard_ = Clock::now();
+  const std::unique_ptr<WebSocket> worker = co_await connect();
+  if (!worker) co_return co_await give_back(problem_);
+  worker->on_activity([this] { changed_.notify(); });
+  const bool sent = co_await send_job(*worker);
+  if (!sent) co_return co_await give_back("the worker took no job");
+  for (;;) {
+    const std::optional<End> end = co_await step(*worker);
+    if (end) co_return *end;
+  }
+}
+
+asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
+  std::optional<WebSocket::Address> address;
+  try {
+    address = slot_address(slot_, parts_.tokens, "/v1/job");
+  } catch (const Error& error) {
+    problem_ = error.message();
+  }
+  if (!address) co_return nullptr;
+  WebSocket::Declined declined;
+  std::unique_ptr<WebSocket> worker = co_await WebSocket::connect(*address, {}, declined);
+  if (!worker) problem_ = "the worker declined a job: " + server::words_of(declined);
+  co_return worker;
+}
+
+asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const fs::path& file) {
+  std::ifstream from(file, std::ios::binary);
+  for (;;) {
+    auto read = [&] { return read_piece(from); };
+    std::string piece = co_await parts_.file_threads.run(read);
+    if (piece.empty()) co_return true;
+    Frame frame{.text = false, .bytes = std::move(piece)};
+    const bool sent = co_await worker.send(std::move(frame));
+    if (!sent) co_return false;
+  }
+}
+
+asio::awaitable<bool> JobRun::send_job(WebSocket& worker) {
+  const VideoChoice choice = video_choice(job_.spec);
+  JobStart start{.job = job_.id.text,
+                 .avatar = job_.spec.avatar,
+                 .text = job_.spec.text,
+                 .voice = job_.spec.voice,
+                 .options = choice.options,
+                 .format = choice.format};
+  std::vector<fs::path> files;
+  auto look = [&] {
+    parts_.files.prepare(job_.id);
+    if (!job_.spec.audio.empty()) {
+      files.push_back(parts_.files.upload(job_.spec.audio));
+      start.audio_bytes = fs::file_size(files.back());
+    }
+    for (const JobSegment& segment : parts_.store.segments(job_.id)) {
+      files.push_back(parts_.files.segment(job_.id, segment.index));
+      start.segments.push_back(
+          {.bytes = fs::file_size(files.back()), .record = segment.result});
+    }
+  };
+  co_await parts_.file_threads.run(look);
+  Frame frame = job_start_frame(start);
+  if (frame.bytes.size() > k_longest_job_frame)
+    throw Error(Code::failed, "the job has more segments than a worker can be told of");
+  bool sent = co_await worker.send(std::move(frame));
+  for (std::size_t i = 0; sent && i < files.size(); ++i) sent = co_await send_file(worker, files[i]);
+  co_return sent;
+}
+
+asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
+  if (must_yield_now()) {
+    std::string why = stop_.empty() ? "users want the GPU" : stop_;
+    co_return co_await yield(std::move(why));
+  }
+  if (const std::optional<Frame> frame = worker.poll()) {
+    heard_ = Clock::now();
+    co_return co_await on_frame(worker, *frame);
+  }
+  if (!worker.open()) co_return co_await give_back("the connection to the worker ended");
+  const auto patience = rendering_ ? k_silent : k_silent_at_first;
+  if (Clock::now() - heard_ >= patience) co_return co_await give_back("the worker is silent");
+  const bool held = co_await renew_if_due();
+  if (!held) co_return End::lost;
+  auto until = std::min<Clock::time_point>(heard_ + patience, renewed_ + k_renew_every);
+  if (yield_by_) until = std::min(until, *yield_by_);
+  co_await changed_.wait(until);
+  co_return std::nullopt;
+}
+
+asio::awaitable<bool> JobRun::renew_if_due() {
+  if (Clock::now() - renewed_ < k_renew_every) co_return true;
+  renewed_ = Clock::now();
+  auto renew = [this] { return parts_.store.renew(lease_, parts_.store.now()); };
+  co_return co_await parts_.store_threads.run(renew);
+}
+
+asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
+                                                             const Frame& frame) {
+  const std::optional<nlohmann::json> object = frame.text ? parse_job_frame(frame.bytes) : std::nullopt;
+  if (!object) co_return co_await give_back("the worker sent something else than a job's frames");
+  const std::string type = object->at("type");
+  if (type == job_frame::segment) co_return co_await on_segment(worker, *object);
+  if (type == job_frame::result) co_return co_await on_result(worker, *object);
+  if (type == job_frame::failed) co_return co_await on_failed(*object);
+  if (type == frame_type::error) co_return co_await give_back(words_of(*object, "message"));
+  if (type == frame_type::draining) yield_by(Clock::now() + 8s);
+  if (type == job_frame::progress) {
+    rendering_ = true;
+    progress_ = std::clamp(object->value("done", 0.0) / std::max(1.0, object->value("of", 1.0)),
+                           0.0, 1.0);
+  }
+  if (type == job_frame::measured) {
+    const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
+    auto measure = [&] { return parts_.store.measure(lease_, work); };
+    const bool held = co_await parts_.store_threads.run(measure);
+    if (!held) co_return End::lost;
+  }
+  co_return std::nullopt;
+}
+
+asio::awaitable<bool> JobRun::receive_file(WebSocket& worker, std::uint64_t bytes,
+                                           const fs::path& file,
+                                           const std::function<void()>& before) {
+  if (bytes == 0 || bytes > k_largest_file)
+    throw Error(Code::failed, "the worker announced a file of " + std::to_string(bytes) + " bytes");
+  PartialPath partial({.target = file, .overwrite = true});
+  std::ofstream to(partial.path(), std::ios::binary);
+  while (bytes > 0) {
+    if (must_yield_now() && !stop_.empty()) co_return false;
+    const std::optional<Frame> frame = co_await worker.receive();
+    if (!frame) co_return false;
+    heard_ = Clock::now();
+    if (frame->text || frame->bytes.empty() || frame->bytes.size() > bytes)
+      throw Error(Code::failed, "a file came from the worker in other pieces than its size");
+    auto write = [&] {
+      to.write(frame->bytes.data(), static_cast<std::streamsize>(frame->bytes.size()));
+      to.flush();
+      if (!to) throw Error(Code::failed, partial.named("a job's file cannot be written"));
+    };
+    co_await parts_.file_threads.run(write);
+    bytes -= frame->bytes.size();
+  }
+  to.close();
+  auto commit = [&] {
+    before();
+    partial.commit();
+  };
+  co_await parts_.file_threads.run(commit);
+  co_return true;
+}
+
+asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
+                                                               const nlohmann::json& frame) {
+  const JobSegment segment{
+      .index = frame.at("index"),
+      .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
+      .result = frame.at("record")};
+  if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
+  const std::function<void()> nothing = [] {};
+  const fs::path file = parts_.files.segment(job_.id, segment.index);
+  const std::uint64_t bytes = frame.at("bytes");
+  const bool whole = co_await receive_file(worker, bytes, file, nothing);
+  if (!whole) co_return co_await give_back("the connection to the worker ended");
+  auto record = [&] { return parts_.store.finish_segment(lease_, segment, parts_.store.now()); };
+  const Recorded recorded = co_await parts_.store_threads.run(record);
+  if (recorded == Recorded::refused) co_return End::lost;
+  renewed_ = Clock::now();
+  rendering_ = segment_made_ = true;
+  if (yields()) co_return co_await yield("users want the GPU");
+  co_return std::nullopt;
+}
+
+asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {
+  const fs::path file = parts_.files.result(job_.id, video_choice(job_.spec).format);
+  const std::string result = nlohmann::json{{"bytes", frame.at("bytes")},
+                                  {"frames", frame.at("frames")},
+                                  {"duration_s", frame.at("duration_s")}}
+                                 .dump();
+  bool lost = false;
+  // A file that is there without its record is replaced by the next try.
+  const std::function<void()> before = [&] {
+    lost = parts_.store.intend(lease_, result, parts_.store.now()) != Recorded::now;
+    if (lost) throw Error(Code::failed, "the job's lease is lost");
+  };
+  try {
+    const std::uint64_t bytes = frame.at("bytes");
+    const bool whole = co_await receive_file(worker, bytes, file, before);
+    if (!whole) co_return co_await give_back("the connection to the worker ended");
+  } catch (const Error&) {
+    if (!lost) throw;
+  }
+  if (lost) co_return End::lost;
+  auto finish = [&] {
+    const Recorded recorded = parts_.store.finish(lease_, result, parts_.store.now());
+    if (recorded != Recorded::refused) parts_.files.remove_segments(job_.id);
+    return recorded;
+  };
+  const Recorded recorded = co_await parts_.store_threads.run(finish);
+  co_return recorded == Recorded::refused ? End::lost : End::over;
+}
+
+asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
+  const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
+  auto record = [&] {
+    return is_of_input(code) ? parts_.store.refuse(lease_, message, parts_.store.now())
+                             : parts_.store.fail(lease_, message, parts_.store.now());
+  };
+  const Recorded recorded = co_await parts_.store_threads.run(record);
+  co_return recorded == Recorded::refused ? End::lost : End::over;
+}
+
+asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
+  if (!stop_.empty()) return yield(stop_);
+  why_ = std::move(why);
+  return record_failed_try();
+}
+
+asio::awaitable<JobRun::End> JobRun::yield(std::string why) {
+  why_ = std::move(why);
+  return record_yield();
+}
+
+asio::awaitable<JobRun::End> JobRun::record_failed_try() {
+  log::warn("a worker did not finish a job",
+            {{"job", job_.id.text}, {"gpu", slot_.gpu.text}, {"why", why_}});
+  auto record = [&] {
+    return segment_made_ ? parts_.store.yield(lease_, why_, parts_.store.now())
+                         : parts_.store.fail(lease_, why_, parts_.store.now());
+  };
+  const Recorded recorded = co_await parts_.store_threads.run(record);
+  co_return recorded == Recorded::refused ? End::lost : End::worker;
+}
+
+asio::awaitable<JobRun::End> JobRun::record_yield() {
+  auto record = [&] { return parts_.store.yield(lease_, why_, parts_.store.now()); };
+  const Recorded recorded = co_await parts_.store_threads.run(record);
+  co_return recorded == Recorded::refused ? End::lost : End::yielded;
+}
+
+}  // namespace navtalk::server

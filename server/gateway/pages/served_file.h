@@ -1,0 +1,29 @@
+// One video as an HTTP answer: the whole file or a part of it, read in pieces while it is sent.
+// Stateless; blocks on the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "server/http/blocking_threads.h"
+#include "server/http/message.h"
+
+namespace navtalk::server {
+
+// What one answer has of its file in memory.
+inline constexpr std::uint64_t k_served_piece_bytes = std::uint64_t{256} << 10;
+
+struct ServedAs {
+  std::string content_type = "video/mp4";
+  std::string missing{};  // the message of 404
+};
+
+// Whether served_file() would send it.
+bool is_served(const std::filesystem::path& file);
+// 200, 206, 304 or 416; 404 when there is no such regular file with content. A link is not followed. The pieces
+// are read on `threads`. A file that changes meanwhile ends the connection.
+Response served_file(const Request& request, const std::filesystem::path& file,
+                     const ServedAs& as, BlockingThreads& threads);
+
+}  // namespace navtalk::server

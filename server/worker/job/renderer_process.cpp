@@ -1,0 +1,133 @@
+#include "server/worker/job/renderer_process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
+#include "core/process/pipe.h"
+#include "core/process/wait_child.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t k_longest_line = 1 << 20;  // bytes
+
+// Descriptors and signals of the child: it inherits nothing but standard error.
+class Spawn {
+ public:
+  Spawn() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&defaults, signal);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    // A group of its own: Ctrl-C in a terminal is for the worker, which ends it.
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                 POSIX_SPAWN_SETPGROUP);
+  }
+  ~Spawn() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  pid_t run(const std::vector<std::string>& command, int input, int output) {
+    ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    std::vector<std::string> words = command;
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t child = 0;
+    const int rc = ::posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments.data(),
+                                 environ);
+    if (rc != 0)
+      throw Error(Code::failed, command[0] + " cannot be started: " + system_message(rc));
+    return child;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+RendererProcess::RendererProcess(const asio::any_io_executor& executor,
+                                 const std::vector<std::string>& command) {
+  // A socket, so that writing to a process that has ended raises no signal.
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+    throw Error(Code::failed, "the renderer's input cannot be made: " + system_message(errno));
+  UniqueFd input(pair[0]);
+  const UniqueFd theirs(pair[1]);
+  Pipe output = make_pipe();
+  child_ = Spawn().run(command, theirs.value(), output.write.value());
+  input_ = std::move(input);
+  state_ = std::make_shared<State>(
+      asio::posix::stream_descriptor(executor, output.read.release()));
+  read(state_);
+}
+
+RendererProcess::~RendererProcess() {
+  state_->callback = {};
+  boost::system::error_code ignored;
+  state_->output.close(ignored);
+  ::kill(child_, SIGKILL);
+  wait_child(child_);
+}
+
+void RendererProcess::order(const std::string& line) {
+  for (std::size_t put = 0; put < line.size();) {
+    const ssize_t n = ::send(input_.value(), line.data() + put, line.size() - put, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      throw Error(Code::failed, "the renderer takes no orders: " + system_message(errno));
+    put += static_cast<std::size_t>(n);
+  }
+}
+
+bool RendererProcess::poll(std::string& line) {
+  if (state_->lines.empty()) return false;
+  line = std::move(state_->lines.front());
+  state_->lines.pop_front();
+  return true;
+}
+
+void RendererProcess::read(const std::shared_ptr<State>& state) {
+  const auto piece = std::make_shared<std::array<char, 4096>>();
+  state->output.async_read_some(
+      asio::buffer(*piece), [state, piece](const boost::system::error_code& gone, std::size_t size) {
+        state->buffer.append(piece->data(), size);
+        for (std::size_t end = 0; (end = state->buffer.find('\n')) != std::string::npos;) {
+          state->lines.push_back(state->buffer.substr(0, end));
+          state->buffer.erase(0, end + 1);
+        }
+        if (gone || state->buffer.size() > k_longest_line) {
+          state->ended = true;
+        } else {
+          read(state);
+        }
+        // It may replace itself.
+        const std::function<void()> callback = state->callback;
+        if (callback) callback();
+      });
+}
+
+}  // namespace navtalk::server

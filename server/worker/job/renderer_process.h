@@ -1,0 +1,54 @@
+// The process that renders a worker's jobs, `navtalk job render`: what strangers have sent is decoded there,
+// and it can be ended at any moment. It keeps its model between jobs. Of the I/O thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/unique_fd.h"
+
+namespace navtalk::server {
+
+class RendererProcess {
+ public:
+  // `command`: the program and its arguments. Error{failed} when it cannot be started.
+  RendererProcess(const boost::asio::any_io_executor& executor,
+                  const std::vector<std::string>& command);
+  // Ends it at once, and reaps it.
+  ~RendererProcess();
+  RendererProcess(const RendererProcess&) = delete;
+  RendererProcess& operator=(const RendererProcess&) = delete;
+
+  // One line of standard input. Error{failed} when the process has ended.
+  void order(const std::string& line);
+  // The next line of its output; false: none has come.
+  bool poll(std::string& line);
+  // There is nothing more to come.
+  bool ended() const { return state_->ended && state_->lines.empty(); }
+  // Called for each line, and at the end, until the next call.
+  void on_activity(std::function<void()> callback) { state_->callback = std::move(callback); }
+
+ private:
+  struct State {
+    explicit State(boost::asio::posix::stream_descriptor from) : output(std::move(from)) {}
+    boost::asio::posix::stream_descriptor output;
+    std::string buffer{};  // of lines that are not whole
+    std::deque<std::string> lines{};
+    std::function<void()> callback{};
+    bool ended = false;
+  };
+  static void read(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;
+  UniqueFd input_;
+  pid_t child_ = 0;
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,116 @@
+#include "server/gateway/jobs/job_request.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "server/gateway/jobs/multipart.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+Request json(const std::string& body) {
+  Request request{.method = "POST", .path = "/v1/jobs"};
+  request.headers = {{"content-type", "application/json"}};
+  request.body = body;
+  return request;
+}
+
+Request form(const std::string& body) {
+  Request request = json(body);
+  request.headers = {{"content-type", "multipart/form-data; boundary=\"xx\""}};
+  return request;
+}
+
+std::string part(const std::string& name, const std::string& content) {
+  return "--xx\r\nContent-Type: a/b\r\ncontent-disposition: form-data; name=\"" + name +
+         "\"; filename=\"f\"\r\n\r\n" + content + "\r\n";
+}
+
+void refused(const Request& request, const std::string& with) {
+  CHECK_THROWS_MATCHES(parse_job_request(request), Error, MessageMatches(ContainsSubstring(with)));
+}
+
+}  // namespace
+
+TEST_CASE("a job of a text has its options as infer names them") {
+  Request request = json(
+      R"({"avatar":"ada","text":"Hello.","voice":"en-us+f3","ssml":true,"priority":7,"duration":2.5,
+          "output":{"format":"mkv","fps":"30000/1001","width":320,"crf":20,"sharpen":1.5,"bitrate":400}})");
+  request.headers.emplace_back("idempotency-key", "k1");
+  const JobRequest asked = parse_job_request(request);
+  CHECK(asked.job.key == "k1");
+  CHECK(asked.job.estimated);
+  CHECK(asked.job.work.count() > 0);
+  CHECK(asked.job.spec.text == "Hello.");
+  CHECK(asked.job.spec.priority == 7);
+  const VideoChoice choice = video_choice(asked.job.spec);
+  CHECK(choice.format == "mkv");
+  CHECK(choice.options == std::map<std::string, std::string>{{"fps", "30000/1001"},
+                                                             {"size", "320"},
+                                                             {"crf", "20"},
+                                                             {"sharpen", "1.5"},
+                                                             {"bitrate", "400"},
+                                                             {"ssml", "true"},
+                                                             {"duration", "2.5"}});
+}
+
+TEST_CASE("what a job cannot have is refused by its name") {
+  refused(json("{"), "JSON");
+  refused(json("[]"), "not a JSON object");
+  refused(json(R"({"text":"a"})"), "avatar");
+  refused(json(R"({"avatar":"ada"})"), "neither a text nor");
+  refused(json(R"({"avatar":"ada","text":"a","voice":"../x"})"), "voice");
+  refused(json(R"({"avatar":"ada","text":"a","voce":"x"})"), "voce");
+  refused(json(R"({"avatar":"ada","text":"a","priority":1000})"), "priority");
+  refused(json(R"({"avatar":"ada","text":"a","priority":1.5})"), "whole");
+  refused(json(R"({"avatar":"ada","text":"a","output":{"format":"exe"}})"), "output.format");
+  refused(json(R"({"avatar":"ada","text":"a","output":{"subtitles":"/etc/x"}})"), "subtitles");
+  refused(json(R"({"avatar":"ada","text":"a","output":{"width":4}})"), "output.width");
+  refused(json(R"({"avatar":"ada","text":"a","output":{"text-file":"x"}})"), "text-file");
+  refused(json(R"({"avatar":"ada","text":"a","audio_url":"http://x"})"), "audio_url");
+  refused(json(R"({"avatar":"ada","text":")" + std::string(100'001, 'a') + "\"}"), "longer");
+}
+
+TEST_CASE("a form brings speech, whose length is estimated") {
+  const std::string speech = "\r\n--x speech \0 of any bytes" + std::string(32'000, 'b');
+  const Request request =
+      form(part("job", R"({"avatar":"ada"})") + part("audio", speech) + "--xx--\r\n");
+  const JobRequest asked = parse_job_request(request);
+  CHECK(asked.audio == speech);
+  CHECK(asked.job.spec.avatar == "ada");
+  CHECK(asked.job.work.count() > 0);
+  refused(form(part("job", R"({"avatar":"ada","text":"a"})") + part("audio", "b") + "--xx--"),
+          "leave one of them out");
+  refused(form(part("audio", "b") + "--xx--"), "lacks the part 'job'");
+  refused(form(part("other", "b") + "--xx--"), "other");
+}
+
+TEST_CASE("the length of a WAV is that of its header") {
+  std::string wav = "RIFF....WAVEfmt " + std::string(28 + 32'000, '\0');
+  wav[28] = '\x00';
+  wav[29] = '\x7D';  // 32000 bytes a second
+  const Request request =
+      form(part("job", R"({"avatar":"ada"})") + part("audio", wav) + "--xx--\r\n");
+  const double seconds = parse_job_request(request).job.work.count() * 60;
+  CHECK(seconds > 1.0);
+  CHECK(seconds < 1.01);
+}
+
+TEST_CASE("a form that is not whole is refused") {
+  refused(form("--xx"), "boundary");
+  refused(form(""), "boundary");
+  refused(form(part("job", "{}")), "end");
+  refused(form("--xx\r\nno header\r\n--xx--"), "header");
+  refused(form("--xx\r\nContent-Disposition: form-data\r\n\r\na\r\n--xx--"), "name");
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += part("job", "{}");
+  refused(form(many + "--xx--"), "too many");
+  Request without = form(part("job", "{}") + "--xx--");
+  without.headers = {{"content-type", "multipart/form-data; boundary="}};
+  refused(without, "boundary");
+}

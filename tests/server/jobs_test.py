@@ -1,0 +1,185 @@
+"""usage: jobs_test.py NAVTALK   a gateway renders jobs on its worker, beside users, and across kills"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+import wave
+
+from patience import PATIENCE_S, eventually
+from serve_process import PROGRAM, START, Process, receive
+from worker_processes import worker_processes
+
+SPEECH_S = 45  # at one frame a second: five segments of ten seconds
+
+
+def record(path, seconds):
+    """A square wave whose pitch differs from second to second."""
+    rate = 16000
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, rate, 0, "NONE", ""))
+        out.writeframes(b"".join((6000 if (i * (150 + 70 * (i // rate % 5)) // rate) % 2 else -6000).to_bytes(2, "little", signed=True)
+                                 for i in range(seconds * rate)))
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-jobs-"))
+        self.start()
+        self.addCleanup(self.clean)
+
+    def start(self):
+        self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(self.folder),
+                               NAVTALK_POOL_FREE_RUNNING_GPU="1")
+
+    def clean(self):
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder)
+
+    def submit(self, job, **headers):
+        status, body = self.gateway.ask("POST", "/v1/jobs", job, **headers)
+        self.assertEqual(status, 202, body)
+        return json.loads(body)
+
+    def show(self, job):
+        return json.loads(self.gateway.ask("GET", f"/v1/jobs/{job['id']}")[1])
+
+    def over(self, job, state="done"):
+        def ended():
+            now = self.show(job)
+            return now if now["state"] in ("done", "failed", "dead", "cancelled") else None
+
+        found = eventually(ended, f"{job['id']} is over")
+        self.assertEqual(found["state"], state, found)
+        return found
+
+    def video(self, job, **headers):
+        request = urllib.request.Request(self.gateway.url + job["result"]["url"], headers=headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return answer.read()
+
+    def long_job(self, **more):
+        """By the command, since it uploads speech."""
+        speech = self.folder / "speech.wav"
+        if not speech.exists():
+            record(speech, SPEECH_S)
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(speech), "--fps", "1", "--size", "64")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return json.loads(ran.stdout)
+
+    def navtalk(self, *arguments):
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        return subprocess.run([PROGRAM, "--json", *arguments, "--url", self.gateway.url], capture_output=True, text=True,
+                              env=variables, check=False, timeout=PATIENCE_S)
+
+    def frames(self, content):
+        file = self.folder / "probe.mp4"
+        file.write_bytes(content)
+        ran = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v:0", "-show_entries",
+                              "stream=nb_read_frames", "-of", "csv=p=0", file], capture_output=True, text=True, check=True)
+        return int(ran.stdout.strip().rstrip(","))
+
+    def segments(self, job):
+        folder = self.folder / "jobs" / job["id"] / "segments"
+        return sorted(file.name for file in folder.glob("*.mp4")) if folder.exists() else []
+
+    def test_a_text_becomes_a_video_that_is_fetched_whole_and_in_ranges(self):
+        job = self.submit({"avatar": "ada", "text": "Hello.", "output": {"width": 64, "fps": 5}})
+        self.assertTrue(job["estimated"])
+        done = self.over(job)
+        self.assertFalse(done["estimated"])
+        self.assertEqual(done["progress"], 1)
+        content = self.video(done)
+        self.assertEqual(len(content), done["result"]["bytes"])
+        self.assertEqual(self.frames(content), done["result"]["frames"])
+        self.assertEqual(self.video(done, Range="bytes=4-99"), content[4:100])
+        fetched = self.folder / "fetched.mp4"
+        ran = self.navtalk("job", "fetch", job["id"], "--output", str(fetched))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(fetched.read_bytes(), content)
+        self.assertEqual(self.segments(job), [])
+
+    def test_what_cannot_be_rendered_fails_with_the_reason_and_stops_no_other(self):
+        status, body = self.gateway.ask("POST", "/v1/jobs", {"avatar": "nobody", "text": "a"})
+        self.assertEqual((status, json.loads(body)["error"]["code"]), (404, "not_found"))
+        broken = self.folder / "broken.wav"
+        broken.write_bytes(b"no sound")
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(broken), "--wait")
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        bad_rate = self.submit({"avatar": "ada", "text": "a", "output": {"fps": "no rate"}})
+        self.assertIn("fps", self.over(bad_rate, "failed")["error"])
+        self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
+
+    def test_the_same_key_is_the_same_job(self):
+        asked = {"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}
+        first = self.submit(asked, **{"Idempotency-Key": "a"})
+        self.assertEqual(self.submit(asked, **{"Idempotency-Key": "a"})["id"], first["id"])
+        self.assertNotEqual(self.submit(asked)["id"], first["id"])
+        other = {**asked, "text": "Another."}
+        status, body = self.gateway.ask("POST", "/v1/jobs", other, **{"Idempotency-Key": "a"})
+        self.assertEqual(status, 422 if status == 422 else 400, body)
+
+    def test_a_user_takes_the_gpu_from_a_job_which_goes_on_behind_its_last_segment(self):
+        job = self.long_job()
+        eventually(lambda: self.segments(job), "a segment came back")
+        socket = self.gateway.connect()
+        socket.send(START)
+        receive(socket, "session.ready")
+        self.assertIn(self.show(job)["state"], ("released", "done"))
+        socket.close()
+        done = self.over(job)
+        self.assertEqual(done["result"]["frames"], SPEECH_S)
+        self.assertEqual(self.frames(self.video(done)), SPEECH_S)
+
+    def test_kills_of_the_worker_and_of_the_gateway_cost_no_finished_segment(self):
+        job = self.long_job()
+        eventually(lambda: self.segments(job), "a segment came back")
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        eventually(lambda: len(self.segments(job)) >= 3, "it goes on")
+        self.gateway.end(signal.SIGKILL)
+        self.start()
+        done = self.over(job)
+        self.assertEqual(done["result"]["frames"], SPEECH_S)
+        reference = self.over(self.submit_again(job))
+        self.assertEqual(self.video(done), self.video(reference))
+
+    def submit_again(self, job):
+        """The same work without interruptions."""
+        speech = self.folder / "speech.wav"
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(speech), "--fps", "1", "--size", "64",
+                           "--priority", "1")
+        again = json.loads(ran.stdout)
+        self.assertNotEqual(again["id"], job["id"])
+        return again
+
+    def test_a_job_is_cancelled_while_it_runs(self):
+        job = self.long_job()
+        eventually(lambda: self.show(job)["state"] == "running", "it runs")
+        ran = self.navtalk("job", "cancel", job["id"])
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(self.show(job)["state"], "cancelled")
+        eventually(lambda: self.gateway.states() == ["idle"], "its slot is free")
+
+    def test_a_list_is_submitted_and_waited_for(self):
+        (self.folder / "list.csv").write_text("avatar,text,output,size,fps\nada,One.,one.mp4,64,5\nada,,two.mp4,64,5\nada,Three.,three.mkv,64,5\n")
+        ran = self.navtalk("job", "submit", "--csv", str(self.folder / "list.csv"), "--wait", "--output", str(self.folder))
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("row 3", ran.stderr)
+        self.assertTrue((self.folder / "one.mp4").exists())
+        self.assertTrue((self.folder / "three.mkv").exists())
+        done = json.loads(self.gateway.ask("GET", "/v1/jobs?state=done&limit=1")[1])
+        self.assertEqual(len(done["jobs"]), 1)
+        rest = json.loads(self.gateway.ask("GET", f"/v1/jobs?state=done&cursor={done['next_cursor']}")[1])
+        self.assertEqual(len(rest["jobs"]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
