@@ -1,0 +1,33 @@
+// A token bucket in video-minutes. A job may be released while the bucket is above zero, however long
+// the job is: the bucket then goes into debt, and what is refilled pays that first. So the longest job
+// comes to its turn, and over time no more is released than was refilled. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "core/base/time.h"
+#include "scheduler/jobs/video_minutes.h"
+
+namespace navtalk {
+
+struct WorkBucket {
+  // What may be saved up while nothing is asked for.
+  static constexpr Duration k_burst = std::chrono::minutes(1);
+
+  double minutes = 0;  // below 0: debt
+  TimePoint at{};      // when it was refilled; the epoch: never
+
+  // At so many video-minutes a minute since the last time.
+  void refill(double rate, TimePoint now) {
+    const bool known = at != TimePoint{} && now > at;
+    const double passed_min = known ? in_seconds(now - at) / 60 : 0;
+    minutes = std::min(minutes + rate * passed_min, rate * in_seconds(k_burst) / 60);
+    at = now;
+  }
+  bool may_release() const { return minutes > 0; }
+  void take(VideoMinutes work) { minutes -= work.count(); }
+
+  friend bool operator==(const WorkBucket&, const WorkBucket&) = default;
+};
+
+}  // namespace navtalk
