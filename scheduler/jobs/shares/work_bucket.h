@@ -17,10 +17,11 @@ struct WorkBucket {
   double minutes = 0;  // below 0: debt
   TimePoint at{};      // when it was refilled; the epoch: never
 
-  // At so many video-minutes a minute since the last time.
+  // At so many video-minutes a minute since the last time; a new one for a second, so that its first
+  // job need not wait for the next turn.
   void refill(double rate, TimePoint now) {
-    const bool known = at != TimePoint{} && now > at;
-    const double passed_min = known ? in_seconds(now - at) / 60 : 0;
+    const double known_min = now > at ? in_seconds(now - at) / 60 : 0;
+    const double passed_min = at == TimePoint{} ? 1.0 / 60 : known_min;
     minutes = std::min(minutes + rate * passed_min, rate * in_seconds(k_burst) / 60);
     at = now;
   }

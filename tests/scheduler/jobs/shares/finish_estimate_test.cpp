@@ -84,7 +84,8 @@ TEST_CASE(
   CHECK_FALSE(changed_promise(promised, k_asked_at, promised - 30min));
   CHECK_FALSE(changed_promise(promised, k_asked_at, promised + 29s));
   CHECK(changed_promise(promised, k_asked_at, promised + 31s) == promised + 31s);
-  CHECK(changed_promise(promised, promised, promised + 5s) == promised + 30s);
+  CHECK(changed_promise(promised, promised - 2s, promised + 5s) == promised + 30s);
+  CHECK_FALSE(changed_promise(promised, promised - 3s, promised + 5s));
   CHECK(changed_promise(promised, promised + 1h, promised) == promised + 1h + 30s);
 }
 
