@@ -377,6 +377,26 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk tenant set --plan")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --weight")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-rate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-queued")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-running")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -414,6 +434,66 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk bench pipeline --time")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --trace")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --output")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --tenants")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --zipf")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --hours")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --arriving")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --batch-jobs")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --job-minutes")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --seed")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --gpus")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --rate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --utilisation")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --policy")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --flood")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --flooder")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -561,7 +641,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -909,6 +989,26 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk tenant set --plan")
+      :
+      return
+      ;;
+    "navtalk tenant set --weight")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-rate")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-queued")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-running")
+      :
+      return
+      ;;
     "navtalk bench image --size")
       _navtalk_words '512 720p 1080p'
       return
@@ -946,6 +1046,66 @@ _navtalk() {
       return
       ;;
     "navtalk bench pipeline --time")
+      :
+      return
+      ;;
+    "navtalk bench jobs --trace")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench jobs --output")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench jobs --tenants")
+      :
+      return
+      ;;
+    "navtalk bench jobs --zipf")
+      :
+      return
+      ;;
+    "navtalk bench jobs --hours")
+      :
+      return
+      ;;
+    "navtalk bench jobs --arriving")
+      :
+      return
+      ;;
+    "navtalk bench jobs --batch-jobs")
+      :
+      return
+      ;;
+    "navtalk bench jobs --job-minutes")
+      :
+      return
+      ;;
+    "navtalk bench jobs --seed")
+      :
+      return
+      ;;
+    "navtalk bench jobs --gpus")
+      :
+      return
+      ;;
+    "navtalk bench jobs --rate")
+      :
+      return
+      ;;
+    "navtalk bench jobs --utilisation")
+      :
+      return
+      ;;
+    "navtalk bench jobs --policy")
+      _navtalk_words 'shares fifo priority fair'
+      return
+      ;;
+    "navtalk bench jobs --flood")
+      :
+      return
+      ;;
+    "navtalk bench jobs --flooder")
       :
       return
       ;;
@@ -1099,7 +1259,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'infer job voices serve avatar pool key bench model fix-filenames config completions'
+        _navtalk_words 'infer job voices serve avatar pool key tenant bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
@@ -1291,11 +1451,39 @@ _navtalk() {
         :
       fi
       ;;
+    "navtalk tenant")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_words 'list show set'
+      fi
+      ;;
+    "navtalk tenant list")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk tenant show")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk tenant set")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--plan --weight --max-rate --max-queued --max-running --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
     "navtalk bench")
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'image pipeline pool scaler serve'
+        _navtalk_words 'image pipeline jobs pool scaler serve'
       fi
       ;;
     "navtalk bench image")
@@ -1308,6 +1496,13 @@ _navtalk() {
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
         _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk bench jobs")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'tenant' 'tenant list' 'tenant show' 'tenant set' 'bench' 'bench image' 'bench pipeline' 'bench jobs' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --plan --weight --max-rate --max-queued --max-running --size --batch --time --device --models --device --precision --batch --threads --time --trace --output --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -37,6 +37,7 @@ complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gat
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare and show avatars'
 complete -c navtalk -n '__navtalk_at ' -a pool -d 'Show and control the pool of GPUs'
 complete -c navtalk -n '__navtalk_at ' -a key -d 'Make, show and revoke API keys'
+complete -c navtalk -n '__navtalk_at ' -a tenant -d 'Show and set what tenants may have'
 complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
 complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and verify their results'
 complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Remove carriage returns from file and folder names'
@@ -170,8 +171,19 @@ complete -c navtalk -n '__navtalk_at key create' -l tenant -x -d 'The tenant who
 complete -c navtalk -n '__navtalk_at key create' -l role -x -a 'user admin' -d 'user: sessions and browser tokens; admin: also the pool and metrics'
 complete -c navtalk -n '__navtalk_at key create' -l expires -x -d 'Length of time such as 12h or 90d; without it never'
 complete -c navtalk -n '__navtalk_at key revoke' -x
+complete -c navtalk -n '__navtalk_at tenant' -a list -d 'Show the tenants that have terms of their own'
+complete -c navtalk -n '__navtalk_at tenant' -a show -d 'Show a tenant\'s terms, its jobs and its share'
+complete -c navtalk -n '__navtalk_at tenant' -a set -d 'Change a tenant\'s terms; what is not given stays'
+complete -c navtalk -n '__navtalk_at tenant show' -x
+complete -c navtalk -n '__navtalk_at tenant set' -l plan -x -d 'Higher plans are served first'
+complete -c navtalk -n '__navtalk_at tenant set' -l weight -x -d 'Share among tenants of the same plan'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-rate -x -d 'Most video-minutes a minute; 0: no bound'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-queued -x -d 'Most video-minutes queued; 0: no bound'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-running -x -d 'Most jobs at once; 0: no bound'
+complete -c navtalk -n '__navtalk_at tenant set' -x
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'
+complete -c navtalk -n '__navtalk_at bench' -a jobs -d 'Simulate policies of the batch lane on a trace of jobs'
 complete -c navtalk -n '__navtalk_at bench' -a pool -d 'Time the pool\'s store: processes that claim and release, and a scaler\'s tick'
 complete -c navtalk -n '__navtalk_at bench' -a scaler -d 'Compare scaling policies on a trace of users, at equal P(wait)'
 complete -c navtalk -n '__navtalk_at bench' -a serve -d 'Measure live sessions: latency, pictures per second, interrupts, the gateway'
@@ -185,6 +197,23 @@ complete -c navtalk -n '__navtalk_at bench pipeline' -l precision -x -a 'auto fp
 complete -c navtalk -n '__navtalk_at bench pipeline' -l batch -x -d 'Frames per pass, separated by commas'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l threads -x -d 'Threads of the nets; 0: every core'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l time -x -d 'Seconds to measure each stage for'
+complete -c navtalk -n '__navtalk_at bench jobs' -l trace -r -F -d 'CSV with the heading submitted_s,tenant,video_minutes, and plan,weight if wanted'
+complete -c navtalk -n '__navtalk_at bench jobs' -l generate -d 'Make a trace of tenants by Zipf\'s law instead'
+complete -c navtalk -n '__navtalk_at bench jobs' -l output -r -F -d 'Write the trace to this file and simulate nothing'
+complete -c navtalk -n '__navtalk_at bench jobs' -l force -d 'Replace an existing file'
+complete -c navtalk -n '__navtalk_at bench jobs' -l tenants -x -d 'Tenants of a generated trace'
+complete -c navtalk -n '__navtalk_at bench jobs' -l zipf -x -d 'Exponent of their law'
+complete -c navtalk -n '__navtalk_at bench jobs' -l hours -x -d 'Its length'
+complete -c navtalk -n '__navtalk_at bench jobs' -l arriving -x -d 'Its video-minutes a minute'
+complete -c navtalk -n '__navtalk_at bench jobs' -l batch-jobs -x -d 'Jobs that a tenant submits at once, mean'
+complete -c navtalk -n '__navtalk_at bench jobs' -l job-minutes -x -d 'Length of a video, mean'
+complete -c navtalk -n '__navtalk_at bench jobs' -l seed -x -d 'Seed of the trace and of the times that jobs take'
+complete -c navtalk -n '__navtalk_at bench jobs' -l gpus -x -d 'GPUs of the lane'
+complete -c navtalk -n '__navtalk_at bench jobs' -l rate -x -d 'Video-minutes that a GPU renders in a minute'
+complete -c navtalk -n '__navtalk_at bench jobs' -l utilisation -x -d 'Part of the GPUs on which the shipped policy counts'
+complete -c navtalk -n '__navtalk_at bench jobs' -l policy -x -a 'shares fifo priority fair' -d 'Policies to compare'
+complete -c navtalk -n '__navtalk_at bench jobs' -l flood -x -d 'Times that the flooding tenant submits each of its jobs'
+complete -c navtalk -n '__navtalk_at bench jobs' -l flooder -x -d 'The flooding tenant (default: the one with the most work)'
 complete -c navtalk -n '__navtalk_at bench pool' -l clients -x -d 'Processes that claim and release at once'
 complete -c navtalk -n '__navtalk_at bench pool' -l store -x -d 'An empty store, left empty; default: SQLite in a temporary folder'
 complete -c navtalk -n '__navtalk_at bench pool' -l slots -x -d 'Slots to claim'

@@ -27,6 +27,7 @@ struct BenchJobsOptions {
 
 struct JobsRow {
   std::string policy;
+  double unfairness = 0;  // when all jobs are submitted at once
   JobSimulatorResult usual{}, flooded{};
 };
 
@@ -75,7 +76,6 @@ nlohmann::ordered_json as_json(const JobSimulatorResult& result) {
   return {{"jobs", result.jobs},
           {"span_h", result.span_h},
           {"utilisation", result.utilisation},
-          {"unfairness", result.unfairness},
           {"lent_share", result.lent_share},
           {"promises_kept", result.kept_first},
           {"promises_kept_as_changed", result.kept_last},
@@ -102,7 +102,7 @@ void print(const JobTrace& trace, const std::vector<JobsRow>& rows, const BenchJ
     const JobSimulatorResult& usual = row.usual;
     const bool promises = row.policy == "shares";
     cells.push_back(
-        {row.policy, fmt::format("{:.2f}", usual.unfairness),
+        {row.policy, fmt::format("{:.2f}", row.unfairness),
          fmt::format("{:.0f}", usual.all.p50_wait_s), fmt::format("{:.0f}", usual.all.p99_wait_s),
          fmt::format("{:.0f}", usual.others.p99_wait_s),
          fmt::format("{:.0f}", row.flooded.others.p99_wait_s),
@@ -150,9 +150,11 @@ int bench_jobs(BenchJobsOptions options, Context& context) {
   std::vector<JobsRow> rows;
   for (const std::string& policy : options.policies) {
     const JobPolicy chosen = *parse_job_policy(policy);
-    rows.push_back({.policy = policy,
-                    .usual = simulate(trace, chosen, options.simulator, context.stop),
-                    .flooded = simulate(flood, chosen, options.simulator, context.stop)});
+    rows.push_back(
+        {.policy = policy,
+         .unfairness = unfairness_at_once(trace, chosen, options.simulator, context.stop),
+         .usual = simulate(trace, chosen, options.simulator, context.stop),
+         .flooded = simulate(flood, chosen, options.simulator, context.stop)});
     context.progress("simulating", rows.size(), options.policies.size());
   }
   context.clear_progress();
@@ -164,6 +166,7 @@ int bench_jobs(BenchJobsOptions options, Context& context) {
   for (const JobsRow& row : rows) {
     const double by = moved(row.usual.others.p99_wait_s, row.flooded.others.p99_wait_s);
     all.push_back({{"policy", row.policy},
+                   {"unfairness", row.unfairness},
                    {"others_p99_moved_percent", number_or_null(by)},
                    {"worst_tenant_moved_percent",
                     number_or_null(worst_moved(row, options.simulator.flooder))},

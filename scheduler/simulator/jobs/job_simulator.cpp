@@ -60,6 +60,7 @@ JobSimulatorResult LaneWorld::result() const {
   std::vector<double> slack;
   double kept_first = 0, kept_last = 0, changed = 0, slipped = 0;
   for (const SimulatedJob& job : jobs_) {
+    if (job.finished_at == TimePoint{}) continue;
     all.add(job);
     tenants[job.tenant].add(job);
     if (lines_[job.tenant].tenant.text != options_.flooder) others.add(job);
@@ -89,6 +90,14 @@ JobSimulatorResult LaneWorld::result() const {
   if (submitted_s > 0) result.utilisation = busy_s_ / (submitted_s * options_.gpus);
   if (all_min_ > 0) result.lent_share = lent_min_ / all_min_;
   return result;
+}
+
+double unfairness_at_once(const JobTrace& trace, JobPolicy policy, JobSimulatorOptions options,
+                          const std::stop_token& stop) {
+  JobTrace at_once = trace;
+  for (TracedJob& job : at_once) job.submitted = {};
+  options.until_all_claimed = true;
+  return simulate(at_once, policy, options, stop).unfairness;
 }
 
 JobSimulatorResult simulate(const JobTrace& trace, JobPolicy policy,

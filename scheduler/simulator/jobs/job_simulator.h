@@ -26,11 +26,12 @@ std::optional<JobPolicy> parse_job_policy(std::string_view text);
 struct JobSimulatorOptions {
   std::uint64_t seed = 1;
   int gpus = 16;
-  double rate = 1;           // video-minutes that a GPU renders in a minute, in the mean
-  double rate_sigma = 0.15;  // of a job's time, lognormal
-  double overhead_s = 2;     // of each job
-  double utilisation = 0.8;  // on which the shipped division counts
-  std::string flooder{};     // the tenant that JobSimulatorResult::others leaves out
+  double rate = 1;                 // video-minutes that a GPU renders in a minute, in the mean
+  double rate_sigma = 0.15;        // of a job's time, lognormal
+  double overhead_s = 2;           // of each job
+  double utilisation = 0.8;        // on which the shipped division counts
+  std::string flooder{};           // the tenant that JobSimulatorResult::others leaves out
+  bool until_all_claimed = false;  // ends when every tenant has had a job
 };
 
 // Of one tenant, in seconds.
@@ -59,5 +60,10 @@ struct JobSimulatorResult {
 // Error{interrupted}, Error{terminated} on a stop request.
 JobSimulatorResult simulate(const JobTrace& trace, JobPolicy policy,
                             const JobSimulatorOptions& options, const std::stop_token& stop = {});
+
+// The unfairness of the order in which the trace's jobs are claimed when all are submitted at once, as
+// Temporal's test does it.
+double unfairness_at_once(const JobTrace& trace, JobPolicy policy, JobSimulatorOptions options,
+                          const std::stop_token& stop = {});
 
 }  // namespace navtalk

@@ -17,7 +17,9 @@ namespace {
 
 constexpr TimePoint k_simulated_from{std::chrono::hours(24 * 365 * 30)};
 constexpr Duration k_turn = std::chrono::seconds(1);
-constexpr std::size_t k_promises_learnt_from = 200;
+constexpr Duration k_due_soon = std::chrono::seconds(5);
+constexpr Duration k_all_again = std::chrono::minutes(10);
+constexpr std::size_t k_outcomes_learnt_from = 200;
 
 }  // namespace
 
@@ -42,12 +44,13 @@ LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulator
   }
   queued_.resize(lines_.size());
   released_.resize(lines_.size());
+  assured_.resize(lines_.size());
 }
 
 JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
   std::size_t arrived = 0;
   TimePoint next_turn = k_simulated_from;
-  while (arrived < jobs_.size() || busy()) {
+  while ((arrived < jobs_.size() || busy()) && !done_early()) {
     TimePoint next = TimePoint::max();
     if (arrived < jobs_.size()) next = jobs_[arrived].submitted_at;
     if (!ends_.empty()) next = std::min(next, ends_.top().at);
@@ -73,6 +76,13 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
     start_jobs();
   }
   return result();
+}
+
+// A tenant's first claim is its place in the order.
+bool LaneWorld::done_early() const {
+  return options_.until_all_claimed &&
+         std::all_of(lines_.begin(), lines_.end(),
+                     [](const TenantLine& line) { return line.place.finished > 0; });
 }
 
 void LaneWorld::submit(std::size_t index) {
@@ -106,6 +116,7 @@ void LaneWorld::release(std::size_t tenant, bool lent) {
 
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
+  turned_at_ = now_;
   divide(lines_, capacity_, now_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     while (!queued_[i].empty() && lines_[i].bucket.may_release() &&
@@ -143,23 +154,32 @@ void LaneWorld::lend() {
   }
 }
 
+// Once a turn, because thousands of jobs ask for it.
+double LaneWorld::assured(std::size_t tenant) {
+  auto& [share, at] = assured_[tenant];
+  if (at != turned_at_ || at == TimePoint{}) {
+    share = assured_share(lines_, tenant, capacity_);
+    at = turned_at_;
+  }
+  return share;
+}
+
 std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinutes ahead,
-                                             std::size_t jobs_ahead) const {
+                                             std::size_t jobs_ahead) {
   const bool released = job.released_at != TimePoint{};
   VideoMinutes work = job.work;
   if (job.started_at != TimePoint{}) {
     const VideoMinutes rendered(from_seconds(in_seconds(now_ - job.started_at) * capacity_.rate));
     work = std::max(work - rendered, VideoMinutes{});
   }
-  const auto finish =
-      estimate_finish({.ahead = ahead,
-                       .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
-                       .work = work,
-                       .bucket = lines_[job.tenant].bucket.minutes,
-                       .share = released ? 0 : assured_share(lines_, job.tenant, capacity_),
-                       .rate = capacity_.rate,
-                       .released = released,
-                       .correction = correction_});
+  const auto finish = estimate_finish({.ahead = ahead,
+                                       .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
+                                       .work = work,
+                                       .bucket = lines_[job.tenant].bucket.minutes,
+                                       .share = released ? 0 : assured(job.tenant),
+                                       .rate = capacity_.rate,
+                                       .released = released,
+                                       .correction = correction_});
   return finish ? std::optional(finish->p90) : std::nullopt;
 }
 
@@ -170,32 +190,50 @@ void LaneWorld::promise(std::size_t index) {
   if (!p90) return;
   job.promised = true;
   job.first_promise = job.promise = now_ + *p90;
+  due_.emplace(job.promise, index);
 }
 
-// The jobs that the store would find: in the simulator all of them, every ten seconds.
+// Those that are due soon in every turn, all every ten minutes.
 void LaneWorld::change_promises() {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now_).time_since_epoch().count();
-  const bool all = seconds % 10 == 0;
-  const auto look = [&](SimulatedJob& job, VideoMinutes ahead, std::size_t jobs_ahead) {
-    if (!job.promised) return;
-    if (now_ > job.promise) job.slipped = true;  // by the time of this turn nobody had said so
-    if (!all && now_ + std::chrono::seconds(5) < job.promise) return;
-    const auto p90 = estimated(job, ahead, jobs_ahead);
-    const auto changed = p90 ? changed_promise(job.promise, now_, now_ + *p90) : std::nullopt;
-    if (!changed) return;
-    job.promise = *changed;
-    job.changed = true;
-  };
-  for (std::size_t tenant = 0; tenant < lines_.size(); ++tenant) {
+  std::vector<std::size_t> due;
+  for (auto one = due_.begin(); one != due_.end() && one->first <= now_ + k_due_soon; ++one)
+    due.push_back(one->second);
+  for (const std::size_t index : due) {
+    const SimulatedJob& job = jobs_[index];
+    if (now_ > job.promise) jobs_[index].slipped = true;  // until now nobody had said so
     VideoMinutes ahead;
     std::size_t jobs_ahead = 0;
-    for (const std::size_t index : queued_[tenant]) {
-      look(jobs_[index], ahead, jobs_ahead++);
+    if (job.released_at == TimePoint{}) {
+      for (const std::size_t other : queued_[job.tenant]) {
+        if (other == index) break;
+        ahead += jobs_[other].work;
+        ++jobs_ahead;
+      }
+    }
+    change_promise(index, ahead, jobs_ahead);
+  }
+  if (now_ < all_looked_at_ + k_all_again) return;
+  all_looked_at_ = now_;
+  for (const auto& queue : queued_) {
+    VideoMinutes ahead;
+    std::size_t jobs_ahead = 0;
+    for (const std::size_t index : queue) {
+      change_promise(index, ahead, jobs_ahead++);
       ahead += jobs_[index].work;
     }
-    for (const std::size_t index : released_[tenant]) look(jobs_[index], {}, 0);
   }
-  for (const std::size_t index : running_) look(jobs_[index], {}, 0);
+}
+
+void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_t jobs_ahead) {
+  SimulatedJob& job = jobs_[index];
+  if (!job.promised) return;
+  const auto p90 = estimated(job, ahead, jobs_ahead);
+  const auto changed = p90 ? changed_promise(job.promise, now_, now_ + *p90) : std::nullopt;
+  if (!changed) return;
+  due_.erase({job.promise, index});
+  job.promise = *changed;
+  job.changed = true;
+  due_.emplace(job.promise, index);
 }
 
 void LaneWorld::start_jobs() {
@@ -249,7 +287,6 @@ void LaneWorld::start(std::size_t index) {
   line.running += job.work;
   job.started_at = now_;
   claims_.push_back(line.tenant.text);
-  running_.push_back(index);
   const Duration took = render_time(index);
   ends_.push({now_ + took, index});
   const TimePoint last = jobs_.back().submitted_at;
@@ -263,13 +300,13 @@ void LaneWorld::finish(std::size_t index) {
   --line.running_jobs;
   line.running = line.running - job.work;
   job.finished_at = now_;
-  std::erase(running_, index);
   if (!job.promised) return;
+  due_.erase({job.promise, index});
   if (now_ > job.promise) job.slipped = true;
   known_.push_back({.made_at = job.submitted_at,
                     .promised = job.first_promise - job.submitted_at,
                     .actual = now_ - job.submitted_at});
-  const std::size_t kept = std::min(known_.size(), k_promises_learnt_from);
+  const std::size_t kept = std::min(known_.size(), k_outcomes_learnt_from);
   correction_ = eta_correction(std::span(known_).last(kept));
 }
 

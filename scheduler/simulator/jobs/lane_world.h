@@ -6,7 +6,9 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scheduler/jobs/shares/claim_choice.h"
@@ -47,8 +49,11 @@ class LaneWorld {
   void lend();
   void promise(std::size_t job);
   void change_promises();
+  void change_promise(std::size_t job, VideoMinutes ahead, std::size_t jobs_ahead);
+  double assured(std::size_t tenant);
+  bool done_early() const;
   std::optional<Duration> estimated(const SimulatedJob& job, VideoMinutes ahead,
-                                    std::size_t jobs_ahead) const;
+                                    std::size_t jobs_ahead);
   void start_jobs();
   std::optional<std::size_t> next_tenant() const;
   void start(std::size_t job);
@@ -66,7 +71,9 @@ class LaneWorld {
   std::vector<SimulatedJob> jobs_{};
   std::vector<TenantLine> lines_{};
   std::vector<std::deque<std::size_t>> queued_{}, released_{};  // by tenant
-  std::vector<std::size_t> running_{};
+  std::set<std::pair<TimePoint, std::size_t>> due_{};    // promises of jobs that are not finished
+  std::vector<std::pair<double, TimePoint>> assured_{};  // by tenant, with the turn
+  TimePoint turned_at_{}, all_looked_at_{};
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_{};
   int free_gpus_ = 0;
   std::size_t waiting_ = 0;  // jobs that have not started
