@@ -26,17 +26,36 @@ std::vector<ShareClaim> claims_of(std::span<const TenantLine> lines) {
   return claims;
 }
 
+// Ten minutes of the tenant's part, if the budget were divided evenly between those that use it.
+std::vector<double> bursts(std::span<const TenantLine> lines, double budget) {
+  constexpr double k_used = 0.001;  // video-minutes a minute
+  double weights = 0;
+  const auto uses = [](const TenantLine& line) {
+    return line.queued_jobs > 0 || line.demand.value() > k_used;
+  };
+  for (const TenantLine& line : lines) weights += uses(line) ? line.terms.weight : 0;
+  std::vector<double> most;
+  for (const TenantLine& line : lines) {
+    const double all = weights + (uses(line) ? 0 : line.terms.weight);
+    const double part = bounded(budget * line.terms.weight / all, line.terms);
+    most.push_back(part * in_seconds(WorkBucket::k_burst) / 60);
+  }
+  return most;
+}
+
 }  // namespace
 
 void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoint now) {
-  for (TenantLine& line : lines) {
-    const double asked = line.queued.count() + std::max(0.0, -line.bucket.minutes);
+  const std::vector<double> most = bursts(lines, capacity.budget());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    TenantLine& line = lines[i];
+    const double asked = line.queued.count() + std::max(0.0, most[i] - line.bucket.minutes);
     line.demand.observe(asked / VideoMinutes(k_demand_horizon).count(), now);
   }
   const std::vector<double> shares = fair_shares(capacity.budget(), claims_of(lines));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     lines[i].share = shares[i];
-    lines[i].bucket.refill(shares[i], now);
+    lines[i].bucket.refill(shares[i], std::max(most[i], shares[i]), now);
   }
 }
 

@@ -10,11 +10,14 @@
 namespace navtalk {
 
 // A queue asks to be released within this time, and debt to be paid within it.
-inline constexpr Duration k_demand_horizon = std::chrono::minutes(1);
+inline constexpr Duration k_demand_horizon = std::chrono::minutes(5);
 // Capacity that nobody's share covers is lent ahead for so long.
 inline constexpr Duration k_lent_ahead = std::chrono::seconds(10);
 
-// Takes in the demand of each line, divides the budget, and refills the buckets.
+// Takes in the demand of each line, divides the budget, and refills the buckets. A tenant asks for what
+// it has queued and for what its bucket lacks to be full, and saves ten minutes of an even part of the
+// budget. So what a tenant submits within its share is released at once, however much others have
+// queued, and all buckets together get no more than the budget.
 void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoint now);
 
 // What this tenant's share would be if its queue were endless: the rate on which it may count.

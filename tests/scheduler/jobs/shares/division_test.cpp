@@ -42,23 +42,23 @@ TEST_CASE("demand that comes and goes counts with its mean and its deviation") {
 TEST_CASE("a bucket lets a job of any length pass, and then pays its debt first") {
   WorkBucket bucket;
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, k_divided_from);
+  bucket.refill(2, 20, k_divided_from);
   CHECK(bucket.may_release());
   bucket.take(VideoMinutes(60min));
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, k_divided_from + 29min);
+  bucket.refill(2, 20, k_divided_from + 29min);
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, k_divided_from + 30min);
+  bucket.refill(2, 20, k_divided_from + 30min);
   CHECK(bucket.may_release());
 }
 
-TEST_CASE("a bucket saves no more than a minute's share") {
+TEST_CASE("a bucket saves no more than it holds") {
   WorkBucket bucket;
-  bucket.refill(3, k_divided_from);
-  bucket.refill(3, k_divided_from + 24h);
-  CHECK(bucket.minutes == 3);
-  bucket.refill(3, k_divided_from);  // a clock that was set back gives nothing
-  CHECK(bucket.minutes == 3);
+  bucket.refill(3, 15, k_divided_from);
+  bucket.refill(3, 15, k_divided_from + 24h);
+  CHECK(bucket.minutes == 15);
+  bucket.refill(3, 15, k_divided_from);  // a clock that was set back gives nothing
+  CHECK(bucket.minutes == 15);
 }
 
 TEST_CASE("over an hour all buckets together release no more than the budget and one job each") {
@@ -77,13 +77,26 @@ TEST_CASE("over an hour all buckets together release no more than the budget and
       }
     }
   }
-  const double saved = 10;  // a minute of the budget
+  const double saved = 10 * 10;  // ten minutes of the budget
   CHECK(released <= 10 * 60 + saved + 8 * 7);
   CHECK(released >= 10 * 60 * 0.95);
 }
 
+TEST_CASE("a tenant who was idle may release a burst at once while another floods") {
+  std::vector<TenantLine> lines = {line_of("flood", 1e6), line_of("idle", 0)};
+  for (int second = 0; second < 7200; ++second) divide(lines, k_ten, k_divided_from + second * 1s);
+  CHECK(lines[0].share > 9);
+  CHECK(lines[1].bucket.minutes > 45);  // ten minutes of half the budget, at most
+  CHECK(lines[1].bucket.minutes <= 100);
+  lines[1].terms.max_rate = 1;
+  divide(lines, k_ten, k_divided_from + 7201s);
+  CHECK(lines[1].bucket.minutes <= 10);
+}
+
 TEST_CASE("the budget is divided by demand, and a tenant in debt keeps asking until it is paid") {
-  std::vector<TenantLine> lines = {line_of("flood", 1000), line_of("small", 2), line_of("idle", 0)};
+  std::vector<TenantLine> lines = {line_of("flood", 1000), line_of("small", 10),
+                                   line_of("idle", 0)};
+  for (TenantLine& line : lines) line.bucket.minutes = 1000;
   divide(lines, k_ten, k_divided_from);
   CHECK(lines[0].share == Approx(8));
   CHECK(lines[1].share == Approx(2));
@@ -94,7 +107,8 @@ TEST_CASE("the budget is divided by demand, and a tenant in debt keeps asking un
 }
 
 TEST_CASE("the assured share is that of an endless queue, within the tenant's own bound") {
-  std::vector<TenantLine> lines = {line_of("a", 1000), line_of("b", 1)};
+  std::vector<TenantLine> lines = {line_of("a", 1000), line_of("b", 5)};
+  for (TenantLine& line : lines) line.bucket.minutes = 1000;
   divide(lines, k_ten, k_divided_from);
   CHECK(assured_share(lines, 0, k_ten) == Approx(9));
   CHECK(assured_share(lines, 1, k_ten) == Approx(5));
