@@ -37,6 +37,8 @@ CLI::App& Commands::parent(Group group) {
       return named("model", "Check model files and verify their results");
     case Group::pool:
       return named("pool", "Show and control the pool of GPUs");
+    case Group::tenant:
+      return named("tenant", "Show and set what tenants may have");
   }
   return root_;
 }

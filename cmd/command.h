@@ -13,7 +13,7 @@ class App;
 
 namespace navtalk::cmd {
 
-enum class Group { none, avatar, bench, config, job, key, model, pool };
+enum class Group { none, avatar, bench, config, job, key, model, pool, tenant };
 
 struct Command {
   Group group = Group::none;

@@ -32,8 +32,12 @@ void add_commands(Commands& commands) {
   add_key_create(commands);
   add_key_list(commands);
   add_key_revoke(commands);
+  add_tenant_list(commands);
+  add_tenant_show(commands);
+  add_tenant_set(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
+  add_bench_jobs(commands);
   add_bench_pool(commands);
   add_bench_scaler(commands);
   add_bench_serve(commands);

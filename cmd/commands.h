@@ -35,6 +35,7 @@ void add_avatar_prepare(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
 void add_bench_pipeline(Commands& commands);
+void add_bench_jobs(Commands& commands);
 void add_bench_pool(Commands& commands);
 void add_bench_scaler(Commands& commands);
 void add_bench_serve(Commands& commands);
@@ -70,6 +71,9 @@ void add_pool_scale(Commands& commands);
 void add_pool_status(Commands& commands);
 void add_pool_token(Commands& commands);
 void add_pool_wake(Commands& commands);
+void add_tenant_list(Commands& commands);
+void add_tenant_set(Commands& commands);
+void add_tenant_show(Commands& commands);
 
 void add_commands(Commands& commands);
 

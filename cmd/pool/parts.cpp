@@ -19,6 +19,19 @@ std::shared_ptr<StoreBackend> open_backend(const Config& config) {
   return StoreBackend::open("sqlite:" + (made_state_directory() / "pool.db").native());
 }
 
+TenantTermsTable job_terms_of(const Config& config) {
+  TenantTermsTable table;
+  for (const TenantConfig& tenant : config.tenants) {
+    table[{tenant.name}] = {
+        .plan = tenant.plan,
+        .weight = tenant.weight,
+        .max_rate = tenant.max_job_rate,
+        .max_queued = VideoMinutes(from_seconds(tenant.max_queued_minutes * 60)),
+        .max_running = tenant.max_running_jobs};
+  }
+  return table;
+}
+
 PoolIdentity identity_of(PoolStore& store, const Config& config) {
   return pool_identity(store, config.runpod.name_prefix, config.pool.name);
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/context.h"
 #include "scheduler/health/worker_tokens.h"
+#include "scheduler/jobs/shares/tenant_store.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/store/transaction.h"
@@ -18,6 +19,8 @@ namespace navtalk::cmd {
 std::unique_ptr<PoolStore> open_store(const Config& config);
 // The same database, for what is beside the pool's rows.
 std::shared_ptr<StoreBackend> open_backend(const Config& config);
+// What the file's [[tenant]] blocks say of offline rendering.
+TenantTermsTable job_terms_of(const Config& config);
 PoolIdentity identity_of(PoolStore& store, const Config& config);
 // From the secret in the configured file, else in worker-token in the state directory, made at first
 // use.

@@ -18,6 +18,10 @@ struct TenantConfig {
   int max_waiting = -1;           // below 0: no bound
   int max_connections = 0;        // of one gateway; 0: no bound
   double max_messages_per_s = 0;  // of one gateway; 0: no bound
+  // Of offline rendering; 0: no bound.
+  double max_job_rate = 0;        // video-minutes a minute
+  double max_queued_minutes = 0;  // video-minutes
+  int max_running_jobs = 0;
 
   friend bool operator==(const TenantConfig&, const TenantConfig&) = default;
 };

@@ -189,7 +189,10 @@ class FileReader {
         {"max_sessions", {&tenant.max_sessions, 0, 1e6}},
         {"max_waiting", {&tenant.max_waiting, 0, 1e6}},
         {"max_connections", {&tenant.max_connections, 0, 1e6}},
-        {"max_messages_per_s", {&tenant.max_messages_per_s, 0, 1e6}}};
+        {"max_messages_per_s", {&tenant.max_messages_per_s, 0, 1e6}},
+        {"max_job_rate", {&tenant.max_job_rate, 0, 1e9}},
+        {"max_queued_minutes", {&tenant.max_queued_minutes, 0, 1e9}},
+        {"max_running_jobs", {&tenant.max_running_jobs, 0, 1e6}}};
     const auto row = rows.find(std::string(name.str()));
     if (row == rows.end()) {
       std::vector<std::string> known;

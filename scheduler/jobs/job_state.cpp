@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, k_job_states> k_state_names = {
     "queued", "released", "running", "done", "failed", "dead", "cancelled"};
 constexpr std::array<std::string_view, k_job_events> k_event_names = {
     "submit",  "release", "claim", "segment", "finish",   "refuse", "retry",
-    "exhaust", "lose",    "yield", "cancel",  "resubmit", "intend"};
+    "exhaust", "lose",    "yield", "cancel",  "resubmit", "intend", "promise"};
 
 }  // namespace
 

@@ -42,9 +42,10 @@ enum class JobEvent : std::uint8_t {
   yield = 9,      // its worker stops, and has not failed
   cancel = 10,    // no longer wanted
   resubmit = 11,  // wanted again
-  intend = 12     // its result is about to appear
+  intend = 12,    // its result is about to appear
+  promise = 13    // it was told another finish time
 };
-inline constexpr int k_job_events = 13;
+inline constexpr int k_job_events = 14;
 
 // The state after the event; nullopt where the event cannot happen. A row begins with submit, which
 // happens to none that is there.
@@ -73,6 +74,8 @@ constexpr std::optional<JobState> next(JobState state, JobEvent event) {
       return from(running, released);
     case JobEvent::exhaust:
       return from(running, dead);
+    case JobEvent::promise:
+      return state <= running ? std::optional(state) : std::nullopt;
     case JobEvent::cancel:
       return state <= running ? std::optional(cancelled) : std::nullopt;
     case JobEvent::resubmit:

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/release.h"
 #include "scheduler/pool/tenant_name.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/run_work.h"
@@ -56,16 +57,7 @@ Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now
 JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
                            const Cause& cause, TimePoint now) {
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    const DbValue values[] = {tenant.text, column::of(most)};
-    JobTotal released;
-    for (Job& job :
-         select_jobs(t, "WHERE tenant = $1 AND state = 0 ORDER BY number LIMIT $2", values)) {
-      if (released.work + job.work > budget) break;
-      ++released.jobs;
-      released.work += job.work;
-      apply(t, job, JobEvent::release, cause, now);
-    }
-    return released;
+    return release_jobs(t, tenant, budget, most, cause, now);
   });
 }
 

@@ -66,9 +66,10 @@ class JobStore {
   // tenant has used for something else.
   std::vector<Submission> submit(std::span<const NewJob> jobs, const Cause& cause, TimePoint now);
   Submission submit(const NewJob& job, const Cause& cause, TimePoint now);
-  // Lets workers have the tenant's first queued jobs, `most` at once, as long as their work stays
-  // within the budget; returns what was released. Nothing from a queue that is not empty: the next
-  // job does not fit.
+  // Lets workers have the tenant's queued jobs, by priority and submission and `most` at once, until
+  // their work reaches the budget; returns what was released. The last one may exceed the budget,
+  // which the caller then takes off the next: otherwise a job that is longer than any budget would
+  // never come to its turn.
   JobTotal release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
                    const Cause& cause, TimePoint now);
   // Queues a failed, dead or cancelled job again, with its finished segments and no attempts. The row

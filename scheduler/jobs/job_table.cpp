@@ -47,14 +47,14 @@ std::optional<Job> only_job(DbRows& rows) {
   return rows.next() ? std::optional(read_job(rows)) : std::nullopt;
 }
 
+}  // namespace
+
 void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause) {
   transaction.db.run(
       "INSERT INTO job_events (at, job, event, to_state, who, why) VALUES ($1, $2, $3, $4, $5, $6)",
       {column::of(transaction.wall), job.number, column::of(event), column::of(job.state),
        cause.who, cause.why});
 }
-
-}  // namespace
 
 std::optional<Job> find_job(Transaction& transaction, const JobId& id) {
   return only_job(

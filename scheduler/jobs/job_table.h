@@ -26,6 +26,9 @@ Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, 
 // changed_at, and writes the row with what else the caller has changed, and the event.
 void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now);
 
+// An event that changes nothing in the row.
+void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause);
+
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
 // Of one job, oldest first.

@@ -21,6 +21,8 @@ TEST_CASE("a job changes its state in the documented ways, and in no other") {
       {{released, JobEvent::cancel}, cancelled}, {{running, JobEvent::cancel}, cancelled},
       {{failed, JobEvent::resubmit}, queued},    {{dead, JobEvent::resubmit}, queued},
       {{cancelled, JobEvent::resubmit}, queued}, {{running, JobEvent::intend}, running},
+      {{queued, JobEvent::promise}, queued},     {{released, JobEvent::promise}, released},
+      {{running, JobEvent::promise}, running},
   };
   for (int s = 0; s < k_job_states; ++s) {
     for (int e = 0; e < k_job_events; ++e) {

@@ -1,0 +1,107 @@
+#include "scheduler/jobs/promises/job_estimates.h"
+
+#include <algorithm>
+
+#include "scheduler/jobs/promises/finish_estimate.h"
+#include "scheduler/jobs/shares/division.h"
+#include "scheduler/store/columns.h"
+
+namespace navtalk {
+namespace {
+
+JobTotal queued_ahead(Transaction& t, const Job& job) {
+  const auto rows = t.db.query(
+      "SELECT COUNT(*), CAST(COALESCE(SUM(work), 0) AS BIGINT) FROM jobs WHERE tenant = $1 AND "
+      "state = 0 AND (priority > $2 OR (priority = $2 AND number < $3))",
+      {job.spec.tenant.text, column::of(job.spec.priority), job.number});
+  if (!rows->next()) return {};
+  return {.jobs = rows->integer(0), .work = VideoMinutes(column::duration(*rows, 1))};
+}
+
+// The job itself included. Two ranges of the index, because one with OR reads the whole queue.
+JobTotal queued_from(Transaction& t, const Job& job) {
+  const auto rows = t.db.query(
+      "SELECT COUNT(*), CAST(COALESCE(SUM(work), 0) AS BIGINT) FROM (SELECT work FROM jobs WHERE "
+      "tenant = $1 AND state = 0 AND priority = $2 AND number >= $3 UNION ALL SELECT work FROM "
+      "jobs "
+      "WHERE tenant = $1 AND state = 0 AND priority < $2) behind",
+      {job.spec.tenant.text, column::of(job.spec.priority), job.number});
+  if (!rows->next()) return {};
+  return {.jobs = rows->integer(0), .work = VideoMinutes(column::duration(*rows, 1))};
+}
+
+JobTotal ahead_of(Transaction& t, const TenantLine& line, const Job& job, CountFrom from) {
+  if (from == CountFrom::front) return queued_ahead(t, job);
+  const JobTotal behind = queued_from(t, job);
+  return {.jobs = std::max<std::int64_t>(line.queued_jobs - behind.jobs, 0),
+          .work = std::max(line.queued - behind.work, VideoMinutes{})};
+}
+
+std::optional<JobEstimate> answer(const FinishQuestion& question, TimePoint now) {
+  const auto finish = estimate_finish(question);
+  if (!finish) return std::nullopt;
+  return JobEstimate{.expected = finish->expected,
+                     .eta = finish->p90,
+                     .promise = now + finish->p90,
+                     .position = question.jobs_ahead + 1};
+}
+
+// What is left of a job that somebody renders, as long as reports say nothing newer.
+VideoMinutes left_of(const Job& job, double rate, TimePoint now) {
+  VideoMinutes left = job.work - job.finished;
+  if (job.state == JobState::running && now > job.changed_at) {
+    left = left - VideoMinutes(from_seconds(in_seconds(now - job.changed_at) * rate));
+  }
+  return std::max(left, VideoMinutes{});
+}
+
+}  // namespace
+
+std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const TenantId& tenant,
+                                                 std::span<const VideoMinutes> works) {
+  const TimePoint now = store.now();
+  Division division = store.division();
+  const TenantLine& line = division.line_of(tenant, store.terms_of(tenant));
+  FinishQuestion question{.ahead = line.queued,
+                          .jobs_ahead = line.queued_jobs,
+                          .bucket = line.bucket.minutes,
+                          .share = assured_share(division, tenant),
+                          .rate = division.capacity.rate,
+                          .correction = division.correction};
+  std::vector<std::optional<JobEstimate>> estimates;
+  estimates.reserve(works.size());
+  for (const VideoMinutes work : works) {
+    question.work = work;
+    estimates.push_back(answer(question, now));
+    question.ahead += work;
+    ++question.jobs_ahead;
+  }
+  return estimates;
+}
+
+std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, VideoMinutes work) {
+  return estimate(store, tenant, std::span(&work, 1)).front();
+}
+
+std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
+                                       const Job& job, CountFrom from, TimePoint now) {
+  if (is_final(job.state)) return std::nullopt;
+  FinishQuestion question{.work = left_of(job, division.capacity.rate, now),
+                          .rate = division.capacity.rate,
+                          .released = job.state != JobState::queued,
+                          .correction = division.correction};
+  if (job.not_before > now) question.start_wait = job.not_before - now;
+  const auto line =
+      std::find_if(division.lines.begin(), division.lines.end(),
+                   [&](const TenantLine& one) { return one.tenant == job.spec.tenant; });
+  if (!question.released && line != division.lines.end()) {
+    const JobTotal ahead = ahead_of(transaction, *line, job, from);
+    question.ahead = ahead.work;
+    question.jobs_ahead = ahead.jobs;
+    question.bucket = line->bucket.minutes;
+    question.share = assured_share(division, job.spec.tenant);
+  }
+  return answer(question, now);
+}
+
+}  // namespace navtalk

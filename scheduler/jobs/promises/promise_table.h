@@ -1,0 +1,50 @@
+// Rows of the table `job_promises`. Stateless; all within the caller's transaction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduler/jobs/job.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+struct JobPromise {
+  std::int64_t job = 0;  // its number
+  TimePoint made_at{};
+  TimePoint first_at{};     // promised at submission
+  TimePoint promised_at{};  // promised last
+  int changes = 0;
+  std::optional<TimePoint> finished_at{};
+
+  friend bool operator==(const JobPromise&, const JobPromise&) = default;
+};
+
+// How promises that are known held.
+struct JobPromiseScore {
+  std::int64_t known = 0;            // finished jobs
+  std::int64_t kept = 0;             // by the time that was promised at submission
+  std::int64_t kept_as_changed = 0;  // by the time that was promised last
+  std::int64_t changed = 0;
+};
+
+std::optional<JobPromise> find_promise(Transaction& transaction, std::int64_t job);
+// Replaces an earlier one of a job that was submitted again.
+void insert_promise(Transaction& transaction, std::int64_t job, TimePoint made_at, TimePoint at);
+void change_promise(Transaction& transaction, std::int64_t job, TimePoint at);
+void finish_promise(Transaction& transaction, std::int64_t job, TimePoint at);
+// Of a job that ended without a result.
+void drop_promise(Transaction& transaction, std::int64_t job);
+
+// Those that are due before `until`, the first ones.
+std::vector<JobPromise> due_promises(Transaction& transaction, TimePoint until, std::size_t most);
+// Those of jobs with higher numbers, whether due or not.
+std::vector<JobPromise> open_promises(Transaction& transaction, std::int64_t after,
+                                      std::size_t most);
+// Over the jobs that were finished since then.
+JobPromiseScore score_promises(Transaction& transaction, TimePoint since);
+// eta_correction() of the latest ones.
+double promise_correction(Transaction& transaction);
+
+}  // namespace navtalk

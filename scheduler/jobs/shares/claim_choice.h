@@ -1,0 +1,37 @@
+// Which tenant's job is next: start-time fair queueing by video-minutes (Goyal, Vin, Cheng 1996) within a
+// plan, higher plans first, and nobody waits for longer than a bound for other plans. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "core/base/time.h"
+#include "scheduler/jobs/shares/tenant_line.h"
+
+namespace navtalk {
+
+// A released job that waits longer is claimed before all that wait for less time, whatever its plan.
+inline constexpr Duration k_longest_passed_over = std::chrono::minutes(1);
+
+// A tenant's first job.
+struct ClaimCandidate {
+  std::int64_t job = 0;
+  int plan = 0;
+  double weight = 1;
+  FairPlace place{};
+  TimePoint waits_since{};  // released
+};
+
+// The virtual time of each plan: the greatest FairPlace::started of its tenants.
+using VirtualTimes = std::map<int, double>;
+
+// Its index; nullopt: there is none.
+std::optional<std::size_t> choose(std::span<const ClaimCandidate> candidates,
+                                  const VirtualTimes& times, TimePoint now);
+
+// The tenant's place after so much of its work was claimed; `times` goes on with it.
+FairPlace place_after(const ClaimCandidate& chosen, VideoMinutes work, VirtualTimes& times);
+
+}  // namespace navtalk

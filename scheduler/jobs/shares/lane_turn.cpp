@@ -1,0 +1,190 @@
+#include "scheduler/jobs/shares/lane_turn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text/rfc3339.h"
+#include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/promises/job_estimates.h"
+#include "scheduler/jobs/promises/promise_rule.h"
+#include "scheduler/jobs/promises/promise_table.h"
+#include "scheduler/jobs/release.h"
+#include "scheduler/jobs/shares/claim_choice.h"
+#include "scheduler/jobs/shares/division.h"
+#include "scheduler/store/columns.h"
+
+namespace navtalk {
+namespace {
+
+constexpr std::int64_t k_events_at_once = 5000;
+constexpr double k_newest_weight = 0.05;  // of the latest job, once many are known
+// Of the budget, until a job has taught the rate.
+constexpr double k_assumed_rate = 1;
+// Promises that are looked at in a turn: those that are due soon, and as many of the others in turn.
+constexpr std::size_t k_promises_at_once = 16;
+constexpr Duration k_due_soon = std::chrono::minutes(5);
+
+// An end of a job, with the time that its last try took.
+struct EndedJob {
+  std::int64_t job = 0;
+  JobState state = JobState::done;
+  int attempts = 0;
+  VideoMinutes work{};
+  TimePoint ended_at{};
+  Duration took{};
+};
+
+std::vector<EndedJob> ended_jobs(Transaction& t, std::int64_t after, std::int64_t to) {
+  const auto rows = t.db.query(
+      "SELECT j.number, e.to_state, j.attempts, j.work, j.changed_at, e.at - COALESCE((SELECT "
+      "MAX(c.at) FROM job_events c WHERE c.job = e.job AND c.event = 2), e.at) FROM job_events e "
+      "JOIN jobs j ON j.number = e.job WHERE e.number > $1 AND e.number <= $2 AND e.to_state >= 3 "
+      "ORDER BY e.number",
+      {after, to});
+  std::vector<EndedJob> ended;
+  while (rows->next()) {
+    ended.push_back({.job = rows->integer(0),
+                     .state = column::number<JobState>(*rows, 1),
+                     .attempts = column::number<int>(*rows, 2),
+                     .work = VideoMinutes(column::duration(*rows, 3)),
+                     .ended_at = column::time(*rows, 4),
+                     .took = column::duration(*rows, 5)});
+  }
+  return ended;
+}
+
+std::int64_t newest_event(Transaction& t) {
+  const auto rows = t.db.query("SELECT COALESCE(MAX(number), 0) FROM job_events", {});
+  return rows->next() ? rows->integer(0) : 0;
+}
+
+std::string shown(TimePoint time) {
+  return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
+}
+
+void count_released(TenantLine& line, const JobTotal& released) {
+  line.queued = std::max(line.queued - released.work, VideoMinutes{});
+  line.queued_jobs -= released.jobs;
+  line.released += released.work;
+  line.released_jobs += released.jobs;
+}
+
+}  // namespace
+
+VideoMinutes LaneTurn::take(double gpus) {
+  lane_ = read_lane(t_);
+  learn();
+  lane_.gpus = gpus;
+  lane_.divided_at = now_;
+  division_.lines = read_lines(t_);
+  for (TenantLine& line : division_.lines) {
+    const auto terms = terms_.find(line.tenant);
+    if (terms != terms_.end()) line.terms = terms->second;
+  }
+  division_.capacity = {.gpus = gpus, .rate = lane_.rate > 0 ? lane_.rate : k_assumed_rate};
+  navtalk::divide(division_.lines, division_.capacity, now_);
+  VideoMinutes released;
+  for (TenantLine& line : division_.lines) released += release(line);
+  released += lend();
+  for (const TenantLine& line : division_.lines) write_line(t_, line);
+  division_.capacity.rate = lane_.rate;
+  division_.correction = promise_correction(t_);
+  change_promises();
+  write_lane(t_, lane_);
+  return released;
+}
+
+void LaneTurn::learn() {
+  const std::int64_t to = std::min(newest_event(t_), lane_.seen_event + k_events_at_once);
+  for (const EndedJob& ended : ended_jobs(t_, lane_.seen_event, to)) {
+    if (ended.state != JobState::done) {
+      drop_promise(t_, ended.job);
+      continue;
+    }
+    finish_promise(t_, ended.job, ended.ended_at);
+    // What other tries have finished of a job says nothing about its last one.
+    if (ended.attempts == 1) learn_rate(ended.work, ended.took);
+  }
+  lane_.seen_event = to;
+}
+
+// The mean of minutes a video-minute: a mean of rates would count fast jobs too much.
+void LaneTurn::learn_rate(VideoMinutes work, Duration took) {
+  if (work <= VideoMinutes{} || took <= Duration{}) return;
+  const double minutes = in_seconds(took) / 60 / work.count();
+  const double weight = std::max(1.0 / static_cast<double>(++lane_.rates), k_newest_weight);
+  const double before = lane_.rate > 0 ? 1 / lane_.rate : minutes;
+  lane_.rate = 1 / (before + weight * (minutes - before));
+}
+
+VideoMinutes LaneTurn::release(TenantLine& line) {
+  if (line.queued_jobs == 0 || !line.bucket.may_release()) return {};
+  const VideoMinutes budget(from_seconds(line.bucket.minutes * 60));
+  const JobTotal released = release_jobs(t_, line.tenant, budget, releasable_jobs(line),
+                                         {cause_.who, "the tenant's share allows it"}, now_);
+  line.bucket.take(released.work);
+  count_released(line, released);
+  return released.work;
+}
+
+VideoMinutes LaneTurn::lend() {
+  const VideoMinutes most = lendable(division_.lines, division_.capacity);
+  VirtualTimes times;
+  for (const TenantLine& line : division_.lines) {
+    double& time = times[line.terms.plan];
+    time = std::max(time, line.place.started);
+  }
+  VideoMinutes lent;
+  std::vector<FairPlace> places;
+  for (const TenantLine& line : division_.lines) places.push_back(line.place);
+  while (lent < most) {
+    std::vector<ClaimCandidate> candidates;
+    for (std::size_t i = 0; i < division_.lines.size(); ++i) {
+      const TenantLine& line = division_.lines[i];
+      if (line.queued_jobs <= 0 || releasable_jobs(line) == 0) continue;
+      candidates.push_back({.job = static_cast<std::int64_t>(i),
+                            .plan = line.terms.plan,
+                            .weight = line.terms.weight,
+                            .place = places[i],
+                            .waits_since = now_});
+    }
+    const auto chosen = choose(candidates, times, now_);
+    if (!chosen) break;
+    const auto index = static_cast<std::size_t>(candidates[*chosen].job);
+    TenantLine& line = division_.lines[index];
+    const JobTotal released = release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
+                                           {cause_.who, "GPUs have no other work"}, now_);
+    if (released.jobs == 0) break;
+    places[index] = place_after(candidates[*chosen], released.work, times);
+    count_released(line, released);
+    lent += released.work;
+  }
+  return lent;
+}
+
+void LaneTurn::change_promises() {
+  std::vector<JobPromise> promises = due_promises(t_, now_ + k_due_soon, k_promises_at_once);
+  const std::vector<JobPromise> others = open_promises(t_, lane_.seen_promise, k_promises_at_once);
+  lane_.seen_promise = others.size() < k_promises_at_once ? 0 : others.back().job;
+  for (const JobPromise& promise : others) {
+    const bool known = std::any_of(promises.begin(), promises.end(),
+                                   [&](const JobPromise& one) { return one.job == promise.job; });
+    if (!known) promises.push_back(promise);
+  }
+  for (const JobPromise& promise : promises) {
+    const auto job = find_job(t_, promise.job);
+    if (!job || is_final(job->state)) continue;
+    const auto estimate = estimate_in(t_, division_, *job, CountFrom::front, now_);
+    const TimePoint at = estimate ? estimate->promise : promise.promised_at;
+    const auto changed = changed_promise(promise.promised_at, now_, at);
+    if (!changed) continue;
+    change_promise(t_, promise.job, *changed);
+    insert_event(t_, *job, JobEvent::promise,
+                 {cause_.who, fmt::format("finished by {} instead of {}", shown(*changed),
+                                          shown(promise.promised_at))});
+    t_.notify = true;
+  }
+}
+
+}  // namespace navtalk

@@ -1,0 +1,33 @@
+// One turn of the batch lane, within the caller's transaction: learns from what was finished, divides
+// the budget, releases, and changes promises that will be missed. Private to TenantStore.
+#pragma once
+
+#include "scheduler/jobs/shares/share_tables.h"
+#include "scheduler/jobs/shares/tenant_store.h"
+
+namespace navtalk {
+
+class LaneTurn {
+ public:
+  LaneTurn(Transaction& transaction, TenantTermsTable terms, const Cause& cause, TimePoint now)
+      : t_(transaction), terms_(std::move(terms)), cause_(cause), now_(now) {}
+
+  // With at most so many GPUs; what was released.
+  VideoMinutes take(double gpus);
+
+ private:
+  void learn();
+  void learn_rate(VideoMinutes work, Duration took);
+  VideoMinutes release(TenantLine& line);
+  VideoMinutes lend();
+  void change_promises();
+
+  Transaction& t_;
+  TenantTermsTable terms_;
+  const Cause& cause_;
+  TimePoint now_;
+  LaneRow lane_{};
+  Division division_{};
+};
+
+}  // namespace navtalk

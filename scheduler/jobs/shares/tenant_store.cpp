@@ -1,0 +1,165 @@
+#include "scheduler/jobs/shares/tenant_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/text/printable.h"
+#include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/promises/job_estimates.h"
+#include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/lane_turn.h"
+#include "scheduler/jobs/shares/share_tables.h"
+#include "scheduler/pool/tenant_name.h"
+#include "scheduler/store/columns.h"
+#include "scheduler/store/run_work.h"
+
+namespace navtalk {
+namespace {
+
+void check_range(std::string_view what, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  throw Error(Code::invalid,
+              fmt::format("{} {:g} is not between {:g} and {:g}", what, value, least, most));
+}
+
+void check_terms(const TenantId& tenant, const TenantTerms& terms) {
+  if (!valid_tenant_name(tenant)) {
+    throw Error(Code::invalid, "'" + printable_start(tenant.text, k_longest_tenant) +
+                                   "' is not a valid tenant name: " + k_tenant_name_rule);
+  }
+  check_range("plan", terms.plan, 0, k_highest_plan);
+  check_range("weight", terms.weight, k_least_weight, k_most_weight);
+  check_range("max_rate", terms.max_rate, 0, k_most_minutes);
+  check_range("max_queued", terms.max_queued.count(), 0, k_most_minutes);
+  check_range("max_running", terms.max_running, 0, k_most_running);
+}
+
+// Anything that a turn of the division would change.
+bool anything_to_do(Transaction& t) {
+  const auto jobs =
+      t.db.query("SELECT 1 FROM job_totals WHERE state <= 2 AND jobs > 0 LIMIT 1", {});
+  if (jobs->next()) return true;
+  const auto events = t.db.query(
+      "SELECT 1 FROM job_events WHERE number > (SELECT seen_event FROM job_lane WHERE id = 1) "
+      "LIMIT "
+      "1",
+      {});
+  return events->next();
+}
+
+}  // namespace
+
+TenantLine& Division::line_of(const TenantId& tenant, const TenantTerms& terms) {
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [&](const TenantLine& line) { return line.tenant == tenant; });
+  if (found != lines.end()) return *found;
+  lines.push_back({.tenant = tenant, .terms = terms});
+  return lines.back();
+}
+
+TenantTerms TenantStore::terms_in(Transaction& transaction, const TenantId& tenant) const {
+  const auto given = fixed_.find(tenant);
+  if (given != fixed_.end()) return given->second;
+  return find_terms(transaction, tenant).value_or(TenantTerms{});
+}
+
+TenantTermsTable TenantStore::table_in(Transaction& transaction) const {
+  TenantTermsTable table = all_terms(transaction);
+  for (const auto& [tenant, terms] : fixed_) table[tenant] = terms;
+  return table;
+}
+
+TenantTermsTable TenantStore::table() {
+  return in_read(*backend_, [&](Transaction& t) { return table_in(t); });
+}
+
+TenantTerms TenantStore::terms_of(const TenantId& tenant) {
+  return in_read(*backend_, [&](Transaction& t) { return terms_in(t, tenant); });
+}
+
+void TenantStore::set(const TenantId& tenant, const TenantTerms& terms) {
+  check_terms(tenant, terms);
+  if (fixed_.contains(tenant)) {
+    throw Error(Code::invalid, "tenant '" + tenant.text +
+                                   "' has a [[tenant]] block in the configuration file, which "
+                                   "stands above the store: change it there");
+  }
+  in_write(*backend_, Durability::durable, [&](Transaction& t) { write_terms(t, tenant, terms); });
+}
+
+void TenantStore::check_queue(const TenantId& tenant, VideoMinutes work) {
+  in_read(*backend_, [&](Transaction& t) {
+    const TenantTerms terms = terms_in(t, tenant);
+    if (terms.max_queued == VideoMinutes{}) return true;
+    const auto rows =
+        t.db.query("SELECT work FROM job_totals WHERE tenant = $1 AND state = 0", {tenant.text});
+    const VideoMinutes queued =
+        rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
+    if (queued + work <= terms.max_queued) return true;
+    throw Error(Code::no_capacity,
+                fmt::format("tenant '{}' has {:.1f} video-minutes queued, and {:.1f} more would "
+                            "exceed its limit of {:.1f}: submit them when some are done",
+                            tenant.text, queued.count(), work.count(), terms.max_queued.count()));
+  });
+}
+
+double assured_share(const Division& division, const TenantId& tenant) {
+  for (std::size_t i = 0; i < division.lines.size(); ++i) {
+    if (division.lines[i].tenant == tenant)
+      return assured_share(division.lines, i, division.capacity);
+  }
+  return 0;
+}
+
+Division TenantStore::division_in(Transaction& transaction) const {
+  const LaneRow lane = read_lane(transaction);
+  Division division{.lines = read_lines(transaction),
+                    .capacity = {.gpus = lane.gpus, .rate = lane.rate},
+                    .correction = promise_correction(transaction)};
+  const TenantTermsTable terms = table_in(transaction);
+  for (TenantLine& line : division.lines) {
+    const auto given = terms.find(line.tenant);
+    if (given != terms.end()) line.terms = given->second;
+  }
+  return division;
+}
+
+Division TenantStore::division() {
+  return in_read(*backend_, [&](Transaction& t) { return division_in(t); });
+}
+
+VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now) {
+  if (!in_read(*backend_, anything_to_do)) return {};
+  // A crash of the machine may undo it: then the next turn does the same.
+  return in_write(*backend_, Durability::relaxed,
+                  [&](Transaction& t) { return LaneTurn(t, table_in(t), cause, now).take(gpus); });
+}
+
+std::vector<std::optional<JobEstimate>> TenantStore::promise(std::span<const JobId> jobs,
+                                                             TimePoint now) {
+  return in_write(*backend_, Durability::durable, [&](Transaction& t) {
+    const Division known = division_in(t);
+    std::vector<std::optional<JobEstimate>> estimates;
+    for (const JobId& id : jobs) {
+      const auto job = find_job(t, id);
+      estimates.push_back(job ? estimate_in(t, known, *job, CountFrom::end, now) : std::nullopt);
+      if (estimates.back()) insert_promise(t, job->number, now, estimates.back()->promise);
+    }
+    return estimates;
+  });
+}
+
+std::optional<JobPromise> TenantStore::promise_of(const JobId& id) {
+  return in_read(*backend_, [&](Transaction& t) -> std::optional<JobPromise> {
+    const auto job = find_job(t, id);
+    return job ? find_promise(t, job->number) : std::nullopt;
+  });
+}
+
+JobPromiseScore TenantStore::promise_score(TimePoint since) {
+  return in_read(*backend_, [&](Transaction& t) { return score_promises(t, since); });
+}
+
+}  // namespace navtalk

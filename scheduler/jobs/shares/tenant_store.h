@@ -1,0 +1,87 @@
+// Tenants in a store of jobs: what each may have, how the capacity is divided between them now, and the
+// release of their jobs. Error{failed} when the database cannot be reached or stays locked.
+// Thread-safe; shared by processes, of which any may divide.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scheduler/jobs/claim_order.h"
+#include "scheduler/jobs/promises/promise_table.h"
+#include "scheduler/jobs/shares/batch_capacity.h"
+#include "scheduler/jobs/shares/tenant_line.h"
+#include "scheduler/jobs/video_minutes.h"
+#include "scheduler/pool/pool_store.h"
+#include "scheduler/store/transaction.h"
+
+namespace navtalk {
+
+using TenantTermsTable = std::map<TenantId, TenantTerms>;
+
+// The state of the division at one time.
+struct Division {
+  std::vector<TenantLine> lines{};  // of tenants that have or had jobs
+  BatchCapacity capacity{};         // as of the last division; its rate is the learnt one
+  double correction = 1;            // of promises, see eta_correction.h
+
+  // The tenant's line; one without jobs for a tenant that has none.
+  TenantLine& line_of(const TenantId& tenant, const TenantTerms& terms);
+};
+
+// The assured_share() of a line of the division; 0: the tenant has none.
+double assured_share(const Division& division, const TenantId& tenant);
+
+struct JobEstimate {
+  Duration expected{};        // from now, in the mean
+  Duration eta{};             // from now, which nine in ten stay below
+  TimePoint promise{};        // now + eta
+  std::int64_t position = 1;  // in the tenant's queue, from 1
+
+  friend bool operator==(const JobEstimate&, const JobEstimate&) = default;
+};
+
+class TenantStore {
+ public:
+  // `fixed` are the tenants of the configuration file, which stand above the store's.
+  explicit TenantStore(std::shared_ptr<StoreBackend> backend, TenantTermsTable fixed = {})
+      : backend_(std::move(backend)), fixed_(std::move(fixed)) {}
+
+  TimePoint now() { return backend_->now(); }
+
+  // Those of the file and of the store; other tenants have the defaults.
+  TenantTermsTable table();
+  TenantTerms terms_of(const TenantId& tenant);
+  // Error{invalid} for a name or a value that is not valid, and for a tenant of the file.
+  void set(const TenantId& tenant, const TenantTerms& terms);
+
+  // Error{no_capacity} when so much more work would exceed what the tenant may have queued.
+  void check_queue(const TenantId& tenant, VideoMinutes work);
+
+  Division division();
+  // One turn, to be taken every second: learns from finished jobs, divides the budget of so many GPUs,
+  // releases jobs, and changes promises that will be missed. Returns what was released.
+  VideoMinutes divide(double gpus, const Cause& cause, TimePoint now);
+
+  // Promises the jobs' finish times and keeps them, to be scored; of each the estimate, nullopt for one
+  // that is over or of which nothing is known yet. In the order of submission, as they were given.
+  std::vector<std::optional<JobEstimate>> promise(std::span<const JobId> jobs, TimePoint now);
+  std::optional<JobPromise> promise_of(const JobId& job);
+  JobPromiseScore promise_score(TimePoint since);
+
+ private:
+  TenantTerms terms_in(Transaction& transaction, const TenantId& tenant) const;
+  Division division_in(Transaction& transaction) const;
+  TenantTermsTable table_in(Transaction& transaction) const;
+
+  std::shared_ptr<StoreBackend> backend_;
+  TenantTermsTable fixed_;
+};
+
+// The order of claims: each tenant's highest priority and earliest submission, and between tenants
+// choose() of claim_choice.h. It writes what the tenant has had.
+ClaimOrder by_shares(TenantTermsTable fixed = {});
+
+}  // namespace navtalk

@@ -1,0 +1,34 @@
+// A token bucket in video-minutes. A job may be released while the bucket is above zero, however long
+// the job is: the bucket then goes into debt, and what is refilled pays that first. So the longest job
+// comes to its turn, and over time no more is released than was refilled. Pure.
+#pragma once
+
+#include <algorithm>
+
+#include "core/base/time.h"
+#include "scheduler/jobs/video_minutes.h"
+
+namespace navtalk {
+
+struct WorkBucket {
+  // What may be saved up while nothing is asked for.
+  static constexpr Duration k_burst = std::chrono::minutes(10);
+
+  double minutes = 0;  // below 0: debt
+  TimePoint at{};      // when it was refilled; the epoch: never
+
+  // At so many video-minutes a minute since the last time, up to `most` video-minutes; a new one for a
+  // second, so that its first job need not wait for the next turn.
+  void refill(double rate, double most, TimePoint now) {
+    const double known_min = now > at ? in_seconds(now - at) / 60 : 0;
+    const double passed_min = at == TimePoint{} ? 1.0 / 60 : known_min;
+    minutes = std::min(minutes + rate * passed_min, most);
+    at = now;
+  }
+  bool may_release() const { return minutes > 0; }
+  void take(VideoMinutes work) { minutes -= work.count(); }
+
+  friend bool operator==(const WorkBucket&, const WorkBucket&) = default;
+};
+
+}  // namespace navtalk

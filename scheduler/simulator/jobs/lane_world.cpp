@@ -1,0 +1,323 @@
+#include "scheduler/simulator/jobs/lane_world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "core/base/check.h"
+#include "core/base/interrupt.h"
+#include "scheduler/forecast/eta_correction.h"
+#include "scheduler/jobs/promises/finish_estimate.h"
+#include "scheduler/jobs/promises/promise_rule.h"
+#include "scheduler/simulator/random.h"
+
+namespace navtalk {
+namespace {
+
+constexpr TimePoint k_simulated_from{std::chrono::hours(24 * 365 * 30)};
+constexpr Duration k_turn = std::chrono::seconds(1);
+constexpr Duration k_due_soon = std::chrono::seconds(5);
+constexpr Duration k_all_again = std::chrono::minutes(10);
+constexpr std::size_t k_outcomes_learnt_from = 200;
+
+}  // namespace
+
+LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulatorOptions& options)
+    : trace_(trace),
+      policy_(policy),
+      options_(options),
+      capacity_{.gpus = static_cast<double>(options.gpus),
+                .rate = options.rate,
+                .utilisation = options.utilisation},
+      free_gpus_(options.gpus) {
+  std::map<std::string, std::size_t> tenants;
+  for (const TracedJob& job : trace) {
+    const auto [found, is_new] = tenants.emplace(job.tenant, lines_.size());
+    if (is_new) {
+      lines_.push_back({.tenant = {job.tenant}, .terms = {.plan = job.plan, .weight = job.weight}});
+    }
+    jobs_.push_back({.tenant = found->second,
+                     .submitted_at = k_simulated_from + job.submitted,
+                     .work = job.work});
+    all_min_ += job.work.count();
+  }
+  queued_.resize(lines_.size());
+  released_.resize(lines_.size());
+  assured_.resize(lines_.size());
+}
+
+JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
+  std::size_t arrived = 0;
+  TimePoint next_turn = k_simulated_from;
+  while ((arrived < jobs_.size() || busy()) && !done_early()) {
+    TimePoint next = TimePoint::max();
+    if (arrived < jobs_.size()) next = jobs_[arrived].submitted_at;
+    if (!ends_.empty()) next = std::min(next, ends_.top().at);
+    const bool turns = policy_ == JobPolicy::shares;
+    if (turns) {
+      // Turns in which nothing could happen are passed over.
+      if (!busy() && next_turn < next) next_turn = next;
+      next = std::min(next, next_turn);
+    }
+    NAVTALK_CHECK(next != TimePoint::max());
+    now_ = next;
+    while (!ends_.empty() && ends_.top().at <= now_) {
+      const std::size_t job = ends_.top().job;
+      ends_.pop();
+      finish(job);
+    }
+    while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
+    if (turns && now_ >= next_turn) {
+      turn();
+      next_turn = now_ + k_turn;
+      throw_if_stopped(stop);
+    }
+    start_jobs();
+  }
+  return result();
+}
+
+// A tenant's first claim is its place in the order.
+bool LaneWorld::done_early() const {
+  return options_.until_all_claimed &&
+         std::all_of(lines_.begin(), lines_.end(),
+                     [](const TenantLine& line) { return line.place.finished > 0; });
+}
+
+void LaneWorld::submit(std::size_t index) {
+  const SimulatedJob& job = jobs_[index];
+  TenantLine& line = lines_[job.tenant];
+  ++waiting_;
+  ++line.queued_jobs;
+  line.queued += job.work;
+  queued_[job.tenant].push_back(index);
+  if (policy_ == JobPolicy::shares) {
+    promise(index);
+  } else {
+    release(job.tenant, false);
+  }
+}
+
+void LaneWorld::release(std::size_t tenant, bool lent) {
+  const std::size_t index = queued_[tenant].front();
+  queued_[tenant].pop_front();
+  released_[tenant].push_back(index);
+  SimulatedJob& job = jobs_[index];
+  job.released_at = now_;
+  job.lent = lent;
+  TenantLine& line = lines_[tenant];
+  --line.queued_jobs;
+  ++line.released_jobs;
+  line.queued = line.queued - job.work;
+  line.released += job.work;
+  if (lent) lent_min_ += job.work.count();
+}
+
+// As LaneTurn does it in a store.
+void LaneWorld::turn() {
+  turned_at_ = now_;
+  divide(lines_, capacity_, now_);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    while (!queued_[i].empty() && lines_[i].bucket.may_release() &&
+           releasable_jobs(lines_[i]) > 0) {
+      lines_[i].bucket.take(jobs_[queued_[i].front()].work);
+      release(i, false);
+    }
+  }
+  lend();
+  change_promises();
+}
+
+void LaneWorld::lend() {
+  const VideoMinutes most = lendable(lines_, capacity_);
+  VirtualTimes times = times_;
+  std::vector<FairPlace> places;
+  for (const TenantLine& line : lines_) places.push_back(line.place);
+  for (VideoMinutes lent; lent < most;) {
+    std::vector<ClaimCandidate> candidates;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (queued_[i].empty() || releasable_jobs(lines_[i]) == 0) continue;
+      candidates.push_back({.job = static_cast<std::int64_t>(i),
+                            .plan = lines_[i].terms.plan,
+                            .weight = lines_[i].terms.weight,
+                            .place = places[i],
+                            .waits_since = now_});
+    }
+    const auto chosen = choose(candidates, times, now_);
+    if (!chosen) break;
+    const auto tenant = static_cast<std::size_t>(candidates[*chosen].job);
+    const VideoMinutes work = jobs_[queued_[tenant].front()].work;
+    places[tenant] = place_after(candidates[*chosen], work, times);
+    release(tenant, true);
+    lent += work;
+  }
+}
+
+// Once a turn, because thousands of jobs ask for it.
+double LaneWorld::assured(std::size_t tenant) {
+  auto& [share, at] = assured_[tenant];
+  if (at != turned_at_ || at == TimePoint{}) {
+    share = assured_share(lines_, tenant, capacity_);
+    at = turned_at_;
+  }
+  return share;
+}
+
+std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinutes ahead,
+                                             std::size_t jobs_ahead) {
+  const bool released = job.released_at != TimePoint{};
+  VideoMinutes work = job.work;
+  if (job.started_at != TimePoint{}) {
+    const VideoMinutes rendered(from_seconds(in_seconds(now_ - job.started_at) * capacity_.rate));
+    work = std::max(work - rendered, VideoMinutes{});
+  }
+  const auto finish = estimate_finish({.ahead = ahead,
+                                       .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
+                                       .work = work,
+                                       .bucket = lines_[job.tenant].bucket.minutes,
+                                       .share = released ? 0 : assured(job.tenant),
+                                       .rate = capacity_.rate,
+                                       .released = released,
+                                       .correction = correction_});
+  return finish ? std::optional(finish->p90) : std::nullopt;
+}
+
+void LaneWorld::promise(std::size_t index) {
+  SimulatedJob& job = jobs_[index];
+  const TenantLine& line = lines_[job.tenant];
+  const auto p90 = estimated(job, line.queued - job.work, queued_[job.tenant].size() - 1);
+  if (!p90) return;
+  job.promised = true;
+  job.first_promise = job.promise = now_ + *p90;
+  due_.emplace(job.promise, index);
+}
+
+// Those that are due soon in every turn, all every ten minutes.
+void LaneWorld::change_promises() {
+  std::vector<std::size_t> due;
+  for (auto one = due_.begin(); one != due_.end() && one->first <= now_ + k_due_soon; ++one)
+    due.push_back(one->second);
+  for (const std::size_t index : due) {
+    const SimulatedJob& job = jobs_[index];
+    if (now_ > job.promise) jobs_[index].slipped = true;  // until now nobody had said so
+    VideoMinutes ahead;
+    std::size_t jobs_ahead = 0;
+    if (job.released_at == TimePoint{}) {
+      for (const std::size_t other : queued_[job.tenant]) {
+        if (other == index) break;
+        ahead += jobs_[other].work;
+        ++jobs_ahead;
+      }
+    }
+    change_promise(index, ahead, jobs_ahead);
+  }
+  if (now_ < all_looked_at_ + k_all_again) return;
+  all_looked_at_ = now_;
+  for (const auto& queue : queued_) {
+    VideoMinutes ahead;
+    std::size_t jobs_ahead = 0;
+    for (const std::size_t index : queue) {
+      change_promise(index, ahead, jobs_ahead++);
+      ahead += jobs_[index].work;
+    }
+  }
+}
+
+void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_t jobs_ahead) {
+  SimulatedJob& job = jobs_[index];
+  if (!job.promised) return;
+  const auto p90 = estimated(job, ahead, jobs_ahead);
+  const auto changed = p90 ? changed_promise(job.promise, now_, now_ + *p90) : std::nullopt;
+  if (!changed) return;
+  due_.erase({job.promise, index});
+  job.promise = *changed;
+  job.changed = true;
+  due_.emplace(job.promise, index);
+}
+
+void LaneWorld::start_jobs() {
+  while (free_gpus_ > 0) {
+    const auto tenant = next_tenant();
+    if (!tenant) return;
+    const std::size_t job = released_[*tenant].front();
+    released_[*tenant].pop_front();
+    start(job);
+  }
+}
+
+std::optional<std::size_t> LaneWorld::next_tenant() const {
+  std::vector<ClaimCandidate> candidates;
+  std::vector<std::size_t> tenants;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (released_[i].empty()) continue;
+    const TenantLine& line = lines_[i];
+    const std::size_t job = released_[i].front();
+    const bool plans = policy_ == JobPolicy::shares;
+    candidates.push_back({.job = static_cast<std::int64_t>(job),
+                          .plan = plans ? line.terms.plan : 0,
+                          .weight = line.terms.weight,
+                          .place = line.place,
+                          .waits_since = plans ? jobs_[job].released_at : now_});
+    tenants.push_back(i);
+  }
+  if (candidates.empty()) return std::nullopt;
+  if (policy_ == JobPolicy::shares || policy_ == JobPolicy::fair)
+    return tenants[*choose(candidates, times_, now_)];
+  const auto first = std::min_element(tenants.begin(), tenants.end(), [&](auto a, auto b) {
+    const bool plans = policy_ == JobPolicy::priority;
+    return std::pair(plans ? -lines_[a].terms.plan : 0, released_[a].front()) <
+           std::pair(plans ? -lines_[b].terms.plan : 0, released_[b].front());
+  });
+  return *first;
+}
+
+void LaneWorld::start(std::size_t index) {
+  SimulatedJob& job = jobs_[index];
+  TenantLine& line = lines_[job.tenant];
+  const bool plans = policy_ == JobPolicy::shares;
+  line.place = place_after(
+      {.plan = plans ? line.terms.plan : 0, .weight = line.terms.weight, .place = line.place},
+      job.work, times_);
+  --waiting_;
+  --free_gpus_;
+  --line.released_jobs;
+  ++line.running_jobs;
+  line.released = line.released - job.work;
+  line.running += job.work;
+  job.started_at = now_;
+  claims_.push_back(line.tenant.text);
+  const Duration took = render_time(index);
+  ends_.push({now_ + took, index});
+  const TimePoint last = jobs_.back().submitted_at;
+  busy_s_ += in_seconds(std::max(std::min(now_ + took, last) - std::min(now_, last), Duration{}));
+}
+
+void LaneWorld::finish(std::size_t index) {
+  SimulatedJob& job = jobs_[index];
+  TenantLine& line = lines_[job.tenant];
+  ++free_gpus_;
+  --line.running_jobs;
+  line.running = line.running - job.work;
+  job.finished_at = now_;
+  if (!job.promised) return;
+  due_.erase({job.promise, index});
+  if (now_ > job.promise) job.slipped = true;
+  known_.push_back({.made_at = job.submitted_at,
+                    .promised = job.first_promise - job.submitted_at,
+                    .actual = now_ - job.submitted_at});
+  const std::size_t kept = std::min(known_.size(), k_outcomes_learnt_from);
+  correction_ = eta_correction(std::span(known_).last(kept));
+}
+
+// The same job takes the same time under every policy.
+Duration LaneWorld::render_time(std::size_t index) const {
+  const SimulatedJob& job = jobs_[index];
+  const auto number = static_cast<std::uint64_t>(in_seconds(job.submitted_at.time_since_epoch()));
+  const double z = normal_quantile(uniform(options_.seed, number, index));
+  const double sigma = options_.rate_sigma;
+  const double factor = std::exp(sigma * z - sigma * sigma / 2);
+  return from_seconds(options_.overhead_s + job.work.count() / options_.rate * factor * 60);
+}
+
+}  // namespace navtalk

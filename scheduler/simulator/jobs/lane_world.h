@@ -1,0 +1,87 @@
+// The simulated batch lane itself: jobs, GPUs and the turns of the division, event by event. Private to
+// simulate().
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "scheduler/jobs/shares/claim_choice.h"
+#include "scheduler/jobs/shares/division.h"
+#include "scheduler/pool/history.h"
+#include "scheduler/simulator/jobs/job_simulator.h"
+
+namespace navtalk {
+
+struct SimulatedJob {
+  std::size_t tenant = 0;  // index of its line
+  TimePoint submitted_at{}, released_at{}, started_at{}, finished_at{};
+  VideoMinutes work{};
+  bool lent = false;
+  // Of the shipped policy:
+  bool promised = false, changed = false, slipped = false;
+  TimePoint first_promise{}, promise{};
+};
+
+class LaneWorld {
+ public:
+  LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulatorOptions& options);
+
+  JobSimulatorResult run(const std::stop_token& stop);
+
+ private:
+  struct End {
+    TimePoint at{};
+    std::size_t job = 0;
+    bool operator>(const End& other) const {
+      return std::tie(at, job) > std::tie(other.at, other.job);
+    }
+  };
+
+  void submit(std::size_t job);
+  void turn();
+  void release(std::size_t tenant, bool lent);
+  void lend();
+  void promise(std::size_t job);
+  void change_promises();
+  void change_promise(std::size_t job, VideoMinutes ahead, std::size_t jobs_ahead);
+  double assured(std::size_t tenant);
+  bool done_early() const;
+  std::optional<Duration> estimated(const SimulatedJob& job, VideoMinutes ahead,
+                                    std::size_t jobs_ahead);
+  void start_jobs();
+  std::optional<std::size_t> next_tenant() const;
+  void start(std::size_t job);
+  void finish(std::size_t job);
+  Duration render_time(std::size_t job) const;
+  bool busy() const { return !ends_.empty() || waiting_ > 0; }
+  JobSimulatorResult result() const;
+
+  const JobTrace& trace_;
+  JobPolicy policy_;
+  const JobSimulatorOptions& options_;
+  BatchCapacity capacity_{};
+
+  TimePoint now_{};
+  std::vector<SimulatedJob> jobs_{};
+  std::vector<TenantLine> lines_{};
+  std::vector<std::deque<std::size_t>> queued_{}, released_{};  // by tenant
+  std::set<std::pair<TimePoint, std::size_t>> due_{};    // promises of jobs that are not finished
+  std::vector<std::pair<double, TimePoint>> assured_{};  // by tenant, with the turn
+  TimePoint turned_at_{}, all_looked_at_{};
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_{};
+  int free_gpus_ = 0;
+  std::size_t waiting_ = 0;  // jobs that have not started
+  VirtualTimes times_{};
+  std::vector<std::string> claims_{};  // tenants in the order of claims
+  double busy_s_ = 0, lent_min_ = 0, all_min_ = 0;
+  std::vector<Promise> known_{};  // promises with an outcome, oldest first
+  double correction_ = 1;
+};
+
+}  // namespace navtalk

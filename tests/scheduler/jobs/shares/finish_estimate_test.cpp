@@ -1,0 +1,128 @@
+// Finish times and the lanes' arithmetic.
+#include "scheduler/jobs/promises/finish_estimate.h"
+
+#include <catch2/catch.hpp>
+
+#include "scheduler/jobs/lanes/batch_fleet.h"
+#include "scheduler/jobs/promises/promise_rule.h"
+
+using namespace navtalk;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr TimePoint k_asked_at{std::chrono::hours(24 * 365)};
+constexpr FinishQuestion k_typical{.ahead = VideoMinutes(100min),
+                                   .jobs_ahead = 50,
+                                   .work = VideoMinutes(2min),
+                                   .share = 5,
+                                   .rate = 0.5};
+
+Duration p90_of(const FinishQuestion& question) {
+  const auto estimate = estimate_finish(question);
+  REQUIRE(estimate);
+  return estimate->p90;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a job is expected when the work ahead has passed at the share, and a GPU has rendered it") {
+  const auto estimate = estimate_finish(k_typical);
+  REQUIRE(estimate);
+  CHECK(estimate->expected == 24min);  // 100 / 5 + 2 / 0.5
+  CHECK(estimate->p90 > estimate->expected);
+  CHECK(estimate->p90 < estimate->expected * 3 / 2);
+}
+
+TEST_CASE("more ahead, less share, a slower GPU, a cold start and broken promises each delay it") {
+  const Duration usual = p90_of(k_typical);
+  FinishQuestion other = k_typical;
+  other.ahead = VideoMinutes(101min);
+  CHECK(p90_of(other) > usual);
+  other = k_typical;
+  other.share = 4.9;
+  CHECK(p90_of(other) > usual);
+  other = k_typical;
+  other.rate = 0.4;
+  CHECK(p90_of(other) > usual);
+  other = k_typical;
+  other.start_wait = 90s;
+  CHECK(p90_of(other) == usual + 90s);
+  other = k_typical;
+  other.correction = 2;
+  const Duration twice = (usual - k_finish_buffer) * 2 + k_finish_buffer;
+  CHECK(std::chrono::abs(p90_of(other) - twice) < 1ms);
+  other = k_typical;
+  other.bucket = 5;
+  CHECK(p90_of(other) < usual);
+  other.bucket = -5;
+  CHECK(p90_of(other) > usual);
+}
+
+TEST_CASE("a released job waits for no share") {
+  FinishQuestion question = k_typical;
+  question.share = 0;
+  CHECK_FALSE(estimate_finish(question));
+  question.released = true;
+  CHECK(p90_of(question) < 7min);
+  question.rate = 0;
+  CHECK_FALSE(estimate_finish(question));
+}
+
+TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
+  FinishQuestion question = k_typical;
+  question.share = 1e-30;
+  question.correction = 4;
+  CHECK(p90_of(question) > 1000h);
+}
+
+TEST_CASE(
+    "a promise changes when it will be missed by more than a moment, and always when it is due") {
+  const TimePoint promised = k_asked_at + 1h;
+  CHECK_FALSE(changed_promise(promised, k_asked_at, promised));
+  CHECK_FALSE(changed_promise(promised, k_asked_at, promised - 30min));
+  CHECK_FALSE(changed_promise(promised, k_asked_at, promised + 29s));
+  CHECK(changed_promise(promised, k_asked_at, promised + 31s) == promised + 31s);
+  CHECK(changed_promise(promised, promised - 2s, promised + 5s) == promised + 30s);
+  CHECK_FALSE(changed_promise(promised, promised - 3s, promised + 5s));
+  CHECK(changed_promise(promised, promised + 1h, promised) == promised + 1h + 30s);
+}
+
+TEST_CASE(
+    "the batch fleet grows when its work lasts for more than two cold starts, and only then") {
+  BatchFleet fleet{.gpus = 4, .most_gpus = 16, .rate = 1, .cold_start = 90s};
+  CHECK(gpus_to_start(fleet) == 0);  // nothing to do
+  fleet.queued = VideoMinutes(12min);
+  CHECK(gpus_to_start(fleet) == 0);  // three minutes
+  fleet.queued = VideoMinutes(13min);
+  CHECK(gpus_to_start(fleet) == 1);
+  fleet.queued = VideoMinutes(91min);  // (91 - 6) / 8.5 = 10
+  CHECK(gpus_to_start(fleet) == 6);
+  fleet.queued = VideoMinutes(10000min);
+  CHECK(gpus_to_start(fleet) == 12);
+  fleet.gpus = 16;
+  CHECK(gpus_to_start(fleet) == 0);
+}
+
+TEST_CASE("from no GPU the first job starts one, and nothing is known of the rate") {
+  CHECK(gpus_to_start({.queued = VideoMinutes(1s), .most_gpus = 4}) == 1);
+  CHECK(gpus_to_start({.queued = VideoMinutes(10h), .gpus = 1, .most_gpus = 4}) == 0);
+  CHECK(gpus_to_start({.queued = VideoMinutes(1s)}) == 0);
+}
+
+TEST_CASE("the lane is as large as keeps it below its utilisation") {
+  CHECK(gpus_for(8, 1, 0.8, true) == 10);
+  CHECK(gpus_for(0, 1, 0.8, true) == 1);
+  CHECK(gpus_for(0, 1, 0.8, false) == 0);
+  CHECK(gpus_for(8, 0, 0.8, true) == 1);
+}
+
+TEST_CASE("the reserve is lent while it is free, and wanted back as users wait") {
+  CHECK(change_of_loan({.reserve = 2, .live_free = 3}) == 2);
+  CHECK(change_of_loan({.reserve = 2, .live_free = 1}) == 1);
+  CHECK(change_of_loan({.reserve = 2, .live_free = 1, .lent = 2}) == 0);
+  CHECK(change_of_loan({.reserve = 2, .live_waiting = 1, .lent = 2}) == -1);
+  CHECK(change_of_loan({.reserve = 2, .live_waiting = 5, .lent = 2}) == -2);
+  CHECK(change_of_loan({.reserve = 1, .live_free = 4, .lent = 2}) == -1);
+}

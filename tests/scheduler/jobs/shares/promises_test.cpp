@@ -1,0 +1,115 @@
+// Promised finish times in the store: estimated, kept, changed with an event, scored; on both databases.
+#include "scheduler/jobs/promises/job_estimates.h"
+#include "tests/scheduler/jobs/job_contract.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Cause k_lane{"gateway", "turn"};
+
+// A store in which one finished job has taught the rate. The clock of events is the wall's, so that
+// the rate is whatever this machine did.
+struct PromisedPool {
+  explicit PromisedPool(const auto& place)
+      : jobs(open_jobs(place)), tenants(StoreBackend::open(place.url())) {}
+
+  void teach() {
+    add_job(jobs, new_job("first"));
+    const Job job = claimed(jobs, jobs.now());
+    jobs.finish(lease_of(job), "{}", jobs.now());
+    tenants.divide(10, k_lane, jobs.now());
+    tenants.divide(10, k_lane, jobs.now());
+  }
+  std::optional<JobEstimate> promise(const Job& job, TimePoint now) {
+    return tenants.promise(std::span(&job.id, 1), now).front();
+  }
+
+  JobStore jobs;
+  TenantStore tenants;
+};
+
+}  // namespace
+
+STORE_TEST("nothing is promised before a job has shown how fast jobs are rendered") {
+  const TestType place;
+  PromisedPool pool(place);
+  CHECK_FALSE(estimate(pool.tenants, {"acme"}, VideoMinutes(1min)));
+  const Job job = pool.jobs.submit(new_job("ada"), k_user, pool.jobs.now()).job;
+  CHECK_FALSE(pool.promise(job, pool.jobs.now()));
+  CHECK_FALSE(pool.tenants.promise_of(job.id));
+}
+
+STORE_TEST("what is submitted later is promised for later, by the work ahead") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  const std::vector<VideoMinutes> works(50, VideoMinutes(10h));
+  const auto estimates = estimate(pool.tenants, {"acme"}, works);
+  REQUIRE(estimates.size() == 50);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    REQUIRE(estimates[i]);
+    CHECK(estimates[i]->position == static_cast<std::int64_t>(i) + 1);
+    CHECK(estimates[i]->expected <= estimates[i]->eta);
+    if (i > 0) CHECK(estimates[i]->eta > estimates[i - 1]->eta);
+  }
+  NewJob one = new_job("ada");
+  one.work = VideoMinutes(10h);
+  std::vector<JobId> ids;
+  for (int i = 0; i < 3; ++i) ids.push_back(pool.jobs.submit(one, k_user, pool.jobs.now()).job.id);
+  const auto promised = pool.tenants.promise(ids, pool.jobs.now());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    REQUIRE(promised[i]);
+    CHECK(promised[i]->position == static_cast<std::int64_t>(i) + 1);
+    CHECK(pool.tenants.promise_of(ids[i])->promised_at == promised[i]->promise);
+  }
+}
+
+STORE_TEST("a promise that is due is changed with an event, and a second turn changes nothing") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  const TimePoint now = pool.jobs.now();
+  const Job job = pool.jobs.submit(new_job("ada"), k_user, now).job;
+  const auto promised = pool.promise(job, now);
+  REQUIRE(promised);
+  const TimePoint due = promised->promise;
+  pool.tenants.divide(0, k_lane, due);
+  const auto changed = pool.tenants.promise_of(job.id);
+  REQUIRE(changed);
+  CHECK(changed->changes == 1);
+  CHECK(changed->first_at == due);
+  CHECK(changed->promised_at >= due + 30s);
+  const auto events = [&] {
+    int count = 0;
+    for (const JobHistory& one : pool.jobs.history(job.id))
+      count += one.event == JobEvent::promise ? 1 : 0;
+    return count;
+  };
+  CHECK(events() == 1);
+  pool.tenants.divide(0, k_lane, due + 1s);
+  CHECK(events() == 1);
+}
+
+STORE_TEST("promises are scored by what was said first, and forgotten with a cancelled job") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  const TimePoint now = pool.jobs.now();
+  std::vector<Job> three;
+  for (int i = 0; i < 3; ++i) {
+    three.push_back(add_job(pool.jobs, new_job("ada")));
+    REQUIRE(pool.promise(three.back(), now));
+  }
+  pool.jobs.finish(lease_of(claimed(pool.jobs, now)), "{}", now);
+  pool.jobs.finish(lease_of(claimed(pool.jobs, now)), "{}", now + 24h);  // too late
+  pool.jobs.cancel(three[2].id, k_user, now);
+  pool.tenants.divide(10, k_lane, now + 24h);
+  const JobPromiseScore score = pool.tenants.promise_score(now);
+  CHECK(score.known == 2);
+  CHECK(score.kept == 1);
+  CHECK_FALSE(pool.tenants.promise_of(three[2].id));
+  CHECK(pool.tenants.division().correction > 1);
+}

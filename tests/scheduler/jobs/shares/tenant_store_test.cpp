@@ -1,0 +1,157 @@
+// Tenants in the store: settings, the division, the order of claims, and promises; on both databases.
+#include "scheduler/jobs/shares/tenant_store.h"
+
+#include "scheduler/jobs/promises/job_estimates.h"
+#include "tests/core/expect_error.h"
+#include "tests/scheduler/jobs/job_contract.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+using test::expect_error;
+
+namespace {
+
+const Cause k_divider{"gateway", "turn"};
+
+TenantStore open_tenants(const auto& place, TenantTermsTable fixed = {}) {
+  return TenantStore(StoreBackend::open(place.url()), std::move(fixed));
+}
+
+std::vector<Job> submit_for(JobStore& jobs, const std::string& tenant, int count, Duration work) {
+  std::vector<NewJob> all(static_cast<std::size_t>(count), new_job("ada"));
+  for (NewJob& job : all) {
+    job.spec.tenant = {tenant};
+    job.work = VideoMinutes(work);
+  }
+  std::vector<Job> made;
+  for (const Submission& one : jobs.submit(std::span(all), k_user, jobs.now()))
+    made.push_back(one.job);
+  return made;
+}
+
+double released_of(JobStore& jobs, const std::string& tenant) {
+  const auto totals = jobs.totals({tenant});
+  const auto found = totals.find(JobState::released);
+  return found == totals.end() ? 0 : found->second.work.count();
+}
+
+// Turns of the division, one a second.
+TimePoint divided(TenantStore& tenants, TimePoint from, int turns, double gpus = 10) {
+  for (int i = 0; i < turns; ++i) tenants.divide(gpus, k_divider, from += 1s);
+  return from;
+}
+
+}  // namespace
+
+STORE_TEST("a tenant's terms are kept, those of the file stand above them") {
+  const TestType place;
+  TenantStore tenants = open_tenants(place);
+  CHECK(tenants.terms_of({"acme"}) == TenantTerms{});
+  const TenantTerms terms{
+      .plan = 2, .weight = 1.5, .max_rate = 3, .max_queued = VideoMinutes(90min), .max_running = 4};
+  tenants.set({"acme"}, terms);
+  TenantStore others = open_tenants(place, {{{"theirs"}, {.plan = 7}}});
+  CHECK(others.terms_of({"acme"}) == terms);
+  CHECK(others.table().size() == 2);
+  CHECK(others.terms_of({"theirs"}).plan == 7);
+  expect_error(Code::invalid, {"theirs", "[[tenant]]"}, [&] { others.set({"theirs"}, terms); });
+  expect_error(Code::invalid, {"not a valid tenant name"}, [&] { tenants.set({"a b"}, terms); });
+  expect_error(Code::invalid, {"weight 0"}, [&] { tenants.set({"acme"}, {.weight = 0}); });
+  expect_error(Code::invalid, {"plan -1"}, [&] { tenants.set({"acme"}, {.plan = -1}); });
+  CHECK(tenants.terms_of({"acme"}) == terms);
+}
+
+STORE_TEST("a full queue is told before more is submitted") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  tenants.set({"acme"}, {.max_queued = VideoMinutes(5min)});
+  submit_for(jobs, "acme", 2, 2min);
+  tenants.check_queue({"acme"}, VideoMinutes(1min));
+  tenants.check_queue({"other"}, VideoMinutes(1000h));
+  expect_error(Code::no_capacity, {"acme", "4.0", "5.0"},
+               [&] { tenants.check_queue({"acme"}, VideoMinutes(2min)); });
+}
+
+STORE_TEST("the division releases each tenant's share, and a small one's jobs at once") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  submit_for(jobs, "flood", 400, 1min);
+  submit_for(jobs, "small", 1, 1min);
+  const TimePoint now = divided(tenants, jobs.now(), 3);
+  CHECK(released_of(jobs, "small") == 1);
+  divided(tenants, now, 57);
+  // Of 8 video-minutes a minute, half of which go into the small tenant's bucket, and what is lent.
+  CHECK(released_of(jobs, "flood") >= 3);
+  CHECK(released_of(jobs, "flood") <= 10);
+  const Division division = tenants.division();
+  REQUIRE(division.lines.size() == 2);
+  CHECK(division.lines[0].share + division.lines[1].share <= 8 + 1e-9);
+  CHECK(division.lines[0].queued_jobs + division.lines[0].released_jobs == 400);
+}
+
+STORE_TEST("a job that is longer than any budget comes to its turn, and its tenant pays the debt") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  submit_for(jobs, "long", 2, 10h);
+  submit_for(jobs, "other", 200, 1min);
+  divided(tenants, jobs.now(), 60);
+  CHECK(released_of(jobs, "long") == 600);
+  const Division division = tenants.division();
+  CHECK(division.lines[0].bucket.minutes < -500);
+}
+
+STORE_TEST("claims take turns between tenants, and keep their bounds on running jobs") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  submit_for(jobs, "flood", 20, 1min);
+  for (const char* const tenant : {"b", "c"}) submit_for(jobs, tenant, 2, 1min);
+  tenants.set({"b"}, {.max_running = 1});
+  for (const char* const tenant : {"flood", "b", "c"})
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  std::map<std::string, int> claims;
+  for (int i = 0; i < 6; ++i) {
+    const auto job = jobs.claim("w", by_shares(), jobs.now());
+    REQUIRE(job);
+    ++claims[job->spec.tenant.text];
+  }
+  CHECK(claims == std::map<std::string, int>{{"flood", 3}, {"b", 1}, {"c", 2}});
+}
+
+STORE_TEST("a higher plan is claimed first, also where only the file says so") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  submit_for(jobs, "a", 3, 1min);
+  submit_for(jobs, "gold", 3, 1min);
+  for (const char* const tenant : {"a", "gold"})
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  const ClaimOrder order = by_shares({{{"gold"}, {.plan = 1}}});
+  for (const char* const expected : {"gold", "gold", "gold", "a"}) {
+    const auto job = jobs.claim("w", order, jobs.now());
+    REQUIRE(job);
+    CHECK(job->spec.tenant.text == expected);
+  }
+}
+
+STORE_TEST("jobs are counted by tenant and state through every change") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  const auto made = submit_for(jobs, "acme", 4, 2min);
+  jobs.cancel(made[3].id, k_user, jobs.now());
+  jobs.release({"acme"}, VideoMinutes(4min), 10, k_user, jobs.now());
+  const Job running = claimed(jobs, jobs.now());
+  Division division = tenants.division();
+  const TenantLine& line = division.line_of({"acme"}, {});
+  CHECK(line.queued_jobs == 1);
+  CHECK(line.released_jobs == 1);
+  CHECK(line.running_jobs == 1);
+  CHECK(line.queued.count() + line.released.count() + line.running.count() == 6);
+  jobs.finish(lease_of(running), "{}", jobs.now());
+  division = tenants.division();
+  CHECK(division.line_of({"acme"}, {}).running_jobs == 0);
+}
