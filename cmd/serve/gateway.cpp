@@ -6,6 +6,7 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/bundle/library.h"
+#include "cmd/artifacts/model_store.h"
 #include "cmd/config/rules.h"
 #include "cmd/defaults.h"
 #include "cmd/pool/parts.h"
@@ -49,8 +50,11 @@ std::vector<std::string> worker_environment(const Config& config) {
   const auto variable = [](const char* name, const std::filesystem::path& path) {
     return std::string(name) + "=" + (path.empty() ? "" : std::filesystem::absolute(path).native());
   };
-  return {variable("NAVTALK_MODELS_PATH", config.models.path),
-          variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+  std::vector<std::string> variables = {variable("NAVTALK_MODELS_PATH", config.models.path),
+                                        variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+  if (!config.models.source.empty())
+    variables.push_back("NAVTALK_MODELS_SOURCE=" + config.models.source);
+  return variables;
 }
 
 LocalProviderOptions local_options(const Context& context, PoolStore& store,
@@ -58,6 +62,7 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
   return {.program = std::filesystem::read_symlink("/proc/self/exe"),
           .arguments = worker_arguments(context),
           .environment = worker_environment(context.config),
+          .secrets = store_credentials(),
           .devices = local_devices(context.config),
           .slots = context.config.local.slots_per_device,
           .host = host_name(),
