@@ -60,6 +60,19 @@ std::filesystem::path fetched_folder(ArtifactKind kind, const std::string& name,
   return context.fetched->add(key, std::move(fetched.folder));
 }
 
+std::map<std::string, std::string> pod_variables(const Config& config) {
+  std::string sources;
+  for (const std::string& source : model_sources(config)) {
+    if (source.starts_with("https://")) sources += (sources.empty() ? "" : " ") + source;
+  }
+  if (sources.empty()) return {};
+  std::map<std::string, std::string> variables = {{"NAVTALK_MODELS_SOURCE", sources}};
+  std::error_code none;
+  if (!config.models.path.empty() && !std::filesystem::exists(config.models.path, none))
+    variables["NAVTALK_MODELS_PATH"] = config.models.path.filename();
+  return variables;
+}
+
 std::vector<std::string> store_credentials() {
   std::vector<std::string> variables;
   for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}) {

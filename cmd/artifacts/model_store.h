@@ -40,4 +40,9 @@ std::filesystem::path fetched_folder(ArtifactKind kind, const std::string& name,
 // NAME=value for a process of ours that uses the same store: what is withdrawn from the environment.
 std::vector<std::string> store_credentials();
 
+// The variables with which a pod uses the same store. Others may read them in clear, so that they name
+// the sources on the web alone, which need no credentials; and models.path where it is a name in the
+// store and not a folder of this machine.
+std::map<std::string, std::string> pod_variables(const Config& config);
+
 }  // namespace navtalk::cmd
