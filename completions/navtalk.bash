@@ -133,6 +133,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job run --csv")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -210,6 +214,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk serve --drain-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -314,6 +322,14 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk avatar show --preview")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar pull --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar push --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -561,7 +577,19 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk model pull --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model push --name")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model push --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer" | "navtalk job" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -665,6 +693,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk infer --source")
+      :
+      return
+      ;;
     "navtalk job run --csv")
       _navtalk_paths -f
       return
@@ -742,6 +774,10 @@ _navtalk() {
       return
       ;;
     "navtalk serve --drain-s")
+      :
+      return
+      ;;
+    "navtalk serve --source")
       :
       return
       ;;
@@ -847,6 +883,14 @@ _navtalk() {
       ;;
     "navtalk avatar show --preview")
       _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar pull --source")
+      :
+      return
+      ;;
+    "navtalk avatar push --source")
+      :
       return
       ;;
     "navtalk pool status --every")
@@ -1093,6 +1137,18 @@ _navtalk() {
       _navtalk_words 'auto fp32 bf16 fp16'
       return
       ;;
+    "navtalk model pull --source")
+      :
+      return
+      ;;
+    "navtalk model push --name")
+      :
+      return
+      ;;
+    "navtalk model push --source")
+      :
+      return
+      ;;
   esac
   case $command in
     "navtalk")
@@ -1104,7 +1160,7 @@ _navtalk() {
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1146,7 +1202,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1155,7 +1211,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'list prepare show'
+        _navtalk_words 'list prepare show pull push'
       fi
       ;;
     "navtalk avatar list")
@@ -1175,6 +1231,20 @@ _navtalk() {
     "navtalk avatar show")
       if [[ $current == -* ]]; then
         _navtalk_words '--preview --force --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_avatars
+      fi
+      ;;
+    "navtalk avatar pull")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk avatar push")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_avatars
       fi
@@ -1337,7 +1407,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'check verify'
+        _navtalk_words 'check verify pull push'
       fi
       ;;
     "navtalk model check")
@@ -1350,6 +1420,20 @@ _navtalk() {
     "navtalk model verify")
       if [[ $current == -* ]]; then
         _navtalk_words '--device --precision --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_paths -d
+      fi
+      ;;
+    "navtalk model pull")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk model push")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--name --source --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi

@@ -1,8 +1,8 @@
 # fish completion for navtalk, made by `navtalk completions fish`: do not edit.
 
 function __navtalk_at
-    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision
+    set -l commands 'infer' 'job' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'avatar pull' 'avatar push' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'bench' 'bench image' 'bench pipeline' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'model pull' 'model push' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --precision --threads --batch --sharpen --source --csv --folder --output-dir --format --state --avatar --voice --models --device --precision --threads --batch --state --only --limit --after --state --listen --admin-listen --drain-s --source --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --fps --voice --models --preview --source --source --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --size --batch --time --device --models --device --precision --batch --threads --time --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision --source --name --source
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -66,6 +66,7 @@ complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 f
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at infer' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
 complete -c navtalk -n '__navtalk_at job' -a run -d 'Render the videos of a list here, and go on where a run ended'
 complete -c navtalk -n '__navtalk_at job' -a list -d 'List jobs in the order of their submission'
 complete -c navtalk -n '__navtalk_at job' -a status -d 'Count jobs and video-minutes in each state, or show one job'
@@ -93,6 +94,7 @@ complete -c navtalk -n '__navtalk_at serve' -l listen -x -d 'Address to listen o
 complete -c navtalk -n '__navtalk_at serve' -l worker -d 'Run the worker of one GPU'
 complete -c navtalk -n '__navtalk_at serve' -l admin-listen -x -d 'Another address, for /v1/pool and /metrics alone (gateway)'
 complete -c navtalk -n '__navtalk_at serve' -l drain-s -x -d 'How long sessions may continue after SIGTERM'
+complete -c navtalk -n '__navtalk_at serve' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
 complete -c navtalk -n '__navtalk_at serve' -l slots -x -d 'Sessions at once (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l device -x -d 'cpu, cuda or cuda:N (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets (worker)'
@@ -106,6 +108,8 @@ complete -c navtalk -n '__navtalk_at serve' -l first-contact-s -x -d 'How long t
 complete -c navtalk -n '__navtalk_at avatar' -a list -d 'List the avatars in a folder'
 complete -c navtalk -n '__navtalk_at avatar' -a prepare -d 'Make an avatar from a video or pictures'
 complete -c navtalk -n '__navtalk_at avatar' -a show -d 'Describe an avatar and check that its files are complete'
+complete -c navtalk -n '__navtalk_at avatar' -a pull -d 'Fetch an avatar from a model store into the cache'
+complete -c navtalk -n '__navtalk_at avatar' -a push -d 'Copy an avatar to a model store, under its id'
 complete -c navtalk -n '__navtalk_at avatar list' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l video -r -F -d 'Video of one person who looks at the camera'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l image -r -F -d 'A picture; the avatar has one frame'
@@ -128,6 +132,10 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l force -d 'Replace an exi
 complete -c navtalk -n '__navtalk_at avatar show' -l preview -r -F -d 'PNG to write: a frame with the face\'s box, what is replaced, and its seam'
 complete -c navtalk -n '__navtalk_at avatar show' -l force -d 'Replace an existing file'
 complete -c navtalk -n '__navtalk_at avatar show' -x -a '(__navtalk_first avatar list; __fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at avatar pull' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
+complete -c navtalk -n '__navtalk_at avatar pull' -x
+complete -c navtalk -n '__navtalk_at avatar push' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
+complete -c navtalk -n '__navtalk_at avatar push' -x -a '(__navtalk_first avatar list; __fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at pool' -a status -d 'Show every GPU of the pool, and the totals'
 complete -c navtalk -n '__navtalk_at pool' -a scale -d 'Run one tick of the scaler, for cron and systemd'
 complete -c navtalk -n '__navtalk_at pool' -a add -d 'Register a worker that runs elsewhere'
@@ -225,12 +233,19 @@ complete -c navtalk -n '__navtalk_at bench serve' -l message-ms -x -d 'Length of
 complete -c navtalk -n '__navtalk_at bench serve' -l relay -x -d 'Sessions through a gateway to a stand-in worker, to measure the gateway alone'
 complete -c navtalk -n '__navtalk_at model' -a check -d 'Check that a checkpoint folder is complete and fits'
 complete -c navtalk -n '__navtalk_at model' -a verify -d 'Compare every stage with the results of the Python reference'
+complete -c navtalk -n '__navtalk_at model' -a pull -d 'Fetch a model from a model store into the cache'
+complete -c navtalk -n '__navtalk_at model' -a push -d 'Copy a model to a model store'
 complete -c navtalk -n '__navtalk_at model check' -l no-hash -d 'Do not read the weights: no SHA-256 sums, no check for values that are not finite'
 complete -c navtalk -n '__navtalk_at model check' -l tensors -d 'List every tensor with its dtype and shape'
 complete -c navtalk -n '__navtalk_at model check' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at model verify' -l device -x -d 'Where the nets run: cpu, cuda or cuda:N'
 complete -c navtalk -n '__navtalk_at model verify' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets'
 complete -c navtalk -n '__navtalk_at model verify' -x -a '(__fish_complete_directories)'
+complete -c navtalk -n '__navtalk_at model pull' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
+complete -c navtalk -n '__navtalk_at model pull' -x
+complete -c navtalk -n '__navtalk_at model push' -l name -x -d 'Its name in the store; default: the folder\'s name'
+complete -c navtalk -n '__navtalk_at model push' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
+complete -c navtalk -n '__navtalk_at model push' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at fix-filenames' -l dry-run -d 'Change nothing; show what would be done'
 complete -c navtalk -n '__navtalk_at fix-filenames' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at config' -a check -d 'Check a configuration file and report every fault'
