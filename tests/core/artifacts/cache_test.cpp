@@ -115,6 +115,7 @@ TEST_CASE("a version that lost a file, or was left unfinished, is put together a
   CHECK(again.downloaded_bytes == 0);
   CHECK(content(version / "w.bin") == content(folder / "m/w.bin"));
   CHECK_FALSE(fs::exists(version.native() + ".unfinished"));
+  CHECK_FALSE(fs::exists(version / "left"));
 }
 
 TEST_CASE(
