@@ -282,7 +282,7 @@ class Rendering(Store):
         manifest = "/avatars/guest/manifest.json"
         objects[manifest] = objects[manifest].replace(b'"name": "ada"', b'"name": "guest"')
         server = self.server(objects)
-        command = ["infer", "--avatar", "guest", "--text", "Hi", "--models", "/nowhere/demo", "--output", "hi.mp4"]
+        command = ["infer", "--avatar", "guest", "--text", "Hi", "--models", "/nowhere/demo", "--fps", "5", "--output", "hi.mp4"]
         self.assertIn("guest", self.failed(4, *command))
         self.navtalk(*command, "--source", server.url)
         self.assertGreater((self.folder / "hi.mp4").stat().st_size, 1000)
