@@ -6,6 +6,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "cmd/artifacts/model_store.h"
 #include "cmd/commands.h"
 #include "cmd/config/rules.h"
 #include "cmd/context.h"
@@ -24,8 +25,7 @@ namespace navtalk::cmd {
 namespace {
 
 // Variables that hold secrets: environment_value() alone knows them once the program runs.
-constexpr const char* k_secrets[] = {"NAVTALK_OPERATOR_KEY", "NAVTALK_WORKER_TOKEN",
-                                     "NAVTALK_API_KEY", "RUNPOD_API_KEY"};
+constexpr const char* k_secrets[] = {"NAVTALK_API_KEY", "NAVTALK_OPERATOR_KEY", "NAVTALK_SIGNING_SECRET", "NAVTALK_WORKER_TOKEN", "RUNPOD_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
 
 struct Globals {
   std::optional<std::filesystem::path> config_file;
@@ -148,6 +148,7 @@ int run(int argc, char** argv) {
       .json = has_flag(argc, argv, "--json"),
       .colour = wants_colour(STDERR_FILENO, has_flag(argc, argv, "--no-color"))};
   Context context{.out = Output(STDOUT_FILENO), .json = style.json, .stop = signals.token()};
+  context.fetched = std::make_shared<FetchedArtifacts>();
   context.on_hangup = [&signals](std::function<void()> callback) {
     signals.on_hangup(std::move(callback));
   };

@@ -18,6 +18,8 @@ void add_commands(Commands& commands) {
   add_avatar_list(commands);
   add_avatar_prepare(commands);
   add_avatar_show(commands);
+  add_avatar_pull(commands);
+  add_avatar_push(commands);
   add_pool_status(commands);
   add_pool_scale(commands);
   add_pool_add(commands);
@@ -43,6 +45,8 @@ void add_commands(Commands& commands) {
   add_bench_serve(commands);
   add_model_check(commands);
   add_model_verify(commands);
+  add_model_pull(commands);
+  add_model_push(commands);
   add_fix_filenames(commands);
   add_config_check(commands);
   add_config_show(commands);

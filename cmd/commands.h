@@ -32,6 +32,8 @@ namespace navtalk::cmd {
 
 void add_avatar_list(Commands& commands);
 void add_avatar_prepare(Commands& commands);
+void add_avatar_pull(Commands& commands);
+void add_avatar_push(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
 void add_bench_pipeline(Commands& commands);
@@ -57,6 +59,8 @@ void add_key_create(Commands& commands);
 void add_key_list(Commands& commands);
 void add_key_revoke(Commands& commands);
 void add_model_check(Commands& commands);
+void add_model_pull(Commands& commands);
+void add_model_push(Commands& commands);
 void add_model_verify(Commands& commands);
 void add_serve(Commands& commands);
 void add_voices(Commands& commands);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -15,6 +16,8 @@
 
 namespace navtalk::cmd {
 
+class FetchedArtifacts;
+
 struct Context {
   Output out;                      // standard output: results only; messages go to the log
   bool json = false;               // print one JSON object instead of text
@@ -23,6 +26,8 @@ struct Context {
   ConfigReading config_reading{};  // the same with its origins
   std::optional<std::filesystem::path> config_option{};  // --config
   std::function<ConfigReading()> reread_config{};        // as it was read at the start
+  // What this process has fetched from model stores: cmd/artifacts/model_store.h.
+  std::shared_ptr<FetchedArtifacts> fetched{};
   std::stop_token stop{};  // Ctrl-C and SIGTERM: see core/base/interrupt.h
   std::function<void(std::function<void()>)> on_hangup{};  // SignalStop::on_hangup()
   Progress progress{};  // a bar on a terminal, lines in a pipe, or JSON: --progress

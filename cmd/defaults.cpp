@@ -3,6 +3,8 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/bundle/library.h"
+#include "cmd/artifacts/model_store.h"
+#include "core/artifacts/manifest.h"
 #include "core/base/error.h"
 #include "core/files/data_directory.h"
 #include "core/log/log.h"
@@ -10,9 +12,15 @@
 namespace navtalk::cmd {
 
 std::filesystem::path models_directory(const std::filesystem::path& flag, const Context& context) {
-  if (!flag.empty()) return flag;
-  if (!context.config.models.path.empty()) return context.config.models.path;
-  return data_directory() / "demo/models";
+  const std::filesystem::path& named = flag.empty() ? context.config.models.path : flag;
+  if (named.empty()) return data_directory() / "demo/models";
+  std::error_code none;
+  if (!has_model_sources(context) || std::filesystem::exists(named, none)) return named;
+  const std::filesystem::path tidy = (named / "").lexically_normal().parent_path();
+  const std::string name = tidy.filename();
+  // Whoever reads the folder says that it is not there.
+  if (!valid_artifact_name(name)) return named;
+  return fetched_folder(ArtifactKind::model, name, context, context.progress);
 }
 
 std::filesystem::path avatars_directory(const Context& context) {
@@ -34,7 +42,13 @@ std::vector<std::filesystem::path> avatar_libraries(const Context& context) {
 
 std::filesystem::path avatar_directory(const std::string& name, const Context& context) {
   if (!valid_avatar_id(name)) return find_avatar(name, {});
-  std::filesystem::path found = find_avatar(name, avatar_libraries(context));
+  std::filesystem::path found;
+  try {
+    found = find_avatar(name, avatar_libraries(context));
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found || !has_model_sources(context)) throw;
+    found = fetched_folder(ArtifactKind::avatar, name, context, context.progress);
+  }
   const std::filesystem::path here = std::filesystem::path(name) / k_info_file;
   std::error_code none;
   if (std::filesystem::exists(here, none) &&

@@ -9,6 +9,8 @@
 
 namespace navtalk::cmd {
 
+// A folder that is not there is fetched by its last name where the configuration names a model store, and
+// so is an avatar's id below. Errors of fetch_artifact().
 std::filesystem::path models_directory(const std::filesystem::path& flag, const Context& context);
 std::filesystem::path avatars_directory(const Context& context);
 // Where an avatar's id is looked for, in order: the configured folder, then the demo's.

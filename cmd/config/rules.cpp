@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cmd/artifacts/model_store.h"
 #include "core/base/error.h"
 #include "core/config/keys.h"
 #include "core/text/printable.h"
@@ -95,6 +96,16 @@ void look_at_devices(const ConfigReading& reading, std::vector<std::string>& fou
   }
 }
 
+void look_at_models(const ConfigReading& reading, std::vector<std::string>& found) {
+  for (const std::string& source : model_sources(reading.config)) {
+    try {
+      open_source(source, source_options());
+    } catch (const Error& error) {
+      found.push_back(where(reading, "models.source") + ": " + error.message());
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions(const ConfigReading& reading) {
@@ -102,6 +113,7 @@ std::vector<std::string> contradictions(const ConfigReading& reading) {
   look_at_cloud(reading, found);
   look_at_numbers(reading, found);
   look_at_devices(reading, found);
+  look_at_models(reading, found);
   return found;
 }
 

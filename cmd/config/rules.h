@@ -1,5 +1,5 @@
 // What one key of the configuration cannot tell: values that contradict each other, or name what
-// is not there, or have an effect that is easily overlooked. Pure.
+// is not there, or have an effect that is easily overlooked. Reads no files.
 #pragma once
 
 #include <string>

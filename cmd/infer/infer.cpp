@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cmd/artifacts/commands.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
 #include "cmd/frame_rate_option.h"
@@ -157,10 +158,12 @@ void add_infer(Commands& commands) {
                                 "  navtalk infer --audio a.wav b.wav --output-dir videos\n"
                                 "  record | navtalk infer --audio - -o - | play\n",
                     .action = [options](Context& context) {
+                      use_sources(options->sources, context);
                       check_infer_options(*options, context);
                       return render_module().infer(*options, context);
                     }});
   add_infer_options(command, *options);
+  add_source_option(command, options->sources);
 }
 
 }  // namespace navtalk::cmd

@@ -21,6 +21,7 @@ struct InferOptions {
   std::vector<std::filesystem::path> audio;  // "-": standard input
   std::filesystem::path text_file, output, output_directory, frames, models;
   std::filesystem::path avatar_directory;  // what `avatar` names, once it is known
+  std::vector<std::string> sources;        // model stores; empty: those of the configuration
   int threads = 0, batch = 0, kbit_per_s = 0;
   std::optional<FrameRate> fps;  // nullopt: the avatar's
   std::optional<double> crf, duration_s;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cmd/artifacts/model_store.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "runpod/runpod_provider.h"
@@ -45,6 +46,7 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   options.volume_id = cloud.volume;
   if (!cloud.volume.empty()) options.volume_path = cloud.volume_path;
   options.image = cloud.image;
+  options.env = pod_variables(config);
   options.creates = has_cloud(config);
   options.allow_unknown_price = cloud.allow_unknown_price;
   options.disk_gb = cloud.disk_gb;

@@ -6,6 +6,7 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/bundle/library.h"
+#include "cmd/artifacts/model_store.h"
 #include "cmd/config/rules.h"
 #include "cmd/defaults.h"
 #include "cmd/pool/parts.h"
@@ -49,26 +50,35 @@ std::vector<std::string> worker_environment(const Config& config) {
   const auto variable = [](const char* name, const std::filesystem::path& path) {
     return std::string(name) + "=" + (path.empty() ? "" : std::filesystem::absolute(path).native());
   };
-  return {variable("NAVTALK_MODELS_PATH", config.models.path),
-          variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+  std::vector<std::string> variables = {variable("NAVTALK_MODELS_PATH", config.models.path),
+                                        variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
+  if (!config.models.source.empty())
+    variables.push_back("NAVTALK_MODELS_SOURCE=" + config.models.source);
+  return variables;
 }
 
 LocalProviderOptions local_options(const Context& context, PoolStore& store,
                                    const WorkerTokens& tokens, const std::string& owner) {
-  return {.program = std::filesystem::read_symlink("/proc/self/exe"),
-          .arguments = worker_arguments(context),
-          .environment = worker_environment(context.config),
-          .devices = local_devices(context.config),
-          .slots = context.config.local.slots_per_device,
-          .host = host_name(),
-          .tokens = tokens,
-          .on_crash = [&store, owner](const std::string& name, const std::string& how) {
-            try {
-              fail_crashed_worker(store, name, how, owner);
-            } catch (const Error& error) {
-              log::warn("a crash could not be recorded", {{"error", error.what()}});
-            }
-          }};
+  LocalProviderOptions options = {
+      .program = std::filesystem::read_symlink("/proc/self/exe"),
+      .arguments = worker_arguments(context),
+      .environment = worker_environment(context.config),
+      .secrets = store_credentials(),
+      .devices = local_devices(context.config),
+      .slots = context.config.local.slots_per_device,
+      .host = host_name(),
+      .tokens = tokens,
+      .on_crash = [&store, owner](const std::string& name, const std::string& how) {
+        try {
+          fail_crashed_worker(store, name, how, owner);
+        } catch (const Error& error) {
+          log::warn("a crash could not be recorded", {{"error", error.what()}});
+        }
+      }};
+  // A worker fetches its model before it tells its address.
+  if (has_model_sources(context))
+    options.address_timeout = std::chrono::seconds(context.config.local.start_timeout_s);
+  return options;
 }
 
 struct OperatorKey {

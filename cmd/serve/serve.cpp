@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cmd/artifacts/commands.h"
 #include "cmd/commands.h"
 
 namespace navtalk::cmd {
 namespace {
 
 int serve(const ServeOptions& options, Context& context) {
+  use_sources(options.sources, context);
   return options.worker ? serve_worker(options, context) : serve_gateway(options, context);
 }
 
@@ -89,6 +91,7 @@ void add_serve(Commands& commands) {
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str()
       ->type_name("SECONDS");
+  add_source_option(command, options->sources);
   add_worker_options(command, worker, *options);
 }
 

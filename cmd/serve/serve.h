@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cmd/context.h"
 
@@ -17,6 +18,7 @@ struct ServeOptions {
   double gateway_silence_s = 0, first_contact_s = 900, drain_s = 5;
   std::string device = "cpu", precision = "auto", avatar, name;
   std::filesystem::path models, token_file;
+  std::vector<std::string> sources;  // model stores; empty: those of the configuration
 };
 
 int serve_gateway(const ServeOptions& options, Context& context);

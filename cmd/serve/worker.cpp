@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "avatars/bundle/library.h"
+#include "cmd/artifacts/model_store.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/render_module.h"
@@ -16,6 +17,9 @@
 
 namespace navtalk::cmd {
 namespace {
+
+using AvatarFetcher =
+    std::function<std::filesystem::path(const std::string& id, const Progress& progress)>;
 
 constexpr const char* k_listen = "127.0.0.1:0";
 
@@ -49,6 +53,14 @@ void leave_pod(const std::stop_token& stop) {
 // start that somebody waits for. The demo's avatar goes with the demo's models.
 bool demo_models(const ServeOptions& options, const Context& context) {
   return options.models.empty() && context.config.models.path.empty();
+}
+
+// Empty: no model store is configured.
+AvatarFetcher avatar_fetcher(const Context& context) {
+  if (!has_model_sources(context)) return {};
+  return [&context](const std::string& id, const Progress& progress) {
+    return fetched_folder(ArtifactKind::avatar, id, context, progress);
+  };
 }
 
 // Whoever started this process reads from here where it listens. A gateway that was killed
@@ -93,6 +105,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
        .job_renderer = job_renderer(options, context)},
       render_module().render_engine({.models = models_directory(options.models, context),
                                      .avatars = avatar_libraries(context),
+                                     .fetch_avatar = avatar_fetcher(context),
                                      .device = options.device,
                                      .precision = options.precision,
                                      .threads = options.threads,

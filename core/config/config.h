@@ -31,6 +31,8 @@ struct TenantConfig {
 struct Config {
   struct {
     std::filesystem::path path;  // MuseTalk's checkpoint folder; empty: the demo model
+    std::string source;          // of what is not here: several are separated by blanks
+    double cache_bytes = 100e9;  // of what was fetched; 0: no bound
   } models;
   struct {
     std::filesystem::path path;  // where avatars are looked for by id; empty: the demo avatars

@@ -345,6 +345,22 @@ const std::vector<ConfigKey>& config_keys() {
            "MuseTalk's checkpoint folder, as the Python project downloads it (models/ there).\n"
            "Empty: the demo model of navtalk.",
        .member = [](Config& config) -> ConfigMember { return &config.models.path; }},
+      {.section = "models",
+       .name = "source",
+       .meaning = "Where models and avatars are fetched from that are not on this machine: "
+                  "s3://BUCKET/PREFIX,\n"
+                  "https://HOST/PATH or a folder; several, separated by blanks, are asked in this "
+                  "order. models.path\n"
+                  "then may be a name in the store. Empty: nothing is fetched.",
+       .member = [](Config& config) -> ConfigMember { return &config.models.source; }},
+      {.section = "models",
+       .name = "cache_bytes",
+       .meaning =
+           "Maximum size of what was fetched, in the cache directory, in bytes. What was not "
+           "used for the\n"
+           "longest time goes first. 0: no limit.",
+       .member = [](Config& config) -> ConfigMember { return &config.models.cache_bytes; },
+       .most = 1e15},
       {.section = "avatars",
        .name = "path",
        .meaning = "The folder in which avatars are looked up by id. Empty: the demo avatars.",

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +20,23 @@
 
 namespace navtalk {
 
+struct HttpAnswer {
+  int status = 0;
+  std::multimap<std::string, std::string> headers{};  // names in lower case
+  std::string body{};
+
+  // The first header of that (lower-case) name.
+  std::optional<std::string> header(std::string_view name) const;
+};
+
+// Who asks Amazon's S3, or a service like it. The secret signs the request (Signature Version 4) and
+// is never sent.
+struct AwsIdentity {
+  std::string access_key{}, secret_key{};
+  std::string session_token{};  // empty: the keys are lasting ones
+  std::string region{};
+};
+
 struct HttpRequest {
   std::string method = "GET";
   std::string url{};
@@ -26,15 +45,17 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};  // of the whole exchange
   std::size_t max_answer = 16 << 20;          // bytes; a longer answer is a fault
-};
-
-struct HttpAnswer {
-  int status = 0;
-  std::multimap<std::string, std::string> headers{};  // names in lower case
-  std::string body{};
-
-  // The first header of that (lower-case) name.
-  std::optional<std::string> header(std::string_view name) const;
+  // A fault `timeout` when no byte moves for so long; 0: only `timeout` counts, which may be 0 here.
+  std::chrono::seconds stall_timeout{0};
+  // Takes the body of an answer 200 to 299 in pieces, in their order, instead of HttpAnswer::body,
+  // however long it is. `head` is the answer without its body. False ends the exchange with a fault.
+  std::function<bool(const HttpAnswer& head, std::string_view bytes)> on_body{};
+  // A file whose content is sent as the body, instead of `body`. Error{not_found}, Error{invalid}
+  // from send() when it cannot be opened.
+  std::filesystem::path body_file{};
+  // Signs the request for S3. `body_sha256`: of the body, in lower-case hexadecimal digits.
+  std::optional<AwsIdentity> aws{};
+  std::string body_sha256{};
 };
 
 // No answer, or not all of it. `sent`: the server may have acted on the request. A shortage is this

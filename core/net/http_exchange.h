@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/cptr.h"
+#include "core/base/unique_fd.h"
 #include "core/net/http_client.h"
 
 namespace navtalk {
@@ -17,7 +18,7 @@ void initialise_curl();
 
 class HttpExchange {
  public:
-  // Error{invalid} for an invalid URL, or a header with a line break.
+  // Error{invalid} for an invalid URL, or a header with a line break; errors of the body's file.
   explicit HttpExchange(HttpRequest request);
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
@@ -37,15 +38,20 @@ class HttpExchange {
  private:
   static std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* self);
   static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
+  static std::size_t on_read(char* bytes, std::size_t, std::size_t size, void* self);
   static int on_connected(void* self, char*, char*, int, int);
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
   bool is_own_shortage(CURLcode code) const;
   HttpFault::Kind kind_of(CURLcode code) const;
   bool refused() const;
+  void prepare_body(CURL* curl);
+  void sign(CURL* curl);
   std::string reason(CURLcode code) const;
 
   HttpRequest request_;
   std::string authority_;
+  UniqueFd body_file_;
+  curl_off_t body_file_bytes_ = 0;
   CURL* curl_ = nullptr;  // since prepare()
   CPtr<curl_slist, curl_slist_free_all> headers_{};
   std::array<char, CURL_ERROR_SIZE> details_{};

@@ -60,6 +60,7 @@ std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
 
 struct LoadedBundle {
   std::shared_ptr<const Bundle> bundle;
+  std::filesystem::path directory;
   std::uint64_t memory = 0;  // bytes
 };
 
@@ -114,15 +115,16 @@ class Renderer {
   }
 
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
-    const std::shared_ptr<const Bundle> avatar = loaded(id).value().bundle;
+    const LoadedBundle bundle = loaded(id).value();
+    const std::shared_ptr<const Bundle>& avatar = bundle.bundle;
     const AvatarInfo& info = avatar->info();
-    Clip clip(directory_of(id) / k_frames_file, info.width, info.height);
+    Clip clip(bundle.directory / k_frames_file, info.width, info.height);
     return rendered_avatar(
         std::make_shared<LivePictures>(avatar, std::move(clip), request.width, request.kbit_per_s));
   }
 
  private:
-  fs::path directory_of(const std::string& id) const {
+  fs::path directory_of(const std::string& id, const Progress& progress) const {
     if (!valid_avatar_id(id)) {
       throw Error(Code::usage, "'" + printable_start(id, 64) +
                                    "' is not a valid avatar id: " + std::string(k_avatar_id_rule));
@@ -130,6 +132,7 @@ class Renderer {
     for (const fs::path& library : options_.avatars) {
       if (fs::is_directory(library / id)) return library / id;
     }
+    if (options_.fetch_avatar) return options_.fetch_avatar(id, progress);
     throw Error(Code::not_found, "this worker has no avatar " + id);
   }
 
@@ -141,14 +144,14 @@ class Renderer {
   }
 
   LoadedBundle open(const std::string& id, const Progress& progress) const {
-    const fs::path directory = directory_of(id);
+    const fs::path directory = directory_of(id, progress);
     Bundle avatar =
         as_fault(Code::invalid, [&] { return Bundle::open(directory, options_.limits); });
     return as_fault(Code::failed, [&] {
       const auto latents = latents_.with([](const auto& known) { return known; });
       avatar.ensure_latents(latents.value(), LatentCache::of_user(), progress);
       const std::uint64_t memory = memory_of(avatar.info(), directory);
-      return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), memory};
+      return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), directory, memory};
     });
   }
 

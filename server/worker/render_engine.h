@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/media/limits.h"
 #include "server/worker/engine.h"
 
@@ -14,6 +16,10 @@ namespace navtalk::server {
 struct RenderEngineOptions {
   std::filesystem::path models;                // MuseTalk's checkpoint folder
   std::vector<std::filesystem::path> avatars;  // folders that hold avatars by id, in order
+  // Brings an avatar that none of the folders has, and returns its folder; empty: there is no other
+  // place. Error{not_found}, or Error{failed} when it cannot be had now. On the loader's thread.
+  std::function<std::filesystem::path(const std::string& id, const Progress& progress)>
+      fetch_avatar{};
   std::string device = "cpu";
   std::string precision = "auto";
   int threads = 0;       // 0: every core

@@ -91,6 +91,8 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
   }
   command.environment.insert(command.environment.end(), options_.environment.begin(),
                              options_.environment.end());
+  command.environment.insert(command.environment.end(), options_.secrets.begin(),
+                             options_.secrets.end());
   command.environment.push_back(std::string(k_started_by) + "=" + options_.owner);
   const std::string token = options_.tokens.of_worker(gpu.name);
   if (!token.empty()) command.environment.push_back(std::string(k_token) + token);

@@ -24,6 +24,7 @@ struct LocalProviderOptions {
   // NAME=value, added to the environment of this process. Unlike the arguments above, a difference in
   // these makes a worker outdated.
   std::vector<std::string> environment{};
+  std::vector<std::string> secrets{};  // the same, compared with nothing
   std::vector<std::string> devices = {"cpu"};
   int slots = 1;          // of each new worker
   std::string host;       // rows of other hosts are not ours

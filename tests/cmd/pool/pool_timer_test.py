@@ -56,6 +56,19 @@ class Ticks(unittest.TestCase):
         self.pool.script("/pods/" + row["provider_id"], {"removed": True})
         self.ticks_until("another pod", lambda: self.idle() and self.pool.rows()[0]["id"] != row["id"])
 
+    def test_a_pod_gets_the_model_store_on_the_web_and_no_credentials(self):
+        self.pool.environment.update(
+            NAVTALK_MODELS_SOURCE="s3://models/a https://models.example.com/a /srv/store",
+            NAVTALK_MODELS_PATH="/nowhere/musetalk",
+            AWS_ACCESS_KEY_ID="hidden",
+            AWS_SECRET_ACCESS_KEY="hidden",
+        )
+        self.serving_pod()
+        given = self.pool.pods()[0]["order"]["env"]
+        self.assertEqual(given["NAVTALK_MODELS_SOURCE"], "https://models.example.com/a")
+        self.assertEqual(given["NAVTALK_MODELS_PATH"], "musetalk")
+        self.assertNotIn("hidden", json.dumps(self.pool.pods()))
+
     def test_missed_probes_of_several_ticks_count_together(self):
         gpu = self.pool.json("pool", "add", "--url", "http://127.0.0.1:1")["id"]
         row = lambda: next(row for row in self.pool.rows() if row["id"] == gpu)

@@ -1,0 +1,33 @@
+// A source on a web server, or a bucket of S3, which is a web server that wants its requests signed
+// and takes uploads. Private to core/artifacts.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/artifacts/source.h"
+#include "core/net/http_client.h"
+
+namespace navtalk {
+
+struct HttpSourceOptions {
+  std::string name;  // for messages
+  std::string url;   // keys are put behind it and a slash
+  bool s3 = false;
+  std::optional<AwsIdentity> identity{};
+  std::chrono::seconds stall_timeout{20};
+};
+std::unique_ptr<ArtifactSource> http_source(HttpSourceOptions options);
+
+// What an answer's status says of a request for bytes: done for 200 and 206.
+Transfer judge_status(const HttpAnswer& answer);
+// Where the bytes of an answer 206 begin, and how many the whole has: of "bytes 5-9/10". nullopt when
+// the header says neither.
+struct ContentRange {
+  std::uint64_t first = 0, whole = 0;
+};
+std::optional<ContentRange> parse_content_range(std::string_view header);
+
+}  // namespace navtalk

@@ -1,0 +1,34 @@
+// Copies a model or an avatar to a source, where others can fetch it. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/artifacts/manifest.h"
+#include "core/artifacts/source.h"
+#include "core/base/progress.h"
+
+namespace navtalk {
+
+// Reads all files, which are named relative to the folder. Error{invalid} for a name that a store
+// cannot have, or an empty file; Error{not_found}.
+ArtifactManifest describe_artifact(ArtifactKind kind, const std::string& name,
+                                   const std::filesystem::path& folder,
+                                   const std::vector<std::filesystem::path>& files,
+                                   const Progress& progress, const std::stop_token& stop);
+
+struct PushResult {
+  ArtifactManifest manifest{};
+  std::uint64_t uploaded_bytes = 0;  // the rest was there
+};
+
+// First the content that the source lacks, then the manifest that names it: who fetches meanwhile gets
+// the old version or the new one. Error{failed} with what the source answered.
+PushResult push_artifact(ArtifactManifest manifest, const std::filesystem::path& folder,
+                         ArtifactSource& source, const Progress& progress,
+                         const std::stop_token& stop);
+
+}  // namespace navtalk

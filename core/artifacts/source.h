@@ -1,0 +1,65 @@
+// Where models and avatars come from: a folder, a web server or a bucket of S3, all with the same
+// layout (docs/model-store.md). A source tries once what it is asked for; whoever asks decides what
+// to try again (retry.h). One thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "core/artifacts/partial_blob.h"
+
+namespace navtalk {
+
+// What became of one try.
+struct Transfer {
+  enum class Outcome {
+    done,
+    missing,  // the source does not have it
+    again,    // it may succeed later: cut, slow, out of order, overloaded
+    refused,  // it will not: not allowed, not as it must be
+  } outcome = Outcome::done;
+  std::string why{};  // unless done; names the source, never a secret
+  std::optional<std::chrono::seconds> retry_after{};  // as the server asked, with `again`
+};
+
+class ArtifactSource {
+ public:
+  virtual ~ArtifactSource() = default;
+
+  virtual const std::string& name() const = 0;  // for messages: "s3://bucket/prefix"
+  // The content of a small file; longer than `longest` bytes is refused.
+  virtual Transfer read(const std::string& key, std::size_t longest, std::string& text,
+                        const std::stop_token& stop) = 0;
+  // Appends what the blob lacks; drops what it has where the source sends all of it anew. `done` says
+  // that all bytes were sent, not that they are right.
+  virtual Transfer fetch(const std::string& key, PartialBlob& blob,
+                         const std::stop_token& stop) = 0;
+  // Whether it has a file of this name and size: `missing` when not.
+  virtual Transfer find(const std::string& key, std::uint64_t bytes,
+                        const std::stop_token& stop) = 0;
+  // Copies a file to the source, where it appears complete or not at all.
+  virtual Transfer put_file(const std::string& key, const std::filesystem::path& file,
+                            const std::string& sha256, const std::stop_token& stop) = 0;
+  virtual Transfer put_text(const std::string& key, const std::string& text,
+                            const std::stop_token& stop) = 0;
+};
+
+struct SourceOptions {
+  std::chrono::seconds stall_timeout{20};  // without a byte
+  // The variables that S3 needs (AWS_ACCESS_KEY_ID and the like); empty for one that is not set.
+  std::function<std::string(const char* name)> variable{};
+};
+
+// "s3://BUCKET/PREFIX", "https://HOST/PATH", or a folder. http only on this machine's own addresses: a
+// manifest is believed. Error{invalid} for anything else.
+std::unique_ptr<ArtifactSource> open_source(const std::string& source,
+                                            const SourceOptions& options);
+
+}  // namespace navtalk
