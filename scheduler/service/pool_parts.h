@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct PoolOptions {
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
   WorkerTokens worker_tokens{};
   ScalingLimits limits{};
+  std::shared_ptr<const Timetable> timetable{};  // none: `limits` always
   Budgets budgets{};
   int cloud_slots = 1;
   Duration consistency_window = std::chrono::seconds(90);  // see ReconcilerOptions
