@@ -26,6 +26,9 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};  // of the whole exchange
   std::size_t max_answer = 16 << 20;          // bytes; a longer answer is a fault
+  // Connects to addresses of the public internet alone (core/net/public_address.h), whatever a name
+  // resolves to, and through no proxy of the environment.
+  bool only_public = false;
 };
 
 struct HttpAnswer {
