@@ -7,9 +7,12 @@
 
 #include "core/base/error.h"
 #include "core/config/keys.h"
+#include "core/net/url.h"
 #include "core/text/printable.h"
+#include "core/text/suggest.h"
 #include "gpu/device/device.h"
 #include "runpod/candidates.h"
+#include "scheduler/service/event_webhook.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -92,6 +95,23 @@ void look_at_schedules(const ConfigReading& reading, std::vector<std::string>& f
   }
 }
 
+void look_at_webhook(const ConfigReading& reading, std::vector<std::string>& found) {
+  const auto& webhook = reading.config.webhook;
+  const std::vector<std::string>& known = webhook_types();
+  for (const std::string& type : webhook.events) {
+    if (std::find(known.begin(), known.end(), type) != known.end()) continue;
+    found.push_back(fmt::format("{} names '{}', which is not a type of event{}",
+                                where(reading, "webhook.events"), printable(type),
+                                did_you_mean(type, known)));
+  }
+  if (webhook.url.empty()) return;
+  try {
+    parse_http_url(webhook.url);
+  } catch (const Error& error) {
+    found.push_back(where(reading, "webhook.url") + ": " + error.message());
+  }
+}
+
 void look_at_devices(const ConfigReading& reading, std::vector<std::string>& found) {
   const std::vector<std::string>& devices = reading.config.local.devices;
   if (devices == std::vector<std::string>{"none"}) return;
@@ -120,6 +140,7 @@ std::vector<std::string> contradictions(const ConfigReading& reading) {
   look_at_cloud(reading, found);
   look_at_numbers(reading, found);
   look_at_schedules(reading, found);
+  look_at_webhook(reading, found);
   look_at_devices(reading, found);
   return found;
 }

@@ -117,6 +117,12 @@ struct Config {
     int resume_s = 30;
   } server;
   struct {
+    std::string url;  // empty: none
+    std::filesystem::path secret_file;
+    std::vector<std::string> events;  // empty: all
+    bool allow_private = false;
+  } webhook;
+  struct {
     int max_megapixels = 25;  // of one picture or video frame
     int max_duration_s = 3600;
   } media;

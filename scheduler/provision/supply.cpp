@@ -5,6 +5,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/pool/faults/outage.h"
+#include "scheduler/pool/notices.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/backoff.h"
 #include "scheduler/provision/blocked_by.h"
@@ -230,7 +231,9 @@ std::optional<CreationPause> creation_pause(PoolStore& store) {
 }
 
 void pause_creation(PoolStore& store, Duration length, const std::string& why) {
+  const bool known = creation_pause(store).has_value();
   k_creation_pause.write(store, {store.now() + length, why});
+  if (!known) store.record(Cause{"cloud", std::string(notice::k_creation_paused) + why});
 }
 
 }  // namespace navtalk

@@ -1,6 +1,9 @@
 #include "scheduler/service/pool_config.h"
 
+#include "core/base/error.h"
 #include "core/config/keys.h"
+#include "core/files/secret_file.h"
+#include "core/net/url.h"
 #include "core/process/identity.h"
 
 namespace navtalk {
@@ -100,6 +103,25 @@ std::shared_ptr<const Timetable> timetable(const ConfigReading& reading) {
                                            std::move(maintenance));
 }
 
+std::optional<EventWebhookOptions> webhook_options(const Config& config,
+                                                   const PoolIdentity& identity) {
+  const auto& webhook = config.webhook;
+  if (webhook.url.empty()) return std::nullopt;
+  EventWebhookOptions options{
+      .target = {.url = webhook.url,
+                 .secret =
+                     read_secret({.name = "webhook's secret", .variable = "NAVTALK_SIGNING_SECRET"},
+                                 webhook.secret_file),
+                 .allow_private = webhook.allow_private},
+      .types = webhook.events,
+      .identity = identity};
+  if (options.target.secret.empty()) {
+    throw Error(Code::invalid, "webhook.url needs a secret: set webhook.secret_file");
+  }
+  parse_http_url(webhook.url);
+  return options;
+}
+
 Budgets budgets(const Config& config) {
   return {.usd_per_day = config.pool.budget_usd_per_day,
           .usd_per_month = config.pool.budget_usd_per_month};
@@ -141,6 +163,7 @@ PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& ident
           .limits = scaling_limits(reading),
           .timetable = timetable(reading),
           .budgets = budgets(config),
+          .webhook = webhook_options(config, identity),
           .cloud_slots = config.runpod.slots,
           .consistency_window = seconds(config.runpod.settle_s),
           .lease = seconds(config.pool.lease_s)};
