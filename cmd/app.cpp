@@ -24,8 +24,8 @@ namespace navtalk::cmd {
 namespace {
 
 // Variables that hold secrets: environment_value() alone knows them once the program runs.
-constexpr const char* k_secrets[] = {"NAVTALK_OPERATOR_KEY", "NAVTALK_WORKER_TOKEN",
-                                     "RUNPOD_API_KEY"};
+constexpr const char* k_secrets[] = {"NAVTALK_OPERATOR_KEY", "NAVTALK_SIGNING_SECRET",
+                                     "NAVTALK_WORKER_TOKEN", "RUNPOD_API_KEY"};
 
 struct Globals {
   std::optional<std::filesystem::path> config_file;
