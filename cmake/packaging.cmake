@@ -60,6 +60,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${NAVTALK_TORCH_RPATH})
 # The face finder's cascades; speech for `infer --text`, which runs espeak-ng as a process.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS opencv-data)
+# The time zones of schedules.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "opencv-data, tzdata")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS espeak-ng)
 include(CPack)

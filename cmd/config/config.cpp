@@ -2,11 +2,13 @@
 #include "core/config/config.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cmd/commands.h"
 #include "cmd/config/rules.h"
 #include "core/base/error.h"
+#include "core/config/blocks.h"
 #include "core/config/keys.h"
 #include "core/text/printable.h"
 
@@ -49,13 +51,6 @@ nlohmann::ordered_json as_json(const ConfigValue& value) {
   return std::visit([](const auto& plain) { return nlohmann::ordered_json(plain); }, value);
 }
 
-nlohmann::ordered_json as_json(const TenantConfig& tenant) {
-  return {{"name", tenant.name},
-          {"plan", tenant.plan},
-          {"weight", tenant.weight},
-          {"max_sessions", tenant.max_sessions}};
-}
-
 nlohmann::ordered_json as_json(const ConfigReading& reading) {
   auto keys = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < config_keys().size(); ++i) {
@@ -67,10 +62,16 @@ nlohmann::ordered_json as_json(const ConfigReading& reading) {
   nlohmann::ordered_json object;
   if (reading.file) put_path(object, "file", *reading.file);
   object["keys"] = keys;
-  object["tenants"] = nlohmann::ordered_json::array();
-  for (const TenantConfig& tenant : reading.config.tenants) {
-    object["tenants"].push_back(as_json(tenant));
-  }
+  const std::map<std::string, std::string> lists = {
+      {"tenant", "tenants"}, {"pool.schedule", "schedules"}, {"pool.maintenance", "maintenance"}};
+  for (const auto& [title, list] : lists) object[list] = nlohmann::ordered_json::array();
+  each_block(reading.config, [&](const std::string& title, const std::vector<BlockKey>& block) {
+    nlohmann::ordered_json shown;
+    for (const BlockKey& key : block) {
+      shown[key.name] = key.is_set ? as_json(read_member(key.member)) : nlohmann::ordered_json();
+    }
+    object[lists.at(title)].push_back(std::move(shown));
+  });
   return object;
 }
 
@@ -88,11 +89,14 @@ int show(Context& context) {
     context.out.print("{} = {}  # {}\n", key.name, toml_value(config_value(reading.config, key)),
                       printable(reading.origins[i]));
   }
-  for (const TenantConfig& tenant : reading.config.tenants) {
-    context.out.print("\n[[tenant]]\nname = {}\nplan = {}\nweight = {}\nmax_sessions = {}\n",
-                      toml_string(tenant.name), tenant.plan, toml_value(tenant.weight),
-                      tenant.max_sessions);
-  }
+  each_block(reading.config, [&](const std::string& title, const std::vector<BlockKey>& block) {
+    context.out.print("\n[[{}]]\n", title);
+    for (const BlockKey& key : block) {
+      if (key.is_set) {
+        context.out.print("{} = {}\n", key.name, toml_value(read_member(key.member)));
+      }
+    }
+  });
   return 0;
 }
 

@@ -8,9 +8,12 @@
 #include "cmd/artifacts/model_store.h"
 #include "core/base/error.h"
 #include "core/config/keys.h"
+#include "core/net/url.h"
 #include "core/text/printable.h"
+#include "core/text/suggest.h"
 #include "gpu/device/device.h"
 #include "runpod/candidates.h"
+#include "scheduler/service/event_webhook.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -75,6 +78,41 @@ void look_at_numbers(const ConfigReading& reading, std::vector<std::string>& fou
                   where(reading, "pool.free_running_gpu"), pool.free_running_gpu));
 }
 
+// The entry's own numbers, or those of [pool] where it has none.
+void look_at_schedules(const ConfigReading& reading, std::vector<std::string>& found) {
+  const auto& pool = reading.config.pool;
+  const bool is_set = origin_of(reading, "pool.free_running_gpu") != "default";
+  for (const ScheduleConfig& entry : reading.config.schedules) {
+    const auto usual = [](int own, int other) { return own >= 0 ? own : other; };
+    const int least = usual(entry.min_running_gpu, pool.min_running_gpu);
+    const int most = usual(entry.free_running_gpu, pool.free_running_gpu);
+    const std::string& policy = entry.policy.empty() ? pool.policy : entry.policy;
+    const bool ceiling = policy == "static" || is_set || entry.free_running_gpu >= 0;
+    if (!ceiling || least <= most) continue;
+    found.push_back(
+        fmt::format("[[pool.schedule]] '{}': min_running_gpu = {} keeps more slots free "
+                    "than free_running_gpu = {} lets stay: raise that one",
+                    printable(entry.name), least, most));
+  }
+}
+
+void look_at_webhook(const ConfigReading& reading, std::vector<std::string>& found) {
+  const auto& webhook = reading.config.webhook;
+  const std::vector<std::string>& known = webhook_types();
+  for (const std::string& type : webhook.events) {
+    if (std::find(known.begin(), known.end(), type) != known.end()) continue;
+    found.push_back(fmt::format("{} names '{}', which is not a type of event{}",
+                                where(reading, "webhook.events"), printable(type),
+                                did_you_mean(type, known)));
+  }
+  if (webhook.url.empty()) return;
+  try {
+    parse_http_url(webhook.url);
+  } catch (const Error& error) {
+    found.push_back(where(reading, "webhook.url") + ": " + error.message());
+  }
+}
+
 void look_at_devices(const ConfigReading& reading, std::vector<std::string>& found) {
   const std::vector<std::string>& devices = reading.config.local.devices;
   if (devices == std::vector<std::string>{"none"}) return;
@@ -112,6 +150,8 @@ std::vector<std::string> contradictions(const ConfigReading& reading) {
   std::vector<std::string> found;
   look_at_cloud(reading, found);
   look_at_numbers(reading, found);
+  look_at_schedules(reading, found);
+  look_at_webhook(reading, found);
   look_at_devices(reading, found);
   look_at_models(reading, found);
   return found;

@@ -11,6 +11,7 @@
 #include "core/base/interrupt.h"
 #include "core/base/sleep.h"
 #include "core/text/printable.h"
+#include "core/text/rfc3339.h"
 #include "scheduler/service/pool_report.h"
 
 namespace navtalk::cmd {
@@ -83,6 +84,13 @@ void print(const PoolReport& report, Context& context) {
   } else {
     context.out.print("scaler: no tick within the last hour\n");
   }
+  const auto tell = [&](const char* what, const ActiveEntry& entry) {
+    using std::chrono::system_clock;
+    context.out.print("{}: '{}' until {}\n", what, printable(entry.name),
+                      rfc3339(std::chrono::time_point_cast<system_clock::duration>(entry.until)));
+  };
+  if (totals.timetable.schedule) tell("schedule", *totals.timetable.schedule);
+  for (const ActiveEntry& entry : totals.timetable.maintenance) tell("maintenance", entry);
   if (totals.stale) {
     context.out.print(
         "warning: the scaler has stopped ticking, so this may be out of date; "

@@ -85,7 +85,7 @@ void Reload::apply_all() {
   log::set_level(read.log.level);
   const auto tls = changes.tls;
   gateway_.apply(std::move(changes));
-  int differences = take_over(read) + take_over_tenants(read);
+  int differences = take_over(read) + take_over_blocks(read);
   if (operator_key != operator_key_) {
     operator_key_ = operator_key;
     tell_change("the operator key", k_now);
@@ -109,7 +109,7 @@ int Reload::take_over(const Config& read) {
   return differences;
 }
 
-int Reload::take_over_tenants(const Config& read) {
+int Reload::take_over_blocks(const Config& read) {
   int differences = 0;
   const auto tell = [&](const std::string& name) {
     tell_change("[[tenant]] " + name, k_now);
@@ -123,6 +123,14 @@ int Reload::take_over_tenants(const Config& read) {
     if (find_tenant(read, tenant.name) == nullptr) tell(tenant.name);
   }
   running_.tenants = read.tenants;
+  if (read.schedules != running_.schedules) {
+    tell_change("[[pool.schedule]]", k_restart);
+    ++differences;
+  }
+  if (read.maintenance != running_.maintenance) {
+    tell_change("[[pool.maintenance]]", k_restart);
+    ++differences;
+  }
   return differences;
 }
 

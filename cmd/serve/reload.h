@@ -33,7 +33,7 @@ class Reload {
   void apply_all();
   // Logs what differs, and takes over what takes effect. The number of differences.
   int take_over(const Config& read);
-  int take_over_tenants(const Config& read);
+  int take_over_blocks(const Config& read);
 
   Sources sources_;
   Config running_;

@@ -26,6 +26,30 @@ struct TenantConfig {
   friend bool operator==(const TenantConfig&, const TenantConfig&) = default;
 };
 
+// Values that hold at some times instead of those of [pool].
+struct ScheduleConfig {
+  std::string name;
+  std::string time_zone = "UTC";
+  std::string start, end;  // core/calendar/cron_times.h
+  // Below 0, empty: as in [pool].
+  int min_running_gpu = -1, free_running_gpu = -1, max_gpus = -1;
+  std::string policy;
+
+  friend bool operator==(const ScheduleConfig&, const ScheduleConfig&) = default;
+};
+
+// When GPUs take no sessions.
+struct MaintenanceConfig {
+  std::string name;
+  std::string time_zone = "UTC";
+  std::string start, end;              // core/calendar/cron_times.h
+  int drain_ahead_min = 30;            // before the start
+  std::vector<std::string> providers;  // empty: all, or local ones where hosts are named
+  std::vector<std::string> hosts;      // of local GPUs; empty: all
+
+  friend bool operator==(const MaintenanceConfig&, const MaintenanceConfig&) = default;
+};
+
 // A new member here gets its row in the table of table.cpp; reading, `config show`, the
 // example file and the tests of the manual follow from that row.
 struct Config {
@@ -102,6 +126,12 @@ struct Config {
     std::filesystem::path folder;  // empty: jobs in the state directory
     int max_upload_mb = 100;
   } jobs;
+    struct {
+    std::string url;  // empty: none
+    std::filesystem::path secret_file;
+    std::vector<std::string> events;  // empty: all
+    bool allow_private = false;
+  } webhook;
   struct {
     int max_megapixels = 25;  // of one picture or video frame
     int max_duration_s = 3600;
@@ -110,7 +140,10 @@ struct Config {
     std::string level = "warn";   // trace, debug, info, warn, error, off
     std::string format = "auto";  // auto (text on a terminal, JSON otherwise), text, json
   } log;
-  std::vector<TenantConfig> tenants;  // [[tenant]], names are unique
+  // Lists of blocks; names are unique in each.
+  std::vector<TenantConfig> tenants;           // [[tenant]]
+  std::vector<ScheduleConfig> schedules;       // [[pool.schedule]]; the first one under way holds
+  std::vector<MaintenanceConfig> maintenance;  // [[pool.maintenance]]
 };
 
 // A configuration and where each value of it comes from.

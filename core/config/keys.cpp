@@ -93,7 +93,21 @@ std::string example_config() {
       "# max_queued_minutes and max_running_jobs bound offline rendering: 0 is no bound.\n"
       "# [[tenant]]\n# name = \"acme\"\n# plan = 0\n# weight = 1.0\n# max_sessions = 0\n"
       "# max_waiting = 10\n# max_connections = 0\n# max_messages_per_s = 0.0\n"
-      "# max_job_rate = 0.0\n# max_queued_minutes = 0.0\n# max_running_jobs = 0\n";
+      "# max_job_rate = 0.0\n# max_queued_minutes = 0.0\n# max_running_jobs = 0\n"
+      "\n# Other limits of the pool at some times, one such block each; the first one under way "
+      "holds.\n"
+      "# start, end: as in crontab(5), minute hour day month weekday, in the time zone. Keys that "
+      "are\n"
+      "# left out stay as they are in [pool].\n"
+      "# [[pool.schedule]]\n# name = \"office hours\"\n# time_zone = \"Europe/Berlin\"\n"
+      "# start = \"0 8 * * mon-fri\"\n# end = \"0 18 * * mon-fri\"\n# min_running_gpu = 4\n"
+      "# free_running_gpu = 8\n# max_gpus = 16\n# policy = \"static\"\n"
+      "\n# When GPUs take no sessions. They are drained that long before the start, and return at "
+      "the end.\n"
+      "# providers: local, external, runpod; empty: all. hosts: local GPUs of those hosts alone.\n"
+      "# [[pool.maintenance]]\n# name = \"updates\"\n# time_zone = \"Europe/Berlin\"\n"
+      "# start = \"0 3 * * sun\"\n# end = \"0 5 * * sun\"\n# drain_ahead_min = 30\n"
+      "# providers = [\"local\"]\n# hosts = []\n";
   return text;
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/overload.h"
+#include "core/config/blocks.h"
 #include "core/config/keys.h"
 #include "core/text/printable.h"
 #include "core/text/suggest.h"
@@ -81,7 +81,7 @@ class FileReader {
 
  private:
   void read_section(const toml::key& section, const toml::node& node) {
-    if (section.str() == "tenant") return read_tenants(section, node);
+    if (section.str() == "tenant") return read_blocks(section, node, reading_.config.tenants);
     const std::vector<std::string> known = sections();
     if (std::find(known.begin(), known.end(), section.str()) == known.end()) {
       return fault(section.source().begin,
@@ -97,6 +97,13 @@ class FileReader {
   }
 
   void read_key(std::string_view section, const toml::key& name, const toml::node& value) {
+    Config& config = reading_.config;
+    if (section == "pool" && name.str() == "schedule") {
+      return read_blocks(name, value, config.schedules);
+    }
+    if (section == "pool" && name.str() == "maintenance") {
+      return read_blocks(name, value, config.maintenance);
+    }
     const std::optional<std::size_t> index = find_key(section, name.str());
     if (!index) {
       return fault(name.source().begin, "unknown key '" + printable(name.str()) + "' in [" +
@@ -156,62 +163,74 @@ class FileReader {
     return list;
   }
 
-  // [[tenant]]: a list of blocks, each with a name of its own.
-  void read_tenants(const toml::key& section, const toml::node& node) {
+  // [[tenant]], [[pool.schedule]], ...: a list of blocks, each with a name of its own.
+  template <class Block>
+  void read_blocks(const toml::key& section, const toml::node& node, std::vector<Block>& blocks) {
+    const std::string title = "[[" + block_title(Block{}) + "]]";
     if (!node.is_array_of_tables()) {
-      return fault(section.source().begin,
-                   "'tenant' is a list of blocks: write [[tenant]] above each");
+      return fault(section.source().begin, "'" + std::string(section.str()) +
+                                               "' is a list of blocks: write " + title +
+                                               " above each");
     }
-    for (const toml::node& block : *node.as_array()) {
-      TenantConfig tenant;
-      for (const auto& [name, value] : *block.as_table()) read_tenant_key(tenant, name, value);
-      const auto same = [&](const TenantConfig& other) { return other.name == tenant.name; };
-      auto& tenants = reading_.config.tenants;
-      if (tenant.name.empty()) {
-        fault(block.source().begin, "a [[tenant]] needs a name");
-      } else if (std::any_of(tenants.begin(), tenants.end(), same)) {
-        fault(block.source().begin, "there are two tenants named '" + printable(tenant.name) + "'");
+    for (const toml::node& table : *node.as_array()) {
+      Block block;
+      const std::size_t faults = faults_.size();
+      for (const auto& [name, value] : *table.as_table()) {
+        read_block_key(block_title(block), block_keys(block), name, value);
+      }
+      const auto same = [&](const Block& other) { return other.name == block.name; };
+      const std::string shown = title + " '" + printable(block.name) + "'";
+      const auto& at = table.source().begin;
+      if (block.name.empty()) {
+        fault(at, "a " + title + " needs a name");
+      } else if (std::any_of(blocks.begin(), blocks.end(), same)) {
+        fault(at, "there are two " + title + " named '" + printable(block.name) + "'");
+      } else if (const auto wrong = block_fault(block); wrong && faults_.size() == faults) {
+        fault(at, shown + ": " + *wrong);
       } else {
-        tenants.push_back(tenant);
+        blocks.push_back(block);
       }
     }
   }
 
-  void read_tenant_key(TenantConfig& tenant, const toml::key& name, const toml::node& value) {
-    struct Row {
-      ConfigMember member;
-      double least, most;
-    };
-    const std::map<std::string, Row> rows = {
-        {"name", {&tenant.name, 0, 0}},
-        {"plan", {&tenant.plan, 0, 1000}},
-        {"weight", {&tenant.weight, 0.001, 1000}},
-        {"max_sessions", {&tenant.max_sessions, 0, 1e6}},
-        {"max_waiting", {&tenant.max_waiting, 0, 1e6}},
-        {"max_connections", {&tenant.max_connections, 0, 1e6}},
-        {"max_messages_per_s", {&tenant.max_messages_per_s, 0, 1e6}},
-        {"max_job_rate", {&tenant.max_job_rate, 0, 1e9}},
-        {"max_queued_minutes", {&tenant.max_queued_minutes, 0, 1e9}},
-        {"max_running_jobs", {&tenant.max_running_jobs, 0, 1e6}}};
-    const auto row = rows.find(std::string(name.str()));
-    if (row == rows.end()) {
+  void read_block_key(const std::string& title, const std::vector<BlockKey>& keys,
+                      const toml::key& name, const toml::node& value) {
+    const auto key = std::find_if(keys.begin(), keys.end(),
+                                  [&](const BlockKey& one) { return one.name == name.str(); });
+    if (key == keys.end()) {
       std::vector<std::string> known;
-      for (const auto& [key, ignored] : rows) known.push_back(key);
-      return fault(name.source().begin, "unknown key '" + printable(name.str()) +
-                                            "' in [[tenant]]" + did_you_mean(name.str(), known));
+      for (const BlockKey& one : keys) known.push_back(one.name);
+      return fault(name.source().begin, "unknown key '" + printable(name.str()) + "' in [[" +
+                                            title + "]]" + did_you_mean(name.str(), known));
     }
-    const std::string full = "tenant." + row->first;
-    const auto given = as_value(row->second.member, value);
+    const std::string full = title + "." + key->name;
+    const auto given = as_value(key->member, value);
     if (!given) {
-      return fault(value.source().begin, full + " " + std::string(demand(row->second.member)));
+      return fault(value.source().begin, full + " " + std::string(demand(key->member)));
     }
     const auto number = value.value<double>();
-    if (number && (*number < row->second.least || *number > row->second.most)) {
-      return fault(value.source().begin, full + " must be between " +
-                                             toml_value(row->second.least) + " and " +
-                                             toml_value(row->second.most));
+    if (number && (*number < key->least || *number > key->most)) {
+      return fault(value.source().begin, full + " must be between " + toml_value(key->least) +
+                                             " and " + toml_value(key->most));
     }
-    write_member(row->second.member, *given);
+    if (const auto wrong = wrong_choice(*key, *given)) {
+      return fault(value.source().begin, full + ": " + *wrong);
+    }
+    write_member(key->member, *given);
+  }
+
+  static std::optional<std::string> wrong_choice(const BlockKey& key, const ConfigValue& value) {
+    if (key.choices.empty()) return std::nullopt;
+    std::vector<std::string> texts;
+    if (const auto* text = std::get_if<std::string>(&value)) texts = {*text};
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) texts = *list;
+    std::string known;
+    for (const std::string& choice : key.choices) known += (known.empty() ? "" : ", ") + choice;
+    for (const std::string& text : texts) {
+      if (std::find(key.choices.begin(), key.choices.end(), text) != key.choices.end()) continue;
+      return "'" + printable(text) + "' is not one of " + known + did_you_mean(text, key.choices);
+    }
+    return std::nullopt;
   }
 
   void fault(const toml::source_position& at, const std::string& what) {

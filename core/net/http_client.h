@@ -56,6 +56,9 @@ struct HttpRequest {
   // Signs the request for S3. `body_sha256`: of the body, in lower-case hexadecimal digits.
   std::optional<AwsIdentity> aws{};
   std::string body_sha256{};
+  // Connects to addresses of the public internet alone (core/net/public_address.h), whatever a name
+  // resolves to, and through no proxy of the environment.
+  bool only_public = false;
 };
 
 // No answer, or not all of it. `sent`: the server may have acted on the request. A shortage is this

@@ -13,6 +13,7 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/shortage.h"
+#include "core/net/public_address.h"
 #include "core/net/url.h"
 #include "core/text/number.h"
 #include "core/text/trim.h"
@@ -168,8 +169,13 @@ int HttpExchange::on_connected(void* self, char*, char*, int, int) {
 
 // curl does not say why it has no socket.
 curl_socket_t HttpExchange::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& exchange = *static_cast<HttpExchange*>(self);
+  if (exchange.request_.only_public && !is_public(address->addr, address->addrlen)) {
+    exchange.not_public_ = true;
+    return CURL_SOCKET_BAD;
+  }
   const int opened = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  if (opened < 0 && is_shortage(errno)) static_cast<HttpExchange*>(self)->note_shortage();
+  if (opened < 0 && is_shortage(errno)) exchange.note_shortage();
   return opened < 0 ? CURL_SOCKET_BAD : opened;
 }
 
@@ -222,6 +228,7 @@ std::string HttpExchange::reason(CURLcode code) const {
   if (too_long_) return "the answer is longer than is accepted";
   // Before anything was sent, curl's details name addresses and certificates; afterwards they may
   // quote what was sent or received.
+  if (!sent_ && not_public_) return "its address is not a public one";
   if (!sent_ && details_[0] != '\0') return details_.data();
   return curl_easy_strerror(code);
 }
@@ -266,7 +273,7 @@ void HttpExchange::prepare(CURL* curl) {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_URL, request_.url.c_str());
-  set(CURLOPT_NOPROXY, no_proxy().c_str());
+  set(CURLOPT_NOPROXY, request_.only_public ? "*" : no_proxy().c_str());
   set(CURLOPT_USERAGENT, "navtalk/" NAVTALK_VERSION);
   set(CURLOPT_HTTPHEADER, headers_.get());
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_timeout.count()));

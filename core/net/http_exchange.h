@@ -60,7 +60,8 @@ class HttpExchange {
   bool sent_ = false;
   bool too_long_ = false;
   bool shortage_ = false;
-  bool switched_ = false;  // 101: what follows is another protocol
+  bool not_public_ = false;  // an address was refused for that
+  bool switched_ = false;    // 101: what follows is another protocol
 };
 
 }  // namespace navtalk

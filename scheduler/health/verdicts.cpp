@@ -9,6 +9,7 @@
 #include "scheduler/health/prober.h"
 #include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/faults/session_verdict.h"
+#include "scheduler/pool/notices.h"
 
 namespace navtalk {
 namespace {
@@ -179,9 +180,10 @@ void Prober::tell(const Outages& before, const Outages& after, const PoolView& v
       log::warn("the GPUs of that provider answer again, or most of them",
                 {{"provider", provider}, {"missing", missing}, {"gpus", gpus}});
     }
-    store_.record(Cause{options_.who, provider + ": " + missing + " of " + gpus +
-                                          (outage.on ? " GPUs do not answer: an outage begins"
-                                                     : " GPUs do not answer: the outage is over")});
+    store_.record(
+        Cause{options_.who,
+              provider + ": " + missing + " of " + gpus + " GPUs do not answer" +
+                  std::string(outage.on ? notice::k_outage_begins : notice::k_outage_over)});
   }
 }
 

@@ -24,8 +24,12 @@ inline constexpr std::string_view k_observations = "reconciler.";    // provisio
 inline constexpr std::string_view k_expiry_watch = "silence.watch";  // queue/lease_expiry.h
 inline constexpr std::string_view k_session_faults =
     "session.faults";  // pool/faults/session_faults.h
-inline constexpr std::string_view k_scaler_memory = "scaler.memory";  // scaling/snapshot.h
-inline constexpr std::string_view k_headroom = "scaler.headroom";     // forecast/headroom.h
+inline constexpr std::string_view k_scaler_memory = "scaler.memory";    // scaling/snapshot.h
+inline constexpr std::string_view k_headroom = "scaler.headroom";       // forecast/headroom.h
+inline constexpr std::string_view k_webhook_cursor = "webhook.cursor";  // service/event_webhook.h
+// pool/schedule/timetable_state.h
+inline constexpr std::string_view k_timetable = "timetable";
+inline constexpr std::string_view k_maintenance_drains = "maintenance.drains";
 inline constexpr std::string_view k_budget = "budget.";  // and the period: cost/budget.h
 }  // namespace setting_name
 

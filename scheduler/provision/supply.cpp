@@ -5,6 +5,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/pool/faults/outage.h"
+#include "scheduler/pool/notices.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/provision/backoff.h"
 #include "scheduler/provision/blocked_by.h"
@@ -84,6 +85,18 @@ int spare_slots(const ScalingLimits& limits) {
 Supply::Supply(PoolStore& store, SupplyOptions options)
     : store_(store), options_(std::move(options)) {}
 
+int Supply::max_gpus() const {
+  return options_.timetable ? options_.timetable->limits().max_gpus : options_.max_gpus;
+}
+
+int Supply::spare() const {
+  return options_.timetable ? spare_slots(options_.timetable->limits()) : options_.spare_slots;
+}
+
+bool Supply::in_maintenance(Source source, const std::string& host) const {
+  return options_.timetable && options_.timetable->in_maintenance(source, host);
+}
+
 void Supply::ensure_for_waiters() {
   for (int i = 0; i < k_at_once; ++i) {
     if (store_.waiters().empty()) return;  // as enough() says, without a look at every GPU
@@ -95,13 +108,13 @@ void Supply::ensure_for_waiters() {
 
 void Supply::prepare_next() {
   const PoolView view = store_.view();
-  const ForUsers need{.spare = options_.spare_slots};
+  const ForUsers need{.spare = spare()};
   if (!enough(view, need)) provision(view, "prepare the next", need);
 }
 
 void Supply::ensure_for_refused() {
   const PoolView view = store_.view();
-  const ForUsers need{.spare = std::max(1, options_.spare_slots)};
+  const ForUsers need{.spare = std::max(1, spare())};
   if (!enough(view, need)) provision(view, "a user was refused", need);
 }
 
@@ -166,6 +179,7 @@ Provisioning Supply::create(const PoolView& view, Source source, const std::stri
   if (source == Source::local) return create_local(view, why, need, fence);
   const auto pause = creation_pause(store_);
   if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
+  if (in_maintenance(source, "")) return {.why = "a maintenance window of the cloud"};
   Gpu gpu = new_gpu(options_.identity, source);
   gpu.slots = options_.cloud_slots;
   if (options_.cloud_usd_per_hour) gpu.usd_per_hour = options_.cloud_usd_per_hour();
@@ -179,7 +193,10 @@ Provisioning Supply::create(const PoolView& view, Source source, const std::stri
 // tick too: then the next one is tried.
 Provisioning Supply::create_local(const PoolView& view, const std::string& why,
                                   const std::optional<ForUsers>& need, std::uint64_t fence) {
-  const std::vector<FreeDevice> devices = free_devices(live_hosts(store_), view.gpus);
+  std::vector<FreeDevice> devices = free_devices(live_hosts(store_), view.gpus);
+  std::erase_if(devices, [&](const FreeDevice& device) {
+    return in_maintenance(Source::local, device.host);
+  });
   if (devices.empty()) return {.why = "no local device is free"};
   for (const FreeDevice& device : devices) {
     Gpu gpu = new_gpu(options_.identity, Source::local);
@@ -197,7 +214,7 @@ std::optional<Gpu> Supply::add(Gpu gpu, const std::string& why, const std::optio
                                std::uint64_t fence) {
   gpu.intent = next_intent(gpu, Operation::create, store_.now());
   return store_.add({.gpu = std::move(gpu),
-                     .max_gpus = options_.max_gpus,
+                     .max_gpus = max_gpus(),
                      .max_usd_per_hour = options_.max_usd_per_hour,
                      .fence = fence,
                      .for_users = need},
@@ -214,7 +231,9 @@ std::optional<CreationPause> creation_pause(PoolStore& store) {
 }
 
 void pause_creation(PoolStore& store, Duration length, const std::string& why) {
+  const bool known = creation_pause(store).has_value();
   k_creation_pause.write(store, {store.now() + length, why});
+  if (!known) store.record(Cause{"cloud", std::string(notice::k_creation_paused) + why});
 }
 
 }  // namespace navtalk

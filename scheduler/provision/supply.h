@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/scaling_limits.h"
+#include "scheduler/pool/schedule/timetable.h"
 #include "scheduler/provision/hosts.h"
 
 namespace navtalk {
@@ -26,6 +28,7 @@ struct SupplyOptions {
   double max_usd_per_hour = 0;
   // What was learned about the sources; none: nothing.
   std::function<Demand()> demand{};
+  std::shared_ptr<const Timetable> timetable{};  // in place of max_gpus and spare_slots
   int spare_slots = 1;  // free slots, starting ones included, that are enough after a connect
 };
 // One, or MIN, but never more than the scaler would keep.
@@ -70,6 +73,10 @@ class Supply {
                             const std::optional<ForUsers>& need, std::uint64_t fence);
   std::optional<Gpu> add(Gpu gpu, const std::string& why, const std::optional<ForUsers>& need,
                          std::uint64_t fence);
+
+  int max_gpus() const;
+  int spare() const;
+  bool in_maintenance(Source source, const std::string& host) const;
 
   PoolStore& store_;
   SupplyOptions options_;

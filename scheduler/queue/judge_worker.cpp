@@ -3,6 +3,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/pool/fail_row.h"
+#include "scheduler/pool/notices.h"
 #include "scheduler/queue/allocator.h"
 
 namespace navtalk {
@@ -72,9 +73,8 @@ void Allocator::update_faults(Source source, const std::vector<LastedSession>& l
   } else {
     log::warn("sessions last again on the GPUs of that provider", {{"provider", provider}});
   }
-  store_.record(Cause{options_.gateway, provider + (after ? ": sessions break on most GPUs, whose "
-                                                            "workers answer well: none is failed"
-                                                          : ": sessions last again")});
+  store_.record(Cause{options_.gateway, provider + std::string(after ? notice::k_sessions_break
+                                                                     : ": sessions last again")});
 }
 
 void Allocator::fail_gpu(const GpuId& gpu, const std::string& why) {

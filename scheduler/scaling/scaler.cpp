@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "core/log/log.h"
+#include "core/text/printable.h"
+#include "core/text/rfc3339.h"
+#include "scheduler/pool/drain_notices.h"
 #include "scheduler/pool/fail_row.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/scaling/decide.h"
@@ -16,6 +19,31 @@ constexpr Setting<ScalerMemory> k_memory{setting_name::k_scaler_memory, as_text,
 constexpr Setting<Headroom> k_headroom{setting_name::k_headroom, as_text, parse_headroom};
 constexpr Duration k_forget_every = std::chrono::hours(1);
 
+constexpr const char* k_drained_ahead = "a maintenance window is near or under way";
+constexpr const char* k_maintenance_over = "the maintenance window is over";
+
+void explain_timetable(const Timetable& timetable, const MaintenancePlan& plan,
+                       const PoolView& view, Tick& tick) {
+  const auto until = [](const ActiveEntry& entry) {
+    return "'" + printable(entry.name) + "' until " +
+           rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(entry.until));
+  };
+  std::vector<std::string> lines;
+  if (const auto active = timetable.active()) lines.push_back("schedule: " + until(*active));
+  for (const ActiveEntry& entry : timetable.maintenance()) {
+    lines.push_back("maintenance: " + until(entry));
+  }
+  const auto tell = [&](const std::vector<std::size_t>& indices, const char* what,
+                        const char* why) {
+    for (const std::size_t i : indices) {
+      if (i < view.gpus.size()) lines.push_back(what + view.gpus[i].id.text + ": " + why);
+    }
+  };
+  tell(plan.drain, "drain ", k_drained_ahead);
+  tell(plan.undrain, "undrain ", k_maintenance_over);
+  tick.explanation.insert(tick.explanation.begin(), lines.begin(), lines.end());
+}
+
 }  // namespace
 
 Scaler::Scaler(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
@@ -24,7 +52,10 @@ Scaler::Scaler(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
       supply_(supply),
       demand_tracker_(demand_tracker),
       cloud_(cloud),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      timetable_(options_.timetable ? options_.timetable
+                                    : std::make_shared<const Timetable>(options_.limits)),
+      limits_(timetable_->limits()) {}
 
 Scaler::~Scaler() {
   try {
@@ -39,7 +70,10 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
                     .queued = static_cast<int>(view.waiters.size()),
                     .demand = demand_tracker_.demand(Duration{})};
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
-  const std::vector<Host> hosts = live_hosts(store_);
+  std::vector<Host> hosts = live_hosts(store_);
+  std::erase_if(hosts, [&](const Host& host) {
+    return timetable_->in_maintenance(Source::local, host.name);
+  });
   local.available = !hosts.empty();
   for (const FreeDevice& device : free_devices(hosts, view.gpus)) {
     local.next_slots.push_back(device.slots);
@@ -48,7 +82,8 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   if (cloud_ != nullptr) {
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
         .available = true,
-        .creatable = cloud_->creatable(view.gpus),
+        .creatable =
+            timetable_->in_maintenance(cloud_->source(), "") ? 0 : cloud_->creatable(view.gpus),
         .slots = options_.cloud_slots,
         .usd_per_hour = cloud_->expected_usd_per_hour()};
   }
@@ -66,26 +101,96 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
 }
 
 Tick Scaler::decide_on(const PoolView& view, bool only_asked) {
-  Snapshot now = snapshot(view, store_.decisions(view.now - options_.limits.hold_down));
+  Snapshot now = snapshot(view, store_.decisions(view.now - limits_.hold_down));
   if (only_asked && options_.has_asked) {
     for (const Gpu& gpu : view.gpus) {
       if (may_return(gpu) && !options_.has_asked(gpu)) now.unasked.insert(gpu.id);
     }
   }
-  Tick tick{.held = true, .plan = decide(now, options_.limits, view.now)};
-  tick.explanation = explain(tick.plan, options_.limits, now.demand);
+  Tick tick{.held = true, .plan = decide(now, limits_, view.now)};
+  tick.explanation = explain(tick.plan, limits_, now.demand);
   return tick;
 }
 
-Tick Scaler::dry_run() { return decide_on(store_.view(), false); }
+MaintenancePlan Scaler::maintenance(const PoolView& view) {
+  return plan_maintenance(view.gpus, *timetable_,
+                          k_maintenance_drains.read(store_).value_or(MaintenanceDrains{}));
+}
+
+// The list is written before the rows, so that a GPU that was drained is always known to be given back.
+// Sessions are told, and end or move when the window begins.
+int Scaler::carry_out(const MaintenancePlan& plan, const PoolView& view, std::uint64_t fence) {
+  const auto write = [&](const MaintenanceDrains& drains) {
+    if (drains != k_maintenance_drains.read(store_).value_or(MaintenanceDrains{})) {
+      k_maintenance_drains.write(store_, drains);
+    }
+  };
+  MaintenanceDrains both = plan.drains;
+  for (const std::size_t i : plan.undrain) both.push_back(view.gpus[i].id);
+  write(both);
+  const auto set = [&](const Gpu& gpu, bool draining, const char* why) {
+    const GpuChange change{
+        .id = gpu.id, .version = gpu.version, .draining = draining, .fence = fence};
+    return store_.change(change, {"scaler " + options_.owner, why}).has_value();
+  };
+  int changed = 0;
+  for (const std::size_t i : plan.drain) {
+    const Gpu& gpu = view.gpus[i];
+    const auto by = timetable_->empty_by(gpu.source, gpu.host);
+    const Duration left = by ? std::max(Duration{}, *by - timetable_->wall()) : Duration{};
+    give_drain_notice(store_, {.gpu = gpu.id, .ends_at = view.now + left});
+    if (set(gpu, true, k_drained_ahead)) ++changed;
+  }
+  for (const std::size_t i : plan.undrain) {
+    withdraw_drain_notice(store_, view.gpus[i].id);
+    if (!set(view.gpus[i], false, k_maintenance_over)) continue;
+    std::erase(both, view.gpus[i].id);
+    ++changed;
+  }
+  write(both);
+  return changed;
+}
+
+void Scaler::remember_timetable() {
+  const TimetableState state{timetable_->active(), timetable_->maintenance()};
+  const auto known = k_timetable_state.read(store_).value_or(TimetableState{});
+  if (known == state) return;
+  k_timetable_state.write(store_, state);
+  const auto name_of = [](const std::optional<ActiveEntry>& entry) {
+    return entry ? "'" + printable(entry->name) + "'" : std::string("none");
+  };
+  const bool same = known.schedule.has_value() == state.schedule.has_value() &&
+                    (!state.schedule || known.schedule->name == state.schedule->name);
+  if (same) return;
+  store_.record(Cause{"scaler " + options_.owner, "the schedule that holds is " +
+                                                      name_of(state.schedule) + ", before it " +
+                                                      name_of(known.schedule)});
+}
+
+Tick Scaler::dry_run() {
+  limits_ = timetable_->limits();
+  PoolView view = store_.view();
+  const MaintenancePlan plan = maintenance(view);
+  apply_to(view.gpus, plan);
+  Tick tick = decide_on(view, false);
+  explain_timetable(*timetable_, plan, view, tick);
+  return tick;
+}
 
 bool Scaler::hold() { return store_.hold_scaler(options_.owner, options_.lease).has_value(); }
 
 Tick Scaler::tick() {
   const auto fence = store_.hold_scaler(options_.owner, options_.lease);
   if (!fence) return {};
-  const PoolView view = store_.view();
+  limits_ = timetable_->limits();
+  remember_timetable();
+  PoolView view = store_.view();
+  const MaintenancePlan plan = maintenance(view);
+  const int moved = carry_out(plan, view, *fence);
+  if (!plan.empty()) view = store_.view();
   Tick tick = decide_on(view, true);
+  explain_timetable(*timetable_, plan, view, tick);
+  tick.acted = moved;
   if (tick.plan.cloud != cloud_switched_on(store_)) switch_cloud(store_, tick.plan.cloud);
   for (const Action& action : tick.plan.actions) {
     if (act(action, view, *fence)) ++tick.acted;
@@ -144,7 +249,7 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
     k_headroom.write(store_, plan.memory.headroom);
   }
   Decision decision{.at = view.now,
-                    .policy = std::string(name(options_.limits.policy)),
+                    .policy = std::string(name(limits_.policy)),
                     .target = plan.target.least,
                     .supply = plan.capacity.supply(),
                     .busy = plan.capacity.busy,
@@ -152,8 +257,8 @@ void Scaler::remember(const Plan& plan, const PoolView& view) {
                     .cloud = plan.cloud,
                     .actions = summary(plan)};
   store_.record(decision);
-  if (!plan.shadow || !options_.limits.shadow) return;
-  decision.policy = std::string(name(*options_.limits.shadow));
+  if (!plan.shadow || !limits_.shadow) return;
+  decision.policy = std::string(name(*limits_.shadow));
   decision.shadow = true;
   decision.target = plan.shadow->least;
   decision.actions.clear();

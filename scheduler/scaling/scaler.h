@@ -3,21 +3,26 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scheduler/forecast/demand_tracker.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/schedule/timetable.h"
 #include "scheduler/provision/provider.h"
 #include "scheduler/provision/supply.h"
+#include "scheduler/scaling/maintenance.h"
 #include "scheduler/scaling/plan.h"
 
 namespace navtalk {
 
 struct ScalerOptions {
   ScalingLimits limits;
-  std::string owner;  // this_process()
+  std::shared_ptr<const Timetable> timetable{};  // in place of `limits`, which none of its entries
+                                                 // changes the tick of
+  std::string owner;                             // this_process()
   int cloud_slots = 1;
   // Has this process asked a failed GPU that may return for long enough to know that it does not?
   std::function<bool(const Gpu&)> has_asked{};  // none: all
@@ -51,6 +56,9 @@ class Scaler {
  private:
   Snapshot snapshot(const PoolView& view, const std::vector<Decision>& decisions);
   bool act(const Action& action, const PoolView& view, std::uint64_t fence);
+  MaintenancePlan maintenance(const PoolView& view);
+  int carry_out(const MaintenancePlan& plan, const PoolView& view, std::uint64_t fence);
+  void remember_timetable();
   void remember(const Plan& plan, const PoolView& view);
   // `only_asked`: what was not asked yet is kept. A dry run asks nobody.
   Tick decide_on(const PoolView& view, bool only_asked);
@@ -60,6 +68,8 @@ class Scaler {
   DemandTracker& demand_tracker_;
   const Provider* cloud_;
   ScalerOptions options_;
+  std::shared_ptr<const Timetable> timetable_;
+  ScalingLimits limits_;             // of this tick
   std::vector<TimedTarget> recent_;  // what the snapshot's span shows
   TimePoint forgot_at_{};
 };

@@ -1,6 +1,9 @@
 #include "scheduler/service/pool_config.h"
 
+#include "core/base/error.h"
 #include "core/config/keys.h"
+#include "core/files/secret_file.h"
+#include "core/net/url.h"
 #include "core/process/identity.h"
 
 namespace navtalk {
@@ -53,6 +56,72 @@ ScalingLimits scaling_limits(const ConfigReading& reading) {
   return limits;
 }
 
+namespace {
+
+// [pool] as it is while the entry holds. A key that the entry sets counts as set.
+ScalingLimits scheduled_limits(const ConfigReading& reading, const ScheduleConfig& entry) {
+  ConfigReading changed = reading;
+  auto& pool = changed.config.pool;
+  const auto set = [](int& key, int value) {
+    if (value >= 0) key = value;
+  };
+  set(pool.min_running_gpu, entry.min_running_gpu);
+  set(pool.free_running_gpu, entry.free_running_gpu);
+  set(pool.max_gpus, entry.max_gpus);
+  if (!entry.policy.empty()) pool.policy = entry.policy;
+  ScalingLimits limits = scaling_limits(changed);
+  if (entry.free_running_gpu >= 0) limits.max_free = entry.free_running_gpu;
+  return limits;
+}
+
+MaintenanceWindow maintenance_window(const MaintenanceConfig& entry) {
+  MaintenanceWindow window{
+      .name = entry.name,
+      .window = RecurringWindow::parse(entry.time_zone, entry.start, entry.end),
+      .ahead = std::chrono::minutes(entry.drain_ahead_min),
+      .hosts = entry.hosts};
+  for (const std::string& provider : entry.providers) {
+    window.sources.push_back(parse_source(provider).value());
+  }
+  return window;
+}
+
+}  // namespace
+
+std::shared_ptr<const Timetable> timetable(const ConfigReading& reading) {
+  std::vector<ScheduledLimits> schedule;
+  for (const ScheduleConfig& entry : reading.config.schedules) {
+    schedule.push_back({.name = entry.name,
+                        .window = RecurringWindow::parse(entry.time_zone, entry.start, entry.end),
+                        .limits = scheduled_limits(reading, entry)});
+  }
+  std::vector<MaintenanceWindow> maintenance;
+  for (const MaintenanceConfig& entry : reading.config.maintenance) {
+    maintenance.push_back(maintenance_window(entry));
+  }
+  return std::make_shared<const Timetable>(scaling_limits(reading), std::move(schedule),
+                                           std::move(maintenance));
+}
+
+std::optional<EventWebhookOptions> webhook_options(const Config& config,
+                                                   const PoolIdentity& identity) {
+  const auto& webhook = config.webhook;
+  if (webhook.url.empty()) return std::nullopt;
+  EventWebhookOptions options{
+      .target = {.url = webhook.url,
+                 .secret =
+                     read_secret({.name = "webhook's secret", .variable = "NAVTALK_SIGNING_SECRET"},
+                                 webhook.secret_file),
+                 .allow_private = webhook.allow_private},
+      .types = webhook.events,
+      .identity = identity};
+  if (options.target.secret.empty()) {
+    throw Error(Code::invalid, "webhook.url needs a secret: set webhook.secret_file");
+  }
+  parse_http_url(webhook.url);
+  return options;
+}
+
 Budgets budgets(const Config& config) {
   return {.usd_per_day = config.pool.budget_usd_per_day,
           .usd_per_month = config.pool.budget_usd_per_month};
@@ -73,6 +142,7 @@ SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& i
           .cloud_slots = config.runpod.slots,
           .max_gpus = config.pool.max_gpus,
           .max_usd_per_hour = config.pool.max_usd_per_hour,
+          .timetable = timetable(reading),
           .spare_slots = spare_slots(scaling_limits(reading))};
 }
 
@@ -91,7 +161,9 @@ PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& ident
           .identity = identity,
           .worker_tokens = worker_tokens,
           .limits = scaling_limits(reading),
+          .timetable = timetable(reading),
           .budgets = budgets(config),
+          .webhook = webhook_options(config, identity),
           .cloud_slots = config.runpod.slots,
           .consistency_window = seconds(config.runpod.settle_s),
           .lease = seconds(config.pool.lease_s)};

@@ -1,6 +1,7 @@
 // What the configuration says to the pool's parts.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace navtalk {
 bool has_cloud(const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
 ScalingLimits scaling_limits(const ConfigReading& reading);
+// The same with [[pool.schedule]] and [[pool.maintenance]].
+std::shared_ptr<const Timetable> timetable(const ConfigReading& reading);
+// nullopt without webhook.url. Error{invalid} without a secret.
+std::optional<EventWebhookOptions> webhook_options(const Config& config,
+                                                   const PoolIdentity& identity);
 Budgets budgets(const Config& config);
 // The devices on which this host runs local workers.
 std::vector<std::string> local_devices(const Config& config);

@@ -45,6 +45,7 @@ PoolParts::PoolParts(const Uses& uses, const PoolOptions& options, Mode mode)
       scaler(uses.store, uses.supply, uses.demand_tracker,
              provider_of(uses.providers, Source::cloud),
              {.limits = options.limits,
+              .timetable = options.timetable,
               .owner = options.owner,
               .cloud_slots = options.cloud_slots,
               .has_asked = [this](const Gpu& gpu) { return prober.has_asked(gpu); }}) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "scheduler/provision/hosts.h"
 #include "scheduler/provision/reconciler/reconciler.h"
 #include "scheduler/scaling/scaler.h"
+#include "scheduler/service/event_webhook.h"
 
 namespace navtalk {
 
@@ -23,7 +25,9 @@ struct PoolOptions {
   std::optional<Host> host{};  // the local devices; nullopt: no local workers here
   WorkerTokens worker_tokens{};
   ScalingLimits limits{};
+  std::shared_ptr<const Timetable> timetable{};  // none: `limits` always
   Budgets budgets{};
+  std::optional<EventWebhookOptions> webhook{};
   int cloud_slots = 1;
   Duration consistency_window = std::chrono::seconds(90);  // see ReconcilerOptions
   Duration lease = std::chrono::seconds(30);               // of sessions, see AllocatorOptions

@@ -47,6 +47,15 @@ std::array<bool, k_sources> broken_sources(PoolStore& store, TimePoint now) {
   return broken;
 }
 
+// Without what has ended since the scaler wrote it.
+TimetableState timetable_now(PoolStore& store) {
+  TimetableState state = k_timetable_state.read(store).value_or(TimetableState{});
+  const TimePoint now = Timetable::system_clock_now();
+  if (state.schedule && state.schedule->until <= now) state.schedule.reset();
+  std::erase_if(state.maintenance, [&](const ActiveEntry& entry) { return entry.until <= now; });
+  return state;
+}
+
 PoolTotals count(PoolStore& store, const PoolReport& report) {
   const PoolView& view = report.view;
   PoolTotals totals{.gpus = static_cast<int>(view.gpus.size()),
@@ -73,6 +82,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
   totals.outages = read_outages(store);
   totals.sessions_break = broken_sources(store, view.now);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
+  totals.timetable = timetable_now(store);
   return totals;
 }
 
@@ -116,6 +126,15 @@ ordered_json as_json(const PoolTotals& totals, Duration wall) {
   object["last_tick"] = last ? ordered_json(time_text(last->at + wall)) : ordered_json();
   object["stale"] = totals.stale;
   object["creation_paused"] = text_or_null(totals.creation_paused);
+  const auto entry = [](const ActiveEntry& one) -> ordered_json {
+    return {{"name", one.name}, {"until", time_text(one.until)}};
+  };
+  const auto& schedule = totals.timetable.schedule;
+  object["schedule"] = schedule ? entry(*schedule) : ordered_json();
+  object["maintenance"] = ordered_json::array();
+  for (const ActiveEntry& one : totals.timetable.maintenance) {
+    object["maintenance"].push_back(entry(one));
+  }
   object["outages"] = ordered_json::array();
   int silent = 0;
   for (std::size_t source = 0; source < k_sources; ++source) {

@@ -8,6 +8,7 @@
 #include "scheduler/forecast/lead_times.h"
 #include "scheduler/pool/faults/outage.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/schedule/timetable_state.h"
 
 namespace navtalk {
 
@@ -28,6 +29,7 @@ struct PoolTotals {
   std::string creation_paused{};  // why, while creation in the cloud is paused
   Outages outages{};
   std::array<bool, k_sources> sessions_break{};  // of most GPUs that answer well, by Source
+  TimetableState timetable{};                    // what holds still; by the wall clock
   std::array<int, k_sources> silent{};           // GPUs that serve but do not answer, by Source
 };
 

@@ -14,6 +14,9 @@ using std::chrono::steady_clock;
 constexpr Duration k_register_every = std::chrono::seconds(20);
 constexpr Duration k_budgets_every = std::chrono::minutes(1);
 constexpr std::chrono::seconds k_budgets_patience{120};
+constexpr Duration k_webhook_every = std::chrono::seconds(1);
+// A step ends at the first endpoint that does not answer; thousands of events may be waiting.
+constexpr std::chrono::seconds k_webhook_patience{600};
 constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
@@ -43,6 +46,15 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
         if (leading_) watch_budgets(store_, options_.budgets);
       },
       k_budgets_patience);
+  if (options_.webhook) {
+    webhook_.emplace(store_, *options_.webhook);
+    start(
+        "webhook", k_webhook_every,
+        [this](const auto& stop) {
+          if (leading_) webhook_->step(stop);
+        },
+        k_webhook_patience);
+  }
   start("housekeeping", std::chrono::seconds(1), [this](const auto&) { housekeeping(); });
 }
 

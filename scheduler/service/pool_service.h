@@ -47,6 +47,7 @@ class PoolService {
   Supply& supply_;
   PoolOptions options_;
   PoolParts parts_;
+  std::optional<EventWebhook> webhook_{};
   TimePoint register_at_{};
   std::atomic<bool> leading_{false};
   ErrorThrottleLog outage_{"the pool's loops"};

@@ -28,7 +28,9 @@ SingleTick::SingleTick(const PoolParts::Uses& uses, const PoolOptions& options)
     : store_(uses.store),
       lease_(options.lease),
       budgets_(options.budgets),
-      parts_(uses, options, {.after_failure = [] {}, .probe_at_once = true}) {}
+      parts_(uses, options, {.after_failure = [] {}, .probe_at_once = true}) {
+  if (options.webhook) webhook_.emplace(store_, *options.webhook);
+}
 
 TickReport SingleTick::run(const std::stop_token& stop) {
   if (!parts_.scaler.hold()) return {};
@@ -42,6 +44,7 @@ TickReport SingleTick::run(const std::stop_token& stop) {
   watch_budgets(store_, budgets_);
   carry_out(stop);
   if (!stop.stop_requested()) report.problems = problems(report.tick.plan);
+  if (webhook_ && !stop.stop_requested()) webhook_->step(stop);
   return report;
 }
 

@@ -25,9 +25,14 @@ constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::millise
                                          .timeout = std::chrono::milliseconds(1000)};
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
 // Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
-// key, the store's URL, the operator's key).
-constexpr std::array<std::string_view, 6> k_not_passed_on = {
-    k_token, k_started_by, "RUNPOD_API_KEY=", "PG", "NAVTALK_STORE_URL=", "NAVTALK_OPERATOR_KEY="};
+// key, the store's URL, the operator's key, the secret that signs webhooks).
+constexpr std::array<std::string_view, 7> k_not_passed_on = {k_token,
+                                                             k_started_by,
+                                                             "RUNPOD_API_KEY=",
+                                                             "PG",
+                                                             "NAVTALK_STORE_URL=",
+                                                             "NAVTALK_OPERATOR_KEY=",
+                                                             "NAVTALK_SIGNING_SECRET="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";

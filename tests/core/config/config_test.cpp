@@ -152,7 +152,7 @@ TEST_CASE("tenants are read, and a bad one is told with its place") {
                                                     {.name = "solo", .max_sessions = 1}});
   CHECK(faults("[[tenant]]\nplan = 1") == "n.toml:1:1: a [[tenant]] needs a name");
   CHECK(faults("[[tenant]]\nname = 'a'\n[[tenant]]\nname = 'a'") ==
-        "n.toml:3:1: there are two tenants named 'a'");
+        "n.toml:3:1: there are two [[tenant]] named 'a'");
   CHECK(faults("[[tenant]]\nname = 'a'\nplna = 1") ==
         "n.toml:3:1: unknown key 'plna' in [[tenant]] (did you mean 'plan'?)");
   CHECK(faults("[[tenant]]\nname = 'a'\nweight = 0") ==

@@ -78,3 +78,19 @@ TEST_CASE("a report says when the scaler has stopped ticking") {
   record_ticks(*pool.store, 0s);
   CHECK(totals().at("stale") == false);
 }
+
+TEST_CASE("a report shows what the timetable says, until its time is over") {
+  SmallPool pool;
+  const auto totals = [&] { return as_json(report_pool(*pool.store)).at("totals"); };
+  CHECK(totals().at("schedule").is_null());
+  CHECK(totals().at("maintenance").empty());
+  const TimePoint now = Timetable::system_clock_now();
+  const TimePoint distant(std::chrono::sys_days(std::chrono::year(2100) / 1 / 1));
+  k_timetable_state.write(*pool.store, {ActiveEntry{"office", distant}, {{"updates", distant}}});
+  CHECK(totals().at("schedule").at("name") == "office");
+  CHECK(totals().at("schedule").at("until") == "2100-01-01T00:00:00.000Z");
+  CHECK(totals().at("maintenance").at(0).at("name") == "updates");
+  k_timetable_state.write(*pool.store, {ActiveEntry{"office", now}, {{"updates", now}}});
+  CHECK(totals().at("schedule").is_null());
+  CHECK(totals().at("maintenance").empty());
+}

@@ -1,0 +1,72 @@
+// What the pool's limits are at which times, and when GPUs are in maintenance: [[pool.schedule]] and
+// [[pool.maintenance]]. The wall clock decides, in the zone of each entry. Const members are
+// thread-safe.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/calendar/recurring_window.h"
+#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/scaling_limits.h"
+
+namespace navtalk {
+
+struct ScheduledLimits {
+  std::string name;
+  RecurringWindow window;
+  ScalingLimits limits{};  // all of them, while the entry holds
+};
+
+struct MaintenanceWindow {
+  std::string name;
+  RecurringWindow window;
+  Duration ahead{};                  // before its start GPUs are drained already
+  std::vector<Source> sources{};     // empty: all
+  std::vector<std::string> hosts{};  // of local GPUs; empty: all
+
+  bool covers(Source source, const std::string& host) const;
+};
+
+// An entry that holds now.
+struct ActiveEntry {
+  std::string name;
+  TimePoint until{};  // wall clock
+
+  friend bool operator==(const ActiveEntry&, const ActiveEntry&) = default;
+};
+
+class Timetable {
+ public:
+  using Wall = std::function<TimePoint()>;
+
+  // `usual`: while no entry holds. The first of `schedule` that is under way holds.
+  explicit Timetable(ScalingLimits usual, std::vector<ScheduledLimits> schedule = {},
+                     std::vector<MaintenanceWindow> maintenance = {}, Wall wall = system_clock_now);
+  static TimePoint system_clock_now();
+
+  ScalingLimits limits() const;
+  std::optional<ActiveEntry> active() const;
+  // The windows under way, those for which GPUs are drained ahead of time included; until: their end.
+  std::vector<ActiveEntry> maintenance() const;
+  // Is it, or is it to be empty soon? `host` of a local GPU.
+  bool in_maintenance(Source source, const std::string& host) const {
+    return empty_by(source, host).has_value();
+  }
+  // If it is: by when it is to be empty, which is the first start of those windows, or a moment ago.
+  std::optional<TimePoint> empty_by(Source source, const std::string& host) const;
+  TimePoint wall() const { return wall_(); }
+
+ private:
+  TimeZone::Instant now() const;
+  const ScheduledLimits* entry(TimeZone::Instant now) const;
+
+  ScalingLimits usual_;
+  std::vector<ScheduledLimits> schedule_;
+  std::vector<MaintenanceWindow> maintenance_;
+  Wall wall_;
+};
+
+}  // namespace navtalk
