@@ -1,7 +1,7 @@
 // One HTTP/1.1 or HTTPS request at a time over libcurl, connections kept between requests.
 // Redirects are not followed, compressed answers not asked for, nothing is repeated: a request that
 // is not GET or HEAD reaches the server at most once. An answer 101 ends at its headers, and the
-// connection is closed. TLS trusts what the system trusts. One owner, one thread at a time.
+// connection is closed. TLS trusts what the system trusts, or a request's own file. One owner, one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,12 @@
 
 namespace navtalk {
 
+// What TLS uses beside what the system trusts. Empty: nothing.
+struct HttpTls {
+  std::string ca_file{};                       // PEM; only what it holds is trusted then
+  std::string certificate_file{}, key_file{};  // PEM; how this client shows who it is
+};
+
 struct HttpRequest {
   std::string method = "GET";
   std::string url{};
@@ -26,6 +32,7 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};  // of the whole exchange
   std::size_t max_answer = 16 << 20;          // bytes; a longer answer is a fault
+  HttpTls tls{};
 };
 
 struct HttpAnswer {

@@ -213,6 +213,12 @@ void HttpExchange::prepare(CURL* curl) {
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_PREREQFUNCTION, on_connected);
   set(CURLOPT_PREREQDATA, static_cast<void*>(this));
+  const auto set_file = [&set](CURLoption option, const std::string& file) {
+    if (!file.empty()) set(option, file.c_str());
+  };
+  set_file(CURLOPT_CAINFO, request_.tls.ca_file);
+  set_file(CURLOPT_SSLCERT, request_.tls.certificate_file);
+  set_file(CURLOPT_SSLKEY, request_.tls.key_file);
   const bool safe = request_.method == "GET" || request_.method == "HEAD";
   if (!safe || !request_.body.empty()) {
     set(CURLOPT_POSTFIELDS, request_.body.c_str());
