@@ -1,5 +1,5 @@
 // The provider's pure rules: faults, retries, manifests, what answers say, ids, where the cluster is.
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
