@@ -12,8 +12,10 @@
 #include "core/text/printable.h"
 #include "core/text/suggest.h"
 #include "gpu/device/device.h"
+#include "kubernetes/api/manifest.h"
 #include "runpod/candidates.h"
 #include "scheduler/service/event_webhook.h"
+#include "scheduler/service/pool_config.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -29,6 +31,39 @@ std::string origin_of(const ConfigReading& reading, const std::string& key) {
 // "pool.cloud (navtalk.toml:3)"
 std::string where(const ConfigReading& reading, const std::string& key) {
   return key + " (" + origin_of(reading, key) + ")";
+}
+
+void look_at_kubernetes(const ConfigReading& reading, std::vector<std::string>& found) {
+  const Config& config = reading.config;
+  const auto& pods = config.kubernetes;
+  if (!config.runpod.image.empty()) {
+    found.push_back(fmt::format("{} and {} name two clouds, and a pool has one: remove one of them",
+                                where(reading, "kubernetes.image"),
+                                where(reading, "runpod.image")));
+  }
+  if (pods.certificate_file.empty() != pods.key_file.empty()) {
+    found.push_back(fmt::format("{} and {} go together: set both or none",
+                                where(reading, "kubernetes.certificate_file"),
+                                where(reading, "kubernetes.key_file")));
+  }
+  if (pods.worker_url.starts_with("http:") && pods.worker_url.find("{ip}") != std::string::npos &&
+      !config.pool.allow_http_workers) {
+    found.push_back(fmt::format(
+        "{} = '{}' shows workers' tokens to the cluster's network, which {} does not allow",
+        where(reading, "kubernetes.worker_url"), printable(pods.worker_url),
+        where(reading, "pool.allow_http_workers")));
+  }
+  const auto look_at = [&](const char* key, const std::vector<std::string>& texts, auto parse) {
+    for (const std::string& text : texts) {
+      try {
+        parse(text);
+      } catch (const Error& error) {
+        found.push_back(where(reading, key) + ": " + error.message());
+      }
+    }
+  };
+  look_at("kubernetes.node_selector", pods.node_selector, kubernetes::parse_node_label);
+  look_at("kubernetes.tolerations", pods.tolerations, kubernetes::parse_toleration);
 }
 
 void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found) {
@@ -148,7 +183,11 @@ void look_at_models(const ConfigReading& reading, std::vector<std::string>& foun
 
 std::vector<std::string> contradictions(const ConfigReading& reading) {
   std::vector<std::string> found;
-  look_at_cloud(reading, found);
+  if (uses_kubernetes(reading.config)) {
+    look_at_kubernetes(reading, found);
+  } else {
+    look_at_cloud(reading, found);
+  }
   look_at_numbers(reading, found);
   look_at_schedules(reading, found);
   look_at_webhook(reading, found);

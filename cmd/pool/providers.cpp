@@ -6,6 +6,8 @@
 #include "cmd/artifacts/model_store.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
+#include "kubernetes/kubernetes_provider.h"
+#include "kubernetes/pod_id.h"
 #include "runpod/runpod_provider.h"
 #include "scheduler/provision/external_provider.h"
 #include "scheduler/provision/spending.h"
@@ -71,6 +73,68 @@ std::unique_ptr<runpod::RunpodProvider> cloud_provider(const Config& config,
                                                   runpod::read_api_key(config.runpod.api_key_file));
 }
 
+kubernetes::ProviderOptions cluster_options(const Config& config, const PoolIdentity& identity,
+                                            const WorkerTokens& worker_tokens,
+                                            CloudPatience patience) {
+  const auto& pods = config.kubernetes;
+  kubernetes::ProviderOptions options{
+      .cluster = kubernetes::cluster({.url = pods.api_url,
+                                      .token_file = pods.token_file.native(),
+                                      .tls = {.ca_file = pods.ca_file.native(),
+                                              .certificate_file = pods.certificate_file.native(),
+                                              .key_file = pods.key_file.native()},
+                                      .name_space = pods.name_space}),
+      .worker_url = pods.worker_url,
+      .pool_id = identity.id,
+      .creates = has_cloud(config),
+      .worker_tokens = worker_tokens,
+      .schedule = std::chrono::seconds(pods.schedule_s),
+      .usd_per_hour = pods.usd_per_hour};
+  if (patience == CloudPatience::timer) {
+    options.times = {.timeout = 10s, .deadline = 15s};
+    options.schedule = std::min<std::chrono::milliseconds>(options.schedule, 15s);
+  }
+  options.pod = {.image = pods.image,
+                 .gpu_resource = pods.gpu_resource,
+                 .gpus = pods.gpus,
+                 .image_pull_secrets = pods.image_pull_secrets,
+                 .priority_class = pods.priority_class,
+                 .runtime_class = pods.runtime_class};
+  for (const std::string& text : pods.node_selector)
+    options.pod.node_selector.insert(kubernetes::parse_node_label(text));
+  for (const std::string& text : pods.tolerations)
+    options.pod.tolerations.push_back(kubernetes::parse_toleration(text));
+  if (config.pool.max_gpus > 0) options.max_pods = config.pool.max_gpus;
+  return options;
+}
+
+std::unique_ptr<Provider> cluster_provider(const Config& config, const PoolIdentity& identity,
+                                           const WorkerTokens& worker_tokens, PoolStore& store,
+                                           CloudPatience patience) {
+  auto options = cluster_options(config, identity, worker_tokens, patience);
+  if (const double cap = config.pool.max_usd_per_hour; cap > 0) {
+    options.reserve = [&store, cap](const Gpu& gpu, double usd_per_hour) {
+      return reserve_price(store, gpu, usd_per_hour, cap);
+    };
+  }
+  return std::make_unique<kubernetes::KubernetesProvider>(std::move(options));
+}
+
+// The pods of one cloud would be taken for gone by the other, and go on costing money.
+void check_same_cloud(const Config& config, PoolStore& store) {
+  const bool cluster = uses_kubernetes(config);
+  const std::vector<Gpu> gpus = store.view().gpus;
+  const auto others = std::count_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) {
+    return gpu.source == Source::cloud && !gpu.provider_id.empty() &&
+           kubernetes::parse_pod_id(gpu.provider_id).has_value() != cluster;
+  });
+  if (others == 0) return;
+  throw Error(Code::invalid, std::to_string(others) + " GPUs of the pool are pods " +
+                                 (cluster ? "of Runpod" : "of a Kubernetes cluster") +
+                                 ", and kubernetes.image is " + (cluster ? "set" : "not set") +
+                                 ": change it back, and remove them before the cloud is changed");
+}
+
 // What is paid for is looked after whether the cloud is switched on or not: the switch is for
 // creation alone. Without a key nobody can, and what needs no cloud goes on.
 bool cloud_is_reached(const Config& config, PoolStore& store) {
@@ -91,6 +155,11 @@ PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
                              const WorkerTokens& worker_tokens, PoolStore& store,
                              const std::stop_token& stop, CloudPatience patience)
     : external_(std::make_unique<ExternalProvider>(worker_tokens)) {
+  check_same_cloud(config, store);
+  if (uses_kubernetes(config)) {
+    cloud_ = cluster_provider(config, identity, worker_tokens, store, patience);
+    return;
+  }
   if (!cloud_is_reached(config, store)) return;
   try {
     auto cloud = cloud_provider(config, identity, worker_tokens, store, patience);

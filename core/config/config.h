@@ -112,6 +112,26 @@ struct Config {
     std::string name_prefix = "navtalk";
   } runpod;
   struct {
+    std::string api_url;                        // empty: the cluster that navtalk runs in
+    std::filesystem::path token_file, ca_file;  // empty: the service account's, in that cluster
+    std::filesystem::path certificate_file, key_file;  // of a client; both or none
+    std::string name_space;  // empty: the service account's, else "default"
+    std::string worker_url = "http://{ip}:{port}";
+    std::string image;  // empty: the cloud is not Kubernetes
+    std::string gpu_resource = "nvidia.com/gpu";
+    int gpus = 1;
+    std::vector<std::string> node_selector;  // "KEY=VALUE"
+    std::vector<std::string> tolerations;    // "KEY=VALUE:EFFECT"
+    std::vector<std::string> image_pull_secrets;
+    std::string priority_class, runtime_class;  // empty: the cluster's default
+    double usd_per_hour = 1;
+    int slots = 1;
+    int schedule_s = 60;
+    int ready_timeout_s = 1200;
+    int max_age_h = 168;  // 0: no bound
+    int settle_s = 30;
+  } kubernetes;
+  struct {
     std::string listen = "127.0.0.1:2160";
     std::string admin_listen;  // for /v1/pool and /metrics; empty: they are with the others
     std::filesystem::path operator_key_file;  // empty: made in the state directory at first use

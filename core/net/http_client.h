@@ -1,7 +1,7 @@
 // One HTTP/1.1 or HTTPS request at a time over libcurl, connections kept between requests.
 // Redirects are not followed, compressed answers not asked for, nothing is repeated: a request that
 // is not GET or HEAD reaches the server at most once. An answer 101 ends at its headers, and the
-// connection is closed. TLS trusts what the system trusts. One owner, one thread at a time.
+// connection is closed. TLS trusts what the system trusts, or a request's own file. One owner, one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -37,6 +37,12 @@ struct AwsIdentity {
   std::string region{};
 };
 
+// What TLS uses beside what the system trusts. Empty: nothing.
+struct HttpTls {
+  std::string ca_file{};                       // PEM; only what it holds is trusted then
+  std::string certificate_file{}, key_file{};  // PEM; how this client shows who it is
+};
+
 struct HttpRequest {
   std::string method = "GET";
   std::string url{};
@@ -59,6 +65,7 @@ struct HttpRequest {
   // Connects to addresses of the public internet alone (core/net/public_address.h), whatever a name
   // resolves to, and through no proxy of the environment.
   bool only_public = false;
+  HttpTls tls{};
 };
 
 // No answer, or not all of it. `sent`: the server may have acted on the request. A shortage is this

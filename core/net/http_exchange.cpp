@@ -285,6 +285,12 @@ void HttpExchange::prepare(CURL* curl) {
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_PREREQFUNCTION, on_connected);
   set(CURLOPT_PREREQDATA, static_cast<void*>(this));
+  const auto set_file = [&set](CURLoption option, const std::string& file) {
+    if (!file.empty()) set(option, file.c_str());
+  };
+  set_file(CURLOPT_CAINFO, request_.tls.ca_file);
+  set_file(CURLOPT_SSLCERT, request_.tls.certificate_file);
+  set_file(CURLOPT_SSLKEY, request_.tls.key_file);
   if (request_.stall_timeout.count() > 0) {
     set(CURLOPT_LOW_SPEED_LIMIT, 1L);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request_.stall_timeout.count()));

@@ -22,11 +22,28 @@ CloudSwitch cloud_switch(const Config& config) {
   return has_cloud(config) ? parse_cloud_switch(config.pool.cloud).value() : CloudSwitch::off;
 }
 
+// What both clouds have under the same names.
+struct CloudNumbers {
+  int slots, ready_timeout_s, max_age_h, max_paused, settle_s;
+};
+
+CloudNumbers cloud_numbers(const Config& config) {
+  const auto& pods = config.kubernetes;
+  if (uses_kubernetes(config))
+    return {pods.slots, pods.ready_timeout_s, pods.max_age_h, 0, pods.settle_s};
+  const auto& runpod = config.runpod;
+  return {runpod.slots, runpod.ready_timeout_s, runpod.max_age_h, runpod.max_paused,
+          runpod.settle_s};
+}
+
 }  // namespace
 
+bool uses_kubernetes(const Config& config) { return !config.kubernetes.image.empty(); }
+
 bool has_cloud(const Config& config) {
-  return config.pool.cloud != "off" && !config.runpod.image.empty() &&
-         !config.runpod.gpu_types.empty();
+  const bool named =
+      uses_kubernetes(config) || (!config.runpod.image.empty() && !config.runpod.gpu_types.empty());
+  return config.pool.cloud != "off" && named;
 }
 
 ScalingLimits scaling_limits(const ConfigReading& reading) {
@@ -47,9 +64,9 @@ ScalingLimits scaling_limits(const ConfigReading& reading) {
       .cloud = cloud_switch(config),
       .failed_hold = seconds(pool.failed_hold_s),
       .start_deadline = {seconds(config.local.start_timeout_s), ScalingLimits{}.start_deadline[1],
-                         seconds(config.runpod.ready_timeout_s)},
-      .max_pod_age = std::chrono::hours(config.runpod.max_age_h),
-      .max_paused_cloud = config.runpod.max_paused};
+                         seconds(cloud_numbers(config).ready_timeout_s)},
+      .max_pod_age = std::chrono::hours(cloud_numbers(config).max_age_h),
+      .max_paused_cloud = cloud_numbers(config).max_paused};
   const bool ceiling =
       policy == ScalingPolicy::static_limits || is_set(reading, "pool.free_running_gpu");
   if (!ceiling) limits.max_free.reset();
@@ -139,7 +156,7 @@ SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& i
   return {.identity = identity,
           .who = who,
           .cloud = cloud_switch(config),
-          .cloud_slots = config.runpod.slots,
+          .cloud_slots = cloud_numbers(config).slots,
           .max_gpus = config.pool.max_gpus,
           .max_usd_per_hour = config.pool.max_usd_per_hour,
           .timetable = timetable(reading),
@@ -164,8 +181,8 @@ PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& ident
           .timetable = timetable(reading),
           .budgets = budgets(config),
           .webhook = webhook_options(config, identity),
-          .cloud_slots = config.runpod.slots,
-          .consistency_window = seconds(config.runpod.settle_s),
+          .cloud_slots = cloud_numbers(config).slots,
+          .consistency_window = seconds(cloud_numbers(config).settle_s),
           .lease = seconds(config.pool.lease_s)};
 }
 

@@ -14,6 +14,8 @@ namespace navtalk {
 
 // Whether pods may be created: the cloud is not off, and an image and a GPU type are configured.
 bool has_cloud(const Config& config);
+// Is the cloud a Kubernetes cluster, and not Runpod?
+bool uses_kubernetes(const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
 ScalingLimits scaling_limits(const ConfigReading& reading);
 // The same with [[pool.schedule]] and [[pool.maintenance]].

@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-LIBRARIES = ("core", "gpu", "avatars", "scheduler", "runpod", "server", "cmd")
+LIBRARIES = ("core", "gpu", "avatars", "scheduler", "kubernetes", "runpod", "server", "cmd")
 QUOTED = re.compile(r"^\| `(.+?)` \|", re.MULTILINE)  # the first column of its tables
 SHORTEST = 6  # characters of a fragment between two "..." that say something
 

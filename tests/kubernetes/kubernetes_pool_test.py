@@ -1,0 +1,267 @@
+"""usage: kubernetes_pool_test.py NAVTALK FAKE_WORKER   the pool of the real binary against a fake Kubernetes API server"""
+
+import contextlib
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fakes/kubernetes"))
+from api_server import TOKEN, FakeCluster  # noqa: E402
+
+NAVTALK, FAKE_WORKER = sys.argv.pop(1), sys.argv.pop(1)
+PATIENCE_S = 60
+ROW = "navtalk/row"
+POOL = "navtalk/pool-id"
+
+
+class Pool:
+    def __init__(self, folder, url):
+        self.folder, self.url = pathlib.Path(folder), url
+        (self.folder / "token").write_text(TOKEN + "\n")
+        (self.folder / "token").chmod(0o600)
+        self.configure()
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "STATE_DIRECTORY": folder,
+            "NAVTALK_WORKER_TOKEN": "a-token-of-this-test",
+        }
+
+    def configure(self, pods=1, extra="", pool="", image="registry.invalid/navtalk@sha256:0"):
+        (self.folder / "navtalk.toml").write_text(
+            f"""
+[store]
+url = "sqlite:{self.folder}/pool.db"
+[pool]
+name = "Test"
+min_running_gpu = {pods}
+free_running_gpu = {pods}
+cloud = "on"
+max_gpus = 16
+tick_s = 1
+hold_down_s = 0
+failed_hold_s = 0
+allow_http_workers = true
+{pool}
+[kubernetes]
+api_url = "{self.url}"
+token_file = "{self.folder}/token"
+namespace = "gpus"
+image = "{image}"
+schedule_s = 0
+settle_s = 2
+{extra}
+"""
+        )
+
+    def run(self, *arguments):
+        command = [NAVTALK, "--config", str(self.folder / "navtalk.toml"), *arguments]
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120)
+
+    def json(self, *arguments):
+        done = self.run("--json", *arguments)
+        if done.returncode != 0:
+            raise AssertionError(f"{arguments}: {done.returncode} {done.stdout} {done.stderr}")
+        return json.loads(done.stdout)
+
+    def rows(self):
+        return self.json("pool", "status")["gpus"]
+
+    def events(self):
+        return " ".join(event["why"] for event in self.json("pool", "events")["events"])
+
+    @contextlib.contextmanager
+    def scaling(self):
+        command = [NAVTALK, "--config", str(self.folder / "navtalk.toml"), "pool", "scale", "--watch"]
+        with open(self.folder / "log", "ab") as log:
+            process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=log)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+    def spans(self):
+        with contextlib.closing(sqlite3.connect(self.folder / "pool.db")) as database:
+            return {row[0] for row in database.execute("SELECT provider_id FROM paid_spans")}
+
+
+def id_of(pod):
+    return f"kubernetes/gpus/{pod['metadata']['name']}/{pod['metadata']['uid']}"
+
+
+class Kubernetes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.addCleanup(folder.cleanup)
+        self.cluster = FakeCluster(FAKE_WORKER)
+        self.addCleanup(self.cluster.close)
+        self.pool = Pool(folder.name, self.cluster.url)
+
+    def wait(self, what, condition):
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.05)
+        log = (self.pool.folder / "log").read_text() if (self.pool.folder / "log").exists() else ""
+        raise AssertionError(f"{what} did not come: {self.pool.rows()} {self.cluster.living()} {log}")
+
+    def settled(self, count=1):
+        rows, pods = self.pool.rows(), self.cluster.living()
+        idle = [row for row in rows if row["state"] == "idle"]
+        return len(rows) == len(pods) == len(idle) == count and rows
+
+    def settle(self, count=1):
+        """Runs the scaler until so many pods serve so many idle rows, and nothing else is left."""
+        with self.pool.scaling():
+            rows = self.wait(f"{count} idle GPUs", lambda: self.settled(count))
+        pods = self.cluster.living()
+        self.assertEqual({row["provider_id"] for row in rows}, {id_of(pod) for pod in pods})
+        self.assertEqual({row["name"] for row in rows}, {pod["metadata"]["annotations"][ROW] for pod in pods})
+        # Every pod that ever was stands in the ledger, under the provider's name.
+        self.assertEqual({f.rsplit("/", 1)[1] for f in self.pool.spans() if f.startswith("kubernetes/gpus/")}, set(self.cluster.ever))
+        return rows
+
+    def test_pods_come_serve_and_go(self):
+        self.pool.configure(pods=3)
+        self.settle(3)  # two pages of the list
+        pod = self.cluster.living()[0]
+        self.assertEqual(pod["metadata"]["labels"]["app.kubernetes.io/managed-by"], "navtalk")
+        self.assertEqual(pod["spec"]["containers"][0]["resources"]["limits"], {"nvidia.com/gpu": "1"})
+        self.pool.configure(pods=0)
+        with self.pool.scaling():
+            self.wait("an empty cluster", lambda: not self.cluster.living() and not self.pool.rows())
+        uids = {call["body"]["preconditions"]["uid"] for call in self.cluster.calls("delete")}
+        self.assertEqual(uids, set(self.cluster.ever))
+
+    def test_settings_reach_the_pod(self):
+        self.pool.configure(
+            extra='gpus = 2\ngpu_resource = "amd.com/gpu"\nnode_selector = ["pool=a100", "zone=b"]\n'
+            'tolerations = ["nvidia.com/gpu:NoSchedule", "team=video"]\nimage_pull_secrets = ["registry"]\n'
+            'priority_class = "live"\nruntime_class = "nvidia"\nslots = 3'
+        )
+        self.settle()
+        spec = self.cluster.living()[0]["spec"]
+        self.assertEqual(spec["containers"][0]["resources"]["limits"], {"amd.com/gpu": "2"})
+        self.assertEqual(spec["nodeSelector"], {"pool": "a100", "zone": "b"})
+        self.assertEqual(
+            spec["tolerations"],
+            [
+                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+                {"key": "team", "operator": "Equal", "value": "video"},
+            ],
+        )
+        self.assertEqual(spec["imagePullSecrets"], [{"name": "registry"}])
+        self.assertEqual((spec["priorityClassName"], spec["runtimeClassName"]), ("live", "nvidia"))
+        self.assertEqual(self.pool.rows()[0]["slots"], 3)
+
+    def test_killed_before_the_pod_is_made(self):
+        self.cluster.fault("create", hang=True)
+        with self.pool.scaling():
+            self.wait("the create", lambda: self.cluster.calls("create"))
+            # Recorded before it was asked for.
+            self.assertEqual([row["name"].lower() for row in self.pool.rows()], [self.cluster.calls("create")[0]["body"]["metadata"]["name"]])
+        self.settle()
+        self.assertEqual(len(self.cluster.ever), 1)
+
+    def test_killed_between_the_pod_and_its_record(self):
+        self.cluster.fault("create", hang=True, acts=True)
+        with self.pool.scaling():
+            self.wait("the pod", self.cluster.living)
+            self.assertEqual([row["provider_id"] for row in self.pool.rows()], [""])
+        self.settle()
+        self.assertEqual(len(self.cluster.calls("create")), 1)
+
+    def test_a_create_that_was_done_and_answered_wrongly_is_not_a_second_pod(self):
+        self.cluster.fault("create", status=500, acts=True)
+        self.settle()
+        self.assertEqual(len(self.cluster.ever), 1)
+        self.assertEqual(len(self.cluster.calls("create")), 2)  # the second one was told 409
+
+    def test_a_busy_server_is_asked_again_when_it_says(self):
+        self.cluster.fault("create", status=429, retry_after=1, times=2)
+        began = time.monotonic()
+        self.settle()
+        self.assertGreater(time.monotonic() - began, 2)
+        self.assertEqual(len(self.cluster.ever), 1)
+
+    def test_no_node_is_no_capacity_and_leaves_no_pod(self):
+        self.cluster.set_gpus(0)
+        with self.pool.scaling():
+            self.wait("a pod that is given up", lambda: self.cluster.calls("delete"))
+            body = self.cluster.calls("delete")[0]["body"]
+            self.assertEqual(set(body["preconditions"]), {"uid", "resourceVersion"})
+            self.assertEqual(body["gracePeriodSeconds"], 0)
+            self.wait("the reason", lambda: "no node of the cluster has room" in self.pool.events())
+            self.assertEqual(self.cluster.living(), [])
+            self.cluster.set_gpus(5)
+            self.wait("a pod with a node", lambda: any(row["state"] == "idle" for row in self.pool.rows()))
+
+    def test_a_quota_is_no_capacity_and_another_refusal_is_told(self):
+        quota = 'pods "x" is forbidden: exceeded quota: gpus, requested: 1, used: 4, limited: 4'
+        self.cluster.fault("create", status=403, message=quota)
+        with self.pool.scaling():
+            self.wait("the quota's words", lambda: "exceeded quota" in self.pool.events())
+        self.assertNotIn("Kubernetes refuses", (self.pool.folder / "log").read_text())
+        self.settle()
+
+    def test_an_expired_list_is_read_again_and_a_broken_one_changes_nothing(self):
+        self.pool.configure(pods=3)
+        self.settle(3)
+        self.cluster.fault("list", status=410, times=2)
+        self.settle(3)
+        self.cluster.fault("list", status=200, body="<html>", times=3)
+        self.settle(3)
+        self.assertEqual(len(self.cluster.ever), 3)
+
+    def test_an_evicted_pod_is_replaced_and_its_object_removed(self):
+        self.settle()
+        first = self.cluster.living()[0]["metadata"]["name"]
+        process = self.cluster.processes[first]
+        process.kill()
+        self.cluster.change(first, phase="Failed", reason="Evicted")
+        with self.pool.scaling():
+            self.wait("another pod", lambda: self.settled() and self.cluster.living()[0]["metadata"]["name"] != first)
+
+    def test_a_pod_of_another_pool_is_left_alone(self):
+        self.cluster.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": "navtalk-test-00000000-1", "labels": {POOL: "00000000"}},
+                "spec": {"containers": [{"name": "worker", "args": [], "env": [], "resources": {"limits": {}}}]},
+            }
+        )
+        with self.pool.scaling():
+            self.wait("its own pod", lambda: len(self.cluster.living()) == 2 and len(self.pool.rows()) == 1)
+        self.pool.configure(pods=0)
+        with self.pool.scaling():
+            self.wait("only the other pod", lambda: len(self.cluster.living()) == 1 and not self.pool.rows())
+        self.assertEqual(self.cluster.living()[0]["metadata"]["name"], "navtalk-test-00000000-1")
+
+    def test_another_cloud_does_not_take_the_pods_for_gone(self):
+        self.settle()
+        self.pool.configure(image="")
+        done = self.pool.run("pool", "scale")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("pods of a Kubernetes cluster", done.stderr)
+        self.assertEqual(len(self.cluster.living()), 1)
+
+    def test_a_wrong_token_is_told(self):
+        (self.pool.folder / "token").write_text("another\n")
+        with self.pool.scaling():
+            self.wait("the refusal", lambda: "401" in self.pool.events())
+        self.assertEqual(self.cluster.living(), [])
+        (self.pool.folder / "token").write_text(TOKEN)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
