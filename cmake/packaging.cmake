@@ -12,6 +12,10 @@ set(wheel_libraries
   ${torch_dir}/lib/libgomp.so.1
   ${NAVTALK_LIBTORCH_DIR}/nvidia/cu13/lib/libcudart.so.13
   ${NAVTALK_LIBTORCH_DIR}/nvidia/cu13/lib/libcupti.so.13)
+if(NAVTALK_CUDA)
+  # libtorch_cuda.so and what it needs, 3 GB, are loaded where they are: packaging/cuda-libraries puts them beside these.
+  list(APPEND wheel_libraries ${torch_dir}/lib/libc10_cuda.so)
+endif()
 set(doc_dir ${CMAKE_INSTALL_DATAROOTDIR}/doc/navtalk)
 
 if(NAVTALK_TORCH AND NOT NAVTALK_FUZZ)

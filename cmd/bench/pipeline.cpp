@@ -20,7 +20,7 @@ void add_bench_pipeline(Commands& commands) {
          return render_module().bench_pipeline(*options, context);
        }});
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder")->type_name("DIR");
-  command.add_option("--device", options->device, "cpu, cuda or cuda:N")
+  command.add_option("--device", options->device, "cpu, cuda, cuda:N; auto: a GPU if there is one")
       ->type_name("DEVICE")
       ->capture_default_str();
   command

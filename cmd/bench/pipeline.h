@@ -9,7 +9,7 @@ namespace navtalk::cmd {
 
 struct BenchPipelineOptions {
   std::filesystem::path models;
-  std::string device = "cpu";
+  std::string device = "auto";
   std::vector<std::string> precisions;
   std::vector<int> batches{1, 4};
   int threads = 0;

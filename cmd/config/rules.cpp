@@ -162,7 +162,9 @@ void look_at_devices(const ConfigReading& reading, std::vector<std::string>& fou
       continue;
     }
     try {
-      parse_device(device);
+      if (!parse_device(device))
+        throw Error(Code::usage,
+                    "device 'auto' is for a worker that is started by hand: name the devices");
     } catch (const Error& error) {
       found.push_back(here + ": " + error.message());
     }

@@ -98,7 +98,7 @@ void add_infer_engine_options(CLI::App& command, InferOptions& options) {
       .add_option("--models", options.models,
                   "MuseTalk's checkpoint folder (default: the demo model)")
       ->type_name("DIR");
-  command.add_option("--device", options.device, "cpu, cuda or cuda:N")
+  command.add_option("--device", options.device, "cpu, cuda, cuda:N; auto: a GPU if there is one")
       ->capture_default_str()
       ->type_name("DEVICE");
   command

@@ -16,7 +16,8 @@ class App;
 namespace navtalk::cmd {
 
 struct InferOptions {
-  std::string avatar = "ada", text, voice, device = "cpu", precision = "auto", format = "mp4", size;
+  std::string avatar = "ada", text, voice, device = "auto", precision = "auto", format = "mp4",
+              size;
   std::string subtitles;                     // srt, vtt or burn; empty: none
   std::vector<std::filesystem::path> audio;  // "-": standard input
   std::filesystem::path text_file, output, output_directory, frames, models;

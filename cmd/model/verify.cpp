@@ -28,7 +28,7 @@ void add_model_verify(Commands& commands) {
   command.add_option("golden", options->golden, "Golden file made from the same weights")
       ->required()
       ->type_name("FILE");
-  command.add_option("--device", options->device, "Where the nets run: cpu, cuda or cuda:N")
+  command.add_option("--device", options->device, "Where the nets run: cpu, cuda, cuda:N or auto")
       ->capture_default_str()
       ->type_name("DEVICE");
   command.add_option("--precision", options->precision, "Number format of the nets")

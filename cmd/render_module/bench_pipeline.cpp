@@ -12,6 +12,7 @@
 #include "gpu/features/mel.h"
 #include "gpu/image/compose.h"
 #include "gpu/model/model.h"
+#include "gpu/model/usable_device.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::int64_t k_new_tokens = 18;
 
 struct Row {
   std::string stage, unit;
+  std::string device;     // of the nets
   std::string precision;  // empty where no net takes part
   int batch = 1;
   Timing timing;
@@ -61,7 +63,9 @@ class PostProcess {
 class Bench {
  public:
   Bench(const BenchPipelineOptions& options, Context& context)
-      : options_(options), context_(context) {}
+      : options_(options),
+        context_(context),
+        device_(usable_device(parse_device(options.device))) {}
 
   std::vector<Row> run() {
     time("log-mel", "ms per 30 s", "", 1,
@@ -74,6 +78,7 @@ class Bench {
   // All that this machine has, unless told.
   std::vector<std::string> precisions() const {
     if (!options_.precisions.empty()) return options_.precisions;
+    if (device_.kind == Device::Kind::cuda) return {"fp32", "fp16"};
     const std::string isa = widest_isa();
     if (isa.starts_with("avx512") || isa.starts_with("amx")) return {"fp32", "bf16", "auto"};
     return {"fp32"};
@@ -81,7 +86,7 @@ class Bench {
 
   void nets(const std::string& precision) {
     Model model = Model::load({.models = models_directory(options_.models, context_),
-                               .device = parse_device(options_.device),
+                               .device = device_,
                                .precision = parse_precision(precision),
                                .threads = options_.threads,
                                .vae_encoder = false});
@@ -122,12 +127,15 @@ class Bench {
   void time(const std::string& stage, const std::string& unit, const std::string& precision,
             int batch, const std::function<void()>& work) {
     if (context_.progress) context_.progress(stage + " " + precision, rows_.size(), 0);
+    const bool nets = stage != "log-mel" && stage != "post-process 720p";
+    const std::string device = name(nets ? device_ : Device{});
     const auto budget = std::chrono::duration<double>(options_.seconds);
-    rows_.push_back({stage, unit, precision, batch, measure(work, budget, context_.stop)});
+    rows_.push_back({stage, unit, device, precision, batch, measure(work, budget, context_.stop)});
   }
 
   const BenchPipelineOptions& options_;
   Context& context_;
+  const Device device_;
   std::vector<Row> rows_;
 };
 
@@ -142,7 +150,7 @@ std::string frames_per_second(const Row& row) {
 
 nlohmann::ordered_json as_json(const Row& row) {
   nlohmann::ordered_json object{{"name", row.stage},
-                                {"device", "cpu"},
+                                {"device", row.device},
                                 {"precision", row.precision},
                                 {"batch", row.batch},
                                 {"unit", row.unit},
@@ -156,6 +164,7 @@ nlohmann::ordered_json as_json(const Row& row) {
 
 std::vector<std::string> as_text(const Row& row) {
   return {row.stage,
+          row.device,
           row.precision,
           std::to_string(row.batch),
           row.unit,
@@ -171,6 +180,7 @@ void print_table(const std::vector<Row>& rows, const Machine& machine, Context& 
   for (const Row& row : rows) cells.push_back(as_text(row));
   context.out.print("{}\n\n", machine_text(machine));
   context.out.write(table({{"stage"},
+                           {"device"},
                            {"precision"},
                            {"batch", k_right},
                            {"unit"},

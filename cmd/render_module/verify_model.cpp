@@ -5,6 +5,7 @@
 
 #include "cmd/render_module/bodies.h"
 #include "cmd/terminal/table.h"
+#include "gpu/model/usable_device.h"
 #include "gpu/verify/verify.h"
 
 namespace navtalk::cmd {
@@ -53,7 +54,7 @@ nlohmann::ordered_json as_json(const GroupResult& result) {
 int verify_model(const ModelVerifyOptions& options, Context& context) {
   Model::Options model;
   model.models = options.models;
-  model.device = parse_device(options.device);
+  model.device = usable_device(parse_device(options.device));
   model.precision = parse_precision(options.precision);
   const std::vector<GroupResult> results = verify(model, options.golden, context.progress);
   const bool passed = std::ranges::all_of(

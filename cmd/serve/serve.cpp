@@ -22,7 +22,9 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->capture_default_str()
       ->type_name("N")
       ->needs(&worker);
-  command.add_option("--device", options.device, "cpu, cuda or cuda:N (worker)")
+  command
+      .add_option("--device", options.device,
+                  "cpu, cuda, cuda:N; auto: a GPU if there is one (worker)")
       ->capture_default_str()
       ->type_name("DEVICE")
       ->needs(&worker);

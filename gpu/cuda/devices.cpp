@@ -28,4 +28,13 @@ Devices devices() {
   return found;
 }
 
+MemoryUse memory_use(int index) {
+  std::size_t available = 0, total = 0;
+  if (cudaSetDevice(index) != cudaSuccess || cudaMemGetInfo(&available, &total) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  return {.total = total, .used = total - available};
+}
+
 }  // namespace navtalk::cuda

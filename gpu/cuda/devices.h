@@ -16,9 +16,16 @@ struct DeviceProperties {
 
 struct Devices {
   std::vector<DeviceProperties> list;  // by index
-  std::string missing;                 // why the list is empty, as the end of a sentence
+  std::string missing{};               // why the list is empty, as the end of a sentence
+  bool built = true;                   // false: this build has no CUDA
 };
 // Never throws for want of a device, of a driver, or of CUDA in this build.
 Devices devices();
+
+struct MemoryUse {
+  std::size_t total = 0, used = 0;  // bytes, by all programs
+};
+// Of a device of that list; zeros where CUDA does not tell.
+MemoryUse memory_use(int index);
 
 }  // namespace navtalk::cuda

@@ -3,6 +3,7 @@
 
 namespace navtalk::cuda {
 
-Devices devices() { return {{}, "this navtalk was built without CUDA (preset cuda)"}; }
+Devices devices() { return {{}, "this navtalk was built without CUDA (preset cuda)", false}; }
+MemoryUse memory_use(int) { return {}; }
 
 }  // namespace navtalk::cuda

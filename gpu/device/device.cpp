@@ -7,8 +7,9 @@
 
 namespace navtalk {
 
-Device parse_device(std::string_view text) {
-  if (text == "cpu") return {};
+std::optional<Device> parse_device(std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  if (text == "cpu") return Device{};
   Device device{.kind = Device::Kind::cuda, .index = 0};
   bool known = text == "cuda";
   if (text.starts_with("cuda:")) {
@@ -16,11 +17,9 @@ Device parse_device(std::string_view text) {
     known = device.index >= 0;
   }
   if (!known)
-    throw Error(Code::usage, fmt::format("device '{}' is not one of cpu, cuda, cuda:N", text));
-  throw Error(Code::invalid,
-              fmt::format("device '{}': this navtalk was built without CUDA support; use "
-                          "--device cpu",
-                          text));
+    throw Error(Code::usage,
+                fmt::format("device '{}' is not one of auto, cpu, cuda, cuda:N", text));
+  return device;
 }
 
 std::string name(const Device& device) {

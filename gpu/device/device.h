@@ -14,9 +14,9 @@ struct Device {
   int index = 0;
   bool operator==(const Device&) const = default;
 };
-// "cpu", "cuda", "cuda:N"; Error{usage} for anything else, Error{invalid} for cuda in a build
-// without it.
-Device parse_device(std::string_view text);
+// "cpu", "cuda", "cuda:N"; nullopt for "auto": a GPU, where there is one. Error{usage} for anything else. Whether the device is
+// there, usable_device() knows (gpu/model/usable_device.h).
+std::optional<Device> parse_device(std::string_view text);
 std::string name(const Device& device);
 
 enum class Precision { fp32, bf16, fp16 };

@@ -16,6 +16,7 @@
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/model/model_files.h"
 #include "gpu/model/torch_call.h"
+#include "gpu/model/usable_device.h"
 #include "gpu/nets/expected_tensors.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/unet.h"
@@ -52,6 +53,22 @@ void normalise(ConstImageView crop, bool masked, float* out) {
       }
 }
 
+// Sums in fp32, products of fp32 as they are, and the same algorithms every time: the same input gives the same pixels.
+void compute_exactly() {
+  at::Context& context = at::globalContext();
+  context.setAllowTF32CuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+  context.setAllowFP16ReductionCuBLAS(false);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false);
+}
+
+// As kernels::to_bgr_bytes(), where the faces are: [N,3,256,256] to bytes [N,256,256,3].
+at::Tensor bgr_bytes(const at::Tensor& raw) {
+  const at::Tensor levels = raw.to(at::kFloat).mul(0.5).add(0.5).clamp(0, 1).mul(255).round();
+  return at::nan_to_num(levels, 0.0).to(at::kByte).flip(1).permute({0, 2, 3, 1}).contiguous();
+}
+
 }  // namespace
 
 struct Model::Impl {
@@ -61,12 +78,20 @@ struct Model::Impl {
   WhisperConfig whisper_config;
   int threads = 1;
   bool decode_as_batch = false;
+  bool placed = false;  // on a GPU, or on the CPU as if it were one
+  at::Device device = at::kCPU;
   std::unique_ptr<nets::Whisper> whisper;
   std::unique_ptr<nets::Unet> unet;
   std::unique_ptr<nets::VaeEncoder> encoder;
   std::unique_ptr<nets::VaeDecoder> decoder;
 
   void load(const Options& options);
+  nets::Placement placement(Precision precision) const {
+    const at::ScalarType type = nets::scalar_type(precision);
+    return placed ? nets::Placement(type, device) : nets::Placement(type);
+  }
+  // Our memory where the nets are.
+  at::Tensor on_device(const NdArray<float>& host) const { return tensor(host).to(device); }
   void require_unet_shapes(const NdArray<float>& latent, const NdArray<float>& context) const;
   std::int64_t tokens_of(const NdArray<float>& mel) const;
   // One image at a time: the largest maps of one stay in the cache, those of two do not.
@@ -74,40 +99,46 @@ struct Model::Impl {
     return (*decoder)(latents.narrow(0, i, 1));
   }
   void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
+  void decode_placed(const at::Tensor& latents, std::uint8_t* faces) const;
   at::Tensor run_unet(const at::Tensor& latent, const at::Tensor& context) const;
 };
 
 void Model::Impl::load(const Options& options) {
   const ModelFiles files = find_model_files(options.models);
   decode_as_batch = options.decode_as_batch;
+  placed = options.as_on_gpu || options.device.kind == Device::Kind::cuda;
+  if (options.device.kind == Device::Kind::cuda) {
+    device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(options.device.index));
+    compute_exactly();
+  }
   unet_config = files.unet_config;
   vae_config = files.vae_config;
   whisper_config = files.whisper_config;
   info.whisper_layers = whisper_config.encoder_layers;
   info.context_width = whisper_config.d_model;
   info.context_rows = 10 * (whisper_config.encoder_layers + 1);
-  info.execution = choose_execution(options.precision, unet_config, vae_config);
+  info.execution = placed ? gpu_execution(options.precision)
+                          : choose_execution(options.precision, unet_config, vae_config);
 
   if (options.whisper) {
     const auto weights =
         nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
-    whisper = std::make_unique<nets::Whisper>(weights, whisper_config,
-                                              nets::scalar_type(info.execution.whisper));
+    whisper =
+        std::make_unique<nets::Whisper>(weights, whisper_config, placement(info.execution.whisper));
   }
   if (options.unet) {
     const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
-    unet =
-        std::make_unique<nets::Unet>(weights, unet_config, nets::scalar_type(info.execution.unet));
+    unet = std::make_unique<nets::Unet>(weights, unet_config, placement(info.execution.unet));
   }
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
   if (options.vae_decoder)
     decoder = std::make_unique<nets::VaeDecoder>(
-        weights, vae_config, nets::scalar_type(info.execution.decoder),
+        weights, vae_config, placement(info.execution.decoder),
         options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
   if (options.vae_encoder)
-    encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
-                                                 nets::scalar_type(info.execution.encoder));
+    encoder =
+        std::make_unique<nets::VaeEncoder>(weights, vae_config, placement(info.execution.encoder));
 }
 
 void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
@@ -144,7 +175,17 @@ at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& con
   return parts.size() == 1 ? parts.front() : at::cat(parts);
 }
 
+// Faces come back to the host in one copy.
+void Model::Impl::decode_placed(const at::Tensor& latents, std::uint8_t* faces) const {
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& some : latents.split(info.execution.decoded))
+    parts.push_back(bgr_bytes((*decoder)(some)));
+  const at::Tensor bytes = at::cat(parts).cpu();
+  std::memcpy(faces, bytes.const_data_ptr(), bytes.nbytes());
+}
+
 void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const {
+  if (placed) return decode_placed(latents, faces);
   const auto decode = [&](std::int64_t i) {
     const c10::InferenceMode inference;
     const at::Tensor raw = decode_one(latents, i);
@@ -156,11 +197,7 @@ void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) c
 }
 
 Model Model::load(const Options& options) {
-  if (options.device.kind != Device::Kind::cpu)
-    throw Error(Code::invalid,
-                fmt::format("device '{}': this navtalk was built without CUDA support; use "
-                            "--device cpu",
-                            name(options.device)));
+  usable_device(options.device);
   auto impl = std::make_unique<Impl>();
   impl->threads = options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
   run(impl->threads, "loading the nets", [&] { impl->load(options); });
@@ -188,7 +225,7 @@ NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t fir
   run(impl_->threads, "whisper", [&] {
     for (std::int64_t i = 0; i < mel.dim(0); ++i) {
       const at::Tensor one =
-          (*impl_->whisper)(tensor(mel).narrow(0, i, 1), first, count).contiguous();
+          (*impl_->whisper)(impl_->on_device(mel).narrow(0, i, 1), first, count).cpu().contiguous();
       std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
     }
   });
@@ -211,7 +248,8 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
     normalise(crops[i], false, pair.row(1));
     run(impl_->threads, "encoding", [&] {
       for (std::int64_t half = 0; half < 2; ++half) {
-        const at::Tensor mean = (*impl_->encoder)(tensor(pair).narrow(0, half, 1)).contiguous();
+        const at::Tensor mean =
+            (*impl_->encoder)(impl_->on_device(pair).narrow(0, half, 1)).cpu().contiguous();
         std::memcpy(latents.row(static_cast<std::int64_t>(i)) + half * mean.numel(),
                     mean.const_data_ptr(), mean.nbytes());
       }
@@ -222,8 +260,9 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
 
 NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
   impl_->require_unet_shapes(latent, context);
-  return run(impl_->threads, "the UNet",
-             [&] { return array(impl_->run_unet(tensor(latent), tensor(context))); });
+  return run(impl_->threads, "the UNet", [&] {
+    return array(impl_->run_unet(impl_->on_device(latent), impl_->on_device(context)).cpu());
+  });
 }
 
 NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
@@ -234,7 +273,8 @@ NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
   const std::int64_t each = impl_->decode_as_batch ? latent.dim(0) : 1;
   run(impl_->threads, "the decoder", [&] {
     for (std::int64_t i = 0; i < latent.dim(0); i += each) {
-      const at::Tensor part = (*impl_->decoder)(tensor(latent).narrow(0, i, each))
+      const at::Tensor part = (*impl_->decoder)(impl_->on_device(latent).narrow(0, i, each))
+                                  .cpu()
                                   .to(at::kFloat)
                                   .contiguous(at::MemoryFormat::Contiguous);
       std::memcpy(images.row(i), part.const_data_ptr(), part.nbytes());
@@ -249,7 +289,7 @@ NdArray<std::uint8_t> Model::decode_faces(const NdArray<float>& latent) {
                 "the latent");
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
   run(impl_->threads, "the decoder",
-      [&] { impl_->decode_bytes(tensor(latent), faces.values.data()); });
+      [&] { impl_->decode_bytes(impl_->on_device(latent), faces.values.data()); });
   return faces;
 }
 
@@ -260,7 +300,8 @@ NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<f
   impl_->require_unet_shapes(latent, context);
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
   run(impl_->threads, "rendering faces", [&] {
-    impl_->decode_bytes(impl_->run_unet(tensor(latent), tensor(context)), faces.values.data());
+    impl_->decode_bytes(impl_->run_unet(impl_->on_device(latent), impl_->on_device(context)),
+                        faces.values.data());
   });
   return faces;
 }

@@ -35,6 +35,8 @@ class Model {
     // The decoder takes what decode_raw() is given as one batch and rounds as the reference does
     // with one, which is less exact than what it does with single latents. For comparisons only.
     bool decode_as_batch = false;
+    // What a GPU computes with, on the CPU: libtorch's operators, fp16 too. Slow; for comparisons only.
+    bool as_on_gpu = false;
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
 

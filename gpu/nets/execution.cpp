@@ -18,7 +18,23 @@ constexpr int k_wide_unet = 128;
 // one. A wide UNet is bound by reading its weights, which four frames share almost as well as eight.
 constexpr int k_narrow_batch = 16, k_wide_batch = 4;
 
+// A GPU reads the weights of a wide UNet as long as it computes 1.7 faces; beyond eight more faces gain nothing. Two maps of the
+// decoder's largest level stay in a large GPU's cache, eight do not. Computed, not measured (docs/plan.md).
+constexpr int k_gpu_batch = 8, k_gpu_decoded = 2;
+
 }  // namespace
+
+Execution gpu_execution(std::optional<Precision> asked) {
+  if (asked == Precision::bf16)
+    throw Error(Code::invalid, "bf16 runs on CPUs only: use --precision fp16, fp32 or auto");
+  const Precision all = asked.value_or(Precision::fp16);
+  return {.whisper = all,
+          .unet = all,
+          .encoder = all,
+          .decoder = all,
+          .batch = k_gpu_batch,
+          .decoded = k_gpu_decoded};
+}
 
 Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
                            const VaeConfig& vae) {

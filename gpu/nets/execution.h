@@ -14,6 +14,7 @@ struct Execution {
   Precision whisper = Precision::fp32, unet = Precision::fp32, encoder = Precision::fp32,
             decoder = Precision::fp32;
   int batch = 1;                 // frames in one call of Model::faces() that cost the least each
+  int decoded = 1;               // faces in one pass through the decoder
   bool parallel_frames = false;  // each thread takes frames of its own in Model::faces()
 };
 
@@ -26,5 +27,7 @@ inline constexpr int k_narrow = 64, k_narrow_auto = 32;
 // Error{invalid} for fp16, and for bf16 on a CPU without AVX-512.
 Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
                            const VaeConfig& vae);
+// The same for a GPU: fp16 unless fp32 is asked for; Error{invalid} for bf16.
+Execution gpu_execution(std::optional<Precision> asked);
 
 }  // namespace navtalk

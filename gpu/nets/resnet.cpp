@@ -24,20 +24,20 @@ NormConv::Options options(const Resnet::Shape& shape) {
 
 }  // namespace
 
-Resnet::Resnet(const Weights& weights, const Shape& shape, at::ScalarType type)
+Resnet::Resnet(const Weights& weights, const Shape& shape, const Placement& place)
     : first_(weights.in("norm1"), weights("conv1.weight"), first_bias(weights, shape.time),
-             options(shape), type),
+             options(shape), place),
       second_(weights.in("norm2"), weights("conv2.weight"), weights("conv2.bias"), options(shape),
-              type) {
+              place) {
   const at::Tensor w = weights("conv1.weight");
   if (w.size(0) == w.size(1)) return;
   const Conv::Geometry point{.padding = {0, 0}, .map_size = {shape.map_size, shape.map_size}};
   const at::Tensor shortcut = weights("conv_shortcut.weight");
   const std::int64_t own = w.size(1) - shape.skip_channels;
-  shortcut_.emplace(shortcut.narrow(1, 0, own), weights("conv_shortcut.bias"), point, type);
+  shortcut_.emplace(shortcut.narrow(1, 0, own), weights("conv_shortcut.bias"), point, place);
   if (shape.skip_channels > 0)
     skip_shortcut_.emplace(shortcut.narrow(1, own, shape.skip_channels), at::zeros({w.size(0)}),
-                           point, type);
+                           point, place);
 }
 
 at::Tensor Resnet::operator()(const at::Tensor& x) const {

@@ -20,7 +20,7 @@ class Resnet {
     ConvKernel convs = ConvKernel::library;  // winograd takes no second input
     at::Tensor time = {};  // SiLU of the time embedding; undefined: the block has none
   };
-  Resnet(const Weights& weights, const Shape& shape, at::ScalarType type);
+  Resnet(const Weights& weights, const Shape& shape, const Placement& place);
 
   at::Tensor operator()(const at::Tensor& x) const;
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;

@@ -20,25 +20,25 @@ at::Tensor merged(const Weights& attention) {
 }  // namespace
 
 Transformer::Transformer(const Weights& weights, std::int64_t heads, std::int64_t groups,
-                         std::int64_t map_size, at::ScalarType type)
+                         std::int64_t map_size, const Placement& place)
     : Transformer(weights, weights.in("transformer_blocks", 0), heads, groups, map_size * map_size,
-                  type) {}
+                  place) {}
 
 Transformer::Transformer(const Weights& weights, const Weights& block, std::int64_t heads,
-                         std::int64_t groups, std::int64_t rows, at::ScalarType type)
+                         std::int64_t groups, std::int64_t rows, const Placement& place)
     : heads_(heads),
-      norm_(weights.in("norm"), groups, k_norm_eps, false),
-      proj_in_(matrix(weights("proj_in.weight")), weights("proj_in.bias"), rows, type),
-      norm1_(block.in("norm1")),
-      norm2_(block.in("norm2")),
-      norm3_(block.in("norm3")),
-      self_(merged(block.in("attn1")), {}, rows, type),
-      self_out_(block("attn1.to_out.0.weight"), block("attn1.to_out.0.bias"), rows, type),
-      query_(block("attn2.to_q.weight"), {}, rows, type),
-      cross_out_(block("attn2.to_out.0.weight"), block("attn2.to_out.0.bias"), rows, type),
-      gate_(block("ff.net.0.proj.weight"), block("ff.net.0.proj.bias"), rows, type),
-      ff_out_(block("ff.net.2.weight"), block("ff.net.2.bias"), rows, type),
-      proj_out_(matrix(weights("proj_out.weight")), weights("proj_out.bias"), rows, type) {}
+      norm_(weights.in("norm"), groups, k_norm_eps, false, NormKernel::own, place),
+      proj_in_(matrix(weights("proj_in.weight")), weights("proj_in.bias"), rows, place),
+      norm1_(block.in("norm1"), place),
+      norm2_(block.in("norm2"), place),
+      norm3_(block.in("norm3"), place),
+      self_(merged(block.in("attn1")), {}, rows, place),
+      self_out_(block("attn1.to_out.0.weight"), block("attn1.to_out.0.bias"), rows, place),
+      query_(block("attn2.to_q.weight"), {}, rows, place),
+      cross_out_(block("attn2.to_out.0.weight"), block("attn2.to_out.0.bias"), rows, place),
+      gate_(block("ff.net.0.proj.weight"), block("ff.net.0.proj.bias"), rows, place),
+      ff_out_(block("ff.net.2.weight"), block("ff.net.2.bias"), rows, place),
+      proj_out_(matrix(weights("proj_out.weight")), weights("proj_out.bias"), rows, place) {}
 
 at::Tensor Transformer::operator()(const at::Tensor& x, const at::Tensor& keys,
                                    const at::Tensor& values) const {

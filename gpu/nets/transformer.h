@@ -11,7 +11,7 @@ namespace navtalk::nets {
 class Transformer {
  public:
   Transformer(const Weights& weights, std::int64_t heads, std::int64_t groups,
-              std::int64_t map_size, at::ScalarType type);
+              std::int64_t map_size, const Placement& place);
 
   // x is a map; keys and values [N,T,C] are this block's projection of the audio.
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& keys,
@@ -19,7 +19,7 @@ class Transformer {
 
  private:
   Transformer(const Weights& weights, const Weights& block, std::int64_t heads, std::int64_t groups,
-              std::int64_t rows, at::ScalarType type);
+              std::int64_t rows, const Placement& place);
 
   std::int64_t heads_;
   GroupNorm norm_;

@@ -19,11 +19,11 @@ at::Tensor time_embedding(const Weights& weights) {
 // Reads the stages in order and collects the audio projections on the way.
 class Unet::Builder {
  public:
-  Builder(Unet& net, const Weights& weights, const UnetConfig& config, at::ScalarType type)
+  Builder(Unet& net, const Weights& weights, const UnetConfig& config, const Placement& place)
       : net_(net),
         weights_(weights),
         config_(config),
-        type_(type),
+        place_(place),
         time_(time_embedding(weights.in("time_embedding"))) {}
 
   void build() {
@@ -35,16 +35,17 @@ class Unet::Builder {
     net_.mid_.push_back(layer(mid, 0, widths.back(), config_.heads.back(), 0));
     net_.mid_.push_back(layer(mid, 1, widths.back(), 0, 0));
     for (std::size_t i = 0; i < widths.size(); ++i) net_.ups_.push_back(up(i));
-    net_.norm_out_ = std::make_unique<GroupNorm>(weights_.in("conv_norm_out"),
-                                                 config_.norm_num_groups, config_.norm_eps);
+    net_.norm_out_ =
+        std::make_unique<GroupNorm>(weights_.in("conv_norm_out"), config_.norm_num_groups,
+                                    config_.norm_eps, true, NormKernel::own, place_);
     net_.conv_out_ = std::make_unique<Conv>(conv("conv_out", {.map_size = {size_, size_}}));
     constexpr std::int64_t k_window_rows = 50;
-    net_.audio_ = std::make_unique<Linear>(at::cat(audio_, 0), at::Tensor(), k_window_rows, type_);
+    net_.audio_ = std::make_unique<Linear>(at::cat(audio_, 0), at::Tensor(), k_window_rows, place_);
   }
 
  private:
   Conv conv(const std::string& name, const Conv::Geometry& geometry) const {
-    return {weights_(name + ".weight"), weights_(name + ".bias"), geometry, type_};
+    return {weights_(name + ".weight"), weights_(name + ".bias"), geometry, place_};
   }
 
   // heads = 0: no transformer.
@@ -56,11 +57,11 @@ class Unet::Builder {
                                  .eps = config_.norm_eps,
                                  .skip_channels = skip_channels,
                                  .time = time_},
-                                type_),
+                                place_),
                .transformer = std::nullopt};
     if (heads == 0) return made;
     const Weights attention = stage.in("attentions", index);
-    made.transformer.emplace(attention, heads, config_.norm_num_groups, size_, type_);
+    made.transformer.emplace(attention, heads, config_.norm_num_groups, size_, place_);
     made.audio_offset = audio_width_;
     made.width = width;
     const Weights cross = attention.in("transformer_blocks", 0).in("attn2");
@@ -82,7 +83,7 @@ class Unet::Builder {
     if (last) return made;
     made.downsampler.emplace(
         stage("downsamplers.0.conv.weight"), stage("downsamplers.0.conv.bias"),
-        Conv::Geometry{.stride = 2, .padding = {1, 1}, .map_size = {size_, size_}}, type_);
+        Conv::Geometry{.stride = 2, .padding = {1, 1}, .map_size = {size_, size_}}, place_);
     skips_.push_back(width);
     size_ /= 2;
     return made;
@@ -101,7 +102,7 @@ class Unet::Builder {
     }
     if (mirror == 0) return made;
     made.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
-                           size_, type_);
+                           size_, place_);
     size_ *= 2;
     return made;
   }
@@ -109,7 +110,7 @@ class Unet::Builder {
   Unet& net_;
   const Weights& weights_;
   const UnetConfig& config_;
-  at::ScalarType type_;
+  Placement place_;
   at::Tensor time_;
   std::int64_t size_ = k_latent_size;  // of the map at the stage being built
   std::vector<std::int64_t> skips_;    // channels of the maps that the up blocks will pop
@@ -117,8 +118,9 @@ class Unet::Builder {
   std::int64_t audio_width_ = 0;
 };
 
-Unet::Unet(const Weights& weights, const UnetConfig& config, at::ScalarType type) : type_(type) {
-  Builder(*this, weights, config, type).build();
+Unet::Unet(const Weights& weights, const UnetConfig& config, const Placement& place)
+    : type_(place.type) {
+  Builder(*this, weights, config, place).build();
 }
 
 at::Tensor Unet::attend(const Layer& layer, at::Tensor h, const at::Tensor& audio) {

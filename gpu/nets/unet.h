@@ -15,7 +15,7 @@ namespace navtalk::nets {
 
 class Unet {
  public:
-  Unet(const Weights& weights, const UnetConfig& config, at::ScalarType type);
+  Unet(const Weights& weights, const UnetConfig& config, const Placement& place);
 
   // Latent [B,in,32,32] and context [B,T,D], fp32, the context after the positional table, to
   // [B,out,32,32] in the net's type.

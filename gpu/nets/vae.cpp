@@ -10,9 +10,11 @@ namespace {
 constexpr float k_eps = 1e-6F;
 
 Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_size,
-           at::ScalarType type) {
-  return {
-      weights(name + ".weight"), weights(name + ".bias"), {.map_size = {map_size, map_size}}, type};
+           const Placement& place) {
+  return {weights(name + ".weight"),
+          weights(name + ".bias"),
+          {.map_size = {map_size, map_size}},
+          place};
 }
 
 // Winograd costs the demo's decoder a tenth of its exactness, and keeping the output in fp32 gives
@@ -20,11 +22,11 @@ Conv conv3(const Weights& weights, const std::string& name, std::int64_t map_siz
 constexpr ConvKernel k_decoder_convs = ConvKernel::winograd;
 
 Resnet resnet(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-              at::ScalarType type, NormKernel norms = NormKernel::own,
+              const Placement& place, NormKernel norms = NormKernel::own,
               ConvKernel convs = ConvKernel::library) {
   return {weights,
           {.map_size = map_size, .groups = groups, .eps = k_eps, .norms = norms, .convs = convs},
-          type};
+          place};
 }
 
 at::Tensor merged(const Weights& attention, const std::string& kind) {
@@ -35,15 +37,15 @@ at::Tensor merged(const Weights& attention, const std::string& kind) {
 }  // namespace
 
 VaeMiddle::VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
-                     at::ScalarType type, NormKernel norms_behind_attention, ConvKernel convs)
-    : first_(resnet(weights.in("resnets.0"), groups, map_size, type, NormKernel::own, convs)),
-      norm_(weights.in("attentions.0.group_norm"), groups, k_eps, false),
+                     const Placement& place, NormKernel norms_behind_attention, ConvKernel convs)
+    : first_(resnet(weights.in("resnets.0"), groups, map_size, place, NormKernel::own, convs)),
+      norm_(weights.in("attentions.0.group_norm"), groups, k_eps, false, NormKernel::own, place),
       qkv_(merged(weights.in("attentions.0"), "weight"), merged(weights.in("attentions.0"), "bias"),
-           map_size * map_size, type),
+           map_size * map_size, place),
       out_(weights("attentions.0.to_out.0.weight"), weights("attentions.0.to_out.0.bias"),
-           map_size * map_size, type),
-      second_(
-          resnet(weights.in("resnets.1"), groups, map_size, type, norms_behind_attention, convs)) {}
+           map_size * map_size, place),
+      second_(resnet(weights.in("resnets.1"), groups, map_size, place, norms_behind_attention,
+                     convs)) {}
 
 at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
   const at::Tensor h = first_.consume(x);
@@ -52,13 +54,13 @@ at::Tensor VaeMiddle::operator()(const at::Tensor& x) const {
   return second_.consume(to_map(attended, h.size(2), h.size(3)));
 }
 
-VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type,
+VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, const Placement& place,
                        NormKernel norms)
-    : type_(type),
+    : type_(place.type),
       post_quant_(weights("post_quant_conv.weight") / config.scaling_factor,
-                  weights("post_quant_conv.bias"), {.padding = {0, 0}}, at::kFloat),
-      conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, type)),
-      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, type, norms,
+                  weights("post_quant_conv.bias"), {.padding = {0, 0}}, place.in(at::kFloat)),
+      conv_in_(conv3(weights, "decoder.conv_in", k_latent_size, place)),
+      middle_(weights.in("decoder.mid_block"), config.norm_num_groups, k_latent_size, place, norms,
               k_decoder_convs),
       conv_out_(weights.in("decoder.conv_norm_out"), weights("decoder.conv_out.weight"),
                 weights("decoder.conv_out.bias"),
@@ -67,18 +69,18 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, at::Scal
                  .eps = k_eps,
                  .norm = norms,
                  .conv = k_decoder_convs},
-                type) {
+                place) {
   std::int64_t size = k_latent_size;
   const std::size_t count = config.block_out_channels.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Weights stage = weights.in("decoder.up_blocks", static_cast<std::int64_t>(i));
     Block& block = blocks_.emplace_back();
     for (int j = 0; j <= config.layers_per_block; ++j)
-      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type,
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, place,
                                      norms, k_decoder_convs));
     if (i + 1 == count) break;
     block.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
-                            size, type, k_decoder_convs);
+                            size, place, k_decoder_convs);
     size *= 2;
   }
 }
@@ -94,28 +96,29 @@ at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
   return conv_out_(std::move(h));
 }
 
-VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type)
-    : type_(type),
-      conv_in_(conv3(weights, "encoder.conv_in", k_face_size, type)),
-      middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, type,
+VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, const Placement& place)
+    : type_(place.type),
+      conv_in_(conv3(weights, "encoder.conv_in", k_face_size, place)),
+      middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, place,
               NormKernel::own),
-      norm_out_(weights.in("encoder.conv_norm_out"), config.norm_num_groups, k_eps),
-      conv_out_(conv3(weights, "encoder.conv_out", k_latent_size, type)),
+      norm_out_(weights.in("encoder.conv_norm_out"), config.norm_num_groups, k_eps, true,
+                NormKernel::own, place),
+      conv_out_(conv3(weights, "encoder.conv_out", k_latent_size, place)),
       quant_(
           weights("quant_conv.weight").narrow(0, 0, config.latent_channels) * config.scaling_factor,
           weights("quant_conv.bias").narrow(0, 0, config.latent_channels) * config.scaling_factor,
-          {.padding = {0, 0}}, at::kFloat) {
+          {.padding = {0, 0}}, place.in(at::kFloat)) {
   std::int64_t size = k_face_size;
   const std::size_t count = config.block_out_channels.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Weights stage = weights.in("encoder.down_blocks", static_cast<std::int64_t>(i));
     Block& block = blocks_.emplace_back();
     for (int j = 0; j < config.layers_per_block; ++j)
-      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, type));
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, place));
     if (i + 1 == count) break;
     block.downsampler.emplace(
         stage("downsamplers.0.conv.weight"), stage("downsamplers.0.conv.bias"),
-        Conv::Geometry{.stride = 2, .padding = {0, 0}, .map_size = {size + 1, size + 1}}, type);
+        Conv::Geometry{.stride = 2, .padding = {0, 0}, .map_size = {size + 1, size + 1}}, place);
     size /= 2;
   }
 }

@@ -15,8 +15,9 @@ namespace navtalk::nets {
 // Residual, attention with one head over all pixels, residual.
 class VaeMiddle {
  public:
-  VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size, at::ScalarType type,
-            NormKernel norms_behind_attention, ConvKernel convs = ConvKernel::library);
+  VaeMiddle(const Weights& weights, std::int64_t groups, std::int64_t map_size,
+            const Placement& place, NormKernel norms_behind_attention,
+            ConvKernel convs = ConvKernel::library);
   at::Tensor operator()(const at::Tensor& x) const;  // overwrites x
 
  private:
@@ -30,7 +31,7 @@ class VaeDecoder {
  public:
   // `norms`: of what follows the attention. There the reference goes on in channels_last when it
   // decodes several latents at once, and only then: the library's kernel rounds as it does.
-  VaeDecoder(const Weights& weights, const VaeConfig& config, at::ScalarType type,
+  VaeDecoder(const Weights& weights, const VaeConfig& config, const Placement& place,
              NormKernel norms = NormKernel::own);
   // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in fp32 or the net's type.
   at::Tensor operator()(const at::Tensor& latent) const;
@@ -50,7 +51,7 @@ class VaeDecoder {
 
 class VaeEncoder {
  public:
-  VaeEncoder(const Weights& weights, const VaeConfig& config, at::ScalarType type);
+  VaeEncoder(const Weights& weights, const VaeConfig& config, const Placement& place);
   // [B,3,256,256] in [-1,1] -> the distribution's mean times the scaling factor, [B,4,32,32].
   at::Tensor operator()(const at::Tensor& image) const;
 

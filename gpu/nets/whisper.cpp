@@ -10,39 +10,39 @@ namespace {
 
 // A 1-D convolution of width 3 as a 2-D one over a single row.
 Conv conv1d(const Weights& weights, const std::string& name, std::int64_t stride,
-            std::int64_t length, at::ScalarType type) {
+            std::int64_t length, const Placement& place) {
   return {weights(name + ".weight").unsqueeze(2),
           weights(name + ".bias"),
           {.stride = stride, .padding = {0, 1}, .map_size = {1, length}},
-          type};
+          place};
 }
 
 }  // namespace
 
 Whisper::Layer Whisper::layer(const Weights& weights, const WhisperConfig& config,
-                              at::ScalarType type) {
+                              const Placement& place) {
   const Weights self = weights.in("self_attn");
   const std::int64_t rows = config.max_source_positions;
   const at::Tensor no_key_bias = at::zeros({config.d_model});
-  return {.attention_norm = LayerNorm(weights.in("self_attn_layer_norm")),
+  return {.attention_norm = LayerNorm(weights.in("self_attn_layer_norm"), place),
           .qkv = Linear(
               at::cat({self("q_proj.weight"), self("k_proj.weight"), self("v_proj.weight")}, 0),
-              at::cat({self("q_proj.bias"), no_key_bias, self("v_proj.bias")}, 0), rows, type),
-          .out = Linear(self("out_proj.weight"), self("out_proj.bias"), rows, type),
-          .norm = LayerNorm(weights.in("final_layer_norm")),
-          .fc1 = Linear(weights("fc1.weight"), weights("fc1.bias"), rows, type),
-          .fc2 = Linear(weights("fc2.weight"), weights("fc2.bias"), rows, type)};
+              at::cat({self("q_proj.bias"), no_key_bias, self("v_proj.bias")}, 0), rows, place),
+          .out = Linear(self("out_proj.weight"), self("out_proj.bias"), rows, place),
+          .norm = LayerNorm(weights.in("final_layer_norm"), place),
+          .fc1 = Linear(weights("fc1.weight"), weights("fc1.bias"), rows, place),
+          .fc2 = Linear(weights("fc2.weight"), weights("fc2.bias"), rows, place)};
 }
 
-Whisper::Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type)
-    : type_(type),
+Whisper::Whisper(const Weights& weights, const WhisperConfig& config, const Placement& place)
+    : type_(place.type),
       heads_(config.encoder_attention_heads),
-      conv1_(conv1d(weights, "encoder.conv1", 1, 2L * config.max_source_positions, type)),
-      conv2_(conv1d(weights, "encoder.conv2", 2, 2L * config.max_source_positions, type)),
-      positions_(weights("encoder.embed_positions.weight").to(type)),
-      norm_(weights.in("encoder.layer_norm")) {
+      conv1_(conv1d(weights, "encoder.conv1", 1, 2L * config.max_source_positions, place)),
+      conv2_(conv1d(weights, "encoder.conv2", 2, 2L * config.max_source_positions, place)),
+      positions_(weights("encoder.embed_positions.weight").to(place.device, place.type)),
+      norm_(weights.in("encoder.layer_norm"), place) {
   for (int i = 0; i < config.encoder_layers; ++i)
-    layers_.push_back(layer(weights.in("encoder.layers", i), config, type));
+    layers_.push_back(layer(weights.in("encoder.layers", i), config, place));
 }
 
 at::Tensor Whisper::operator()(const at::Tensor& mel, std::int64_t first,

@@ -11,7 +11,7 @@ namespace navtalk::nets {
 
 class Whisper {
  public:
-  Whisper(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
+  Whisper(const Weights& weights, const WhisperConfig& config, const Placement& place);
   // Log-mel [S,80,2n], fp32, of n tokens, 1500 at most -> [S,count,L+1,D], fp32: the state before each
   // layer, then the last one normed, of the tokens from `first` on. The last layer is computed for
   // those only.
@@ -24,7 +24,7 @@ class Whisper {
     LayerNorm norm;
     Linear fc1, fc2;
   };
-  static Layer layer(const Weights& weights, const WhisperConfig& config, at::ScalarType type);
+  static Layer layer(const Weights& weights, const WhisperConfig& config, const Placement& place);
 
   at::ScalarType type_;
   std::int64_t heads_;

@@ -17,8 +17,10 @@
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/text/printable.h"
+#include "gpu/cuda/devices.h"
 #include "gpu/model/model.h"
 #include "gpu/model/model_files.h"
+#include "gpu/model/usable_device.h"
 #include "gpu/nets/execution.h"
 #include "server/worker/rendered_avatar.h"
 
@@ -69,10 +71,10 @@ struct LoadedBundle {
 class Renderer {
  public:
   // `threads`: of a face.
-  Renderer(const RenderEngineOptions& options, int threads)
+  Renderer(const RenderEngineOptions& options, const Device& device, int threads)
       : options_(options),
         threads_(threads),
-        device_(parse_device(options.device)),
+        device_(device),
         precision_(parse_precision(options.precision)) {}
 
   void load() {
@@ -183,8 +185,8 @@ struct Lanes {
 };
 
 // A batch holds as many faces as run at the same time: more would make the first ones wait for the last.
-Lanes lanes_of(const RenderEngineOptions& options) {
-  if (parse_device(options.device).kind != Device::Kind::cpu) return {};
+Lanes lanes_of(const RenderEngineOptions& options, const Device& device) {
+  if (device.kind != Device::Kind::cpu) return {};
   const int cores =
       options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
   if (draws_faces_apart(options)) return {.count = cores, .threads = 1, .limits = {.batch = 1}};
@@ -196,11 +198,15 @@ Lanes lanes_of(const RenderEngineOptions& options) {
 }  // namespace
 
 Engine render_engine(const RenderEngineOptions& options) {
-  const Lanes lanes = lanes_of(options);
-  const auto renderer = std::make_shared<Renderer>(options, lanes.threads);
-  const std::string name = this_machine().cpu;
+  const Device device = usable_device(parse_device(options.device));
+  const Lanes lanes = lanes_of(options, device);
+  const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
+  const bool gpu = device.kind == Device::Kind::cuda;
+  const std::string name =
+      gpu ? cuda::devices().list.at(static_cast<std::size_t>(device.index)).name
+          : this_machine().cpu;
   return {
-      .device = options.device,
+      .device = navtalk::name(device),
       .load = [renderer](const Heartbeat&) { renderer->load(); },
       .unload = [renderer] { renderer->unload(); },
       .prepare = [renderer](
@@ -208,7 +214,12 @@ Engine render_engine(const RenderEngineOptions& options) {
                      const Progress& progress) { return renderer->prepare(avatar, progress); },
       .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
       .use =
-          [name] {
+          [name, gpu, device] {
+            if (gpu) {
+              const cuda::MemoryUse memory = cuda::memory_use(device.index);
+              return DeviceUse{
+                  .name = name, .memory_total = memory.total, .memory_used = memory.used};
+            }
             return DeviceUse{
                 .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
           },

@@ -76,6 +76,7 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
        "pool.free_running_gpu (n.toml:4) = 1"},
       {"[local]\ndevices = ['gpu7']", "local.devices (n.toml:2): device 'gpu7' is not one of"},
       {"[local]\ndevices = ['cpu', 'none']", "device 'none' is not one of"},
+      {"[local]\ndevices = ['auto']", "device 'auto' is for a worker that is started by hand"},
       {"[local]\ndevices = ['cpu', 'cpu']", "names 'cpu' twice"},
       {"[runpod]\nproxy_url = 'http://127.0.0.1'", "runpod.proxy_url (n.toml:2)"},
       {"[runpod]\ngpu_types = ['A40']\nallow_unknown_price = ['A41']",

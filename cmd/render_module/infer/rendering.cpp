@@ -12,6 +12,7 @@
 #include "core/process/stream_input.h"
 #include "gpu/features/mel.h"
 #include "gpu/features/windows.h"
+#include "gpu/model/usable_device.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -27,7 +28,7 @@ fs::path SharedModel::folder() const { return models_directory(options_.models, 
 void SharedModel::load() {
   if (model_) return;
   model_ = Model::load({.models = folder(),
-                        .device = parse_device(options_.device),
+                        .device = usable_device(parse_device(options_.device)),
                         .precision = parse_precision(options_.precision),
                         .threads = options_.threads,
                         .vae_encoder = false});

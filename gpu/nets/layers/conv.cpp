@@ -43,6 +43,18 @@ at::Tensor phase_weights(const at::Tensor& weight) {
   return at::cat(phases, 0);
 }
 
+// As kernels::interleave_phases(), with libtorch's operators.
+void interleave(const at::Tensor& phases, at::Tensor& y) {
+  const std::int64_t channels = y.size(1), h = y.size(2) / 2, w = y.size(3) / 2;
+  for (std::int64_t py = 0; py < 2; ++py)
+    for (std::int64_t px = 0; px < 2; ++px)
+      y.slice(2, py, std::nullopt, 2)
+          .slice(3, px, std::nullopt, 2)
+          .copy_(phases.narrow(1, (2 * py + px) * channels, channels)
+                     .narrow(2, py, h)
+                     .narrow(3, px, w));
+}
+
 // Parts of the input channels, so that each output is a sum of sums of at most k_terms products;
 // past k_most parts their passes over the output would cost more than they gain.
 std::int64_t parts(const at::Tensor& weight) {
@@ -55,18 +67,22 @@ std::int64_t parts(const at::Tensor& weight) {
 }  // namespace
 
 Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
-           at::ScalarType type)
-    : bias_(bias.to(type).contiguous()),
+           const Placement& place)
+    : bias_(place.place(bias)),
       stride_{geometry.stride, geometry.stride},
       padding_(geometry.padding),
       groups_(geometry.groups) {
+  if (!place.packed) {
+    weight_ = place.place(weight).contiguous(at::MemoryFormat::ChannelsLast);
+    return;
+  }
   const std::int64_t channels = weight.size(1);
-  const std::int64_t count = type == at::kFloat && groups_ == 1 ? parts(weight) : 1;
+  const std::int64_t count = place.type == at::kFloat && groups_ == 1 ? parts(weight) : 1;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = channels * i / count, width = channels * (i + 1) / count - first;
     const std::array<std::int64_t, 4> input{1, groups_ * width, geometry.map_size[0],
                                             geometry.map_size[1]};
-    const at::Tensor own = weight.narrow(1, first, width).to(type).contiguous();
+    const at::Tensor own = weight.narrow(1, first, width).to(place.type).contiguous();
     parts_.push_back({at::mkldnn_reorder_conv2d_weight(own.to_mkldnn(), padding_, stride_,
                                                        k_dilation, groups_, at::IntArrayRef(input)),
                       first, width});
@@ -84,7 +100,12 @@ void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
           "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
 }
 
+at::Tensor Conv::by_library(const at::Tensor& x) const {
+  return at::conv2d(x, weight_, bias_, stride_, padding_, k_dilation, groups_);
+}
+
 at::Tensor Conv::operator()(const at::Tensor& x) const {
+  if (weight_.defined()) return by_library(x);
   static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
   at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
                            k_dilation, groups_, "none", Scalars(), "");
@@ -93,6 +114,7 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
+  if (weight_.defined()) return by_library(x).add_(other);
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
   at::Tensor sum =
       op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
@@ -102,17 +124,19 @@ at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
 }
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
+  if (weight_.defined()) sum.add_(by_library(x));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }
 
 UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
-               at::ScalarType type, ConvKernel kernel)
+               const Placement& place, ConvKernel kernel)
     : channels_(weight.size(0)),
-      winograd_(winograd(kernels::WinogradKind::doubled, kernel, weight, bias, type)) {
+      packed_(place.packed),
+      winograd_(winograd(kernels::WinogradKind::doubled, kernel, weight, bias, place)) {
   if (winograd_) return;
   phases_.emplace(phase_weights(weight), bias.repeat({4}),
                   Conv::Geometry{.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}},
-                  type);
+                  place);
 }
 
 at::Tensor UpConv::operator()(const at::Tensor& x) const {
@@ -127,6 +151,10 @@ at::Tensor UpConv::operator()(const at::Tensor& x) const {
     return y;
   }
   const at::Tensor phases = (*phases_)(x);
+  if (!packed_) {
+    interleave(phases, y);
+    return y;
+  }
   kernels::interleave_phases(phases.const_data_ptr(), y.mutable_data_ptr(), format_of(x), x.size(0),
                              x.size(2), x.size(3), channels_);
   return y;

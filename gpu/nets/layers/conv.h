@@ -1,6 +1,5 @@
 // Convolutions of maps, which are [N,C,H,W] tensors in channels_last memory. Weights are packed when
-// a layer is made; layers are immutable after that. `type` is what a layer computes in: float or
-// bfloat16, with fp32 accumulation.
+// a layer is made; layers are immutable after that. Accumulation is fp32, whatever the placement's type is.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +10,7 @@
 
 #include "gpu/kernels/conv/winograd_conv.h"
 #include "gpu/nets/layers/winograd.h"
+#include "gpu/nets/placement.h"
 
 namespace navtalk::nets {
 
@@ -23,7 +23,7 @@ class Conv {
     std::int64_t groups = 1;                       // of channels that do not see each other
   };
   Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
-       at::ScalarType type);
+       const Placement& place);
 
   at::Tensor operator()(const at::Tensor& x) const;
   // conv(x) + other, in one pass.
@@ -40,9 +40,11 @@ class Conv {
   };
   at::Tensor input_of(const Part& part, const at::Tensor& x) const;
   void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
+  at::Tensor by_library(const at::Tensor& x) const;
 
   std::vector<Part> parts_;
-  at::Tensor bias_;  // the first part adds it
+  at::Tensor weight_;  // of libtorch's own operator, instead of parts_
+  at::Tensor bias_;    // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;
 };
@@ -52,11 +54,12 @@ class Conv {
 class UpConv {
  public:
   UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t map_size,
-         at::ScalarType type, ConvKernel kernel = ConvKernel::library);
+         const Placement& place, ConvKernel kernel = ConvKernel::library);
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
   std::int64_t channels_;
+  bool packed_;
   std::optional<Conv> phases_;
   std::optional<kernels::WinogradConv> winograd_;  // instead of phases_
 };

@@ -21,18 +21,25 @@ std::optional<at::Tensor> maybe(const at::Tensor& x) {
 }  // namespace
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows,
-               at::ScalarType type) {
+               const Placement& place)
+    : packed_(place.packed) {
+  if (bias.defined()) bias_ = place.place(bias);
+  if (!packed_) {
+    weight_ = place.place(weight);
+    return;
+  }
   static const auto reorder = find_operator<Reorder>("mkldnn::_reorder_linear_weight", "");
-  weight_ = reorder.call(weight.to(type).contiguous(), rows);
-  if (bias.defined()) bias_ = bias.to(type).contiguous();
+  weight_ = reorder.call(weight.to(place.type).contiguous(), rows);
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
+  if (!packed_) return at::linear(x, weight_, maybe(bias_));
   static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
   return op.call(x, weight_, maybe(bias_), "none", Scalars(), "");
 }
 
 at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
+  if (!packed_) return at::linear(x, weight_, maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
   return op.call(x, other, weight_, maybe(bias_), "add");
 }

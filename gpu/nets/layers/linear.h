@@ -3,17 +3,21 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "gpu/nets/placement.h"
+
 namespace navtalk::nets {
 
 class Linear {
  public:
   // `bias` may be undefined. `rows` is a hint for the packing.
-  Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows, at::ScalarType type);
+  Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows,
+         const Placement& place);
   at::Tensor operator()(const at::Tensor& x) const;                     // [..., in]
   at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;  // linear(x) + other
 
  private:
   at::Tensor weight_, bias_;
+  bool packed_;
 };
 
 }  // namespace navtalk::nets

@@ -1,20 +1,70 @@
 #include "gpu/nets/layers/norm.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "gpu/kernels/device/group_norm.h"
 #include "gpu/kernels/tokens.h"
 #include "gpu/nets/layers/format.h"
 
 namespace navtalk::nets {
+namespace {
+
+// In which the device computes what is asked of it now; null on the CPU, where the emulation of the tests has no streams.
+cuda::Stream stream_of(const at::Device& device) {
+  if (device.is_cpu()) return nullptr;
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  return guard.getStreamNativeHandle(guard.getStream(device));
+}
+
+at::Tensor in_nhwc(const at::Tensor& map) { return map.contiguous(at::MemoryFormat::ChannelsLast); }
+
+}  // namespace
 
 GroupNorm::GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu,
-                     NormKernel kernel)
-    : gamma_(weights("weight")),
-      beta_(weights("bias")),
+                     NormKernel kernel, const Placement& place)
+    : gamma_(place.in(at::kFloat).place(weights("weight"))),
+      beta_(place.in(at::kFloat).place(weights("bias"))),
       groups_(groups),
       eps_(eps),
       silu_(silu),
-      kernel_(kernel) {}
+      kernel_(place.packed ? kernel : NormKernel::placed),
+      on_device_(place.norm_on_device) {}
+
+// Of x, or of x and skip on the channel axis. Statistics are fp32 whatever the maps are.
+at::Tensor GroupNorm::placed(const at::Tensor& x, const at::Tensor* skip) const {
+  if (on_device_) return on_device(x, skip);
+  const at::Tensor all = (skip != nullptr ? at::cat({x, *skip}, 1) : x).to(at::kFloat);
+  const at::Tensor y = at::group_norm(all.contiguous(), groups_, gamma_, beta_, eps_);
+  return in_nhwc((silu_ ? at::silu(y) : y).to(x.scalar_type()));
+}
+
+at::Tensor GroupNorm::on_device(const at::Tensor& x, const at::Tensor* skip) const {
+  const at::Tensor a = in_nhwc(x), b = skip != nullptr ? in_nhwc(*skip) : at::Tensor();
+  const std::int64_t more = skip != nullptr ? b.size(1) : 0;
+  at::Tensor y = at::empty({a.size(0), a.size(1) + more, a.size(2), a.size(3)}, a.options(),
+                           at::MemoryFormat::ChannelsLast);
+  const cuda::GroupNorm norm{
+      .x = a.const_data_ptr(),
+      .skip = skip != nullptr ? b.const_data_ptr() : nullptr,
+      .y = y.mutable_data_ptr(),
+      .format = a.scalar_type() == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32,
+      .images = static_cast<int>(a.size(0)),
+      .pixels = static_cast<int>(a.size(2) * a.size(3)),
+      .channels = static_cast<int>(a.size(1)),
+      .skip_channels = static_cast<int>(more),
+      .gamma = gamma_.const_data_ptr<float>(),
+      .beta = beta_.const_data_ptr<float>(),
+      .groups = static_cast<int>(groups_),
+      .eps = eps_,
+      .silu = silu_};
+  const c10::DeviceGuard device(a.device());
+  const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
+  const at::Tensor workspace = at::zeros({bytes}, a.options().dtype(at::kByte));
+  cuda::group_norm(norm, workspace.mutable_data_ptr(), stream_of(a.device()));
+  return y;
+}
 
 at::Tensor GroupNorm::by_library(const at::Tensor& x) const {
   const at::Tensor y = at::group_norm(x.contiguous(at::MemoryFormat::ChannelsLast), groups_,
@@ -51,6 +101,7 @@ GroupNorm::Affine GroupNorm::affine(const at::Tensor& x) const {
 }
 
 at::Tensor GroupNorm::operator()(const at::Tensor& x) const {
+  if (kernel_ == NormKernel::placed) return placed(x, nullptr);
   if (kernel_ == NormKernel::library) return by_library(x);
   at::Tensor y = at::empty_like(x);
   run(x, nullptr, y);
@@ -58,6 +109,7 @@ at::Tensor GroupNorm::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor GroupNorm::operator()(const at::Tensor& x, const at::Tensor& skip) const {
+  if (kernel_ == NormKernel::placed) return placed(x, &skip);
   if (kernel_ == NormKernel::library) return by_library(at::cat({x, skip}, 1));
   at::Tensor y = at::empty({x.size(0), x.size(1) + skip.size(1), x.size(2), x.size(3)}, x.options(),
                            at::MemoryFormat::ChannelsLast);
@@ -66,17 +118,23 @@ at::Tensor GroupNorm::operator()(const at::Tensor& x, const at::Tensor& skip) co
 }
 
 void GroupNorm::in_place(at::Tensor& x) const {
-  if (kernel_ == NormKernel::library) {
+  if (kernel_ == NormKernel::placed) {
+    x = placed(x, nullptr);
+  } else if (kernel_ == NormKernel::library) {
     x = by_library(x);
   } else {
     run(x, nullptr, x);
   }
 }
 
-LayerNorm::LayerNorm(const Weights& weights) : gamma_(weights("weight")), beta_(weights("bias")) {}
+LayerNorm::LayerNorm(const Weights& weights, const Placement& place)
+    : gamma_(place.packed ? weights("weight") : place.place(weights("weight"))),
+      beta_(place.packed ? weights("bias") : place.place(weights("bias"))),
+      packed_(place.packed) {}
 
 at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
   constexpr float k_eps = 1e-5F;
+  if (!packed_) return at::layer_norm(x, {x.size(-1)}, gamma_, beta_, k_eps);
   at::Tensor y = at::empty_like(x);
   const std::int64_t channels = x.size(-1);
   kernels::layer_norm(x.const_data_ptr(), y.mutable_data_ptr(), format_of(x), x.numel() / channels,

@@ -18,13 +18,13 @@ at::Tensor widened(const at::Tensor& x) {
 }  // namespace
 
 NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
-                   const Options& options, at::ScalarType type)
-    : norm_(norm, options.groups, options.eps, true, options.norm) {
+                   const Options& options, const Placement& place)
+    : norm_(norm, options.groups, options.eps, true, options.norm, place) {
   if (options.norm == NormKernel::own)
-    winograd_ = winograd(kernels::WinogradKind::same, options.conv, weight, bias, type);
+    winograd_ = winograd(kernels::WinogradKind::same, options.conv, weight, bias, place);
   if (!winograd_)
     conv_.emplace(weight, bias, Conv::Geometry{.map_size = {options.map_size, options.map_size}},
-                  type);
+                  place);
 }
 
 void NormConv::by_winograd(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
@@ -79,14 +79,14 @@ void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {
 }
 
 OutputConv::OutputConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
-                       const NormConv::Options& options, at::ScalarType type)
-    : norm_(norm, options.groups, options.eps, true, options.norm) {
-  if (options.norm == NormKernel::own && own_kernels(options.conv, weight.size(1), type)) {
+                       const NormConv::Options& options, const Placement& place)
+    : norm_(norm, options.groups, options.eps, true, options.norm, place) {
+  if (options.norm == NormKernel::own && own_kernels(options.conv, weight.size(1), place)) {
     own_.emplace(weight.contiguous().const_data_ptr<float>(),
                  bias.contiguous().const_data_ptr<float>(), weight.size(1));
   } else {
     conv_.emplace(widened(weight), widened(bias),
-                  Conv::Geometry{.map_size = {options.map_size, options.map_size}}, type);
+                  Conv::Geometry{.map_size = {options.map_size, options.map_size}}, place);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gpu/nets/layers/conv.h"
 #include "gpu/nets/layers/norm.h"
 #include "gpu/nets/layers/winograd.h"
+#include "gpu/nets/placement.h"
 #include "gpu/nets/weights.h"
 
 namespace navtalk::nets {
@@ -24,7 +25,7 @@ class NormConv {
     ConvKernel conv = ConvKernel::library;
   };
   NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
-           const Options& options, at::ScalarType type);
+           const Options& options, const Placement& place);
 
   at::Tensor operator()(const at::Tensor& x) const;
   // Of the concatenation of two maps on the channel axis.
@@ -46,7 +47,7 @@ class NormConv {
 class OutputConv {
  public:
   OutputConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
-             const NormConv::Options& options, at::ScalarType type);
+             const NormConv::Options& options, const Placement& place);
   // May overwrite x. [N,3,H,W] in fp32 or the net's type, with room between the pixels.
   at::Tensor operator()(at::Tensor x) const;
 

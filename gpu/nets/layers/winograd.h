@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/nets/placement.h"
 
 namespace navtalk::nets {
 
@@ -16,12 +17,12 @@ enum class ConvKernel : std::uint8_t { library, winograd };
 
 // Whether our own kernels for narrow maps were measured to be faster. AMX multiplies faster than
 // they save.
-bool own_kernels(ConvKernel wanted, std::int64_t inputs, at::ScalarType type);
+bool own_kernels(ConvKernel wanted, std::int64_t inputs, const Placement& place);
 
 // The Winograd convolution, or nullopt where oneDNN's is to be taken.
 std::optional<kernels::WinogradConv> winograd(kernels::WinogradKind kind, ConvKernel wanted,
                                               const at::Tensor& weight, const at::Tensor& bias,
-                                              at::ScalarType type);
+                                              const Placement& place);
 
 // The numbers of a bf16 map.
 std::uint16_t* halves(at::Tensor& map);

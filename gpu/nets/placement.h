@@ -1,0 +1,29 @@
+// Where a net's layers compute, in which number format, and with whose kernels.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace navtalk::nets {
+
+struct Placement {
+  // The CPU, with oneDNN's packed weights and our own kernels: fp32 and bf16.
+  Placement(at::ScalarType of_type) : type(of_type) {}
+  // `device`, with libtorch's operators, and on a GPU our GroupNorm. With the CPU as the device this is the same code: slow, and
+  // for comparisons.
+  Placement(at::ScalarType of_type, at::Device of_device)
+      : type(of_type), device(of_device), packed(false), norm_on_device(!of_device.is_cpu()) {}
+
+  at::ScalarType type;
+  at::Device device = at::kCPU;
+  bool packed = true;           // false: libtorch's operators
+  bool norm_on_device = false;  // cuda::group_norm() on what lies on the device
+
+  Placement in(at::ScalarType other) const {
+    Placement same = *this;
+    same.type = other;
+    return same;
+  }
+  at::Tensor place(const at::Tensor& weight) const { return weight.to(device, type).contiguous(); }
+};
+
+}  // namespace navtalk::nets
