@@ -19,7 +19,8 @@ TEST_CASE("static keeps MIN free slots, starting ones included") {
   CHECK(pool.did() == "");
 }
 
-TEST_CASE("offline work adds the slots that it wants to the target, and what is lent counts as free") {
+TEST_CASE(
+    "offline work adds the slots that it wants to the target, and what is lent counts as free") {
   Pool pool;
   pool.limits.min_free = 1;
   pool.limits.max_free = 1;

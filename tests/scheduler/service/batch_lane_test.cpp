@@ -21,8 +21,8 @@ struct LaneWorld {
   Supply supply{*pool.store, {.identity = pool.identity, .who = "test"}};
 
   LaneWorld() {
-    register_host(*pool.store, {.name = "here", .devices = {"cpu", "cuda:0"}, .slots_per_device = 1},
-                  1min);
+    register_host(*pool.store,
+                  {.name = "here", .devices = {"cpu", "cuda:0"}, .slots_per_device = 1}, 1min);
   }
   BatchLane lane(BatchLaneOptions options) {
     options.who = "gateway";
@@ -78,7 +78,8 @@ TEST_CASE("jobs that may start no GPU want none") {
   CHECK(world.jobs.has_claimable(world.jobs.now()));
 }
 
-TEST_CASE("the lane grows when work lasts longer than starts, by one slot a job, up to its maximum") {
+TEST_CASE(
+    "the lane grows when work lasts longer than starts, by one slot a job, up to its maximum") {
   LaneWorld world;
   BatchLane lane = world.lane({.max_gpus = 5});
   const Duration short_work = world.rendered_in(lane, 1s);
@@ -95,7 +96,8 @@ TEST_CASE("the lane grows when work lasts longer than starts, by one slot a job,
   CHECK(world.wanted() == 5);
 }
 
-TEST_CASE("slots are wanted for the hold after the last work, and not by a gateway that has ended") {
+TEST_CASE(
+    "slots are wanted for the hold after the last work, and not by a gateway that has ended") {
   LaneWorld world;
   BatchLane lane = world.lane({.max_gpus = 2, .hold = 0s});
   const Job job = world.submit();
