@@ -1,15 +1,11 @@
 #include "server/gateway/jobs/job_request.h"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
+#include <catch2/catch.hpp>
 
 #include "server/gateway/jobs/multipart.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 
@@ -32,7 +28,7 @@ std::string part(const std::string& name, const std::string& content) {
 }
 
 void refused(const Request& request, const std::string& with) {
-  CHECK_THROWS_MATCHES(parse_job_request(request), Error, MessageMatches(ContainsSubstring(with)));
+  CHECK_THROWS_WITH(parse_job_request(request), Catch::Contains(with));
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ TEST_CASE("what a job cannot have is refused by its name") {
   refused(json("{"), "JSON");
   refused(json("[]"), "not a JSON object");
   refused(json(R"({"text":"a"})"), "avatar");
-  refused(json(R"({"avatar":"ada"})"), "neither a text nor");
+  refused(json(R"({"avatar":"ada"})"), "neither a text");
   refused(json(R"({"avatar":"ada","text":"a","voice":"../x"})"), "voice");
   refused(json(R"({"avatar":"ada","text":"a","voce":"x"})"), "voce");
   refused(json(R"({"avatar":"ada","text":"a","priority":1000})"), "priority");
