@@ -9,6 +9,7 @@
 #include "core/process/open_files.h"
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/jobs/job_api.h"
+#include "server/gateway/jobs/job_metrics.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
 #include "server/gateway/session/drain_watch.h"
@@ -88,10 +89,12 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 
 // Offline renderings.
 struct JobParts {
-  JobParts(const asio::any_io_executor& executor, PoolStore& pool, Allocator& allocator,
+  JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
            BlockingThreads& fetch_threads, const GatewayOptions& options)
-      : store(options.jobs->backend),
+      : pool(pool_store),
+        store_threads(threads),
+        store(options.jobs->backend),
         tenants(options.jobs->backend, options.jobs->tenants),
         lane({.pool = pool,
               .tenants = tenants,
@@ -124,6 +127,15 @@ struct JobParts {
              .avatars = options.avatars,
              .max_upload = options.jobs->max_upload}) {}
 
+  asio::awaitable<void> add_metrics(MetricsPage& page) {
+    add_job_metrics(page, dispatcher.counters(), dispatcher.running());
+    auto read = [this] { return read_job_facts(pool, tenants); };
+    const JobFacts facts = co_await store_threads.run(read);
+    add_job_metrics(page, facts);
+  }
+
+  PoolStore& pool;
+  BlockingThreads& store_threads;
   JobStore store;
   TenantStore tenants;
   BatchLane lane;
@@ -212,7 +224,10 @@ Router Gateway::Parts::routes() {
   access.add_routes(router);
   status.add_health(router);
   avatars.add_routes(router);
-  if (jobs) jobs->api.add_routes(router);
+  if (jobs) {
+    jobs->api.add_routes(router);
+    status.add_source([this](MetricsPage& page) { return jobs->add_metrics(page); });
+  }
   if (!has_admin_port) {
     status.add_metrics(router);
     operators.add_routes(router);

@@ -100,6 +100,7 @@ asio::awaitable<Response> StatusApi::metrics() {
     const PoolFacts facts =
         co_await threads_.run([this] { return read_pool_facts(store_, budgets_); });
     add_pool_metrics(page, facts);
+    for (const MoreMetrics& more : more_) co_await more(page);
     page.gauge("navtalk_store_up", "1 while the store answers this gateway", 1);
   } catch (const Error& error) {
     // The gateway's own numbers are wanted then most of all.

@@ -12,12 +12,15 @@
 #include "server/gateway/access/access.h"
 #include "server/gateway/session/sessions.h"
 #include "server/http/blocking_threads.h"
+#include "server/http/metrics.h"
 #include "server/http/router.h"
 
 namespace navtalk::server {
 
 class StatusApi {
  public:
+  // Adds what others know to /metrics.
+  using MoreMetrics = std::function<boost::asio::awaitable<void>(MetricsPage&)>;
   // What is wrong with the pool's loops, one sentence each; empty: they are not in this process.
   using Problems = std::function<std::vector<std::string>()>;
 
@@ -28,6 +31,8 @@ class StatusApi {
   StatusApi(const StatusApi&) = delete;
   StatusApi& operator=(const StatusApi&) = delete;
 
+  // Before the routes are added.
+  void add_source(MoreMetrics more) { more_.push_back(std::move(more)); }
   // These refer to this object.
   void add_health(Router& router);
   void add_metrics(Router& router);
@@ -46,6 +51,7 @@ class StatusApi {
   const std::string version_;
   const Problems problems_;
   const Budgets budgets_;
+  std::vector<MoreMetrics> more_{};
 };
 
 }  // namespace navtalk::server

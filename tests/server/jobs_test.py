@@ -256,6 +256,10 @@ class Jobs(unittest.TestCase):
         self.assertIsNone(done["eta_s"])
         self.assertEqual(done["first_promised_at"], job["promised_at"])
         self.assertLessEqual(done["changed_at"], done["promised_at"])
+        metrics = self.gateway.ask("GET", "/metrics")[1]
+        self.assertIn('navtalk_jobs{state="queued"} 0', metrics)
+        self.assertRegex(metrics, r"navtalk_gateway_jobs_over_total [1-9]")
+        self.assertRegex(metrics, r"navtalk_jobs_rate (?!0\b)")
 
     def test_links_fetch_results_without_a_key_until_they_expire(self):
         done = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))

@@ -85,9 +85,9 @@ std::string InputRules::fetch(const std::string& url) const {
 
 void InputRules::judge(JobSpec& spec) const {
   if (spec.text.empty()) return;
-  const std::string words = " " + plain_words(spec.text) + " ";
+  const std::string words = fmt::format(" {} ", plain_words(spec.text));
   for (const std::string& blocked : blocked_) {
-    if (words.find(" " + blocked + " ") != std::string::npos)
+    if (words.find(fmt::format(" {} ", blocked)) != std::string::npos)
       forbid("the text is refused by the rule blocked_words: it says '" + blocked + "'");
   }
   if (!options_.moderation_url.empty()) ask_moderation(spec);

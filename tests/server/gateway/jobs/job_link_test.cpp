@@ -36,11 +36,12 @@ TEST_CASE("a link that was changed, or that no secret has signed, is forged") {
   CHECK(check_link("secret", request_of(later), k_job, 0) == LinkCheck::forged);
   CHECK(check_link("secret", request_of(shorter), k_job, 0) == LinkCheck::forged);
   CHECK(check_link("secret", request_of("/x?signature=a"), k_job, 0) == LinkCheck::forged);
-  CHECK(check_link("secret", request_of("/x?signature=a&expires=b"), k_job, 0) == LinkCheck::forged);
+  CHECK(check_link("secret", request_of("/x?signature=a&expires=b"), k_job, 0) ==
+        LinkCheck::forged);
   CHECK(check_link("secret", request_of("/x?expires=1"), k_job, 0) == LinkCheck::none);
   CHECK(result_link("", k_job, 1000).empty());
-  CHECK(check_link("", request_of(result_link("", k_job, 1) + "/?signature=&expires=1"), k_job, 0) ==
-        LinkCheck::forged);
+  CHECK(check_link("", request_of(result_link("", k_job, 1) + "/?signature=&expires=1"), k_job,
+                   0) == LinkCheck::forged);
 }
 
 TEST_CASE("words are compared without case, punctuation and the width of spaces") {
