@@ -133,6 +133,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job render --models")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -325,6 +329,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk serve --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk serve --slots")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -429,6 +437,14 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar pull --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar push --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk pool status --every")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -489,6 +505,26 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk tenant set --plan")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --weight")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-rate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-queued")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk tenant set --max-running")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench image --size")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -526,6 +562,66 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk bench pipeline --time")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --trace")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --output")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --tenants")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --zipf")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --hours")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --arriving")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --batch-jobs")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --job-minutes")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --seed")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --gpus")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --rate")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --utilisation")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --policy")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --flood")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --flooder")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -673,7 +769,19 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk model pull --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model push --name")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk model push --source")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -774,6 +882,10 @@ _navtalk() {
       return
       ;;
     "navtalk infer --sharpen")
+      :
+      return
+      ;;
+    "navtalk infer --source")
       :
       return
       ;;
@@ -969,6 +1081,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk serve --source")
+      :
+      return
+      ;;
     "navtalk serve --slots")
       :
       return
@@ -1073,6 +1189,14 @@ _navtalk() {
       _navtalk_paths -f
       return
       ;;
+    "navtalk avatar pull --source")
+      :
+      return
+      ;;
+    "navtalk avatar push --source")
+      :
+      return
+      ;;
     "navtalk pool status --every")
       :
       return
@@ -1133,6 +1257,26 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk tenant set --plan")
+      :
+      return
+      ;;
+    "navtalk tenant set --weight")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-rate")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-queued")
+      :
+      return
+      ;;
+    "navtalk tenant set --max-running")
+      :
+      return
+      ;;
     "navtalk bench image --size")
       _navtalk_words '512 720p 1080p'
       return
@@ -1170,6 +1314,66 @@ _navtalk() {
       return
       ;;
     "navtalk bench pipeline --time")
+      :
+      return
+      ;;
+    "navtalk bench jobs --trace")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench jobs --output")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench jobs --tenants")
+      :
+      return
+      ;;
+    "navtalk bench jobs --zipf")
+      :
+      return
+      ;;
+    "navtalk bench jobs --hours")
+      :
+      return
+      ;;
+    "navtalk bench jobs --arriving")
+      :
+      return
+      ;;
+    "navtalk bench jobs --batch-jobs")
+      :
+      return
+      ;;
+    "navtalk bench jobs --job-minutes")
+      :
+      return
+      ;;
+    "navtalk bench jobs --seed")
+      :
+      return
+      ;;
+    "navtalk bench jobs --gpus")
+      :
+      return
+      ;;
+    "navtalk bench jobs --rate")
+      :
+      return
+      ;;
+    "navtalk bench jobs --utilisation")
+      :
+      return
+      ;;
+    "navtalk bench jobs --policy")
+      _navtalk_words 'shares fifo priority fair'
+      return
+      ;;
+    "navtalk bench jobs --flood")
+      :
+      return
+      ;;
+    "navtalk bench jobs --flooder")
       :
       return
       ;;
@@ -1317,18 +1521,30 @@ _navtalk() {
       _navtalk_words 'auto fp32 bf16 fp16'
       return
       ;;
+    "navtalk model pull --source")
+      :
+      return
+      ;;
+    "navtalk model push --name")
+      :
+      return
+      ;;
+    "navtalk model push --source")
+      :
+      return
+      ;;
   esac
   case $command in
     "navtalk")
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'infer job voices serve avatar pool key bench model fix-filenames config completions'
+        _navtalk_words 'infer job voices serve avatar pool key tenant bench model fix-filenames config completions'
       fi
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1405,7 +1621,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --admin-listen --drain-s --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1414,7 +1630,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'list prepare show'
+        _navtalk_words 'list prepare show pull push'
       fi
       ;;
     "navtalk avatar list")
@@ -1434,6 +1650,20 @@ _navtalk() {
     "navtalk avatar show")
       if [[ $current == -* ]]; then
         _navtalk_words '--preview --force --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_avatars
+      fi
+      ;;
+    "navtalk avatar pull")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk avatar push")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_avatars
       fi
@@ -1550,11 +1780,39 @@ _navtalk() {
         :
       fi
       ;;
+    "navtalk tenant")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_words 'list show set'
+      fi
+      ;;
+    "navtalk tenant list")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk tenant show")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk tenant set")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--plan --weight --max-rate --max-queued --max-running --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
     "navtalk bench")
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'image pipeline pool scaler serve'
+        _navtalk_words 'image pipeline jobs pool scaler serve'
       fi
       ;;
     "navtalk bench image")
@@ -1567,6 +1825,13 @@ _navtalk() {
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
         _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk bench jobs")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1596,7 +1861,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'check verify'
+        _navtalk_words 'check verify pull push'
       fi
       ;;
     "navtalk model check")
@@ -1609,6 +1874,20 @@ _navtalk() {
     "navtalk model verify")
       if [[ $current == -* ]]; then
         _navtalk_words '--device --precision --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_paths -d
+      fi
+      ;;
+    "navtalk model pull")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--source --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk model push")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--name --source --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi

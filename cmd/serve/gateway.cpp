@@ -227,10 +227,15 @@ int serve_gateway(const ServeOptions& options, Context& context) {
            },
        .stop_notice = std::chrono::milliseconds(static_cast<std::int64_t>(options.drain_s * 1000)),
        .avatars = [libraries = served_libraries(context)] { return served_avatars(libraries); },
-       .jobs = server::JobOptions{.backend = backend,
-                                  .folder = job_folder(config),
-                                  .max_upload =
-                                      static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20},
+       .jobs =
+           server::JobOptions{
+               .backend = backend,
+               .folder = job_folder(config),
+               .max_upload = static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20,
+               .tenants = job_terms_of(config),
+               .lane = batch_lane_options(context.config_reading, "gateway " + owner),
+               .supply = &supply,
+               .demand_tracker = &demand_tracker},
        .session = {.worker_tokens = tokens,
                    .resume_within = std::chrono::seconds(config.server.resume_s),
                    .trusted_proxies = config.server.trusted_proxies}});

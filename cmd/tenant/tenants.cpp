@@ -179,13 +179,18 @@ void add_tenant_set(Commands& commands) {
   command.add_option("--weight", options->weight, "Share among tenants of the same plan")
       ->check(CLI::Range(k_least_weight, k_most_weight))
       ->type_name("N");
-  command.add_option("--max-rate", options->max_rate, "Maximum of video-minutes a minute; 0: no limit")
+  command
+      .add_option("--max-rate", options->max_rate, "Maximum of video-minutes a minute; 0: no limit")
       ->check(CLI::Range(0.0, k_most_minutes))
       ->type_name("N");
-  command.add_option("--max-queued", options->max_queued, "Maximum of queued video-minutes; 0: no limit")
+  command
+      .add_option("--max-queued", options->max_queued,
+                  "Maximum of queued video-minutes; 0: no limit")
       ->check(CLI::Range(0.0, k_most_minutes))
       ->type_name("N");
-  command.add_option("--max-running", options->max_running, "Maximum number of jobs at once; 0: no limit")
+  command
+      .add_option("--max-running", options->max_running,
+                  "Maximum number of jobs at once; 0: no limit")
       ->check(CLI::Range(0, k_most_running))
       ->type_name("N");
 }

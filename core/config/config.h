@@ -145,8 +145,9 @@ struct Config {
   struct {
     std::filesystem::path folder;  // empty: jobs in the state directory
     int max_upload_mb = 100;
+    int max_gpus = 1;
   } jobs;
-    struct {
+  struct {
     std::string url;  // empty: none
     std::filesystem::path secret_file;
     std::vector<std::string> events;  // empty: all

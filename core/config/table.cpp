@@ -442,15 +442,24 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 3600},
       {.section = "jobs",
        .name = "folder",
-       .meaning = "Folder of the speech that was sent with jobs, and of their videos. Empty: jobs in the state\n"
+       .meaning = "Folder of the speech that was sent with jobs, and of their videos. Empty: jobs "
+                  "in the state\n"
                   "directory.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.folder; }},
       {.section = "jobs",
        .name = "max_upload_mb",
-       .meaning = "Maximum size of a job's speech, in MiB. Four of that size may be under way at once.",
+       .meaning =
+           "Maximum size of a job's speech, in MiB. Four of that size may be under way at once.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.max_upload_mb; },
        .least = 1,
        .most = 1000},
+      {.section = "jobs",
+       .name = "max_gpus",
+       .meaning = "Maximum number of slots that are started for jobs, beside those for users. Jobs "
+                  "use slots that\n"
+                  "users leave free in any case. 0: none are started for jobs.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.max_gpus; },
+       .most = 10000},
       {.section = "models",
        .name = "path",
        .meaning =

@@ -281,21 +281,6 @@ std::vector<Job> JobStore::requeue_of(const std::string& worker, const Cause& ca
   });
 }
 
-// By the index jobs_queued, one step for each tenant.
-std::vector<TenantId> JobStore::tenants_with_queued() {
-  return in_read(*backend_, [](Transaction& t) {
-    std::vector<TenantId> tenants;
-    for (std::string last;;) {
-      const auto rows = t.db.query(
-          "SELECT tenant FROM jobs WHERE state = 0 AND tenant > $1 ORDER BY tenant LIMIT 1",
-          {last});
-      if (!rows->next()) return tenants;
-      last = column::text(*rows, 0);
-      tenants.push_back({last});
-    }
-  });
-}
-
 bool JobStore::has_claimable(TimePoint now) {
   return in_read(*backend_, [&](Transaction& t) {
     const auto rows = t.db.query(

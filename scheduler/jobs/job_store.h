@@ -112,8 +112,6 @@ class JobStore {
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
   // Workers of the running jobs.
   std::vector<std::string> workers();
-  // Tenants with queued jobs.
-  std::vector<TenantId> tenants_with_queued();
   // Whether a worker could claim a job now.
   bool has_claimable(TimePoint now);
   // JobSpec::audio of all jobs that are not over.

@@ -118,6 +118,12 @@ void Supply::ensure_for_refused() {
   if (!enough(view, need)) provision(view, "a user was refused", need);
 }
 
+void Supply::ensure_for_jobs() {
+  const PoolView view = store_.view();
+  const ForUsers need{.spare = 1};
+  if (!enough(view, need)) provision(view, "jobs wait", need);
+}
+
 std::optional<Gpu> Supply::wake_one(const PoolView& view, const std::string& why,
                                     const std::optional<ForUsers>& need, const Demand& learned,
                                     bool cloud) {

@@ -52,6 +52,8 @@ class Supply {
   void prepare_next();
   // A user was refused, and may ask again: one more, unless one is free or starting.
   void ensure_for_refused();
+  // Jobs wait: one, unless a slot is free, lent to a job, or starting.
+  void ensure_for_jobs();
   // One, whatever there is already, but not at a source in its backoff. With a `need`, here and
   // below: only if the store still sees it when the row is written.
   Provisioning provision(const PoolView& view, const std::string& why,

@@ -7,6 +7,7 @@
 #include "core/text/rfc3339.h"
 #include "scheduler/pool/drain_notices.h"
 #include "scheduler/pool/fail_row.h"
+#include "scheduler/pool/offline_demand.h"
 #include "scheduler/pool/settings.h"
 #include "scheduler/scaling/decide.h"
 #include "scheduler/scaling/explain.h"
@@ -95,6 +96,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   snapshot.memory = k_memory.read(store_).value_or(ScalerMemory{});
   snapshot.memory.headroom = k_headroom.read(store_).value_or(Headroom{});
   snapshot.outages = read_outages(store_);
+  snapshot.offline = wanted_slots(read_offline_demand(store_), view.now);
   const auto pause = creation_pause(store_);
   if (pause) snapshot.creation_paused_until = pause->until;
   return snapshot;

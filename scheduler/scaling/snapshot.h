@@ -46,6 +46,7 @@ struct SourceState {
 struct Snapshot {
   std::vector<Gpu> gpus;  // the whole pool, dedicated ones too
   int queued = 0;         // waiters
+  int offline = 0;        // slots that offline work wants beside those of users
   Demand demand{};
   std::array<SourceState, k_sources> sources{};  // by Source; external is never created
   // Recent targets of the acting policy, in any order; those older than the hold are passed over.

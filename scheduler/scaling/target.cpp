@@ -201,6 +201,9 @@ Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const C
     target.idle_hold = true;
     target.most = std::max(ceiling, allowed);
   }
+  // What users leave of the slots is lent to offline work in any case; this is what it wants besides.
+  target.least += snapshot.offline;
+  if (target.most != k_no_limit) target.most += snapshot.offline;
   if (!snapshot.demand.history_ready) target.most = k_no_limit;
   return target;
 }

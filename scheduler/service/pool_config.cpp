@@ -171,6 +171,15 @@ AllocatorOptions allocator_options(const Config& config, const std::string& owne
           .lease = seconds(config.pool.lease_s)};
 }
 
+BatchLaneOptions batch_lane_options(const ConfigReading& reading, const std::string& who) {
+  const ScalingLimits limits = scaling_limits(reading);
+  return {.who = who,
+          .max_gpus = reading.config.jobs.max_gpus,
+          .reserve = limits.min_free,
+          .grows_at = has_cloud(reading.config) ? Source::cloud : Source::local,
+          .hold = limits.hold_down};
+}
+
 PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
                          const std::string& owner, const WorkerTokens& worker_tokens) {
   const Config& config = reading.config;

@@ -8,6 +8,7 @@
 #include "core/config/config.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/queue/allocator.h"
+#include "scheduler/service/batch_lane.h"
 #include "scheduler/service/pool_parts.h"
 
 namespace navtalk {
@@ -32,6 +33,7 @@ SupplyOptions supply_options(const ConfigReading& reading, const PoolIdentity& i
                              const std::string& who);
 // `owner`: this_process().
 AllocatorOptions allocator_options(const Config& config, const std::string& owner);
+BatchLaneOptions batch_lane_options(const ConfigReading& reading, const std::string& who);
 // Without a host: no local workers.
 PoolOptions pool_options(const ConfigReading& reading, const PoolIdentity& identity,
                          const std::string& owner, const WorkerTokens& worker_tokens);

@@ -88,9 +88,10 @@ int sessions_of(Transaction& transaction, const TenantId& tenant) {
   const auto rows =
       tenant.empty()
           ? transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = '' AND lane = 0", {})
-          : transaction.db.query("SELECT COUNT(*) FROM sessions WHERE tenant = $1 AND tenant <> '' AND "
-                                 "lane = 0",
-                                 {tenant.text});
+          : transaction.db.query(
+                "SELECT COUNT(*) FROM sessions WHERE tenant = $1 AND tenant <> '' AND "
+                "lane = 0",
+                {tenant.text});
   return rows->next() ? column::number<int>(*rows, 0) : 0;
 }
 

@@ -92,17 +92,26 @@ struct JobParts {
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
            const GatewayOptions& options)
       : store(options.jobs->backend),
+        tenants(options.jobs->backend, options.jobs->tenants),
+        lane({.pool = pool,
+              .tenants = tenants,
+              .supply = *options.jobs->supply,
+              .demand_tracker = *options.jobs->demand_tracker},
+             options.jobs->lane),
         files(options.jobs->folder),
         tokens(options.session.worker_tokens),
         dispatcher(executor, {.pool = pool,
                               .allocator = allocator,
                               .keeper = keeper,
+                              .lane = lane,
+                              .order = by_shares(options.jobs->tenants),
                               .runs = {.store = store,
                                        .files = files,
                                        .store_threads = threads,
                                        .file_threads = threads,
                                        .tokens = tokens}}),
         api({.store = store,
+             .tenants = tenants,
              .dispatcher = dispatcher,
              .files = files,
              .access = access,
@@ -112,6 +121,8 @@ struct JobParts {
              .max_upload = options.jobs->max_upload}) {}
 
   JobStore store;
+  TenantStore tenants;
+  BatchLane lane;
   const JobFiles files;
   const WorkerTokens tokens;
   JobDispatcher dispatcher;
@@ -141,10 +152,9 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs
-                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
-                                              job_threads, options)
-                 : nullptr),
+        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
+                                                       access, job_threads, options)
+                          : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),

@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "scheduler/cost/budget.h"
+#include "scheduler/jobs/shares/tenant_store.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
+#include "scheduler/service/batch_lane.h"
 #include "scheduler/store/transaction.h"
 #include "server/gateway/access/access.h"
 #include "server/gateway/pages/avatar_api.h"
@@ -30,6 +32,10 @@ struct JobOptions {
   std::shared_ptr<StoreBackend> backend;  // the pool's
   std::filesystem::path folder{};         // of uploads and results; made at first use
   std::uint64_t max_upload = 100 << 20;   // bytes of one request
+  TenantTermsTable tenants{};             // of the configuration file
+  BatchLaneOptions lane{};
+  Supply* supply = nullptr;  // the allocator's
+  DemandTracker* demand_tracker = nullptr;
 };
 
 struct GatewayOptions {
@@ -51,7 +57,7 @@ struct GatewayOptions {
   std::function<std::vector<std::string>()> problems{};
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
-  AvatarList avatars{};  // that users choose from
+  AvatarList avatars{};              // that users choose from
   std::optional<JobOptions> jobs{};  // nullopt: no offline renderings
   SessionOptions session{};
 };

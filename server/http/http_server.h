@@ -28,7 +28,7 @@ bool is_loopback(const ListenAddress& address);
 struct HttpLimits {
   std::uint32_t header_bytes = 16 << 10;
   std::uint64_t body_bytes = 1 << 20;
-  std::chrono::milliseconds request{15'000};  // from the first byte to the last one
+  std::chrono::milliseconds request{15'000};        // from the first byte to the last one
   std::chrono::milliseconds long_request{300'000};  // of a route that takes long bodies
   std::chrono::milliseconds idle{60'000};           // between two requests
   std::chrono::milliseconds write{15'000};

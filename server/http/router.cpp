@@ -39,8 +39,7 @@ std::optional<Response> take_room(BodyRoom& room, std::uint64_t most, Request& r
   request.body_limit = most;
   request.body_room = room.take(*bytes);
   if (request.body_room) return std::nullopt;
-  Response full =
-      error_response(503, "no_capacity", "too much is being uploaded; try again later");
+  Response full = error_response(503, "no_capacity", "too much is being uploaded; try again later");
   full.headers.emplace_back("Retry-After", "5");
   return full;
 }

@@ -12,15 +12,12 @@ Frame job_start_frame(const JobStart& start) {
   nlohmann::json segments = nlohmann::json::array();
   for (const SentSegment& segment : start.segments)
     segments.push_back({{"bytes", segment.bytes}, {"record", segment.record}});
-  const nlohmann::json object = {{"type", job_frame::start},
-                                 {"job", start.job},
-                                 {"avatar", start.avatar},
-                                 {"text", start.text},
-                                 {"voice", start.voice},
-                                 {"options", start.options},
-                                 {"format", start.format},
-                                 {"audio_bytes", start.audio_bytes},
-                                 {"segments", std::move(segments)}};
+  const nlohmann::json object = {
+      {"type", job_frame::start},       {"job", start.job},
+      {"avatar", start.avatar},         {"text", start.text},
+      {"voice", start.voice},           {"options", start.options},
+      {"format", start.format},         {"audio_bytes", start.audio_bytes},
+      {"segments", std::move(segments)}};
   return {.text = true, .bytes = object.dump()};
 }
 
@@ -57,7 +54,8 @@ std::optional<nlohmann::json> parse_job_frame(const std::string& text) {
 }
 
 bool is_job_format(std::string_view format) {
-  constexpr std::array<std::string_view, 6> k_formats = {"mp4", "mov", "mkv", "webm", "gif", "webp"};
+  constexpr std::array<std::string_view, 6> k_formats = {"mp4",  "mov", "mkv",
+                                                         "webm", "gif", "webp"};
   return std::ranges::find(k_formats, format) != k_formats.end();
 }
 

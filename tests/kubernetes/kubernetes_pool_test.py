@@ -176,7 +176,7 @@ class Kubernetes(unittest.TestCase):
         self.cluster.fault("create", hang=True, acts=True)
         with self.pool.scaling():
             self.wait("the pod", self.cluster.living)
-            self.assertEqual([row["provider_id"] for row in self.pool.rows()], [""])
+            self.assertEqual([row["provider_id"] for row in self.pool.rows()], [None])
         self.settle()
         self.assertEqual(len(self.cluster.calls("create")), 1)
 

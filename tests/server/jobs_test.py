@@ -35,7 +35,7 @@ class Jobs(unittest.TestCase):
 
     def start(self):
         self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(self.folder),
-                               NAVTALK_POOL_FREE_RUNNING_GPU="1")
+                               NAVTALK_POOL_FREE_RUNNING_GPU="1", NAVTALK_POOL_FAILED_HOLD_S="1")
 
     def clean(self):
         self.gateway.end()

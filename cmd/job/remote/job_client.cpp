@@ -64,7 +64,8 @@ std::string own_gateway(const Config& config) {
 }  // namespace
 
 void add_gateway_options(CLI::App& command, GatewayOptions& options) {
-  command.add_option("--url", options.url, "The gateway (default: the one that server.listen names)")
+  command
+      .add_option("--url", options.url, "The gateway (default: the one that server.listen names)")
       ->type_name("URL");
   command
       .add_option("--key-file", options.key_file,
@@ -107,7 +108,8 @@ nlohmann::json JobClient::ask_for_json(HttpRequest request) {
   return body;
 }
 
-nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& audio, const std::string& key) {
+nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& audio,
+                                 const std::string& key) {
   HttpRequest request{.method = "POST",
                       .url = "/v1/jobs",
                       .headers = {{"Idempotency-Key", key}},
@@ -135,7 +137,9 @@ nlohmann::json JobClient::show(const std::string& id) {
   return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id)});
 }
 
-nlohmann::json JobClient::list(const std::string& query) { return ask_for_json({.url = "/v1/jobs" + query}); }
+nlohmann::json JobClient::list(const std::string& query) {
+  return ask_for_json({.url = "/v1/jobs" + query});
+}
 
 nlohmann::json JobClient::cancel(const std::string& id) {
   return ask_for_json({.method = "DELETE", .url = "/v1/jobs/" + percent_encoded(id)});
@@ -144,9 +148,9 @@ nlohmann::json JobClient::cancel(const std::string& id) {
 void JobClient::fetch(const nlohmann::json& job, const std::filesystem::path& file, bool force,
                       const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   if (job.at("state") != "done")
-    throw Error(Code::failed, fmt::format("job {} has no video: it is {}",
-                                          job.at("id").get<std::string>(),
-                                          job.at("state").get<std::string>()));
+    throw Error(Code::failed,
+                fmt::format("job {} has no video: it is {}", job.at("id").get<std::string>(),
+                            job.at("state").get<std::string>()));
   const auto bytes = job.at("result").at("bytes").get<std::uint64_t>();
   PartialPath partial({.target = file, .overwrite = force});
   std::ofstream to(partial.path(), std::ios::binary);

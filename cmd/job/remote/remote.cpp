@@ -41,7 +41,8 @@ struct NamedJobs {
 std::string id_of(const nlohmann::json& job) { return job.at("id"); }
 std::string state_of(const nlohmann::json& job) { return job.at("state"); }
 
-void tell(const nlohmann::json& job, const std::string& name, const fs::path& file, Context& context) {
+void tell(const nlohmann::json& job, const std::string& name, const fs::path& file,
+          Context& context) {
   if (context.json) {
     nlohmann::ordered_json object = job;
     object["input"] = name;
@@ -65,7 +66,8 @@ Error end_of(const nlohmann::json& job) {
 
 // The same video has the same key, so that the same command submits nothing twice.
 std::string key_of(const nlohmann::json& job, const std::string& audio) {
-  const std::string text = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + audio;
+  const std::string text =
+      job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + audio;
   return sha256(std::as_bytes(std::span(text)));
 }
 
@@ -180,14 +182,14 @@ int cancel(const NamedJobs& options, Context& context) {
 
 void add_job_submit(Commands& commands) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App& command =
-      commands.add({.group = Group::job,
-                    .name = "submit",
-                    .summary = "Have a gateway render videos",
-                    .examples = "  navtalk job submit --avatar ada --text \"Hello.\" --wait -o hello.mp4\n"
-                                "  navtalk job submit --avatar ada --audio a.wav b.wav\n"
-                                "  navtalk job submit --csv videos.csv --wait --output videos\n",
-                    .action = [options](Context& context) { return submit(*options, context); }});
+  CLI::App& command = commands.add(
+      {.group = Group::job,
+       .name = "submit",
+       .summary = "Have a gateway render videos",
+       .examples = "  navtalk job submit --avatar ada --text \"Hello.\" --wait -o hello.mp4\n"
+                   "  navtalk job submit --avatar ada --audio a.wav b.wav\n"
+                   "  navtalk job submit --csv videos.csv --wait --output videos\n",
+       .action = [options](Context& context) { return submit(*options, context); }});
   WantedVideos& wanted = options->wanted;
   command.add_option("--avatar", wanted.avatar, "The avatar's id, of rows that name none")
       ->type_name("ID");

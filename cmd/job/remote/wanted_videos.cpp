@@ -35,10 +35,12 @@ nlohmann::json number(const std::string& column, const std::string& text) {
 
 // The gateway judges the values.
 nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
-  nlohmann::json job = {{"avatar", cells.contains("avatar") ? cell(cells, "avatar") : wanted.avatar}};
+  nlohmann::json job = {
+      {"avatar", cells.contains("avatar") ? cell(cells, "avatar") : wanted.avatar}};
   if (wanted.priority != 0) job["priority"] = wanted.priority;
   nlohmann::json output = {{"format", wanted.format}};
-  const auto put = [&](nlohmann::json& into, const char* name, const char* column, const std::string& other) {
+  const auto put = [&](nlohmann::json& into, const char* name, const char* column,
+                       const std::string& other) {
     const std::string text = cells.contains(column) ? cell(cells, column) : other;
     if (!text.empty()) into[name] = text;
   };
@@ -89,8 +91,9 @@ std::vector<WantedVideo> rows_of_csv(const WantedVideos& wanted, const Context& 
   const CsvFile file = parse_csv(text, name);
   for (const std::string& column : file.columns) {
     if (std::ranges::find(k_list_columns, column) == k_list_columns.end())
-      throw Error(Code::invalid, fmt::format("{}: there is no column '{}': the columns are {}", name,
-                                             printable(column), fmt::join(k_list_columns, ", ")));
+      throw Error(Code::invalid,
+                  fmt::format("{}: there is no column '{}': the columns are {}", name,
+                              printable(column), fmt::join(k_list_columns, ", ")));
   }
   const fs::path inputs = is_stream(wanted.csv) ? fs::path() : wanted.csv.parent_path();
   std::vector<WantedVideo> videos;

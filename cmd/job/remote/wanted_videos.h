@@ -20,9 +20,9 @@ struct WantedVideos {
 };
 
 struct WantedVideo {
-  std::string name{};             // in messages: "row 3", a file's name
-  nlohmann::json job{};           // the gateway's
-  std::filesystem::path audio{};  // empty: a text
+  std::string name{};              // in messages: "row 3", a file's name
+  nlohmann::json job{};            // the gateway's
+  std::filesystem::path audio{};   // empty: a text
   std::filesystem::path output{};  // what the row names, without folder where there is none
   std::optional<Error> error{};    // why there is no job of it
 };

@@ -158,6 +158,17 @@ std::optional<JobPromise> TenantStore::promise_of(const JobId& id) {
   });
 }
 
+JobOutlook TenantStore::outlook_of(const JobId& id, TimePoint now) {
+  return in_read(*backend_, [&](Transaction& t) -> JobOutlook {
+    const auto job = find_job(t, id);
+    if (!job) return {};
+    JobOutlook outlook{.promise = find_promise(t, job->number)};
+    if (!is_final(job->state))
+      outlook.estimate = estimate_in(t, division_in(t), *job, CountFrom::front, now);
+    return outlook;
+  });
+}
+
 JobPromiseScore TenantStore::promise_score(TimePoint since) {
   return in_read(*backend_, [&](Transaction& t) { return score_promises(t, since); });
 }

@@ -43,6 +43,11 @@ struct JobEstimate {
   friend bool operator==(const JobEstimate&, const JobEstimate&) = default;
 };
 
+struct JobOutlook {
+  std::optional<JobPromise> promise{};
+  std::optional<JobEstimate> estimate{};  // of one that is not over, once anything is known
+};
+
 class TenantStore {
  public:
   // `fixed` are the tenants of the configuration file, which stand above the store's.
@@ -69,6 +74,8 @@ class TenantStore {
   // that is over or of which nothing is known yet. In the order of submission, as they were given.
   std::vector<std::optional<JobEstimate>> promise(std::span<const JobId> jobs, TimePoint now);
   std::optional<JobPromise> promise_of(const JobId& job);
+  // What is known of a job's end now.
+  JobOutlook outlook_of(const JobId& job, TimePoint now);
   JobPromiseScore promise_score(TimePoint since);
 
  private:

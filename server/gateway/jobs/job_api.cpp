@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "core/text/number.h"
 #include "core/text/printable.h"
@@ -94,6 +95,22 @@ Json JobApi::as_json(const Job& job) const {
   return object;
 }
 
+asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
+  const TimePoint now = parts_.store.now();
+  auto look = [&] { return parts_.tenants.outlook_of(job.id, now); };
+  const JobOutlook outlook = co_await parts_.store_threads.run(look);
+  Json object = as_json(job);
+  const bool promised = outlook.promise.has_value();
+  object["promised_at"] = promised ? Json(time_text(outlook.promise->promised_at)) : Json(nullptr);
+  object["first_promised_at"] =
+      promised ? Json(time_text(outlook.promise->first_at)) : Json(nullptr);
+  object["eta_s"] = outlook.estimate ? Json(in_seconds(outlook.estimate->eta)) : Json(nullptr);
+  object["position"] = outlook.estimate && job.state == JobState::queued
+                           ? Json(outlook.estimate->position)
+                           : Json(nullptr);
+  co_return object;
+}
+
 asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
@@ -104,17 +121,30 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
         parts_.avatars ? parts_.avatars() : std::vector<ServedAvatar>{};
     const auto is_it = [&](const ServedAvatar& one) { return one.id == asked.job.spec.avatar; };
     if (!avatars.empty() && std::ranges::none_of(avatars, is_it)) return std::nullopt;
+    const TimePoint now = parts_.store.now();
+    parts_.tenants.check_queue(asked.job.spec.tenant, asked.job.work);
     if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
-    return parts_.store.submit(asked.job, {"tenant " + asked.job.spec.tenant.text, "submitted"},
-                               parts_.store.now());
+    const Submission made =
+        parts_.store.submit(asked.job, {"tenant " + asked.job.spec.tenant.text, "submitted"}, now);
+    if (!made.existed) parts_.tenants.promise(std::span(&made.job.id, 1), now);
+    return made;
   };
-  const std::optional<Submission> submission = co_await parts_.store_threads.run(work);
+  std::optional<Submission> submission;
+  std::string over_limit;
+  try {
+    submission = co_await parts_.store_threads.run(work);
+  } catch (const Error& error) {
+    if (error.code() != Code::no_capacity) throw;
+    over_limit = error.message();
+  }
+  if (!over_limit.empty()) co_return error_response(429, "quota", over_limit);
   if (!submission)
-    co_return error_response(404, "not_found",
-                             "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
-                                 "': see /v1/avatars");
-  parts_.dispatcher.note_change();
-  Response response = json_response(202, as_json(submission->job));
+    co_return error_response(
+        404, "not_found",
+        "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) + "': see /v1/avatars");
+  parts_.dispatcher.note_submission();
+  const Json object = co_await with_outlook(submission->job);
+  Response response = json_response(202, object);
   response.headers.emplace_back("Location", "/v1/jobs/" + submission->job.id.text);
   co_return response;
 }
@@ -122,11 +152,11 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
 asio::awaitable<Response> JobApi::list(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
-  JobQuery query{.tenant = std::get<TenantId>(tenant),
-                 .after = bounded<std::int64_t>(request, "cursor", 0, 0,
-                                                std::numeric_limits<std::int64_t>::max()),
-                 .limit = bounded<std::size_t>(request, "limit", k_default_page, 1,
-                                               k_longest_page)};
+  JobQuery query{
+      .tenant = std::get<TenantId>(tenant),
+      .after =
+          bounded<std::int64_t>(request, "cursor", 0, 0, std::numeric_limits<std::int64_t>::max()),
+      .limit = bounded<std::size_t>(request, "limit", k_default_page, 1, k_longest_page)};
   if (const auto state = request.parameter("state")) {
     query.state = parse_job_state(*state);
     if (!query.state)
@@ -153,7 +183,8 @@ asio::awaitable<std::variant<Job, Response>> JobApi::named(const Request& reques
 asio::awaitable<Response> JobApi::show(const Request& request) {
   auto job = co_await named(request);
   if (auto* refusal = std::get_if<Response>(&job)) co_return std::move(*refusal);
-  co_return json_response(200, as_json(std::get<Job>(job)));
+  const Json object = co_await with_outlook(std::get<Job>(job));
+  co_return json_response(200, object);
 }
 
 asio::awaitable<Response> JobApi::cancel(const Request& request) {
@@ -180,10 +211,10 @@ asio::awaitable<Response> JobApi::result(const Request& request) {
                              "the job has no result: it is " + std::string(name(job.state)));
   const std::string format = video_choice(job.spec).format;
   auto open = [&] {
-    return served_file(request, parts_.files.result(job.id, format),
-                       {.content_type = content_type(format),
-                        .missing = "the video of this job is gone"},
-                       parts_.file_threads);
+    return served_file(
+        request, parts_.files.result(job.id, format),
+        {.content_type = content_type(format), .missing = "the video of this job is gone"},
+        parts_.file_threads);
   };
   co_return co_await parts_.file_threads.run(open);
 }

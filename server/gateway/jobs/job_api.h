@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/shares/tenant_store.h"
 #include "server/gateway/access/access.h"
 #include "server/gateway/jobs/job_dispatcher.h"
 #include "server/gateway/jobs/job_files.h"
@@ -22,12 +23,13 @@ class JobApi {
  public:
   struct Parts {
     JobStore& store;
+    TenantStore& tenants;
     JobDispatcher& dispatcher;
     const JobFiles& files;
     Access& access;
     BlockingThreads& store_threads;
     BlockingThreads& file_threads;
-    AvatarList avatars{};  // that workers of this host have; an empty list says nothing
+    AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request
   };
   explicit JobApi(Parts parts) : parts_(std::move(parts)) {}
@@ -50,6 +52,8 @@ class JobApi {
   // The tenant's own job that the request names, or why there is none.
   Awaitable<std::variant<Job, Response>> named(const Request& request);
   Awaitable<std::variant<TenantId, Response>> tenant_of(const Request& request);
+  // With what is known of its end. Calls the store.
+  Awaitable<nlohmann::ordered_json> with_outlook(const Job& job);
   nlohmann::ordered_json as_json(const Job& job) const;
 
   const Parts parts_;

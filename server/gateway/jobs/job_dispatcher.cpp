@@ -20,9 +20,7 @@ constexpr auto k_house_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
 constexpr auto k_rest = 10s;  // of a worker that did not do a job
-constexpr std::size_t k_released_at_once = 256;
 constexpr std::size_t k_most_runs = 64;
-const VideoMinutes k_all{Duration::max()};
 
 }  // namespace
 
@@ -53,6 +51,11 @@ JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
 JobDispatcher::~JobDispatcher() = default;
 
 void JobDispatcher::note_change() { changed_.notify(); }
+
+void JobDispatcher::note_submission() {
+  turned_ = {};
+  changed_.notify();
+}
 
 void JobDispatcher::cancel(const JobId& job) {
   for (const auto& running : runs_) {
@@ -90,6 +93,10 @@ asio::awaitable<void> JobDispatcher::round() {
     kept_house_ = Clock::now();
     co_await keep_house();
   }
+  if (Clock::now() - turned_ >= k_round_every) {
+    turned_ = Clock::now();
+    co_await take_turn();
+  }
   if (!runs_.empty()) co_await yield_to_users();
   bool more = true;
   while (more && !draining_ && runs_.size() < k_most_runs) more = co_await begin_one();
@@ -111,6 +118,11 @@ asio::awaitable<void> JobDispatcher::keep_house() {
   co_await parts_.runs.store_threads.run(work);
 }
 
+asio::awaitable<void> JobDispatcher::take_turn() {
+  auto turn = [this] { parts_.lane.turn(); };
+  co_await parts_.runs.store_threads.run(turn);
+}
+
 // The newest have done the least.
 asio::awaitable<void> JobDispatcher::yield_to_users() {
   auto count = [this] { return parts_.pool.waiters().size(); };
@@ -122,12 +134,8 @@ asio::awaitable<void> JobDispatcher::yield_to_users() {
 
 asio::awaitable<bool> JobDispatcher::begin_one() {
   JobStore& store = parts_.runs.store;
-  auto release = [&] {
-    for (const TenantId& tenant : store.tenants_with_queued())
-      store.release(tenant, k_all, k_released_at_once, {owner_, "released"}, store.now());
-    return store.has_claimable(store.now());
-  };
-  const bool any = co_await parts_.runs.store_threads.run(release);
+  auto look = [&] { return store.has_claimable(store.now()); };
+  const bool any = co_await parts_.runs.store_threads.run(look);
   if (!any) co_return false;
   const auto running = std::make_shared<Running>(executor_, parts_.allocator,
                                                  parts_.runs.store_threads, parts_.keeper);
@@ -139,7 +147,7 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   std::optional<Job> job;
   std::exception_ptr problem;
   try {
-    auto claim = [&] { return store.claim(owner_, by_priority, store.now()); };
+    auto claim = [&] { return store.claim(owner_, parts_.order, store.now()); };
     job = co_await parts_.runs.store_threads.run(claim);
   } catch (...) {
     problem = std::current_exception();

@@ -17,6 +17,7 @@
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
+#include "scheduler/service/batch_lane.h"
 #include "server/gateway/jobs/job_run.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"
@@ -36,6 +37,8 @@ class JobDispatcher {
     PoolStore& pool;
     Allocator& allocator;
     LeaseKeeper& keeper;
+    BatchLane& lane;
+    ClaimOrder order;
     JobRun::Parts runs;
   };
   // Parts outlive it.
@@ -48,6 +51,8 @@ class JobDispatcher {
   Awaitable<void> run();
   // Something changed in the store.
   void note_change();
+  // A job was submitted here.
+  void note_submission();
   // That job was cancelled.
   void cancel(const JobId& job);
   // Of a job that runs at this gateway.
@@ -64,6 +69,7 @@ class JobDispatcher {
 
   Awaitable<void> round();
   Awaitable<void> keep_house();
+  Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
@@ -74,10 +80,10 @@ class JobDispatcher {
   const std::string owner_;
   ErrorThrottleLog errors_{"the gateway's jobs"};
   Signal changed_, ended_;
-  std::list<std::shared_ptr<Running>> runs_{};  // the newest last
+  std::list<std::shared_ptr<Running>> runs_{};    // the newest last
   std::map<GpuId, Clock::time_point> resting_{};  // workers that did not do a job: until then
   JobCounters counters_{};
-  Clock::time_point kept_house_{}, swept_{};
+  Clock::time_point kept_house_{}, swept_{}, turned_{};
   bool draining_ = false, stopped_ = false;
 };
 

@@ -21,8 +21,7 @@ constexpr auto k_upload_grace = std::chrono::hours(1);  // between a file and it
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error)
-    throw Error(Code::failed, folder.native() + " cannot be made: " + error.message());
+  if (error) throw Error(Code::failed, folder.native() + " cannot be made: " + error.message());
   fs::permissions(folder, fs::perms::owner_all, error);
 }
 

@@ -17,7 +17,6 @@
 namespace navtalk::server {
 namespace {
 
-
 constexpr std::size_t k_longest_text = 100'000;  // bytes
 constexpr std::size_t k_longest_key = 200;
 constexpr int k_highest_priority = 100;
@@ -34,7 +33,8 @@ std::string shown(const std::string& text) {
 // Members of one object, each asked for by its name; what nobody asks for is a mistake of the sender.
 class Members {
  public:
-  Members(const nlohmann::json& object, std::string path) : object_(object), path_(std::move(path)) {
+  Members(const nlohmann::json& object, std::string path)
+      : object_(object), path_(std::move(path)) {
     if (!object.is_object()) refuse((path_.empty() ? "the job" : path_) + " is not a JSON object");
   }
 
@@ -181,7 +181,8 @@ JobRequest parse_job_request(const Request& request) {
     job = {};
     for (const FormPart& part : parse_form(type, request.body)) {
       if (part.name != "audio" && part.name != "job")
-        refuse("there is no part " + shown(part.name) + " of the form: its parts are job and audio");
+        refuse("there is no part " + shown(part.name) +
+               " of the form: its parts are job and audio");
       (part.name == "audio" ? asked.audio : job) = part.content;
     }
     if (job.empty()) refuse("the form lacks the part 'job', a JSON object");

@@ -24,7 +24,7 @@ namespace {
 constexpr auto k_renew_every = 5s;
 // A worker that renders says so every second. Loading its models may take longer.
 constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
-constexpr std::size_t k_logged_bytes = 500;           // of a worker's message
+constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
 bool is_of_input(const std::string& code) {
@@ -140,8 +140,7 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker) {
     }
     for (const JobSegment& segment : parts_.store.segments(job_.id)) {
       files.push_back(parts_.files.segment(job_.id, segment.index));
-      start.segments.push_back(
-          {.bytes = fs::file_size(files.back()), .record = segment.result});
+      start.segments.push_back({.bytes = fs::file_size(files.back()), .record = segment.result});
     }
   };
   co_await parts_.file_threads.run(look);
@@ -149,7 +148,8 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker) {
   if (frame.bytes.size() > k_longest_job_frame)
     throw Error(Code::failed, "the job has more segments than a worker can be told of");
   bool sent = co_await worker.send(std::move(frame));
-  for (std::size_t i = 0; sent && i < files.size(); ++i) sent = co_await send_file(worker, files[i]);
+  for (std::size_t i = 0; sent && i < files.size(); ++i)
+    sent = co_await send_file(worker, files[i]);
   co_return sent;
 }
 
@@ -183,7 +183,8 @@ asio::awaitable<bool> JobRun::renew_if_due() {
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
                                                              const Frame& frame) {
-  const std::optional<nlohmann::json> object = frame.text ? parse_job_frame(frame.bytes) : std::nullopt;
+  const std::optional<nlohmann::json> object =
+      frame.text ? parse_job_frame(frame.bytes) : std::nullopt;
   if (!object) co_return co_await give_back("the worker sent something else than a job's frames");
   const std::string type = object->at("type");
   if (type == job_frame::segment) co_return co_await on_segment(worker, *object);
@@ -193,8 +194,8 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   if (type == frame_type::draining) yield_by(Clock::now() + 8s);
   if (type == job_frame::progress) {
     rendering_ = true;
-    progress_ = std::clamp(object->value("done", 0.0) / std::max(1.0, object->value("of", 1.0)),
-                           0.0, 1.0);
+    progress_ =
+        std::clamp(object->value("done", 0.0) / std::max(1.0, object->value("of", 1.0)), 0.0, 1.0);
   }
   if (type == job_frame::measured) {
     const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
@@ -238,10 +239,9 @@ asio::awaitable<bool> JobRun::receive_file(WebSocket& worker, std::uint64_t byte
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
                                                                const nlohmann::json& frame) {
-  const JobSegment segment{
-      .index = frame.at("index"),
-      .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
-      .result = frame.at("record")};
+  const JobSegment segment{.index = frame.at("index"),
+                           .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
+                           .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
   const std::function<void()> nothing = [] {};
   const fs::path file = parts_.files.segment(job_.id, segment.index);
@@ -259,10 +259,11 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
 
 asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {
   const fs::path file = parts_.files.result(job_.id, video_choice(job_.spec).format);
-  const std::string result = nlohmann::json{{"bytes", frame.at("bytes")},
-                                  {"frames", frame.at("frames")},
-                                  {"duration_s", frame.at("duration_s")}}
-                                 .dump();
+  const std::string result = nlohmann::json{
+      {"bytes", frame.at("bytes")},
+      {"frames", frame.at("frames")},
+      {"duration_s",
+       frame.at("duration_s")}}.dump();
   bool lost = false;
   // A file that is there without its record is replaced by the next try.
   const std::function<void()> before = [&] {

@@ -36,10 +36,10 @@ class JobRun {
   };
   // What became of it on this slot; the store has it already.
   enum class End {
-    over,      // done, or failed
-    yielded,   // released again: it goes on later
-    worker,    // this worker did not do it: another one may
-    lost,      // the lease is another's, or the job was cancelled
+    over,     // done, or failed
+    yielded,  // released again: it goes on later
+    worker,   // this worker did not do it: another one may
+    lost,     // the lease is another's, or the job was cancelled
   };
 
   // `changed` is notified when yield_by() or stop() was called.

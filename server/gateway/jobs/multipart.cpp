@@ -17,8 +17,9 @@ constexpr std::size_t k_longest_header = 4096;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
   return lower;
 }
 

@@ -56,7 +56,8 @@ asio::awaitable<Response> AvatarApi::preview(const Request& request) {
       return avatar.id == request.capture("id");
     });
     if (found == all.end()) return error_response(404, "not_found", "there is no such avatar");
-    return served_file(request, found->preview, {.missing = "this avatar has no preview"}, threads_);
+    return served_file(request, found->preview, {.missing = "this avatar has no preview"},
+                       threads_);
   });
 }
 

@@ -58,8 +58,7 @@ class FilePieces {
     struct stat facts {};
     if (::fstat(file_.fd.value(), &facts) != 0 || etag_of(facts) != file_.etag) return "";
     std::string piece(std::min(k_served_piece_bytes, end_ - at_), '\0');
-    const auto got =
-        ::pread(file_.fd.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
+    const auto got = ::pread(file_.fd.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
     piece.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
     at_ += piece.size();
     return piece;
@@ -75,8 +74,8 @@ class FilePieces {
 
 bool is_served(const std::filesystem::path& file) { return open_served(file).has_value(); }
 
-Response served_file(const Request& request, const std::filesystem::path& file,
-                     const ServedAs& as, BlockingThreads& threads) {
+Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,
+                     BlockingThreads& threads) {
   std::optional<OpenFile> open = open_served(file);
   if (!open) return error_response(404, "not_found", as.missing);
   Response response{.content_type = as.content_type,
@@ -89,8 +88,8 @@ Response served_file(const Request& request, const std::filesystem::path& file,
     return response;
   }
   const std::string same = request.header("if-range").value_or(open->etag);
-  const WantedBytes wanted = wanted_bytes(
-      same == open->etag ? request.header("range").value_or("") : "", open->size);
+  const WantedBytes wanted =
+      wanted_bytes(same == open->etag ? request.header("range").value_or("") : "", open->size);
   ByteRange range{0, open->size - 1};
   if (std::holds_alternative<NoSuchRange>(wanted)) {
     response.status = 416;

@@ -23,7 +23,7 @@ struct ServedAs {
 bool is_served(const std::filesystem::path& file);
 // 200, 206, 304 or 416; 404 when there is no such regular file with content. A link is not followed. The pieces
 // are read on `threads`. A file that changes meanwhile ends the connection.
-Response served_file(const Request& request, const std::filesystem::path& file,
-                     const ServedAs& as, BlockingThreads& threads);
+Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,
+                     BlockingThreads& threads);
 
 }  // namespace navtalk::server

@@ -37,8 +37,8 @@ class Spawn {
     ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
     // A group of its own: Ctrl-C in a terminal is for the worker, which ends it.
     ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                 POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~Spawn() {
     ::posix_spawn_file_actions_destroy(&actions_);
@@ -55,8 +55,8 @@ class Spawn {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t child = 0;
-    const int rc = ::posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments.data(),
-                                 environ);
+    const int rc =
+        ::posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments.data(), environ);
     if (rc != 0)
       throw Error(Code::failed, command[0] + " cannot be started: " + system_message(rc));
     return child;
@@ -80,8 +80,7 @@ RendererProcess::RendererProcess(const asio::any_io_executor& executor,
   Pipe output = make_pipe();
   child_ = Spawn().run(command, theirs.value(), output.write.value());
   input_ = std::move(input);
-  state_ = std::make_shared<State>(
-      asio::posix::stream_descriptor(executor, output.read.release()));
+  state_ = std::make_shared<State>(asio::posix::stream_descriptor(executor, output.read.release()));
   read(state_);
 }
 
@@ -97,8 +96,7 @@ void RendererProcess::order(const std::string& line) {
   for (std::size_t put = 0; put < line.size();) {
     const ssize_t n = ::send(input_.value(), line.data() + put, line.size() - put, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      throw Error(Code::failed, "the renderer takes no orders: " + system_message(errno));
+    if (n <= 0) throw Error(Code::failed, "the renderer takes no orders: " + system_message(errno));
     put += static_cast<std::size_t>(n);
   }
 }
@@ -113,7 +111,8 @@ bool RendererProcess::poll(std::string& line) {
 void RendererProcess::read(const std::shared_ptr<State>& state) {
   const auto piece = std::make_shared<std::array<char, 4096>>();
   state->output.async_read_some(
-      asio::buffer(*piece), [state, piece](const boost::system::error_code& gone, std::size_t size) {
+      asio::buffer(*piece),
+      [state, piece](const boost::system::error_code& gone, std::size_t size) {
         state->buffer.append(piece->data(), size);
         for (std::size_t end = 0; (end = state->buffer.find('\n')) != std::string::npos;) {
           state->lines.push_back(state->buffer.substr(0, end));

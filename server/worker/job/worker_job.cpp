@@ -59,8 +59,8 @@ asio::awaitable<void> WorkerJob::run() {
   if (problem) {
     log::warn("a job ended with an error", {{"error", problem->message()}});
     const nlohmann::json failed = {{"type", job_frame::failed},
-                         {"code", name(problem->code())},
-                         {"message", problem->message()}};
+                                   {"code", name(problem->code())},
+                                   {"message", problem->message()}};
     co_await send(failed);
   }
   // The gateway closes the connection once it has everything.
@@ -147,7 +147,8 @@ asio::awaitable<void> WorkerJob::follow() {
       more = co_await on_event(line);
       continue;
     }
-    if (renderer_->ended()) throw Error(Code::failed, "the process that rendered the job has ended");
+    if (renderer_->ended())
+      throw Error(Code::failed, "the process that rendered the job has ended");
     co_await activity.wait();
   }
   socket_.on_activity({});
@@ -200,7 +201,8 @@ asio::awaitable<bool> WorkerJob::send_file(nlohmann::json& frame, const fs::path
 }
 
 asio::awaitable<bool> WorkerJob::send(const nlohmann::json& frame) {
-  Frame text{.text = true, .bytes = frame.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  Frame text{.text = true,
+             .bytes = frame.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   co_return co_await socket_.send(std::move(text));
 }
 

@@ -18,7 +18,8 @@ namespace navtalk::server {
 
 // What the sessions of one worker add up to, for /metrics.
 struct WorkerSessionCounters {
-  std::uint64_t sessions = 0, jobs = 0, refused = 0, control_frames = 0, media_frames = 0, media_bytes = 0;
+  std::uint64_t sessions = 0, jobs = 0, refused = 0, control_frames = 0, media_frames = 0,
+                media_bytes = 0;
   LiveCounters live{};
 };
 

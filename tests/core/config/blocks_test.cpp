@@ -109,7 +109,8 @@ TEST_CASE("blocks are shown with the keys that are set") {
   });
   CHECK(shown == std::vector<std::string>{
                      "tenant name=\"acme\" plan=0 weight=1.0 max_sessions=0 max_connections=0 "
-                     "max_messages_per_s=0.0",
+                     "max_messages_per_s=0.0 max_job_rate=0.0 max_queued_minutes=0.0 "
+                     "max_running_jobs=0",
                      "pool.schedule name=\"day\" time_zone=\"UTC\" start=\"0 8 * * *\" "
                      "end=\"0 9 * * *\" max_gpus=3"});
 }

@@ -19,6 +19,23 @@ TEST_CASE("static keeps MIN free slots, starting ones included") {
   CHECK(pool.did() == "");
 }
 
+TEST_CASE(
+    "offline work adds the slots that it wants to the target, and what is lent counts as free") {
+  Pool pool;
+  pool.limits.min_free = 1;
+  pool.limits.max_free = 1;
+  pool.add(Source::cloud, State::idle);
+  CHECK(pool.did() == "");
+  pool.snapshot.offline = 2;
+  CHECK(pool.did() == "create runpod; create runpod");
+  for (int i = 0; i < 2; ++i) pool.add(Source::cloud, State::running, 1).lent = 1;
+  CHECK(pool.did() == "");
+  pool.add(Source::cloud, State::idle);
+  CHECK(pool.did() == "destroy g3");
+  pool.snapshot.offline = 1;
+  CHECK(pool.did() == "destroy g3; destroy g0");
+}
+
 TEST_CASE("static does nothing between MIN and FREE, and gives back what is above FREE") {
   Pool pool;
   pool.limits.min_free = 1;

@@ -1,5 +1,3 @@
 -- Slots that are lent to offline work: how many of a GPU's sessions are, and which. 0 is the live lane, 1 batch.
 ALTER TABLE gpus ADD COLUMN lent INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;
--- Whose jobs wait for their release.
-CREATE INDEX jobs_queued ON jobs (tenant) WHERE state = 0;

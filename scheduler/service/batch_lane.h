@@ -1,0 +1,49 @@
+// The batch lane: divides what its GPUs render between the tenants, releases jobs, and says how many
+// slots they want. Any number of processes may share a store and take turns. One thread at a time.
+//
+//   finished jobs ──► learnt rate ──► TenantStore::divide(): shares, releases, promises
+//   work that waits ──► fleet_for() ──► OfflineDemand ──► the scaler's target
+//                           └─ from none ──► Supply starts the first GPU at once
+#pragma once
+
+#include <string>
+
+#include "scheduler/forecast/demand_tracker.h"
+#include "scheduler/jobs/lanes/batch_fleet.h"
+#include "scheduler/jobs/shares/tenant_store.h"
+#include "scheduler/pool/offline_demand.h"
+#include "scheduler/provision/supply.h"
+
+namespace navtalk {
+
+struct BatchLaneOptions {
+  std::string who;   // for events: "gateway host:pid"
+  int max_gpus = 1;  // slots that work may have besides what users leave; 0: it starts no GPU
+  int reserve = 0;   // slots that users leave free, and lend
+  Source grows_at = Source::local;          // where new GPUs come from, for their cold start
+  Duration hold = std::chrono::minutes(5);  // slots are kept for so long after the last work
+};
+
+class BatchLane {
+ public:
+  // All outlive it.
+  struct Uses {
+    PoolStore& pool;
+    TenantStore& tenants;
+    Supply& supply;
+    DemandTracker& demand_tracker;
+  };
+  BatchLane(const Uses& uses, BatchLaneOptions options)
+      : uses_(uses), options_(std::move(options)) {}
+
+  // To be taken every second. Error{failed} when the database cannot be reached.
+  void turn();
+
+ private:
+  int wanted(const Division& division, const OfflineDemand& before) const;
+
+  Uses uses_;
+  BatchLaneOptions options_;
+};
+
+}  // namespace navtalk

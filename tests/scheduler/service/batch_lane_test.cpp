@@ -1,0 +1,114 @@
+// How many slots offline work wants, and what it does to the pool.
+#include "scheduler/service/batch_lane.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/scheduler/jobs/job_contract.h"
+#include "tests/scheduler/small_pool.h"
+
+using namespace navtalk;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct LaneWorld {
+  SmallPool pool;
+  std::string url = "sqlite:" + (pool.folder / "pool.db").native();
+  JobStore jobs{StoreBackend::open(url)};
+  TenantStore tenants{StoreBackend::open(url)};
+  DemandTracker demand_tracker{*pool.store};
+  Supply supply{*pool.store, {.identity = pool.identity, .who = "test"}};
+
+  LaneWorld() {
+    register_host(*pool.store,
+                  {.name = "here", .devices = {"cpu", "cuda:0"}, .slots_per_device = 1}, 1min);
+  }
+  BatchLane lane(BatchLaneOptions options) {
+    options.who = "gateway";
+    return {{*pool.store, tenants, supply, demand_tracker}, options};
+  }
+  int wanted() { return read_offline_demand(*pool.store).slots; }
+  std::size_t gpus() { return pool.store->view().gpus.size(); }
+  Job submit(Duration work = 2min) {
+    NewJob job = new_job("ada");
+    job.work = VideoMinutes(work);
+    return jobs.submit(job, k_user, jobs.now()).job;
+  }
+  // What a GPU renders in so much time, as one job has taught; as fast as this machine happens to be.
+  Duration rendered_in(BatchLane& lane, Duration time) {
+    if (tenants.division().capacity.rate == 0) {
+      submit(6s);
+      lane.turn();
+      const auto run = jobs.claim("w", by_priority, jobs.now());
+      REQUIRE(run);
+      REQUIRE(jobs.finish({run->id, run->epoch}, "{}", jobs.now()) == Recorded::now);
+      lane.turn();
+    }
+    const double rate = tenants.division().capacity.rate;
+    REQUIRE(rate > 0);
+    return from_seconds(in_seconds(time) * rate);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the first job starts a GPU at once, and no second one while that starts") {
+  LaneWorld world;
+  BatchLane lane = world.lane({.max_gpus = 4});
+  lane.turn();
+  CHECK(world.wanted() == 0);
+  CHECK(world.gpus() == 0);
+  world.submit();
+  lane.turn();
+  CHECK(world.wanted() == 1);
+  REQUIRE(world.gpus() == 1);
+  CHECK(world.pool.store->view().gpus.front().state == State::starting);
+  lane.turn();
+  CHECK(world.gpus() == 1);
+}
+
+TEST_CASE("jobs that may start no GPU want none") {
+  LaneWorld world;
+  BatchLane lane = world.lane({.max_gpus = 0, .reserve = 1});
+  world.submit();
+  lane.turn();
+  CHECK(world.wanted() == 0);
+  CHECK(world.gpus() == 0);
+  CHECK(world.jobs.has_claimable(world.jobs.now()));
+}
+
+TEST_CASE(
+    "the lane grows when work lasts longer than starts, by one slot a job, up to its maximum") {
+  LaneWorld world;
+  BatchLane lane = world.lane({.max_gpus = 5});
+  const Duration short_work = world.rendered_in(lane, 1s);
+  CHECK(world.wanted() == 1);
+  world.submit(short_work);
+  world.submit(short_work);
+  lane.turn();
+  CHECK(world.wanted() == 1);
+  for (int i = 0; i < 2; ++i) world.submit(world.rendered_in(lane, 1h));
+  lane.turn();
+  CHECK(world.wanted() == 4);
+  for (int i = 0; i < 10; ++i) world.submit(world.rendered_in(lane, 1h));
+  lane.turn();
+  CHECK(world.wanted() == 5);
+}
+
+TEST_CASE(
+    "slots are wanted for the hold after the last work, and not by a gateway that has ended") {
+  LaneWorld world;
+  BatchLane lane = world.lane({.max_gpus = 2, .hold = 0s});
+  const Job job = world.submit();
+  lane.turn();
+  REQUIRE(world.wanted() == 1);
+  const OfflineDemand said = read_offline_demand(*world.pool.store);
+  CHECK(wanted_slots(said, said.said_at + k_offline_demand_lasts - 1s) == 1);
+  CHECK(wanted_slots(said, said.said_at + k_offline_demand_lasts) == 0);
+  world.jobs.cancel(job.id, k_user, world.jobs.now());
+  world.lane({.max_gpus = 2, .hold = 1h}).turn();
+  CHECK(world.wanted() == 1);
+  lane.turn();
+  CHECK(world.wanted() == 0);
+}
