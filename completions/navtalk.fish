@@ -82,7 +82,7 @@ complete -c navtalk -n '__navtalk_at job render' -l precision -x -a 'auto fp32 b
 complete -c navtalk -n '__navtalk_at job render' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at job render' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
 complete -c navtalk -n '__navtalk_at job submit' -l avatar -x -d 'The avatar\'s id, of rows that name none'
-complete -c navtalk -n '__navtalk_at job submit' -l audio -r -F -d 'Recordings, a video each'
+complete -c navtalk -n '__navtalk_at job submit' -l audio -r -F -d 'Recordings, a video each; the gateway fetches those of URLs'
 complete -c navtalk -n '__navtalk_at job submit' -l text -x -d 'What the avatar says'
 complete -c navtalk -n '__navtalk_at job submit' -l voice -x -a '(__navtalk_first voices)' -d 'Voice of texts'
 complete -c navtalk -n '__navtalk_at job submit' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, and infer\'s options'

@@ -146,6 +146,9 @@ struct Config {
     std::filesystem::path folder;  // empty: jobs in the state directory
     int max_upload_mb = 100;
     int max_gpus = 1;
+    std::string moderation_url;                // empty: none
+    std::filesystem::path blocked_words_file;  // empty: none
+    bool allow_private = false;
   } jobs;
   struct {
     std::string url;  // empty: none

@@ -460,6 +460,22 @@ const std::vector<ConfigKey>& config_keys() {
                   "users leave free in any case. 0: none are started for jobs.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.max_gpus; },
        .most = 10000},
+      {.section = "jobs",
+       .name = "moderation_url",
+       .meaning = "HTTP endpoint that judges each text of a job before it is accepted, and may "
+                  "replace it. Without\n"
+                  "an answer the job is refused. Empty: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.moderation_url; }},
+      {.section = "jobs",
+       .name = "blocked_words_file",
+       .meaning =
+           "File of words and phrases, one a line, that no text of a job may have. Empty: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.blocked_words_file; }},
+      {.section = "jobs",
+       .name = "allow_private",
+       .meaning =
+           "Fetch speech (audio_url) also from addresses of this machine and of private networks.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.allow_private; }},
       {.section = "models",
        .name = "path",
        .meaning =

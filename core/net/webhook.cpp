@@ -1,12 +1,9 @@
 #include "core/net/webhook.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
 #include <algorithm>
-#include <array>
 
 #include "core/base/error.h"
+#include "core/net/hmac.h"
 #include "core/text/number.h"
 
 namespace navtalk {
@@ -17,29 +14,13 @@ using std::chrono::seconds;
 constexpr seconds k_first_delay{5}, k_most_delay{600}, k_most_asked{3600};
 constexpr std::size_t k_most_answer = 64 << 10;  // of which nothing is read
 
-std::string hmac_hex(const std::string& secret, const std::string& text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
-  if (HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, text.size(),
-           digest.data(), &size) == nullptr) {
-    throw Error(Code::failed, "OpenSSL offers no HMAC-SHA256, which webhooks need");
-  }
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += k_digits[digest.at(i) >> 4U];
-    hex += k_digits[digest.at(i) & 15U];
-  }
-  return hex;
-}
-
 }  // namespace
 
 std::string webhook_signature(const std::string& secret, std::int64_t at,
                               const WebhookMessage& message) {
   const std::string time = std::to_string(at);
-  return "t=" + time + ",v1=" + hmac_hex(secret, time + "." + message.id + "." + message.body);
+  return "t=" + time +
+         ",v1=" + hmac_sha256_hex(secret, time + "." + message.id + "." + message.body);
 }
 
 seconds webhook_delay(int failures, std::optional<seconds> retry_after) {

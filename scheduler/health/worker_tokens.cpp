@@ -1,11 +1,7 @@
 #include "scheduler/health/worker_tokens.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include <array>
-
 #include "core/base/error.h"
+#include "core/net/hmac.h"
 #include "scheduler/pool/identity.h"
 
 namespace navtalk {
@@ -37,19 +33,7 @@ std::string WorkerTokens::of_url(const std::string& url) const {
 
 std::string WorkerTokens::derived(const std::string& context) const {
   if (secret_.empty()) return "";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
-           reinterpret_cast<const unsigned char*>(context.data()), context.size(), digest.data(),
-           &size) == nullptr) {
-    throw Error(Code::failed, "OpenSSL offers no HMAC-SHA256, which workers' tokens need");
-  }
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += {k_digits[digest[i] >> 4], k_digits[digest[i] & 15]};
-  }
-  return text;
+  return hmac_sha256_hex(secret_, context);
 }
 
 }  // namespace navtalk

@@ -132,8 +132,8 @@ std::vector<JobSegment> JobStore::segments(const JobId& id) {
   return in_read(*backend_, [&](Transaction& t) { return segments_of(t, id); });
 }
 
-std::vector<JobHistory> JobStore::history(const JobId& id) {
-  return in_read(*backend_, [&](Transaction& t) { return history_of(t, id); });
+std::vector<JobHistory> JobStore::history(const JobId& id, std::int64_t after) {
+  return in_read(*backend_, [&](Transaction& t) { return history_of(t, id, after); });
 }
 
 // A crash of the machine may undo it: then no worker has the job, and the next epoch is above.

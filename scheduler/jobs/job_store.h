@@ -84,7 +84,8 @@ class JobStore {
   JobPage list(const JobQuery& query);
   std::map<JobState, JobTotal> totals(const TenantId& tenant);
   std::vector<JobSegment> segments(const JobId& id);
-  std::vector<JobHistory> history(const JobId& id);
+  // Of the events with higher numbers than `after`.
+  std::vector<JobHistory> history(const JobId& id, std::int64_t after = 0);
 
   // Gives the worker the next job, and the lease on it until now + JobRules::lease. The job tells which
   // segments are finished already.

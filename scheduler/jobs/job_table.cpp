@@ -138,11 +138,11 @@ std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id) {
   return segments;
 }
 
-std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id) {
+std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id, std::int64_t after) {
   const auto rows = transaction.db.query(
       "SELECT number, at, event, to_state, who, why FROM job_events WHERE job = (SELECT number "
-      "FROM jobs WHERE id = $1) ORDER BY number",
-      {id.text});
+      "FROM jobs WHERE id = $1) AND number > $2 ORDER BY number",
+      {id.text, column::of(after)});
   std::vector<JobHistory> history;
   while (rows->next()) {
     history.push_back({.number = rows->integer(0),

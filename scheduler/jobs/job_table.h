@@ -32,6 +32,7 @@ void insert_event(Transaction& transaction, const Job& job, JobEvent event, cons
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
 // Of one job, oldest first.
-std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id);
+std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id,
+                                   std::int64_t after = 0);
 
 }  // namespace navtalk

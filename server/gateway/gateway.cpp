@@ -90,7 +90,7 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           const GatewayOptions& options)
+           BlockingThreads& fetch_threads, const GatewayOptions& options)
       : store(options.jobs->backend),
         tenants(options.jobs->backend, options.jobs->tenants),
         lane({.pool = pool,
@@ -100,6 +100,7 @@ struct JobParts {
              options.jobs->lane),
         files(options.jobs->folder),
         tokens(options.session.worker_tokens),
+        rules(options.jobs->input),
         dispatcher(executor, {.pool = pool,
                               .allocator = allocator,
                               .keeper = keeper,
@@ -117,6 +118,9 @@ struct JobParts {
              .access = access,
              .store_threads = threads,
              .file_threads = threads,
+             .fetch_threads = fetch_threads,
+             .rules = rules,
+             .link_secret = tokens.of_purpose("links to results"),
              .avatars = options.avatars,
              .max_upload = options.jobs->max_upload}) {}
 
@@ -125,6 +129,7 @@ struct JobParts {
   BatchLane lane;
   const JobFiles files;
   const WorkerTokens tokens;
+  const InputRules rules;
   JobDispatcher dispatcher;
   JobApi api;
 };
@@ -153,7 +158,7 @@ struct Gateway::Parts {
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
         jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
-                                                       access, job_threads, options)
+                                                       access, job_threads, fetch_threads, options)
                           : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
@@ -195,7 +200,7 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  BlockingThreads job_threads{2};
+  BlockingThreads job_threads{2}, fetch_threads{4};
   ChangeWatcher watcher;
 };
 

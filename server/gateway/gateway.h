@@ -21,6 +21,7 @@
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/transaction.h"
 #include "server/gateway/access/access.h"
+#include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 #include "server/http/socket/tls_identity.h"
@@ -34,6 +35,7 @@ struct JobOptions {
   std::uint64_t max_upload = 100 << 20;   // bytes of one request
   TenantTermsTable tenants{};             // of the configuration file
   BatchLaneOptions lane{};
+  InputRuleOptions input{};
   Supply* supply = nullptr;  // the allocator's
   DemandTracker* demand_tracker = nullptr;
 };

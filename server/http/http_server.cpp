@@ -51,7 +51,12 @@ http::response<http::string_body> message_of(const Response& response,
   message.body() = response.body;
   message.keep_alive(options.keep);
   message.prepare_payload();
-  if (response.long_body) message.content_length(response.long_body->bytes);
+  if (response.long_body && response.long_body->bytes) {
+    message.content_length(*response.long_body->bytes);
+  } else if (response.long_body) {
+    message.erase(http::field::content_length);
+    message.keep_alive(false);
+  }
   if (options.head) message.body().clear();
   return message;
 }
@@ -129,7 +134,8 @@ asio::awaitable<bool> HttpServer::State::write(Connection& connection, const Res
 // Each piece has its own time, so a long body takes as long as it needs.
 asio::awaitable<bool> HttpServer::State::write_pieces(Connection& connection,
                                                       const LongBody& body) {
-  for (std::uint64_t left = body.bytes; left > 0;) {
+  constexpr std::uint64_t k_no_end = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t left = body.bytes.value_or(k_no_end); left > 0;) {
     const std::string piece = co_await body.next();
     if (piece.empty() || piece.size() > left) co_return false;
     connection.tcp().expires_after(limits.write);

@@ -39,9 +39,10 @@ struct Request {
 
 // A body that is not in memory: it is asked for piece by piece while it is sent.
 struct LongBody {
-  std::uint64_t bytes = 0;  // of all of it
-  // The piece after the last one; "" when there is none although some is missing, which ends the
-  // connection.
+  // Of all of it; nullopt: nobody knows, and the end of the connection ends it.
+  std::optional<std::uint64_t> bytes{};
+  // The piece after the last one; "" at an end that nobody knew, or when some is missing, which both
+  // end the connection.
   std::function<boost::asio::awaitable<std::string>()> next{};
 };
 

@@ -1,5 +1,6 @@
 """usage: jobs_test.py NAVTALK   a gateway renders jobs on its worker, beside users, and across kills"""
 
+import http.server
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 import urllib.request
 import wave
@@ -26,6 +28,49 @@ def record(path, seconds):
         out.writeframes(b"".join((6000 if (i * (150 + 70 * (i // rate % 5)) // rate) % 2 else -6000).to_bytes(2, "little", signed=True)
                                  for i in range(seconds * rate)))
 
+class Endpoint(http.server.ThreadingHTTPServer):
+    """Speech at /speech.wav, and a moderation that forbids one word and replaces another."""
+
+    def __init__(self, speech):
+        self.speech = speech
+        self.questions = []
+        super().__init__(("127.0.0.1", 0), Answers)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body, **headers):
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        if self.path == "/moved":
+            self.answer(302, b"", Location="/speech.wav")
+        elif self.path == "/speech.wav":
+            self.answer(200, self.server.speech)
+        else:
+            self.answer(404, b"none")
+
+    def do_POST(self):
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.questions.append(question)
+        if "silence" in question["text"]:
+            return self.answer(500, b"{}")
+        verdict = {"allowed": "nasty" not in question["text"], "rule": "manners"}
+        if "rude" in question["text"]:
+            verdict["text"] = question["text"].replace("rude", "kind")
+        self.answer(200, json.dumps(verdict).encode())
+
 
 class Jobs(unittest.TestCase):
     def setUp(self):
@@ -33,9 +78,9 @@ class Jobs(unittest.TestCase):
         self.start()
         self.addCleanup(self.clean)
 
-    def start(self):
+    def start(self, **more):
         self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(self.folder),
-                               NAVTALK_POOL_FREE_RUNNING_GPU="1", NAVTALK_POOL_FAILED_HOLD_S="1")
+                               NAVTALK_POOL_FREE_RUNNING_GPU="1", NAVTALK_POOL_FAILED_HOLD_S="1", **more)
 
     def clean(self):
         self.gateway.end()
@@ -137,6 +182,89 @@ class Jobs(unittest.TestCase):
         done = self.over(job)
         self.assertEqual(done["result"]["frames"], SPEECH_S)
         self.assertEqual(self.frames(self.video(done)), SPEECH_S)
+
+    def endpoint(self):
+        speech = self.folder / "second.wav"
+        record(speech, 1)
+        server = Endpoint(speech.read_bytes())
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server
+
+    def refused(self, job):
+        status, body = self.gateway.ask("POST", "/v1/jobs", job)
+        return status, json.loads(body)["error"]["message"]
+
+    def test_speech_is_fetched_from_a_url_and_private_addresses_are_refused(self):
+        server = self.endpoint()
+        job = {"avatar": "ada", "audio_url": server.url + "/speech.wav", "output": {"width": 64, "fps": 5}}
+        status, why = self.refused(job)
+        self.assertEqual(status, 422, why)
+        self.assertIn("not a public one", why)
+        self.gateway.end()
+        self.start(NAVTALK_JOBS_ALLOW_PRIVATE="true")
+        for path, reason in (("/none", "404"), ("/moved", "302")):
+            self.assertIn(reason, self.refused({**job, "audio_url": server.url + path})[1])
+        done = self.over(self.submit(job))
+        self.assertEqual(done["result"]["frames"], 5)
+
+    def test_texts_are_judged_and_replaced_before_they_are_accepted(self):
+        server = self.endpoint()
+        self.gateway.end()
+        (self.folder / "blocked").write_text("# phrases\nfoul language\n", encoding="utf-8")
+        self.start(NAVTALK_JOBS_MODERATION_URL=server.url + "/judge",
+                   NAVTALK_JOBS_BLOCKED_WORDS_FILE=str(self.folder / "blocked"))
+        job = {"avatar": "ada", "output": {"width": 64, "fps": 5}}
+        self.assertIn("blocked_words", self.refused({**job, "text": "This is FOUL,  language."})[1])
+        self.assertEqual(server.questions, [])
+        self.assertIn("manners", self.refused({**job, "text": "Something nasty."})[1])
+        self.assertEqual(self.refused({**job, "text": "No answer: silence."})[0], 503)
+        kind = self.over(self.submit({**job, "text": "A rude word."}))
+        plain = self.over(self.submit({**job, "text": "A kind word."}))
+        self.assertEqual(self.video(kind), self.video(plain))
+
+    def test_events_come_as_they_happen_and_end_with_the_job(self):
+        job = self.submit({"avatar": "ada", "text": "Hello.", "output": {"width": 64, "fps": 5}})
+        url = f"{self.gateway.url}/v1/jobs/{job['id']}/events"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as stream:
+            self.assertEqual(stream.headers["Content-Type"], "text/event-stream")
+            blocks = [dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+                      for block in stream.read().decode().strip().split("\n\n")]
+        named = [block["event"] for block in blocks if "event" in block]
+        self.assertEqual(named[0], "submit")
+        self.assertEqual(named[-1], "finish")
+        self.assertEqual(json.loads(blocks[-1]["data"])["state"], "done")
+        numbers = [block["id"] for block in blocks if "id" in block]
+        request = urllib.request.Request(url, headers={"Last-Event-ID": numbers[-2]})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as stream:
+            self.assertIn(f"id: {numbers[-1]}\n", stream.read().decode())
+        request = urllib.request.Request(url, headers={"Last-Event-ID": numbers[-1]})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as stream:
+            self.assertEqual(stream.status, 204)
+
+    def test_a_finish_time_is_promised_once_jobs_are_known(self):
+        asked = {"avatar": "ada", "text": "Hello there, my dear friend.", "output": {"width": 64, "fps": 5}}
+        job = self.submit(asked)
+        self.assertIsNone(job["eta_s"])
+        for _ in range(10):  # the rate is learnt a moment after a job is over
+            self.over(job)
+            job = self.submit(asked)
+            if job["eta_s"]:
+                break
+        self.assertGreater(job["eta_s"], 0)
+        done = self.over(job)
+        self.assertIsNone(done["eta_s"])
+        self.assertEqual(done["first_promised_at"], job["promised_at"])
+        self.assertLessEqual(done["changed_at"], done["promised_at"])
+
+    def test_links_fetch_results_without_a_key_until_they_expire(self):
+        done = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
+        link = done["result"]["link"]
+        with urllib.request.urlopen(self.gateway.url + link, timeout=PATIENCE_S) as answer:
+            self.assertEqual(len(answer.read()), done["result"]["bytes"])
+        later = link.replace("expires=", "expires=9")
+        status, body = self.gateway.ask("GET", later)
+        self.assertEqual((status, json.loads(body)["error"]["code"]), (403, "forbidden"))
 
     def test_kills_of_the_worker_and_of_the_gateway_cost_no_finished_segment(self):
         job = self.long_job()

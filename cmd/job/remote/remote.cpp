@@ -193,7 +193,10 @@ void add_job_submit(Commands& commands) {
   WantedVideos& wanted = options->wanted;
   command.add_option("--avatar", wanted.avatar, "The avatar's id, of rows that name none")
       ->type_name("ID");
-  command.add_option("--audio", wanted.audio, "Recordings, a video each")->type_name("FILE");
+  command
+      .add_option("--audio", wanted.audio,
+                  "Recordings, a video each; the gateway fetches those of URLs")
+      ->type_name("FILE | URL");
   command.add_option("--text", wanted.text, "What the avatar says")->type_name("TEXT");
   command.add_option("--voice", wanted.voice, "Voice of texts")->type_name("VOICE");
   command

@@ -71,8 +71,11 @@ WantedVideo video_of(const Cells& cells, const WantedVideos& wanted, const fs::p
   if (cells.contains("audio") == cells.contains("text"))
     throw Error(Code::invalid, cells.contains("text") ? "has audio and text: leave one of them out"
                                                       : "has neither audio nor text");
-  if (cells.contains("audio")) {
-    video.audio = inputs / cell(cells, "audio");
+  const std::string audio = cells.contains("audio") ? cell(cells, "audio") : "";
+  if (audio.starts_with("https://") || audio.starts_with("http://")) {
+    video.job["audio_url"] = audio;
+  } else if (!audio.empty()) {
+    video.audio = inputs / audio;
     open_input(video.audio);
   }
   video.output = cell(cells, "output");

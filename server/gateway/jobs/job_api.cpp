@@ -7,6 +7,8 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "server/gateway/jobs/job_events.h"
+#include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/pages/served_file.h"
 
@@ -21,6 +23,12 @@ constexpr int k_uploads_in_memory = 4;  // of the largest size
 
 // Whoever asks without a key, and the operator.
 const TenantId k_nobodys{"local"};
+constexpr const char* k_event_stream = "text/event-stream";
+
+std::int64_t seconds_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
 
 std::string time_text(TimePoint time) {
   return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
@@ -57,6 +65,8 @@ void JobApi::add_routes(Router& router) {
   router.on("GET", "/v1/jobs", [this](const Request& request) { return list(request); });
   router.on("GET", "/v1/jobs/{id}", [this](const Request& request) { return show(request); });
   router.on("DELETE", "/v1/jobs/{id}", [this](const Request& request) { return cancel(request); });
+  router.on("GET", "/v1/jobs/{id}/events",
+            [this](const Request& request) { return events(request); });
   router.on("GET", "/v1/jobs/{id}/result",
             [this](const Request& request) { return result(request); });
 }
@@ -91,6 +101,9 @@ Json JobApi::as_json(const Job& job) const {
                         {"bytes", result.at("bytes")},
                         {"frames", result.at("frames")},
                         {"duration_s", result.at("duration_s")}};
+    const std::string link =
+        result_link(parts_.link_secret, job.id, seconds_now() + k_link_lasts_s);
+    object["result"]["link"] = link.empty() ? Json(nullptr) : Json(link);
   }
   return object;
 }
@@ -111,11 +124,31 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
   co_return object;
 }
 
+asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
+  std::string failed;
+  auto work = [&] {
+    parts_.rules.judge(asked.job.spec);
+    if (asked.audio_url.empty()) return;
+    asked.fetched = parts_.rules.fetch(asked.audio_url);
+    take_audio(asked, asked.fetched);
+  };
+  try {
+    co_await parts_.fetch_threads.run(work);
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    failed = error.message();
+  }
+  if (failed.empty()) co_return std::nullopt;
+  co_return error_response(503, "unavailable", failed);
+}
+
 asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
   JobRequest asked = parse_job_request(request);
   asked.job.spec.tenant = std::get<TenantId>(tenant);
+  std::optional<Response> refusal = co_await refusal_of(asked);
+  if (refusal) co_return std::move(*refusal);
   auto work = [&]() -> std::optional<Submission> {
     const std::vector<ServedAvatar> avatars =
         parts_.avatars ? parts_.avatars() : std::vector<ServedAvatar>{};
@@ -202,8 +235,43 @@ asio::awaitable<Response> JobApi::cancel(const Request& request) {
   co_return json_response(200, as_json(*after));
 }
 
-asio::awaitable<Response> JobApi::result(const Request& request) {
+asio::awaitable<std::variant<Job, Response>> JobApi::linked(const Request& request) {
+  const JobId id{request.capture("id")};
+  const LinkCheck link = check_link(parts_.link_secret, request, id, seconds_now());
+  if (link == LinkCheck::none) co_return co_await named(request);
+  if (link == LinkCheck::forged)
+    co_return error_response(403, "forbidden", "this link is not one of this gateway's");
+  if (link == LinkCheck::expired)
+    co_return error_response(403, "expired", "this link has expired: ask for the job again");
+  auto read = [&] { return parts_.store.find(id); };
+  std::optional<Job> job = co_await parts_.store_threads.run(read);
+  if (!job) co_return no_such_job();
+  co_return std::move(*job);
+}
+
+asio::awaitable<Response> JobApi::events(const Request& request) {
   auto found = co_await named(request);
+  if (auto* refusal = std::get_if<Response>(&found)) co_return std::move(*refusal);
+  const Job& job = std::get<Job>(found);
+  const std::int64_t after =
+      parse_number<std::int64_t>(request.header("last-event-id").value_or("0")).value_or(0);
+  const auto events = std::make_shared<JobEvents>(parts_.store, parts_.dispatcher,
+                                                  parts_.store_threads, job.id, after);
+  Response response{.content_type = k_event_stream};
+  response.headers.emplace_back("Cache-Control", "no-store");
+  if (is_final(job.state)) {
+    response.body = co_await events->rest();
+    // What makes EventSource connect no more.
+    if (response.body.empty()) response.status = 204;
+    co_return response;
+  }
+  const auto next = [events] { return events->next(); };
+  response.long_body = LongBody{.bytes = std::nullopt, .next = next};
+  co_return response;
+}
+
+asio::awaitable<Response> JobApi::result(const Request& request) {
+  auto found = co_await linked(request);
   if (auto* refusal = std::get_if<Response>(&found)) co_return std::move(*refusal);
   const Job& job = std::get<Job>(found);
   if (job.state != JobState::done)

@@ -12,8 +12,10 @@
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/shares/tenant_store.h"
 #include "server/gateway/access/access.h"
+#include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/jobs/job_dispatcher.h"
 #include "server/gateway/jobs/job_files.h"
+#include "server/gateway/jobs/job_request.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/http/router.h"
 
@@ -29,6 +31,9 @@ class JobApi {
     Access& access;
     BlockingThreads& store_threads;
     BlockingThreads& file_threads;
+    BlockingThreads& fetch_threads;  // wait for other servers
+    const InputRules& rules;
+    std::string link_secret{};     // empty: results have no links
     AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request
   };
@@ -49,6 +54,10 @@ class JobApi {
   Answer show(const Request& request);
   Answer cancel(const Request& request);
   Answer result(const Request& request);
+  Answer events(const Request& request);
+  // Fetches, judges and rewrites what is asked for; the answer to one that may not be.
+  Awaitable<std::optional<Response>> refusal_of(JobRequest& asked);
+  Awaitable<std::variant<Job, Response>> linked(const Request& request);
   // The tenant's own job that the request names, or why there is none.
   Awaitable<std::variant<Job, Response>> named(const Request& request);
   Awaitable<std::variant<TenantId, Response>> tenant_of(const Request& request);

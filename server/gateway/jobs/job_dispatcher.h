@@ -57,6 +57,7 @@ class JobDispatcher {
   void cancel(const JobId& job);
   // Of a job that runs at this gateway.
   std::optional<double> progress(const JobId& job) const;
+  bool draining() const { return draining_; }
   // All jobs go back to the queue; returns when the last slot is free.
   Awaitable<void> drain();
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "core/net/url.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/multipart.h"
 #include "server/protocol/job_frame.h"
@@ -128,6 +129,20 @@ double seconds_of(std::string_view audio) {
   return static_cast<double>(audio.size()) / k_coded_bytes_per_s;
 }
 
+// One of the three.
+void check_speech(const JobRequest& asked, const nlohmann::json& video) {
+  const std::string& text = asked.job.spec.text;
+  const bool has_audio = !asked.audio.empty() || !asked.audio_url.empty();
+  if (text.empty() && !has_audio)
+    refuse("the job has neither a text, nor the part 'audio' of a form, nor audio_url");
+  if (!text.empty() && has_audio) refuse("the job has a text and audio: leave one of them out");
+  if (!asked.audio.empty() && !asked.audio_url.empty())
+    refuse("the job has the part 'audio' and audio_url: leave one of them out");
+  if (has_audio && (video.contains("ssml") || video.contains("subtitles")))
+    refuse("ssml and output.subtitles need a text");
+  if (!asked.audio_url.empty()) parse_http_url(asked.audio_url);
+}
+
 void read_job(const nlohmann::json& object, JobRequest& into) {
   Members members(object, "");
   JobSpec& spec = into.job.spec;
@@ -148,20 +163,13 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
     video["start"] = fmt::format("{}", *start);
   if (const auto duration = members.number("duration", 0.04, 86'400))
     video["duration"] = fmt::format("{}", *duration);
-  if (members.find("audio_url") != nullptr)
-    refuse("audio_url is not supported: send the speech as the part 'audio' of a form");
+  into.audio_url = members.text("audio_url");
   members.refuse_others();
-  if (spec.text.empty() == into.audio.empty()) {
-    refuse(spec.text.empty() ? "the job has neither a text nor the part 'audio' of a form"
-                             : "the job has a text and audio: leave one of them out");
-  }
-  if (!into.audio.empty() && (video.contains("ssml") || video.contains("subtitles")))
-    refuse("ssml and output.subtitles need a text");
-  const double seconds = into.audio.empty()
-                             ? static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s
-                             : seconds_of(into.audio);
-  into.job.work = VideoMinutes(from_seconds(seconds));
+  check_speech(into, video);
+  into.job.work =
+      VideoMinutes(from_seconds(static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s));
   into.job.estimated = true;
+  if (!into.audio.empty()) take_audio(into, into.audio);
   spec.options = options.dump();
 }
 
@@ -192,6 +200,11 @@ JobRequest parse_job_request(const Request& request) {
   if (asked.job.key.size() > k_longest_key)
     refuse(fmt::format("the header Idempotency-Key is longer than {} bytes", k_longest_key));
   return asked;
+}
+
+void take_audio(JobRequest& request, std::string_view audio) {
+  request.audio = audio;
+  request.job.work = VideoMinutes(from_seconds(seconds_of(audio)));
 }
 
 VideoChoice video_choice(const JobSpec& spec) {

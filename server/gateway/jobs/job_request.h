@@ -12,11 +12,16 @@ namespace navtalk::server {
 
 struct JobRequest {
   NewJob job{};              // without its tenant, and its audio's name
-  std::string_view audio{};  // of the request's body; empty: a text is spoken
+  std::string_view audio{};  // of the request's body, or `fetched`; empty: a text is spoken
+  std::string audio_url{};   // where the audio is to be fetched
+  std::string fetched{};     // from there
 };
 
 // Error{usage} and Error{invalid} name the member that is at fault.
 JobRequest parse_job_request(const Request& request);
+
+// The job speaks this audio, whose length is guessed.
+void take_audio(JobRequest& request, std::string_view audio);
 
 // What JobSpec::options of such a job holds.
 struct VideoChoice {

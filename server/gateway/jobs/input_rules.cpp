@@ -1,0 +1,132 @@
+#include "server/gateway/jobs/input_rules.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/files/whole_file.h"
+#include "core/net/http_client.h"
+#include "core/net/url.h"
+#include "core/text/printable.h"
+
+namespace navtalk::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_fetch_within = 60s, k_stall = 10s, k_moderation_within = 10s;
+constexpr std::size_t k_longest_rewritten = 100'000, k_longest_answer = 1 << 20;  // bytes
+
+bool is_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+[[noreturn]] void forbid(const std::string& what) { throw Error(Code::invalid, what); }
+
+}  // namespace
+
+std::string plain_words(std::string_view text) {
+  std::string words;
+  bool apart = false;
+  for (const char c : text) {
+    if (!is_word(c)) {
+      apart = !words.empty();
+      continue;
+    }
+    if (apart) words += ' ';
+    apart = false;
+    words += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return words;
+}
+
+InputRules::InputRules(InputRuleOptions options) : options_(std::move(options)) {
+  if (!options_.moderation_url.empty()) parse_http_url(options_.moderation_url);
+  if (options_.blocked_words_file.empty()) return;
+  const std::vector<std::uint8_t> bytes = read_file(options_.blocked_words_file);
+  const std::string text(bytes.begin(), bytes.end());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    std::string words = line.starts_with('#') ? "" : plain_words(line);
+    if (!words.empty()) blocked_.push_back(std::move(words));
+  }
+}
+
+std::string InputRules::fetch(const std::string& url) const {
+  std::string audio;
+  bool too_long = false;
+  const auto take = [&](const HttpAnswer&, std::string_view bytes) {
+    too_long = audio.size() + bytes.size() > options_.max_audio;
+    if (!too_long) audio += bytes;
+    return !too_long;
+  };
+  HttpClient client;
+  const HttpResult result = client.send({.method = "GET",
+                                         .url = url,
+                                         .timeout = k_fetch_within,
+                                         .stall_timeout = k_stall,
+                                         .on_body = take,
+                                         .only_public = !options_.allow_private});
+  if (too_long)
+    forbid(fmt::format("audio_url: the speech is longer than {} bytes", options_.max_audio));
+  if (const auto* fault = std::get_if<HttpFault>(&result)) {
+    forbid("audio_url: " + fault->message);
+  }
+  const int status = std::get<HttpAnswer>(result).status;
+  if (status < 200 || status > 299)
+    forbid(fmt::format("audio_url: the server answered {}; redirections are not followed", status));
+  if (audio.empty()) forbid("audio_url: the server sent nothing");
+  return audio;
+}
+
+void InputRules::judge(JobSpec& spec) const {
+  if (spec.text.empty()) return;
+  const std::string words = " " + plain_words(spec.text) + " ";
+  for (const std::string& blocked : blocked_) {
+    if (words.find(" " + blocked + " ") != std::string::npos)
+      forbid("the text is refused by the rule blocked_words: it says '" + blocked + "'");
+  }
+  if (!options_.moderation_url.empty()) ask_moderation(spec);
+}
+
+void InputRules::ask_moderation(JobSpec& spec) const {
+  const nlohmann::json question = {{"tenant", spec.tenant.text},
+                                   {"avatar", spec.avatar},
+                                   {"voice", spec.voice},
+                                   {"text", spec.text}};
+  HttpClient client;
+  const HttpResult result = client.send({.method = "POST",
+                                         .url = options_.moderation_url,
+                                         .headers = {{"Content-Type", "application/json"}},
+                                         .body = question.dump(),
+                                         .timeout = k_moderation_within,
+                                         .max_answer = k_longest_answer});
+  const auto* const answer = std::get_if<HttpAnswer>(&result);
+  const nlohmann::json verdict = answer != nullptr && answer->status == 200
+                                     ? nlohmann::json::parse(answer->body, nullptr, false)
+                                     : nlohmann::json();
+  const auto allowed = verdict.is_object() ? verdict.find("allowed") : verdict.end();
+  if (allowed == verdict.end() || !allowed->is_boolean())
+    throw Error(Code::failed, "the text cannot be moderated now: try again later");
+  if (!allowed->get<bool>()) {
+    const auto rule = verdict.find("rule");
+    forbid("the text is refused by the rule " +
+           (rule != verdict.end() && rule->is_string()
+                ? printable_start(rule->get<std::string>(), 100)
+                : std::string("moderation")));
+  }
+  const auto text = verdict.find("text");
+  if (text == verdict.end()) return;
+  if (!text->is_string() || text->get<std::string>().empty() ||
+      text->get<std::string>().size() > k_longest_rewritten ||
+      text->get<std::string>().find('\0') != std::string::npos) {
+    throw Error(Code::failed, "the moderation's text cannot be spoken");
+  }
+  spec.text = text->get<std::string>();
+}
+
+}  // namespace navtalk::server

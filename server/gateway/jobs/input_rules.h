@@ -1,0 +1,45 @@
+// What a job has to satisfy before it is accepted, beyond its form: speech is fetched where a URL names
+// it, texts hold no blocked words, and the operator's moderation has the last word. Blocks on the
+// network; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scheduler/jobs/job.h"
+
+namespace navtalk::server {
+
+struct InputRuleOptions {
+  std::string moderation_url{};                // empty: none
+  std::filesystem::path blocked_words_file{};  // one word or phrase a line; empty: none
+  bool allow_private = false;  // audio from addresses of this machine and of private networks
+  std::uint64_t max_audio = 100 << 20;  // bytes
+};
+
+class InputRules {
+ public:
+  // Error{invalid} for a URL that is none; Error{not_found}, Error{invalid} for the file.
+  explicit InputRules(InputRuleOptions options);
+
+  // The speech at that URL. Error{invalid} says why there is none: no answer within a minute, its
+  // status, its size, or an address that is not public.
+  std::string fetch(const std::string& url) const;
+  // May replace the text. Error{invalid} names the rule that forbids it; Error{failed} when nobody
+  // can say.
+  void judge(JobSpec& spec) const;
+
+ private:
+  void ask_moderation(JobSpec& spec) const;
+
+  InputRuleOptions options_;
+  std::vector<std::string> blocked_;  // in lower case, words apart by one space
+};
+
+// Words in lower case (ASCII), apart by one space, without punctuation: what blocked words are
+// compared in.
+std::string plain_words(std::string_view text);
+
+}  // namespace navtalk::server

@@ -1,0 +1,51 @@
+// The events of one job as they come, for EventSource (text/event-stream). Of the I/O thread, with the
+// store's calls on threads of their own.
+//
+//   id: NUMBER             of the job's history; Last-Event-ID goes on behind it
+//   event: claim           the name in the history, or "progress", which has no id
+//   data: {"at":...,"event":"claim","state":"running","why":...}
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "scheduler/jobs/job_store.h"
+#include "server/gateway/jobs/job_dispatcher.h"
+#include "server/http/blocking_threads.h"
+#include "server/http/message.h"
+
+namespace navtalk::server {
+
+class JobEvents {
+ public:
+  // `after`: the number of the last event that the client has. All outlive it.
+  JobEvents(JobStore& store, const JobDispatcher& dispatcher, BlockingThreads& threads, JobId job,
+            std::int64_t after)
+      : store_(store),
+        dispatcher_(dispatcher),
+        threads_(threads),
+        job_(std::move(job)),
+        after_(after) {}
+
+  // What is new, after a wait for it; a comment now and then, so that both ends notice a lost
+  // connection. "": the job is over, or the gateway stops.
+  boost::asio::awaitable<std::string> next();
+  // What is known now, without a wait.
+  boost::asio::awaitable<std::string> rest() { return news(); }
+
+ private:
+  boost::asio::awaitable<std::string> news();
+
+  JobStore& store_;
+  const JobDispatcher& dispatcher_;
+  BlockingThreads& threads_;
+  const JobId job_;
+  std::int64_t after_;
+  double progress_ = -1;
+  bool over_ = false;
+};
+
+}  // namespace navtalk::server
