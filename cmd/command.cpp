@@ -38,7 +38,7 @@ CLI::App& Commands::parent(Group group) {
     case Group::pool:
       return named("pool", "Show and control the pool of GPUs");
     case Group::tenant:
-      return named("tenant", "Show and set what tenants may have");
+      return named("tenant", "Show and set limits and shares of tenants");
   }
   return root_;
 }

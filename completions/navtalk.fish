@@ -37,7 +37,7 @@ complete -c navtalk -n '__navtalk_at ' -a serve -d 'Serve live sessions: the gat
 complete -c navtalk -n '__navtalk_at ' -a avatar -d 'Prepare and show avatars'
 complete -c navtalk -n '__navtalk_at ' -a pool -d 'Show and control the pool of GPUs'
 complete -c navtalk -n '__navtalk_at ' -a key -d 'Make, show and revoke API keys'
-complete -c navtalk -n '__navtalk_at ' -a tenant -d 'Show and set what tenants may have'
+complete -c navtalk -n '__navtalk_at ' -a tenant -d 'Show and set limits and shares of tenants'
 complete -c navtalk -n '__navtalk_at ' -a bench -d 'Measure how fast this machine is'
 complete -c navtalk -n '__navtalk_at ' -a model -d 'Check model files and verify their results'
 complete -c navtalk -n '__navtalk_at ' -a fix-filenames -d 'Remove carriage returns from file and folder names'
@@ -224,9 +224,9 @@ complete -c navtalk -n '__navtalk_at tenant' -a set -d 'Change a tenant\'s terms
 complete -c navtalk -n '__navtalk_at tenant show' -x
 complete -c navtalk -n '__navtalk_at tenant set' -l plan -x -d 'Higher plans are served first'
 complete -c navtalk -n '__navtalk_at tenant set' -l weight -x -d 'Share among tenants of the same plan'
-complete -c navtalk -n '__navtalk_at tenant set' -l max-rate -x -d 'Most video-minutes a minute; 0: no bound'
-complete -c navtalk -n '__navtalk_at tenant set' -l max-queued -x -d 'Most video-minutes queued; 0: no bound'
-complete -c navtalk -n '__navtalk_at tenant set' -l max-running -x -d 'Most jobs at once; 0: no bound'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-rate -x -d 'Maximum of video-minutes a minute; 0: no limit'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-queued -x -d 'Maximum of queued video-minutes; 0: no limit'
+complete -c navtalk -n '__navtalk_at tenant set' -l max-running -x -d 'Maximum number of jobs at once; 0: no limit'
 complete -c navtalk -n '__navtalk_at tenant set' -x
 complete -c navtalk -n '__navtalk_at bench' -a image -d 'Time the image operations: resize, blur, sharpen, blend, colour'
 complete -c navtalk -n '__navtalk_at bench' -a pipeline -d 'Time every stage from audio to finished frame, per precision and batch'

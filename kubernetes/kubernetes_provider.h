@@ -22,25 +22,25 @@ struct ProviderOptions {
   std::string worker_url = "http://{ip}:{port}";  // {pod} and {namespace} are filled in too
   std::string pool_id{};
   PodSettings pod{};
-  // False: create is refused, and the image may be missing; existing pods are managed all the same.
+  // False: create() is refused and the image may be empty; existing pods are managed as always.
   bool creates = true;
   int port = 2160;
   WorkerTokens worker_tokens{};
-  // A worker that no gateway has contacted for so long ends, and its pod with it.
+  // A worker ends, and its pod with it, when no gateway has contacted it for this long.
   std::chrono::seconds idle_shutdown{600};
   // How long a pod may wait for a node, which an autoscaler may have to start.
   std::chrono::milliseconds schedule{60'000};
   std::chrono::milliseconds look_again{500};        // while it waits
   std::chrono::milliseconds account_pause{60'000};  // after 401 and 403
-  double usd_per_hour = 1;                          // what one pod counts
+  double usd_per_hour = 1;                          // what one pod is counted at
   int max_pods = 100;
-  // Reserves that price for the row's pod before it is created; false: the cap forbids it. Empty: no cap.
+  // Reserves this price for the row's pod before it is created; false: it would exceed the limit. Empty: no limit.
   std::function<bool(const Gpu&, double usd_per_hour)> reserve{};
 };
 
 class KubernetesProvider : public Provider {
  public:
-  // Error{invalid} when the image is missing although `creates` is set, or worker_url is no URL.
+  // Error{invalid} when the image is missing although `creates` is set, or worker_url is not a URL.
   explicit KubernetesProvider(ProviderOptions options);
 
   Source source() const override { return Source::cloud; }

@@ -1,5 +1,5 @@
-// The provider's id of a pod: "kubernetes/NAMESPACE/NAME/UID". It names its provider, so that no other
-// one takes it for its own, and the uid, because a name may be used again. Pure.
+// The provider's id of a pod: "kubernetes/NAMESPACE/NAME/UID". It names the provider, so that another
+// provider does not mistake it for its own, and the uid, because a name may be used again. Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct PodId {
 };
 
 std::string text_of_id(const PodId& id);
-// nullopt: it is another provider's.
+// nullopt for another provider's id.
 std::optional<PodId> parse_pod_id(const std::string& text);
 
 }  // namespace navtalk::kubernetes

@@ -64,7 +64,7 @@ std::pair<std::string, double> parse_price_limit(const std::string& text) {
       sign == std::string::npos ? std::nullopt : parse_number<double>(text.substr(sign + 1));
   if (sign == 0 || !usd || !(*usd > 0) || *usd > 1e6) {
     throw Error(Code::invalid, "'" + printable(text) +
-                                   "' is no limit of a price: write a GPU type and dollars per "
+                                   "' is not a valid price limit: write a GPU type and dollars per "
                                    "hour, as in \"RTX 4090=0.80\"");
   }
   return {text.substr(0, sign), *usd};

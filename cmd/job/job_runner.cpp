@@ -95,7 +95,8 @@ void JobRunner::requeue_of_the_gone() {
     if (worker != worker_ && is_dead(worker))
       store_.requeue_of(worker, {worker_, "the process that rendered it has ended"}, store_.now());
   }
-  store_.requeue_silent({worker_, "the process that rendered it is silent"}, store_.now());
+  store_.requeue_expired({worker_, "the lease of the process that rendered it has expired"},
+                         store_.now());
 }
 
 // A finished job whose video is gone stays as it is: the row is submitted anew, under a key of its own.

@@ -1,4 +1,4 @@
-// tenant list, show, set: what tenants may have of offline rendering.
+// tenant list, show, set: the limits and shares of tenants in offline rendering.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -43,7 +43,7 @@ Json as_json(const TenantId& tenant, const TenantTerms& terms, bool of_file) {
           {"source", of_file ? "file" : "store"}};
 }
 
-std::string shown_bound(double bound) { return bound > 0 ? fmt::format("{:g}", bound) : "none"; }
+std::string shown_limit(double limit) { return limit > 0 ? fmt::format("{:g}", limit) : "none"; }
 
 int list_tenants(Context& context) {
   const TenantTermsTable table_of = open_tenants(context.config).table();
@@ -61,8 +61,8 @@ int list_tenants(Context& context) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [tenant, terms] : table_of) {
     rows.push_back({tenant.text, std::to_string(terms.plan), fmt::format("{:g}", terms.weight),
-                    shown_bound(terms.max_rate), shown_bound(terms.max_queued.count()),
-                    shown_bound(terms.max_running),
+                    shown_limit(terms.max_rate), shown_limit(terms.max_queued.count()),
+                    shown_limit(terms.max_running),
                     is_of_file(context.config, tenant) ? "file" : "store"});
   }
   constexpr auto k_right = Column::Align::right;
@@ -105,8 +105,8 @@ int show_tenant(const std::string& name, Context& context) {
   context.out.print(
       "Tenant {}: plan {}, weight {:g}; at most {} video-minutes a minute, {} queued, {} jobs at "
       "once\n",
-      tenant.text, terms.plan, terms.weight, shown_bound(terms.max_rate),
-      shown_bound(terms.max_queued.count()), shown_bound(terms.max_running));
+      tenant.text, terms.plan, terms.weight, shown_limit(terms.max_rate),
+      shown_limit(terms.max_queued.count()), shown_limit(terms.max_running));
   context.out.print(
       "Queued {} jobs ({:.1f} video-minutes), released {} ({:.1f}), running {} ({:.1f})\n",
       line.queued_jobs, line.queued.count(), line.released_jobs, line.released.count(),
@@ -130,8 +130,8 @@ int set_tenant(const SetOptions& options, Context& context) {
     context.out.json(as_json(tenant, terms, false));
   } else {
     context.out.print("Tenant {}: plan {}, weight {:g}, rate {}, queued {}, running {}\n",
-                      tenant.text, terms.plan, terms.weight, shown_bound(terms.max_rate),
-                      shown_bound(terms.max_queued.count()), shown_bound(terms.max_running));
+                      tenant.text, terms.plan, terms.weight, shown_limit(terms.max_rate),
+                      shown_limit(terms.max_queued.count()), shown_limit(terms.max_running));
   }
   return 0;
 }
@@ -179,13 +179,18 @@ void add_tenant_set(Commands& commands) {
   command.add_option("--weight", options->weight, "Share among tenants of the same plan")
       ->check(CLI::Range(k_least_weight, k_most_weight))
       ->type_name("N");
-  command.add_option("--max-rate", options->max_rate, "Most video-minutes a minute; 0: no bound")
+  command
+      .add_option("--max-rate", options->max_rate, "Maximum of video-minutes a minute; 0: no limit")
       ->check(CLI::Range(0.0, k_most_minutes))
       ->type_name("N");
-  command.add_option("--max-queued", options->max_queued, "Most video-minutes queued; 0: no bound")
+  command
+      .add_option("--max-queued", options->max_queued,
+                  "Maximum of queued video-minutes; 0: no limit")
       ->check(CLI::Range(0.0, k_most_minutes))
       ->type_name("N");
-  command.add_option("--max-running", options->max_running, "Most jobs at once; 0: no bound")
+  command
+      .add_option("--max-running", options->max_running,
+                  "Maximum number of jobs at once; 0: no limit")
       ->check(CLI::Range(0, k_most_running))
       ->type_name("N");
 }

@@ -1,15 +1,15 @@
 // Models and avatars on the local disk, shared by all processes of one user or machine:
 //
-//   blobs/SHA256             whole content that was verified, which nobody changes
-//   partial/SHA256           content on its way (partial_blob.h)
+//   blobs/SHA256             complete, verified content; never changed
+//   partial/SHA256           content that is being downloaded (partial_blob.h)
 //   models/NAME/DIGEST/      one version of a model: its files are hard links to blobs. A process that
-//                            uses it has it locked, shared
-//   models/NAME/lock         whoever puts a version together, or removes one that is not whole
-//   models/NAME/manifest.json  of the last version that was fetched
-//   avatars/NAME/...         the same
+//                            uses it holds a shared lock on it
+//   models/NAME/lock         held by a process that assembles a version, or removes an incomplete one
+//   models/NAME/manifest.json  of the version that was fetched last
+//   avatars/NAME/...         the same for avatars
 //
-// What was not used for the longest time goes when there are more bytes than allowed, except what is in
-// use. Thread-safe; all calls may be made by several processes at a time.
+// When the cache exceeds its limit, the content that was used least recently is removed, except what is
+// in use. Thread-safe; several processes may call at the same time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace navtalk {
 
-// A folder of the cache, which stays there as long as this object.
+// A folder of the cache. It is not removed while this object exists.
 struct CachedFolder {
   std::filesystem::path path{};
   UniqueFd use{};
@@ -31,26 +31,26 @@ struct CachedFolder {
 
 class ArtifactCache {
  public:
-  // `max_bytes` 0: no bound. Error{failed} when the folder cannot be made.
+  // `max_bytes` 0: no limit. Error{failed} when the folder cannot be made.
   ArtifactCache(std::filesystem::path folder, std::uint64_t max_bytes);
 
-  // The version that the manifest describes, if it is there with all its files.
+  // The version that the manifest describes; nullopt unless all its files are there.
   std::optional<CachedFolder> find(const ArtifactManifest& manifest) const;
-  // The last one that remember() was told; nullopt also when it cannot be read.
+  // The manifest that remember() stored last; nullopt also when it cannot be read.
   std::optional<ArtifactManifest> last(ArtifactKind kind, const std::string& name) const;
   void remember(const ArtifactManifest& manifest) const;
 
-  // One process at a time puts versions of this name together: waits until no other does.
+  // The lock of the process that assembles versions of this name; waits while another one holds it.
   UniqueFd begin(const ArtifactManifest& manifest, const std::stop_token& stop) const;
   bool has_blob(const ArtifactFile& file) const;
   PartialBlob partial(const ArtifactFile& file, const std::stop_token& stop) const;
-  // The blob is whole and right.
+  // Turns a blob that is complete and verified into content of the cache.
   void keep(PartialBlob& blob, const ArtifactFile& file) const;
-  // The version from its blobs, all of which are there. nullopt when one is gone again: fetch it anew.
+  // Assembles the version from its blobs. nullopt when one was removed meanwhile: fetch it again.
   std::optional<CachedFolder> assemble(const ArtifactManifest& manifest) const;
 
-  // Removes what is not in use until `coming` more bytes fit. Does nothing while another process does
-  // the same.
+  // Removes content that is not in use until `coming` more bytes fit. Does nothing while another
+  // process does the same.
   void make_room(std::uint64_t coming) const;
 
   const std::filesystem::path& folder() const { return folder_; }

@@ -1,4 +1,4 @@
-// Which of a cache's files go when there are too many bytes. Private to core/artifacts.
+// Which of a cache's files are removed when it exceeds its limit. Private to core/artifacts.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,16 @@
 
 namespace navtalk {
 
-// Behind the name of a version that is being put together.
+// The suffix of a version that is being assembled.
 inline constexpr const char* k_unfinished = ".unfinished";
-// Beside the versions of a name: locked by whoever puts one together.
+// Beside the versions of a name: locked by the process that assembles one.
 inline constexpr const char* k_version_lock = "lock";
 
-// Removes versions, and blobs and partial blobs that no version has, in the order of their last use
-// until at most `most` bytes are left or all that is left is in use. Does nothing while another
-// process does the same.
+// Removes versions, and blobs and partial blobs that belong to no version, least recently used first,
+// until at most `most` bytes are left or everything left is in use. Does nothing while another process
+// does the same.
 void evict(const std::filesystem::path& cache, std::uint64_t most);
-// Removes one version that is not in use; first its name, so that nobody finds half of it.
+// Removes one version that is not in use. It is renamed first, so that nobody finds half of it.
 void remove_version(const std::filesystem::path& version);
 
 }  // namespace navtalk

@@ -127,7 +127,7 @@ class Fetch {
   FetchedArtifact kept_version() {
     if (auto manifest = cache_.last(kind_, name_)) {
       if (auto folder = cache_.find(*manifest)) {
-        log::warn("no source of models answers: the version that was fetched last is used",
+        log::warn("no source of models answers: using the version that was fetched last",
                   {{navtalk::name(kind_), name_}, {"error", joined(reasons_)}});
         return {.folder = std::move(*folder), .manifest = std::move(*manifest)};
       }
@@ -150,8 +150,8 @@ class Fetch {
       }
       if (auto folder = cache_.assemble(manifest)) return std::move(*folder);
     }
-    throw Error(Code::failed, fmt::format("{} does not fit into the cache {} beside what else is "
-                                          "fetched: raise models.cache_bytes",
+    throw Error(Code::failed, fmt::format("{} does not fit into the cache {} beside the other "
+                                          "downloads: raise models.cache_bytes",
                                           what(), cache_.folder().native()));
   }
 
@@ -187,9 +187,9 @@ class Fetch {
         if (blob.is_whole(file.sha256)) return transfer;
         blob.restart();
         transfer = {.outcome = ++corrupt < k_corrupt ? Outcome::again : Outcome::refused,
-                    .why = fmt::format("{}/{}: the bytes have not the SHA-256 of the manifest",
+                    .why = fmt::format("{}/{}: the bytes do not have the SHA-256 of the manifest",
                                        source.name(), key)};
-        log::warn("wrong bytes were thrown away", {{"error", transfer.why}});
+        log::warn("content with a wrong SHA-256 was discarded", {{"error", transfer.why}});
       } else if (blob.size() > before) {
         tries.progressed();
       }

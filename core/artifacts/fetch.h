@@ -1,6 +1,6 @@
-// Fetches models and avatars from the sources of an operator into the cache of this machine. What
-// arrives is compared with the manifest's SHA-256 before anybody sees it. Thread-safe: each call has its
-// own connections.
+// Fetches models and avatars from the operator's sources into the cache of this machine. Content is
+// verified by the manifest's SHA-256 before it can be used. Thread-safe: each call has its own
+// connections.
 #pragma once
 
 #include <chrono>
@@ -20,22 +20,23 @@ struct FetchOptions {
   std::vector<std::string> sources{};  // in the order in which they are asked
   SourceOptions source{};
   std::filesystem::path cache{};
-  std::uint64_t cache_bytes = 0;  // 0: no bound
-  int failures = 5;               // of one source in a row, without a byte in between
+  std::uint64_t cache_bytes = 0;  // 0: no limit
+  int failures = 5;               // of one source in a row, without a byte between them
   Progress progress{};            // bytes of the artifact
 };
 
 struct FetchedArtifact {
   CachedFolder folder{};
   ArtifactManifest manifest{};
-  std::string source{};                // that had the manifest; empty: none answered
+  std::string source{};                // that sent the manifest; empty: none answered
   std::uint64_t downloaded_bytes = 0;  // in this call
 };
 
-// The version that the first source has which has one at all. When no source answers, the one that was
-// fetched last, with a warning. Error{not_found} when no source has it; Error{failed} with what each
-// source answered, or when the disk is full; Error{invalid} for a name or source that is none;
-// Error{interrupted} or Error{terminated} on a stop request. What was downloaded stays for the next call.
+// Asks the sources in order; the first one that has the name decides the version. When no source
+// answers, uses the version that was fetched last, and warns. Error{not_found} when no source has it;
+// Error{failed} with each source's answer, or when the disk is full; Error{invalid} for a name or
+// source that is not valid; Error{interrupted} or Error{terminated} on a stop request. What was
+// downloaded is kept for the next call.
 FetchedArtifact fetch_artifact(ArtifactKind kind, const std::string& name,
                                const FetchOptions& options, const std::stop_token& stop);
 

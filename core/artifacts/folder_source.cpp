@@ -78,9 +78,9 @@ class FolderSource : public ArtifactSource {
     });
     if (reason != 0) return unreadable(key, reason);
     if (fits && blob.size() == blob.wanted()) return {};
-    return {
-        .outcome = Outcome::refused,
-        .why = fmt::format("{}: has not the {} bytes of the manifest", place(key), blob.wanted())};
+    return {.outcome = Outcome::refused,
+            .why = fmt::format("{}: does not have the {} bytes of the manifest", place(key),
+                               blob.wanted())};
   }
 
   Transfer find(const std::string& key, std::uint64_t bytes, const std::stop_token&) override {

@@ -1,4 +1,4 @@
-// A source in a folder: of this machine, or of a disk that several mount. Private to core/artifacts.
+// A source in a folder: of this machine, or of a disk that several machines mount. Private to core/artifacts.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// Where an answer leads; empty when its Location is no URL.
+// Where an answer redirects to; empty when its Location is not a URL.
 std::string resolved(const std::string& url, const std::string& location) {
   const CPtr<CURLU, curl_url_cleanup> parsed(curl_url());
   char* text = nullptr;
@@ -95,7 +95,7 @@ class BlobWriter {
     }
     const auto range = parse_content_range(head.header("content-range").value_or(""));
     if (range && range->first == asked_ && range->whole == blob_.wanted()) return true;
-    problem_ = "answers with other bytes than those that were asked for";
+    problem_ = "answers with other bytes than the requested ones";
     return false;
   }
 
@@ -222,7 +222,8 @@ class HttpSource : public ArtifactSource {
         return {.outcome = Outcome::refused,
                 .why = shown + ": the bucket is in another region: set AWS_REGION"};
       if (hop == k_redirects || !may_follow(parse_http_url(asked.url), next))
-        return {.outcome = Outcome::refused, .why = shown + ": leads to where it must not"};
+        return {.outcome = Outcome::refused,
+                .why = shown + ": redirects to an address that is not allowed"};
       asked.url = next;
     }
   }

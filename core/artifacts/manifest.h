@@ -18,7 +18,8 @@ struct ArtifactFile {
   std::string path{};  // below the artifact's folder: "musetalkV15/unet.pth"
   std::uint64_t bytes = 0;
   std::string sha256{};  // 64 lower-case hexadecimal digits
-  std::string key{};     // where the store has it; empty: beside the manifest, by its path
+  std::string
+      key{};  // of its content in the store; empty: it lies beside the manifest, under its path
 
   friend bool operator==(const ArtifactFile&, const ArtifactFile&) = default;
 };
@@ -29,24 +30,24 @@ struct ArtifactManifest {
   std::vector<ArtifactFile> files{};
 
   std::uint64_t bytes() const;  // of all files
-  // Which content this is, wherever the store has it: SHA-256 of paths, sizes and sums.
+  // Identifies the content, wherever the store keeps it: SHA-256 of paths, sizes and sums.
   std::string digest() const;
   friend bool operator==(const ArtifactManifest&, const ArtifactManifest&) = default;
 };
 
 inline constexpr std::size_t k_max_manifest = std::size_t{1} << 20;  // bytes of its JSON
 
-// 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot or a dash: as ids of avatars.
+// 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot or a dash, as avatar ids.
 bool valid_artifact_name(std::string_view name);
-// Where the store has the manifest of a name: "models/NAME/manifest.json".
+// The key of a name's manifest: "models/NAME/manifest.json".
 std::string manifest_key(ArtifactKind kind, std::string_view name);
-// Where the store has content that was pushed: "blobs/SHA256".
+// The key of content that was pushed: "blobs/SHA256".
 std::string blob_key(const std::string& sha256);
-// Where the store has this file.
+// The key of this file.
 std::string key_of(const ArtifactManifest& manifest, const ArtifactFile& file);
 
-// Error{invalid} that says what is wrong: no JSON, another format, a name or path that leads
-// elsewhere, a file twice, a sum that is none. The kind and name must be those asked for.
+// Error{invalid} says what is wrong: not JSON, another format, a name or path that leads elsewhere, a
+// file that is listed twice, an invalid sum, another kind or name than the requested one.
 ArtifactManifest parse_manifest(std::string_view text, ArtifactKind kind, std::string_view name);
 std::string manifest_text(const ArtifactManifest& manifest);
 

@@ -1,6 +1,6 @@
-// Content on its way into the cache: a file that grows, whoever writes it, until it has all bytes and
-// the right SHA-256. One process at a time has it; what was written stays when that process ends, so
-// that the next one goes on. One owner, one thread.
+// Content that is being downloaded into the cache: a file that grows until it has all bytes and the
+// right SHA-256. One process at a time holds it. What was written stays when that process ends, and the
+// next one continues. One owner, one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace navtalk {
 
 class PartialBlob {
  public:
-  // Waits until no other process has the file; makes it if it is not there. Error{failed};
+  // Waits until no other process holds the file; makes it if it is missing. Error{failed};
   // Error{interrupted} or Error{terminated} on a stop request.
   PartialBlob(std::filesystem::path path, std::uint64_t bytes, const std::stop_token& stop);
 
-  std::uint64_t size() const { return size_; }     // bytes that are there
-  std::uint64_t wanted() const { return bytes_; }  // bytes of the whole
+  std::uint64_t size() const { return size_; }     // bytes so far
+  std::uint64_t wanted() const { return bytes_; }  // bytes when complete
   // Called with size() after each piece.
   std::function<void(std::uint64_t)> on_growth{};
 
   void restart();  // all bytes are dropped
-  // False, and nothing is written, when there would be more bytes than wanted. Error{failed} when the
+  // False, and nothing is written, when it would have more bytes than wanted(). Error{failed} when the
   // disk is full.
   bool append(std::string_view bytes);
-  // Whether the whole content is there and has this SHA-256; reads all of it.
+  // Is it complete, with this SHA-256? Reads all of it.
   bool is_whole(const std::string& sha256) const;
-  // Puts it in place under another name of the same disk, to be changed by nobody; last of all.
+  // Makes it read-only and renames it on the same disk. The last call.
   void become(const std::filesystem::path& blob);
   const std::filesystem::path& path() const { return path_; }
 

@@ -13,8 +13,8 @@
 
 namespace navtalk {
 
-// Reads all files, which are named relative to the folder. Error{invalid} for a name that a store
-// cannot have, or an empty file; Error{not_found}.
+// Reads all files, whose names are relative to the folder. Error{invalid} for a name that a store
+// cannot hold, or an empty file; Error{not_found} for a missing one.
 ArtifactManifest describe_artifact(ArtifactKind kind, const std::string& name,
                                    const std::filesystem::path& folder,
                                    const std::vector<std::filesystem::path>& files,
@@ -22,11 +22,11 @@ ArtifactManifest describe_artifact(ArtifactKind kind, const std::string& name,
 
 struct PushResult {
   ArtifactManifest manifest{};
-  std::uint64_t uploaded_bytes = 0;  // the rest was there
+  std::uint64_t uploaded_bytes = 0;  // the source had the rest
 };
 
-// First the content that the source lacks, then the manifest that names it: who fetches meanwhile gets
-// the old version or the new one. Error{failed} with what the source answered.
+// Uploads the content that the source lacks, then the manifest that names it: a reader gets the old
+// version or the new one, never a mixture. Error{failed} with the source's answer.
 PushResult push_artifact(ArtifactManifest manifest, const std::filesystem::path& folder,
                          ArtifactSource& source, const Progress& progress,
                          const std::stop_token& stop);

@@ -37,7 +37,7 @@ std::string value_of(const std::function<std::string(const char*)>& variable, co
   const bool plain =
       std::all_of(value.begin(), value.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!plain)
-    throw Error(Code::invalid, std::string(name) + " holds characters that it cannot have");
+    throw Error(Code::invalid, std::string(name) + " contains characters that are not allowed");
   return value;
 }
 

@@ -12,7 +12,7 @@ namespace navtalk {
 
 struct S3Location {
   std::string url;                      // without a slash at the end
-  std::optional<AwsIdentity> identity;  // nullopt: a bucket that everybody may read
+  std::optional<AwsIdentity> identity;  // nullopt: a public bucket
 };
 
 // Variables: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION or

@@ -12,7 +12,8 @@ namespace {
 void check_base(const std::string& url) {
   const HttpUrl parsed = parse_http_url(url);
   if (parsed.path.find('?') != std::string::npos)
-    throw Error(Code::invalid, "a model source's URL cannot have a query: paths are put behind it");
+    throw Error(Code::invalid,
+                "a model source's URL cannot have a query: paths are appended to it");
   if (!parsed.secure && !parsed.loopback()) {
     throw Error(Code::invalid, "the model source at " + parsed.authority() +
                                    " must be https: whoever can change what http carries could "

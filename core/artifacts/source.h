@@ -1,6 +1,6 @@
 // Where models and avatars come from: a folder, a web server or a bucket of S3, all with the same
-// layout (docs/model-store.md). A source tries once what it is asked for; whoever asks decides what
-// to try again (retry.h). One thread at a time.
+// layout (docs/model-store.md). A source tries each request once; the caller decides what to repeat
+// (retry.h). One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@
 
 namespace navtalk {
 
-// What became of one try.
+// The outcome of one request.
 struct Transfer {
   enum class Outcome {
     done,
     missing,  // the source does not have it
-    again,    // it may succeed later: cut, slow, out of order, overloaded
-    refused,  // it will not: not allowed, not as it must be
+    again,    // it may succeed later: cut off, slow, out of order, overloaded
+    refused,  // it will not succeed: forbidden, or malformed
   } outcome = Outcome::done;
-  std::string why{};  // unless done; names the source, never a secret
+  std::string why{};  // empty when done; names the source, never a secret
   std::optional<std::chrono::seconds> retry_after{};  // as the server asked, with `again`
 };
 
@@ -34,14 +34,14 @@ class ArtifactSource {
   virtual ~ArtifactSource() = default;
 
   virtual const std::string& name() const = 0;  // for messages: "s3://bucket/prefix"
-  // The content of a small file; longer than `longest` bytes is refused.
+  // The content of a small file; one longer than `longest` bytes is refused.
   virtual Transfer read(const std::string& key, std::size_t longest, std::string& text,
                         const std::stop_token& stop) = 0;
-  // Appends what the blob lacks; drops what it has where the source sends all of it anew. `done` says
-  // that all bytes were sent, not that they are right.
+  // Appends the bytes that the blob lacks, or replaces all of them where the source sends the whole
+  // file again. `done` says that all bytes were sent, not that they are right.
   virtual Transfer fetch(const std::string& key, PartialBlob& blob,
                          const std::stop_token& stop) = 0;
-  // Whether it has a file of this name and size: `missing` when not.
+  // Does it have a file of this name and size? `missing` if not.
   virtual Transfer find(const std::string& key, std::uint64_t bytes,
                         const std::stop_token& stop) = 0;
   // Copies a file to the source, where it appears complete or not at all.

@@ -107,7 +107,7 @@ CronTimes CronTimes::parse(const std::string& text) try {
   times.any_day_ = fields[2] == "*";
   times.any_weekday_ = fields[4] == "*";
   // Eight years hold a leap day, also around a year 1900.
-  if (!times.next(Instant{}, TimeZone{})) throw Error(Code::invalid, "no day is ever like that");
+  if (!times.next(Instant{}, TimeZone{})) throw Error(Code::invalid, "no day matches");
   return times;
 } catch (const Error& error) {
   throw error.within("'" + printable(text) + "'");

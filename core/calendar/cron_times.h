@@ -1,7 +1,7 @@
-// Times of a calendar as cron writes them: "MINUTE HOUR DAY MONTH WEEKDAY", as "0 8 * * mon-fri". A
-// field is *, a number, a range, or a list of those with commas; /N behind * or a range takes every Nth.
-// Months and weekdays have numbers (Sunday is 0 and 7) or names of three letters. A day has to match
-// DAY and WEEKDAY; where neither is *, one of them is enough.
+// Times of a calendar in cron's notation: "MINUTE HOUR DAY MONTH WEEKDAY", such as "0 8 * * mon-fri". A
+// field is *, a number, a range, or a list of these with commas; * or a range followed by /N means every
+// Nth. Months and weekdays are numbers (Sunday is 0 and 7) or names of three letters. A day must match
+// both DAY and WEEKDAY, or one of them where neither is *.
 //
 // When clocks change: a time that does not exist is reached at the change, and a time that exists twice
 // counts the first time. If HOUR is *, the times are those that clocks really show: none in a missing

@@ -18,7 +18,7 @@ auto named(const char* key, const Parse& parse) {
 
 RecurringWindow RecurringWindow::parse(const std::string& time_zone, const std::string& start,
                                        const std::string& end) {
-  if (start == end) throw Error(Code::invalid, "start and end are the same times");
+  if (start == end) throw Error(Code::invalid, "start and end are the same");
   return {named("time_zone", [&] { return TimeZone::load(time_zone); }),
           named("start", [&] { return CronTimes::parse(start); }),
           named("end", [&] { return CronTimes::parse(end); })};

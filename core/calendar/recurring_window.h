@@ -17,8 +17,8 @@ class RecurringWindow {
   static RecurringWindow parse(const std::string& time_zone, const std::string& start,
                                const std::string& end);
 
-  // When it ends, if it is under way: its last start is later than its last end. From a start on, until
-  // just before the end.
+  // Its end, if it is under way: its last start is later than its last end. The start is part of the
+  // window, the end is not.
   std::optional<Instant> ends(Instant now) const;
   // The first start after `now`.
   std::optional<Instant> next_start(Instant now) const;

@@ -25,7 +25,7 @@ class ZoneBytes {
   explicit ZoneBytes(std::string_view bytes) : bytes_(bytes) {}
 
   std::string_view take(std::size_t count) {
-    if (count > bytes_.size()) throw Error(Code::invalid, "is cut short");
+    if (count > bytes_.size()) throw Error(Code::invalid, "is truncated");
     const std::string_view taken = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     return taken;
@@ -94,7 +94,8 @@ TimeZone TimeZone::load(const std::string& name, const std::filesystem::path& fo
 TimeZone TimeZone::parse(const std::string& name, std::string_view tzif) try {
   ZoneBytes bytes(tzif);
   const ZoneHeader old = take_header(bytes);
-  if (old.version < '2') throw Error(Code::invalid, "has the format of before 2005");
+  if (old.version < '2')
+    throw Error(Code::invalid, "has a format from before 2005, which is not supported");
   bytes.take(old.size(4));
   const ZoneHeader header = take_header(bytes);
   ZoneBytes times(bytes.take(header.times * 8));
@@ -111,16 +112,17 @@ TimeZone TimeZone::parse(const std::string& name, std::string_view tzif) try {
   zone.first_offset_ = offsets.front();
   for (const char type : types) {
     const std::size_t index = static_cast<unsigned char>(type);
-    if (index >= offsets.size()) throw Error(Code::invalid, "names a local time that it lacks");
+    if (index >= offsets.size())
+      throw Error(Code::invalid, "names a local time that it does not define");
     const Instant at{seconds(times.number<std::int64_t>())};
     if (!zone.changes_.empty() && at <= zone.changes_.back().at) {
-      throw Error(Code::invalid, "has changes in disorder");
+      throw Error(Code::invalid, "has changes that are out of order");
     }
     zone.changes_.push_back({at, offsets[index]});
   }
   std::string_view footer = bytes.rest();
   if (footer.size() < 2 || footer.front() != '\n' || footer.back() != '\n') {
-    throw Error(Code::invalid, "is cut short");
+    throw Error(Code::invalid, "is truncated");
   }
   footer = footer.substr(1, footer.size() - 2);
   if (!footer.empty()) zone.rule_ = parse_posix_zone(footer);

@@ -44,7 +44,7 @@ class TimeZone {
   std::chrono::seconds offset_at(Instant time) const;
   Local local(Instant time) const;
 
-  // When clocks of the zone show a time: once, twice (they were set back), or never (they were set
+  // When the zone's clocks show a time: once, twice (they were set back), or never (they were set
   // forward). Never: both are the moment at which they were set.
   struct Moments {
     Instant first{}, second{};

@@ -87,10 +87,10 @@ std::string example_config() {
   }
   text +=
       "\n# A customer, one such block each. plan: higher is served first. weight: share among\n"
-      "# tenants of one plan. max_sessions, max_connections and max_messages_per_s: 0 is no "
-      "bound.\n"
-      "# max_waiting: without it there is no bound. max_job_rate (video-minutes a minute),\n"
-      "# max_queued_minutes and max_running_jobs bound offline rendering: 0 is no bound.\n"
+      "# tenants of one plan. max_sessions, max_connections and max_messages_per_s; 0: no "
+      "limit.\n"
+      "# max_waiting: without it there is no limit. max_job_rate (video-minutes a minute),\n"
+      "# max_queued_minutes and max_running_jobs limit offline rendering; 0: no limit.\n"
       "# [[tenant]]\n# name = \"acme\"\n# plan = 0\n# weight = 1.0\n# max_sessions = 0\n"
       "# max_waiting = 10\n# max_connections = 0\n# max_messages_per_s = 0.0\n"
       "# max_job_rate = 0.0\n# max_queued_minutes = 0.0\n# max_running_jobs = 0\n"

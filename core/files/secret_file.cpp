@@ -47,7 +47,9 @@ void create_secret(const SecretKind& kind, const std::filesystem::path& file) {
   unlink(partial.c_str());
 }
 
-std::string read_line(const SecretKind& kind, const std::filesystem::path& file) {
+}  // namespace
+
+std::string read_secret_file(const SecretKind& kind, const std::filesystem::path& file) {
   struct stat status {};
   std::ifstream in;
   if (stat(file.c_str(), &status) == 0) in.open(file);
@@ -70,8 +72,6 @@ std::string read_line(const SecretKind& kind, const std::filesystem::path& file)
   return secret;
 }
 
-}  // namespace
-
 std::string read_secret(const SecretKind& kind, const std::filesystem::path& file,
                         MissingSecret missing) {
   std::string secret(trim(environment_value(kind.variable)));
@@ -79,7 +79,7 @@ std::string read_secret(const SecretKind& kind, const std::filesystem::path& fil
   if (missing == MissingSecret::create && !std::filesystem::exists(file)) {
     create_secret(kind, file);
   }
-  return read_line(kind, file);
+  return read_secret_file(kind, file);
 }
 
 }  // namespace navtalk

@@ -24,5 +24,7 @@ enum class MissingSecret : std::uint8_t {
 // Error{invalid} names the file, never what is in it.
 std::string read_secret(const SecretKind& kind, const std::filesystem::path& file,
                         MissingSecret missing = MissingSecret::refuse);
+// The file alone, whatever the variable holds; the same warning and errors.
+std::string read_secret_file(const SecretKind& kind, const std::filesystem::path& file);
 
 }  // namespace navtalk

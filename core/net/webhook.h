@@ -1,9 +1,9 @@
-// One message to somebody's HTTP endpoint, signed, at least once: the caller keeps it until it is
-// delivered. Used for events of the pool, and for whatever else has an id, a type and a body.
+// Sends signed messages to an HTTP endpoint, at least once each: the caller keeps a message until it is
+// delivered. For events of the pool, and for anything else with an id, a type and a body.
 //
 //   POST URL
 //   Content-Type: application/json
-//   Navtalk-Event-Id: ID                    the same at each repetition
+//   Navtalk-Event-Id: ID                    the same in each repetition
 //   Navtalk-Event-Type: TYPE
 //   Navtalk-Signature: t=SECONDS,v1=HEX     HMAC-SHA-256(secret, "SECONDS.ID.BODY")
 //
@@ -22,7 +22,7 @@ namespace navtalk {
 struct WebhookTarget {
   std::string url;
   std::string secret;
-  bool allow_private = false;  // addresses of this machine and of private networks too
+  bool allow_private = false;  // also addresses of this machine and of private networks
   std::chrono::milliseconds timeout{10'000};
 };
 
@@ -33,16 +33,16 @@ struct WebhookMessage {
 
 struct WebhookResult {
   bool delivered = false;
-  std::string why{};  // not delivered: an answer's status, or a fault; never the secret
-  std::optional<std::chrono::seconds> retry_after{};  // that the server asked for
+  std::string why{};  // it was not delivered: a status or a fault; never the secret
+  std::optional<std::chrono::seconds> retry_after{};  // as the server asked
 };
 
 // "t=SECONDS,v1=HEX"; seconds since 1970.
 std::string webhook_signature(const std::string& secret, std::int64_t seconds,
                               const WebhookMessage& message);
 
-// Before the next attempt: 5 s after the first failure, twice as long after each further one, at most
-// 10 min; at least `retry_after`, at most an hour. `failures`: from 1.
+// The delay before the next attempt: 5 s after the first failure, doubled after each further one, at most
+// 10 min; not less than `retry_after`, which counts up to an hour. `failures`: from 1.
 std::chrono::seconds webhook_delay(int failures,
                                    std::optional<std::chrono::seconds> retry_after = {});
 

@@ -1,11 +1,8 @@
 #include "core/process/process_id.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string_view>
 
-#include "core/base/error.h"
+#include "core/process/proc_file.h"
 #include "core/process/process_stat.h"
 #include "core/text/number.h"
 
@@ -26,11 +23,8 @@ std::optional<ProcessId> parse_process_id(const std::string& text) {
 
 std::optional<ProcessId> identify(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  std::ifstream file(path);
-  if (!file.is_open() && (errno == EMFILE || errno == ENFILE)) {
-    throw Error(Code::failed, "cannot read " + path + ": " + std::strerror(errno));
-  }
-  const auto stat = parse_process_stat({std::istreambuf_iterator<char>(file), {}});
+  const auto content = read_proc_file(path);
+  const auto stat = content ? parse_process_stat(*content) : std::nullopt;
   if (!stat || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
   return ProcessId{pid, stat->start_ticks};
 }

@@ -24,7 +24,7 @@ std::string text(const ProcessId& id);
 std::optional<ProcessId> parse_process_id(const std::string& text);
 
 // The process with that id now; nullopt when there is none, or it has ended and waits to be reaped.
-// Error{failed} when no file descriptor is left to read /proc with: that proves nothing.
+// Error{failed} when /proc cannot be read, for lack of a file descriptor: that proves nothing.
 std::optional<ProcessId> identify(pid_t pid);
 
 }  // namespace navtalk

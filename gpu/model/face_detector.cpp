@@ -9,8 +9,8 @@
 #include "core/base/check.h"
 #include "gpu/device/device.h"
 #include "gpu/model/torch_call.h"
-#include "gpu/nets/expected_s3fd.h"
-#include "gpu/nets/s3fd.h"
+#include "gpu/nets/faces/expected_s3fd.h"
+#include "gpu/nets/faces/s3fd.h"
 
 namespace navtalk {
 namespace {
@@ -77,7 +77,7 @@ FaceScores FaceDetector::scores(ConstImageView picture) const {
   for (const NdArray<float>* array : {&result.scores, &result.offsets})
     if (!std::ranges::all_of(array->values, [](float value) { return std::isfinite(value); }))
       throw Error(Code::invalid,
-                  fmt::format("{}: gives scores that are no finite numbers", impl_->file.string()));
+                  fmt::format("{}: the net's scores are not finite", impl_->file.string()));
   return result;
 }
 

@@ -20,7 +20,7 @@ class FaceDetector {
   FaceDetector& operator=(FaceDetector&&) noexcept;
   ~FaceDetector();
 
-  // BGR, both sides at least 32. Error{invalid} when the scores are no finite numbers.
+  // BGR, both sides at least 32. Error{invalid} when the scores are not finite.
   FaceScores scores(ConstImageView picture) const;
   // MuseTalk's face of the picture; nullopt also for one that is smaller than 32 pixels.
   std::optional<Box> face(ConstImageView picture) const;

@@ -10,8 +10,8 @@
 #include "gpu/device/device.h"
 #include "gpu/image/warp.h"
 #include "gpu/model/torch_call.h"
-#include "gpu/nets/dwpose.h"
-#include "gpu/nets/expected_dwpose.h"
+#include "gpu/nets/faces/dwpose.h"
+#include "gpu/nets/faces/expected_dwpose.h"
 
 namespace navtalk {
 namespace {
@@ -73,7 +73,7 @@ PoseBins FaceLandmarks::bins(ConstImageView picture) const {
   PoseBins mean = with_mirrored(std::move(direct), mirrored);
   if (!all_numbers(mean.x) || !all_numbers(mean.y))
     throw Error(Code::invalid,
-                fmt::format("{}: gives scores that are no finite numbers", impl_->file.string()));
+                fmt::format("{}: the net's scores are not finite", impl_->file.string()));
   return mean;
 }
 

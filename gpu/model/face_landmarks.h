@@ -21,7 +21,7 @@ class FaceLandmarks {
   ~FaceLandmarks();
 
   // BGR of any size, which shows one person -> the mean of the scores of the picture and of its mirror image. Error{invalid}
-  // when they are no finite numbers.
+  // when they are not finite.
   PoseBins bins(ConstImageView picture) const;
   // The same, as points.
   std::vector<PosePoint> points(ConstImageView picture) const;

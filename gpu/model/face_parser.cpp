@@ -10,8 +10,8 @@
 #include "gpu/device/device.h"
 #include "gpu/image/pillow_resize.h"
 #include "gpu/model/torch_call.h"
-#include "gpu/nets/bisenet.h"
-#include "gpu/nets/expected_bisenet.h"
+#include "gpu/nets/faces/bisenet.h"
+#include "gpu/nets/faces/expected_bisenet.h"
 
 namespace navtalk {
 namespace {
@@ -64,7 +64,7 @@ NdArray<float> FaceParser::scores(ConstImageView picture) const {
                               [&] { return array((*impl_->net)(tensor(input)).squeeze(0)); });
   if (!std::ranges::all_of(scores.values, [](float score) { return std::isfinite(score); }))
     throw Error(Code::invalid,
-                fmt::format("{}: gives scores that are no finite numbers", impl_->file.string()));
+                fmt::format("{}: the net's scores are not finite", impl_->file.string()));
   return scores;
 }
 

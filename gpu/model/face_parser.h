@@ -32,7 +32,7 @@ class FaceParser {
   ~FaceParser();
 
   // BGR of any size, made 512x512 as Pillow does -> scores [19,512,512]. Error{invalid} when they
-  // are no finite numbers.
+  // are not finite.
   NdArray<float> scores(ConstImageView picture) const;
   // The same, as the class of each pixel: 512x512, one channel.
   Image parts(ConstImageView picture) const;

@@ -10,10 +10,10 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "gpu/model/model_files.h"
-#include "gpu/nets/expected_bisenet.h"
-#include "gpu/nets/expected_dwpose.h"
-#include "gpu/nets/expected_s3fd.h"
 #include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/faces/expected_bisenet.h"
+#include "gpu/nets/faces/expected_dwpose.h"
+#include "gpu/nets/faces/expected_s3fd.h"
 
 namespace navtalk {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/text/number.h"
@@ -12,10 +13,12 @@ namespace {
 constexpr std::string_view k_format = "navtalk-golden-1";
 constexpr double k_highest_fps = 1000;
 
-// A decimal string such as "25" or "29.97", truncated to whole frames; 0 for anything else.
-int whole_fps(const std::string& decimal) {
+// Of a decimal string such as "25" or "29.97": truncated to a whole rate, as the reference computes its
+// windows. nullopt for anything else.
+std::optional<FrameRate> reference_rate(const std::string& decimal) {
   const double fps = parse_number<double>(decimal).value_or(0);
-  return fps >= 1 && fps <= k_highest_fps ? static_cast<int>(fps) : 0;
+  if (!(fps >= 1 && fps <= k_highest_fps)) return std::nullopt;
+  return FrameRate(static_cast<int>(fps));
 }
 
 }  // namespace
@@ -57,10 +60,10 @@ GoldenFile GoldenFile::open(const std::filesystem::path& path) {
                    [&](const GoldenGroup& group) { return file.missing(group).empty(); }))
     file.fail("holds no whole group that navtalk knows");
 
-  const auto fps = metadata.find("fps");
-  const bool needs_fps = file.holds("windows") || file.holds("pipeline");
-  if (fps != metadata.end()) file.fps_ = whole_fps(fps->second);
-  if (needs_fps && (fps == metadata.end() || file.fps_ == 0))
+  const auto found = metadata.find("fps");
+  const auto rate = found == metadata.end() ? std::nullopt : reference_rate(found->second);
+  if (rate) file.fps_ = *rate;
+  if (!rate && (file.holds("windows") || file.holds("pipeline")))
     file.fail("needs the frame rate as a decimal number of at least 1 in its metadata, \"fps\"");
   return file;
 }

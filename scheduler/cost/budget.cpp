@@ -24,14 +24,22 @@ sys_days first_of_month(sys_days day) {
   return date.year() / date.month() / std::chrono::day(1);
 }
 
-// "2026-11-23 80": the period and the threshold that were warned of last.
-std::string as_text(const std::string& period, int percent) {
-  return fmt::format("{} {}", period, percent);
+// The warning that was given last for a period: "2026-11-23 80".
+struct BudgetWarning {
+  std::string period;  // a day, or a month
+  int percent = 0;
+};
+
+std::string warning_text(const BudgetWarning& warning) {
+  return fmt::format("{} {}", warning.period, warning.percent);
 }
 
-int warned_percent(const std::optional<std::string>& known, const std::string& period) {
-  if (!known || !known->starts_with(period + " ")) return 0;
-  return parse_number<int>(known->substr(period.size() + 1)).value_or(0);
+std::optional<BudgetWarning> parse_warning(std::string_view text) {
+  const std::size_t space = text.rfind(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const auto percent = parse_number<int>(text.substr(space + 1));
+  if (!percent) return std::nullopt;
+  return BudgetWarning{.period = std::string(text.substr(0, space)), .percent = *percent};
 }
 
 }  // namespace
@@ -73,11 +81,14 @@ int reached_percent(const BudgetState& state) {
 void watch_budgets(PoolStore& store, const Budgets& budgets, sys_days day) {
   for (const BudgetState& state : budget_states(store, budgets, day)) {
     const int percent = reached_percent(state);
-    const std::string setting = std::string(setting_name::k_budget) + state.period;
-    const auto known = store.setting(setting);
-    if (percent <= warned_percent(known, state.name)) continue;
+    const std::string name = std::string(setting_name::k_budget) + state.period;
+    const Setting<BudgetWarning> setting{
+        .name = name, .as_text = warning_text, .parse = parse_warning};
+    const auto known = setting.look_up(store);
+    const bool same_period = known.value && known.value->period == state.name;
+    if (percent <= (same_period ? known.value->percent : 0)) continue;
     // Another process may have been quicker.
-    if (!store.swap_setting(setting, known, as_text(state.name, percent))) continue;
+    if (!setting.replace(store, known, {.period = state.name, .percent = percent})) continue;
     const std::string text = fmt::format("{:.2f} of the {:.2f} USD for {} are spent: {} %",
                                          state.spent_usd, state.budget_usd, state.name, percent);
     store.record(Cause{"budget", text});

@@ -1,19 +1,19 @@
-// Tells a fault of the network from one of a GPU, by how many GPUs of a source miss their probes. Pure,
-// thread-safe.
+// Distinguishes a fault of the network from a fault of one GPU, by how many GPUs of a source miss their
+// probes. Pure, thread-safe.
 //
 //   a GPU is lost: three misses in a row, and the grace time since the first of them
 //   at least three GPUs of the source and more than half of them miss:   an outage begins
 //   more than half of one to three cloud GPUs, for less than ten minutes: an outage begins
 //   no longer so many miss, or those few for so long:                    it ends
 //
-// One or two can both be at fault by accident, so that they are given a bounded time: as long as their
-// provider says that they run, they are destroyed only after it. One dead GPU beside one that answers
-// is lost as any other.
+// One GPU, or two, can also fail by themselves at the same time, so an outage of so few ends after ten
+// minutes: until then they are not destroyed, as long as their provider says that they run. One dead
+// GPU beside one that answers is not an outage.
 //
-// During an outage no GPU of the source is lost, and none that failed for its silence is destroyed;
-// afterwards the grace time begins again. A GPU misses from its second miss in a row on (one alone is
-// nothing special), in an outage until it answers. One that failed for its silence not longer than the
-// grace time ago, or before the outage began, still counts.
+// During an outage no GPU of the source is lost, and none that failed because it did not answer is
+// destroyed; afterwards the grace time begins again. A GPU counts as missing from its second miss in a
+// row on, and during an outage until it answers. A GPU that failed because it did not answer still
+// counts when it failed within the last grace time, or before the outage began.
 #pragma once
 
 #include <span>
@@ -23,9 +23,9 @@
 namespace navtalk {
 
 struct SourceAnswers {
-  int gpus = 0;     // that serve, or failed for their silence
+  int gpus = 0;     // that serve, or failed because they did not answer
   int missing = 0;  // of them
-  int lately = 0;   // of the missing, cloud GPUs that have been silent for less than ten minutes
+  int lately = 0;   // of the missing, cloud GPUs that have not answered for less than ten minutes
 
   friend bool operator==(const SourceAnswers&, const SourceAnswers&) = default;
 };

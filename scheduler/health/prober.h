@@ -43,11 +43,11 @@
 
 #include "core/log/error_throttle.h"
 #include "core/net/async_http_client.h"
+#include "scheduler/health/kept_view.h"
 #include "scheduler/health/probe_records.h"
 #include "scheduler/health/worker_client.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/faults/outage.h"
-#include "scheduler/pool/kept_view.h"
 #include "scheduler/pool/pool_store.h"
 
 namespace navtalk {

@@ -38,7 +38,7 @@ enum class JobEvent : std::uint8_t {
   refuse = 5,     // the input cannot be rendered
   retry = 6,      // a try failed, another follows
   exhaust = 7,    // the last try failed
-  lose = 8,       // its worker is silent
+  lose = 8,       // its lease has expired, or its worker has ended
   yield = 9,      // its worker stops, and has not failed
   cancel = 10,    // no longer wanted
   resubmit = 11,  // wanted again

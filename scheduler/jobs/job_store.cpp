@@ -257,15 +257,15 @@ void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now)
   apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, cause, now);
 }
 
-std::vector<Job> JobStore::requeue_silent(const Cause& cause, TimePoint now) {
-  constexpr const char* k_silent = "WHERE state = 2 AND lease_until <= $1";
+std::vector<Job> JobStore::requeue_expired(const Cause& cause, TimePoint now) {
+  constexpr const char* k_expired = "WHERE state = 2 AND lease_until <= $1";
   const DbValue values[] = {column::of(now)};
   // Usually there is none; then no writer is delayed.
-  const bool any =
-      in_read(*backend_, [&](Transaction& t) { return !select_jobs(t, k_silent, values).empty(); });
+  const bool any = in_read(
+      *backend_, [&](Transaction& t) { return !select_jobs(t, k_expired, values).empty(); });
   if (!any) return {};
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    std::vector<Job> jobs = select_jobs(t, k_silent, values);
+    std::vector<Job> jobs = select_jobs(t, k_expired, values);
     for (Job& job : jobs) lose(t, job, cause, now);
     return jobs;
   });

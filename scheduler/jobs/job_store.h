@@ -106,9 +106,9 @@ class JobStore {
   // The worker stops; the try does not count.
   Recorded yield(const JobLease& lease, const std::string& why, TimePoint now);
 
-  // Takes their jobs from workers that have not renewed the lease in time. The rows afterwards:
-  // released at once, or dead where it was the last try.
-  std::vector<Job> requeue_silent(const Cause& cause, TimePoint now);
+  // Takes the jobs whose lease has expired from their workers. The rows afterwards: released at once,
+  // or dead where it was the last try.
+  std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
   // Workers of the running jobs.

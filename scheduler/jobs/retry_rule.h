@@ -9,8 +9,7 @@
 namespace navtalk {
 
 struct JobRules {
-  Duration lease =
-      std::chrono::seconds(30);  // a worker that is silent for so long has lost the job
+  Duration lease = std::chrono::seconds(30);  // expires when it is not renewed for so long
   int most_attempts = 3;
   Duration first_delay = std::chrono::seconds(5);  // after the first failed try; then twice as long
   Duration longest_delay = std::chrono::minutes(10);

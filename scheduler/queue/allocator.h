@@ -1,7 +1,7 @@
-// Assigns slots to users: claims one, else queues the user and makes a GPU come (wake, else create),
-// else refuses. It never waits for a GPU and never talks to a worker: the gateway connects to the
-// worker that a lease names and reports the result. Thread-safe; a call takes one or two transactions
-// of the store.
+// Assigns slots to users: claims a free one; if there is none, queues the user and has a GPU woken or
+// created; if the queue is off or full, refuses. It never waits for a GPU and never talks to a worker:
+// the gateway connects to the worker that a lease names, and reports the result. Thread-safe; a call
+// takes one or two transactions of the store.
 //
 //   arrive ──► Lease ──connect──► connected()    the next GPU is prepared
 //      │                 └──────► unclaim(), then check() again, and judge()
@@ -73,11 +73,12 @@ class Allocator {
 
   // Gateway and host of the claimant are filled in.
   Allocation arrive(Claimant claimant);
-  // For a claimant that was told to wait. NoGpu after the queue's timeout, which removes it from the
-  // queue. One that refuses a free slot for which others wait stands aside: it is not in the queue, and
-  // has its place again once it refuses none. Others of this gateway keep their positions meanwhile.
+  // For a claimant that is waiting. NoGpu after the queue's timeout, which removes it from the queue.
+  // A claimant that refuses a free slot which others could use leaves the queue, and gets its place
+  // back once it refuses no free slot. The positions that this gateway tells others stay meanwhile.
   Allocation check(Claimant claimant);
-  // A slot for offline work, out of those that users leave free; NoGpu without one. Makes no GPU come.
+  // A slot for offline work, of those that users leave free; NoGpu without one. No GPU is woken or
+  // created for it.
   Allocation borrow(Claimant claimant);
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);

@@ -91,7 +91,7 @@ int EventWebhook::step(const std::stop_token& stop) {
   for (const PoolEvent& event : events) {
     if (stop.stop_requested()) break;
     if (tells(event) && now - event.at >= options_.give_up) {
-      log::error("an event was too old for the webhook, and is passed over",
+      log::error("an event was too old for the webhook and is skipped",
                  {{"event", std::to_string(event.number)}});
     } else if (tells(event)) {
       if (!deliver(event, stop)) break;

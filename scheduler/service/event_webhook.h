@@ -1,6 +1,6 @@
-// Tells an operator's HTTP endpoint of what has happened to the pool (core/net/webhook.h). At least once
-// and in order: the number of the last event that was delivered, or concerns nobody, is in the store, so
-// a restart, or another gateway, goes on there. One owner, one thread at a time.
+// Sends the pool's events to an operator's HTTP endpoint (core/net/webhook.h), in order and at least
+// once. The store has the number of the last event that was delivered or skipped, so a restarted gateway,
+// or another one, continues there. One owner, one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,22 @@ namespace navtalk {
 
 // "gpu.failed", "budget.reached", "cloud.refused", "outage.begun", "outage.over", "sessions.break".
 const std::vector<std::string>& webhook_types();
-// nullopt: nobody is told.
+// nullopt: the event is not sent.
 std::optional<std::string> webhook_type(const PoolEvent& event);
 
 struct EventWebhookOptions {
   WebhookTarget target;
   std::vector<std::string> types{};  // empty: all
   PoolIdentity identity{};
-  Duration give_up = std::chrono::hours(72);  // an event so old is passed over
+  Duration give_up = std::chrono::hours(72);  // older events are skipped
 };
 
 class EventWebhook {
  public:
   EventWebhook(PoolStore& store, EventWebhookOptions options);
 
-  // Delivers what is due; nothing while the delay after a failure lasts. The first step of a pool
-  // delivers nothing: it begins with the events from then on. How many were delivered.
+  // Delivers what is due, and returns how many events that were; none during the delay after a failure.
+  // The first step of a pool delivers nothing: only events after it are sent.
   int step(const std::stop_token& stop = {});
 
  private:

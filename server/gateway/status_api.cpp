@@ -66,6 +66,7 @@ asio::awaitable<std::vector<std::string>> StatusApi::what_is_wrong() {
   const bool in_full = !access_.keys_required();
   std::vector<std::string> problems;
   try {
+    // Any read tells whether the store answers; no setting has this name.
     co_await threads_.run([this] { return store_.setting("readyz"); });
   } catch (const Error& error) {
     log::warn("/readyz: the store cannot be reached", {{"error", error.message()}});

@@ -45,6 +45,22 @@ class IncludeTable(unittest.TestCase):
         self.write("server/gateway/ids.h", '#include "avatars/bundle/bundle.h"')
         self.assert_fault("server/gateway/ids.h:1: server/gateway may not include avatars/bundle (avatars/bundle/bundle.h)")
 
+    def test_only_what_renders_includes_ffmpeg(self):
+        self.write("core/media/video.h", "")
+        self.write("server/worker/render_engine.h", '#include "core/media/video.h"')
+        self.write("avatars/render/render.h", '#include "core/media/video.h"')
+        self.assertEqual(include_table.faults(self.root), [])
+        for component in (
+            *(f"scheduler/{room.name}" for room in (ROOT / "scheduler").iterdir() if room.is_dir()),
+            *("runpod", "kubernetes", "server/http", "server/protocol", "cmd"),
+            *("server/gateway", "server/gateway/access", "server/gateway/session"),
+        ):
+            with self.subTest(component):
+                file = f"{component}/ids.h"
+                self.write(file, '#include "core/media/video.h"')
+                self.assert_fault(f"{file}:1: {component} may not include core/media (core/media/video.h)")
+                (self.root / file).unlink()
+
     def test_a_file_outside_all_rooms_is_found(self):
         self.write("scheduler/ids.h", "")
         self.assert_fault("scheduler/ids.h is in no component of the include table")

@@ -209,7 +209,7 @@ TEST_CASE("a type above its own limit is not asked, and neither is one without a
   CHECK(asked_with({{"RTX 9999", 100}}).second.empty());
 }
 
-TEST_CASE("a limit of a price is a type and dollars, and nothing else") {
+TEST_CASE("a price limit is a type and dollars, and nothing else") {
   const auto limit = runpod::parse_price_limit("RTX 4090=0.80");
   CHECK(limit.first == "RTX 4090");
   CHECK(limit.second == 0.8);

@@ -26,6 +26,13 @@ double milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
+// The positive rate of a `quality` frame.
+std::optional<FrameRate> rate_in(const nlohmann::json& event) {
+  const auto fps = event.find("fps");
+  if (fps == event.end()) return std::nullopt;
+  return parse_frame_rate(fps->is_string() ? fps->get<std::string>() : fps->dump());
+}
+
 // A copy: nothing here is aligned.
 template <class Number>
 Number member_at(const std::string& bytes, std::size_t at) {
@@ -213,7 +220,7 @@ bool LiveClient::take_event(const std::string& text, Clock::time_point now) try 
     interrupted_at_ = now;
   } else if (type == "quality") {
     ++result_.rate_changes;
-    fps_ = event.value("fps", fps_);
+    fps_ = rate_in(event).value_or(fps_);
   }
   return true;
 } catch (const nlohmann::json::exception&) {

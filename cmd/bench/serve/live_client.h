@@ -101,7 +101,7 @@ class LiveClient {
   std::unique_ptr<server::WebSocket> socket_{};
   server::Signal changed_;
   bool over_ = true, ready_ = false, recording_ = true, ending_ = false;
-  std::uint16_t fps_ = 25;
+  FrameRate fps_ = 25;
   std::uint64_t sent_ = 0, returned_ = 0;  // samples
   Clock::time_point started_{}, measuring_since_{};
   // Of the interrupt under way, and what came last.

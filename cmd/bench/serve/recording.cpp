@@ -23,7 +23,7 @@ std::chrono::microseconds length_of(std::uint64_t samples, int rate_hz) {
 }
 
 std::chrono::microseconds period_of(const ReceivedPicture& picture) {
-  return std::chrono::microseconds(1'000'000 / std::max<int>(picture.fps, 1));
+  return std::chrono::duration_cast<std::chrono::microseconds>(picture.fps.time_of(1));
 }
 
 // The element that holds a sample, at `from` or behind; `all` is sorted.

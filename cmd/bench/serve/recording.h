@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/frame_rate.h"
+
 namespace navtalk::cmd {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -30,7 +32,7 @@ struct ReceivedSound {
 
 struct ReceivedPicture {
   std::uint32_t bytes = 0;  // of the access unit
-  std::uint16_t fps = 25;   // the session's rate when it came
+  FrameRate fps = 25;       // the session's rate when it came
   bool key = false, speaks = false;
   std::chrono::microseconds time{};
   SteadyTime at{};

@@ -1,5 +1,5 @@
-// Finish times of jobs in a store: for what a tenant is about to submit, for a job that is there, and
-// as promises.
+// Finish times of jobs in a store: for jobs that a tenant is about to submit, for a stored job, and as
+// promises.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace navtalk {
 
-// From now, with what the tenant has queued ahead. One for each work, in the order of submission, as if
-// the ones before it were submitted too; nullopt: no job was rendered yet, so that nothing is known.
+// From now, behind what the tenant has queued. One for each work, in the order of submission, as if those
+// before it had been submitted; nullopt while no job was rendered yet.
 // Error{failed} when the database cannot be reached.
 std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const TenantId& tenant,
                                                  std::span<const VideoMinutes> works);
@@ -20,7 +20,7 @@ std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, 
 
 // Whether a job's place in the queue is counted from the front or from the end, whichever is nearer.
 enum class CountFrom : std::uint8_t { front, end };
-// Of a job that is not over; nullopt also for one that is.
+// For a job that is not over; nullopt for one that is, too.
 std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
                                        const Job& job, CountFrom from, TimePoint now);
 

@@ -7,14 +7,14 @@
 
 namespace navtalk {
 
-// A promise is changed only for the worse, and at once by enough that it need not be changed again
-// soon: a customer who is told of each minute learns to ignore it.
+// A promise is only moved later, and far enough that it need not be moved again soon: customers learn
+// to ignore a time that changes every minute.
 inline constexpr Duration k_least_delay = std::chrono::seconds(30);
-// A promise counts as due so long before its time: two turns of the division.
+// A promise counts as due this long before its time: two steps of the division.
 inline constexpr Duration k_due_before = std::chrono::seconds(2);
 
-// The new time to announce where the estimate says that the promised one will be missed. A promise
-// that is due is changed in any case: it never slips silently.
+// The new time to announce when the estimate is later than the promised time. A promise that is due and
+// will be missed is always changed, so none is broken without a notice.
 constexpr std::optional<TimePoint> changed_promise(TimePoint promised_at, TimePoint now,
                                                    TimePoint estimated_at) {
   const TimePoint honest = estimated_at > now ? estimated_at : now + k_least_delay;

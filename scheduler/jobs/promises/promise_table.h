@@ -21,7 +21,7 @@ struct JobPromise {
   friend bool operator==(const JobPromise&, const JobPromise&) = default;
 };
 
-// How promises that are known held.
+// How well promises of finished jobs were kept.
 struct JobPromiseScore {
   std::int64_t known = 0;            // finished jobs
   std::int64_t kept = 0;             // by the time that was promised at submission
@@ -34,15 +34,15 @@ std::optional<JobPromise> find_promise(Transaction& transaction, std::int64_t jo
 void insert_promise(Transaction& transaction, std::int64_t job, TimePoint made_at, TimePoint at);
 void change_promise(Transaction& transaction, std::int64_t job, TimePoint at);
 void finish_promise(Transaction& transaction, std::int64_t job, TimePoint at);
-// Of a job that ended without a result.
+// For a job that ended without a result.
 void drop_promise(Transaction& transaction, std::int64_t job);
 
-// Those that are due before `until`, the first ones.
+// Those that are due before `until`, earliest first.
 std::vector<JobPromise> due_promises(Transaction& transaction, TimePoint until, std::size_t most);
 // Those of jobs with higher numbers, whether due or not.
 std::vector<JobPromise> open_promises(Transaction& transaction, std::int64_t after,
                                       std::size_t most);
-// Over the jobs that were finished since then.
+// Over the jobs that finished since then.
 JobPromiseScore score_promises(Transaction& transaction, TimePoint since);
 // eta_correction() of the latest ones.
 double promise_correction(Transaction& transaction);

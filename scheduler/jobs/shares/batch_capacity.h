@@ -4,9 +4,9 @@
 namespace navtalk {
 
 struct BatchCapacity {
-  double gpus = 0;           // most that the lane may have
-  double rate = 0;           // video-minutes that one GPU renders in a minute, learnt
-  double utilisation = 0.8;  // of the GPUs, on which the division counts
+  double gpus = 0;           // at most, of the lane
+  double rate = 0;           // video-minutes that one GPU renders in a minute, as measured
+  double utilisation = 0.8;  // the part of the GPUs that the division plans with
 
   // The budget of all tenants, in video-minutes a minute.
   double budget() const { return utilisation * gpus * rate; }

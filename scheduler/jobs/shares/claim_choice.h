@@ -1,5 +1,5 @@
 // Which tenant's job is next: start-time fair queueing by video-minutes (Goyal, Vin, Cheng 1996) within a
-// plan, higher plans first, and nobody waits for longer than a bound for other plans. Pure.
+// plan, higher plans first; no tenant waits for other plans longer than a bound. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace navtalk {
 
-// A released job that waits longer is claimed before all that wait for less time, whatever its plan.
+// A released job that waits longer than this is claimed before all that wait less, whatever their plans.
 inline constexpr Duration k_longest_passed_over = std::chrono::minutes(1);
 
 // A tenant's first job.
@@ -27,11 +27,11 @@ struct ClaimCandidate {
 // The virtual time of each plan: the greatest FairPlace::started of its tenants.
 using VirtualTimes = std::map<int, double>;
 
-// Its index; nullopt: there is none.
+// The index of the chosen one; nullopt for an empty list.
 std::optional<std::size_t> choose(std::span<const ClaimCandidate> candidates,
                                   const VirtualTimes& times, TimePoint now);
 
-// The tenant's place after so much of its work was claimed; `times` goes on with it.
+// The tenant's place after this much of its work was claimed; advances `times`.
 FairPlace place_after(const ClaimCandidate& chosen, VideoMinutes work, VirtualTimes& times);
 
 }  // namespace navtalk

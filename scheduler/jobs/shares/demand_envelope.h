@@ -1,6 +1,6 @@
 // A tenant's demand, smoothed as Kubernetes' API Priority and Fairness does it (KEP-1040): in each period
-// the mean of the samples plus their standard deviation. A higher value counts at once, a lower one
-// comes in slowly, so that a tenant who pauses for a moment keeps its share. Pure.
+// the mean of the samples plus their standard deviation. A higher value counts at once and a lower one
+// gradually, so that a tenant who pauses for a moment keeps its share. Pure.
 #pragma once
 
 #include <algorithm>

@@ -154,7 +154,7 @@ VideoMinutes LaneTurn::lend() {
     const auto index = static_cast<std::size_t>(candidates[*chosen].job);
     TenantLine& line = division_.lines[index];
     const JobTotal released = release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
-                                           {cause_.who, "GPUs have no other work"}, now_);
+                                           {cause_.who, "GPUs are idle"}, now_);
     if (released.jobs == 0) break;
     places[index] = place_after(candidates[*chosen], released.work, times);
     count_released(line, released);

@@ -1,4 +1,4 @@
-// One turn of the batch lane, within the caller's transaction: learns from what was finished, divides
+// One step of the batch lane, within the caller's transaction: learns from finished jobs, divides
 // the budget, releases, and changes promises that will be missed. Private to TenantStore.
 #pragma once
 

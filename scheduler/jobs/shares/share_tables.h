@@ -15,13 +15,14 @@ std::optional<TenantTerms> find_terms(Transaction& transaction, const TenantId& 
 TenantTermsTable all_terms(Transaction& transaction);
 void write_terms(Transaction& transaction, const TenantId& tenant, const TenantTerms& terms);
 
-// What the lane has learnt.
+// What the lane has measured.
 struct LaneRow {
   double gpus = 0;
-  double rate = 0;                // video-minutes that a GPU renders in a minute
-  std::int64_t rates = 0;         // jobs from which it was learnt
-  std::int64_t seen_event = 0;    // of job_events
-  std::int64_t seen_promise = 0;  // the job whose promise was looked at last, in turn
+  double rate = 0;              // video-minutes that a GPU renders in a minute
+  std::int64_t rates = 0;       // jobs that were measured
+  std::int64_t seen_event = 0;  // of job_events
+  std::int64_t seen_promise =
+      0;  // the job whose promise was checked last; they are checked in turn
   TimePoint divided_at{};
 };
 LaneRow read_lane(Transaction& transaction);

@@ -1,4 +1,4 @@
-// The jobs of one tenant that are not over, and what the division of the capacity keeps about the tenant.
+// The unfinished jobs of one tenant, and what the division of the capacity remembers about the tenant.
 #pragma once
 
 #include <cstdint>

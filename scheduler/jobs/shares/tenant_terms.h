@@ -1,4 +1,4 @@
-// What a tenant may have of offline rendering. A plain value; 0 is no bound.
+// What a tenant may have of offline rendering. A plain value; 0: no limit.
 #pragma once
 
 #include "scheduler/jobs/video_minutes.h"

@@ -1,6 +1,6 @@
 // A token bucket in video-minutes. A job may be released while the bucket is above zero, however long
-// the job is: the bucket then goes into debt, and what is refilled pays that first. So the longest job
-// comes to its turn, and over time no more is released than was refilled. Pure.
+// the job is: the bucket then goes into debt, which later refills pay first. So the longest job is
+// released eventually, and over time no more is released than was refilled. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 namespace navtalk {
 
 struct WorkBucket {
-  // What may be saved up while nothing is asked for.
+  // What may be saved while there is no demand.
   static constexpr Duration k_burst = std::chrono::minutes(10);
 
   double minutes = 0;  // below 0: debt
   TimePoint at{};      // when it was refilled; the epoch: never
 
-  // At so many video-minutes a minute since the last time, up to `most` video-minutes; a new one for a
-  // second, so that its first job need not wait for the next turn.
+  // At this rate (video-minutes a minute) since the last time, up to `most` video-minutes; a new bucket
+  // for one second, so that its first job does not wait for the next step.
   void refill(double rate, double most, TimePoint now) {
     const double known_min = now > at ? in_seconds(now - at) / 60 : 0;
     const double passed_min = at == TimePoint{} ? 1.0 / 60 : known_min;

@@ -1,5 +1,5 @@
-// What the pool's limits are at which times, and when GPUs are in maintenance: [[pool.schedule]] and
-// [[pool.maintenance]]. The wall clock decides, in the zone of each entry. Const members are
+// The pool's limits by the time of day, and when GPUs are in maintenance: [[pool.schedule]] and
+// [[pool.maintenance]]. Each entry follows the wall clock of its own time zone. Const members are
 // thread-safe.
 #pragma once
 
@@ -17,20 +17,20 @@ namespace navtalk {
 struct ScheduledLimits {
   std::string name;
   RecurringWindow window;
-  ScalingLimits limits{};  // all of them, while the entry holds
+  ScalingLimits limits{};  // all of the pool's limits while the entry is active
 };
 
 struct MaintenanceWindow {
   std::string name;
   RecurringWindow window;
-  Duration ahead{};                  // before its start GPUs are drained already
+  Duration ahead{};                  // how long before the start GPUs begin to drain
   std::vector<Source> sources{};     // empty: all
   std::vector<std::string> hosts{};  // of local GPUs; empty: all
 
   bool covers(Source source, const std::string& host) const;
 };
 
-// An entry that holds now.
+// An entry that is active now.
 struct ActiveEntry {
   std::string name;
   TimePoint until{};  // wall clock
@@ -42,20 +42,20 @@ class Timetable {
  public:
   using Wall = std::function<TimePoint()>;
 
-  // `usual`: while no entry holds. The first of `schedule` that is under way holds.
+  // `usual`: the limits while no entry is active. Of `schedule`, the first that is under way is active.
   explicit Timetable(ScalingLimits usual, std::vector<ScheduledLimits> schedule = {},
                      std::vector<MaintenanceWindow> maintenance = {}, Wall wall = system_clock_now);
   static TimePoint system_clock_now();
 
   ScalingLimits limits() const;
   std::optional<ActiveEntry> active() const;
-  // The windows under way, those for which GPUs are drained ahead of time included; until: their end.
+  // The windows under way, including those for which GPUs are already draining; until: their end.
   std::vector<ActiveEntry> maintenance() const;
-  // Is it, or is it to be empty soon? `host` of a local GPU.
+  // Is the GPU in maintenance, or draining for it? `host`: of a local GPU.
   bool in_maintenance(Source source, const std::string& host) const {
     return empty_by(source, host).has_value();
   }
-  // If it is: by when it is to be empty, which is the first start of those windows, or a moment ago.
+  // If so: by when it must be empty, the earliest start of those windows; now while one is under way.
   std::optional<TimePoint> empty_by(Source source, const std::string& host) const;
   TimePoint wall() const { return wall_(); }
 

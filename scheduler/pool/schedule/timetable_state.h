@@ -1,5 +1,5 @@
-// What of the timetable holds, as the scaler recorded it at its last tick: for those who have no
-// configuration. Plain values.
+// Which entries of the timetable are active, as the scaler recorded at its last tick, for processes
+// without the configuration. Plain values.
 #pragma once
 
 #include "scheduler/pool/schedule/timetable.h"
@@ -18,8 +18,8 @@ std::optional<TimetableState> parse_timetable_state(std::string_view text);
 inline constexpr Setting<TimetableState> k_timetable_state{setting_name::k_timetable, as_text,
                                                            parse_timetable_state};
 
-// GPUs that were drained for a maintenance window, and return at its end. An operator's own drains are
-// not among them.
+// GPUs that were drained for a maintenance window and return at its end; without those that an operator
+// drained.
 using MaintenanceDrains = std::vector<GpuId>;
 std::string as_text(const MaintenanceDrains& drains);
 std::optional<MaintenanceDrains> parse_maintenance_drains(std::string_view text);

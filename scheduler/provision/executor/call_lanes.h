@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/guarded.h"
-#include "scheduler/pool/row_workers.h"
+#include "scheduler/provision/executor/row_workers.h"
 
 namespace navtalk {
 

@@ -11,12 +11,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/process/proc_file.h"
 #include "core/text/number.h"
 
 namespace navtalk::local {
@@ -32,11 +32,8 @@ void throw_if_no_descriptors(const std::string& path) {
   throw Error(Code::failed, "cannot read " + path + ": " + std::strerror(errno));
 }
 
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) throw_if_no_descriptors(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// "" for a process that has ended.
+std::string content(const std::string& path) { return read_proc_file(path).value_or(""); }
 
 // The names in a folder of /proc that are numbers.
 std::vector<pid_t> numbers_in(const std::string& folder) {

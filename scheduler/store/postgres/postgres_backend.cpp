@@ -123,7 +123,7 @@ PostgresBackend::Connection PostgresBackend::borrow() {
   return connect();
 }
 
-void PostgresBackend::give_back(Connection connection) {
+void PostgresBackend::return_connection(Connection connection) {
   if (connection->trouble() == PostgresConnection::Trouble::lost) return drop_idle();
   const std::lock_guard lock(mutex_);
   if (idle_.size() < k_idle_connections) idle_.push_back(std::move(connection));
@@ -144,7 +144,7 @@ auto PostgresBackend::with_connection(F&& attempt) {
     auto connection = borrow();
     try {
       auto result = attempt(*connection);
-      give_back(std::move(connection));
+      return_connection(std::move(connection));
       return result;
     } catch (const Error&) {
       using Trouble = PostgresConnection::Trouble;

@@ -34,7 +34,7 @@ class PostgresBackend : public StoreBackend {
 
   Connection connect() const;
   Connection borrow();
-  void give_back(Connection connection);
+  void return_connection(Connection connection);
   void drop_idle();
   // Calls `attempt` with a connection, once more with a new one when the first was lost, and again
   // a few times after conflicts.

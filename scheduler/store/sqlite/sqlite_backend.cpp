@@ -97,7 +97,7 @@ void migrate(SqliteConnection& db, std::span<const Migration> migrations, std::s
 class SqliteBackend::Borrowed {
  public:
   explicit Borrowed(SqliteBackend& backend) : backend_(backend), connection_(backend.borrow()) {}
-  ~Borrowed() { backend_.give_back(std::move(connection_)); }
+  ~Borrowed() { backend_.return_connection(std::move(connection_)); }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -161,7 +161,7 @@ std::unique_ptr<SqliteConnection> SqliteBackend::borrow() {
 }
 
 // Runs in destructors.
-void SqliteBackend::give_back(std::unique_ptr<SqliteConnection> connection) noexcept {
+void SqliteBackend::return_connection(std::unique_ptr<SqliteConnection> connection) noexcept {
   if (!connection->usable()) {
     try {
       connection = connect();

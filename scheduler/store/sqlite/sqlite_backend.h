@@ -47,7 +47,7 @@ class SqliteBackend : public StoreBackend {
   // An idle one, a new one, or the next that is given back where no new one can be opened.
   std::unique_ptr<SqliteConnection> borrow();
   // Replaces one that failed, if another one can be opened.
-  void give_back(std::unique_ptr<SqliteConnection> connection) noexcept;
+  void return_connection(std::unique_ptr<SqliteConnection> connection) noexcept;
   void start_clock();
   void remember_time(Transaction& transaction);
   void ask_for_checkpoint(int wal_pages);

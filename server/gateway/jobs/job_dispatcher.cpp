@@ -112,7 +112,7 @@ asio::awaitable<void> JobDispatcher::keep_house() {
         store.requeue_of(worker, {owner_, "the gateway that had it rendered has ended"},
                          store.now());
     }
-    store.requeue_silent({owner_, "nobody renewed its lease"}, store.now());
+    store.requeue_expired({owner_, "its lease has expired"}, store.now());
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
   };
   co_await parts_.runs.store_threads.run(work);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto k_renew_every = 5s;
 // A worker that renders says so every second. Loading its models may take longer.
-constexpr auto k_silent = 25s, k_silent_at_first = 180s;
+constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -163,8 +163,9 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
     co_return co_await on_frame(worker, *frame);
   }
   if (!worker.open()) co_return co_await give_back("the connection to the worker ended");
-  const auto patience = rendering_ ? k_silent : k_silent_at_first;
-  if (Clock::now() - heard_ >= patience) co_return co_await give_back("the worker is silent");
+  const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
+  if (Clock::now() - heard_ >= patience)
+    co_return co_await give_back("the worker has not reported in time");
   const bool held = co_await renew_if_due();
   if (!held) co_return End::lost;
   auto until = std::min<Clock::time_point>(heard_ + patience, renewed_ + k_renew_every);

@@ -6,14 +6,15 @@
 //    NoGpu: refused        the lease is lost, or the worker fenced it off        ▼
 //                                                              Ready, or over for this client
 //
-// A gateway that has no descriptor or port for the connection gives the slot back at once, which
-// blames no worker, and tries again a few times.
+// A gateway that has no descriptor or port left for the connection gives the slot back at once and
+// tries again a few times; that does not count against the worker.
 //
-// A session that lost its GPU goes the same way: its lease ends first, and if no other GPU is had, the
-// client gets `worker_lost`.
+// A session that lost its GPU takes the same way: its lease ends first, and if it gets no other GPU,
+// the client is sent `worker_lost`.
 //
-// While the store does not answer, the client is told so and asked for again every second; one that
-// has a place keeps it. The client of a call that waits, as for a locked database, is told meanwhile.
+// While the store does not answer, the client is told so, and its claim is repeated every second; a
+// client with a place in the queue keeps it. A client is also told while one call waits for long, as
+// for a locked database.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

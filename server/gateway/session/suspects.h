@@ -1,10 +1,12 @@
-// The workers on which sessions have failed: asks each for its health, and reports both to the
-// allocator, which decides about the GPU. Faults that come while a worker is asked join its report,
-// so that a worker that loses all its sessions at once is asked once. Remembers for a while where a
-// client's sessions failed, so that it is sent elsewhere, and sends everybody elsewhere where the
-// sessions of several clients failed: nobody is in harm's way then, and what happens to their sessions
-// on other GPUs tells whose fault it is. Of the I/O thread; workers and store are asked on other
-// threads.
+// Workers on which sessions have failed. Each is asked for its health; the answer and the faults are
+// reported to the allocator, which decides about the GPU. Faults that occur while a worker is being
+// asked join its report, so a worker that loses all its sessions at once is asked once.
+//
+// For a while, a client is given no GPU on which its sessions failed, and nobody is given one on which
+// the sessions of several clients failed. That protects users, and what happens to their sessions on
+// other GPUs shows whether the GPU or the clients' network is at fault.
+//
+// Belongs to the I/O thread; workers and store are asked on other threads.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -160,7 +160,7 @@ class Web(Store):
         largest = "/" + max(files, key=lambda file: file["bytes"])["key"]
         server = self.server({**objects, largest: objects[largest][:-1] + bytes([objects[largest][-1] ^ 1])})
         message = self.failed(1, "model", "pull", "demo", "--source", server.url)
-        self.assertIn("have not the SHA-256 of the manifest", message)
+        self.assertIn("do not have the SHA-256 of the manifest", message)
         self.assertFalse((self.folder / "cache/artifacts" / largest[1:]).exists())
         self.assertEqual(list((self.folder / "cache/artifacts/models/demo").glob("*/musetalkV15")), [])
         good = self.server(objects)

@@ -231,7 +231,7 @@ TEST_CASE("a redirect of content is followed, but not in a circle") {
           return client.answer(302, "", {{"Location", request.path}});
         return false;
       });
-  expect_error(Code::failed, {"leads to where it must not"},
+  expect_error(Code::failed, {"redirects to an address that is not allowed"},
                [&] { fetch_model(options_for({server.url()}, folder)); });
   CHECK(server.content_requests() < 10);
   const StoreServer moved(objects_of("m", k_files));

@@ -75,7 +75,7 @@ TEST_CASE("what is not a cron time is refused, with the field") {
       {"5/10 8 * * *", "the minute '5/10'"},
       {"1, 8 * * *", "the minute ''"},
       {"0 -8 * * *", "the hour ''"},
-      {"0 0 30 2 *", "no day is ever like that"},
+      {"0 0 30 2 *", "no day matches"},
   }));
   CAPTURE(row.cron);
   expect_error(Code::invalid, {row.said}, [&] { CronTimes::parse(row.cron); });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/checkpoint/safetensors_writer.h"
-#include "gpu/nets/expected_bisenet.h"
+#include "gpu/nets/faces/expected_bisenet.h"
 
 namespace navtalk::tests {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "gpu/nets/expected_dwpose.h"
-#include "gpu/nets/expected_s3fd.h"
+#include "gpu/nets/faces/expected_dwpose.h"
+#include "gpu/nets/faces/expected_s3fd.h"
 #include "tests/gpu/model/random_net.h"
 
 namespace navtalk::tests {

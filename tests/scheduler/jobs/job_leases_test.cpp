@@ -17,7 +17,7 @@ namespace {
 
 constexpr JobRules k_rules{
     .lease = 30s, .most_attempts = 3, .first_delay = 5s, .longest_delay = 60s};
-const Cause k_silence{"requeue", "the worker is silent"};
+const Cause k_expiry{"requeue", "the lease has expired"};
 
 JobSegment segment(int index, const std::string& where = "s") {
   return {.index = index, .work = VideoMinutes(10s), .result = where};
@@ -82,7 +82,7 @@ STORE_TEST("of many workers that claim at once, each job goes to one") {
   });
 }
 
-STORE_TEST("a worker's heartbeat keeps its job, and a silent worker's is requeued") {
+STORE_TEST("a worker's heartbeat keeps its job, and a job whose lease expired is requeued") {
   const TestType place;
   JobStore jobs = open_jobs(place, k_rules);
   add_job(jobs, new_job("ada"));
@@ -92,8 +92,8 @@ STORE_TEST("a worker's heartbeat keeps its job, and a silent worker's is requeue
   CHECK(job.worker == "one");
   CHECK(jobs.workers() == Names{"one"});
   CHECK(jobs.renew(lease_of(job), start + 20s));
-  CHECK(jobs.requeue_silent(k_silence, start + 50s - Duration(1)).empty());
-  const auto requeued = jobs.requeue_silent(k_silence, start + 50s);
+  CHECK(jobs.requeue_expired(k_expiry, start + 50s - Duration(1)).empty());
+  const auto requeued = jobs.requeue_expired(k_expiry, start + 50s);
   REQUIRE(requeued.size() == 1);
   CHECK(requeued[0].state == JobState::released);
   CHECK(jobs.workers().empty());
@@ -107,7 +107,7 @@ STORE_TEST("what comes late, under an old token, is refused and changes nothing"
   add_job(jobs, new_job("ada"));
   const TimePoint start = jobs.now();
   const Job old = claimed(jobs, start, "one");
-  jobs.requeue_silent(k_silence, start + 30s);
+  jobs.requeue_expired(k_expiry, start + 30s);
   const auto all_refused = [&](const Job& before) {
     const JobLease lease = lease_of(old);
     CHECK(jobs.finish(lease, "late", start + 31s) == Recorded::refused);
@@ -148,7 +148,7 @@ STORE_TEST("what a worker intended is known to the next one, and no old one may 
   const TimePoint start = jobs.now();
   const Job first = claimed(jobs, start);
   CHECK(jobs.intend(lease_of(first), "file 17", start) == Recorded::now);
-  jobs.requeue_silent(k_silence, start + 30s);
+  jobs.requeue_expired(k_expiry, start + 30s);
   CHECK(jobs.intend(lease_of(first), "file 18", start + 31s) == Recorded::refused);
   CHECK(claimed(jobs, start + 31s).result == "file 17");
 }
@@ -164,8 +164,8 @@ STORE_TEST("a requeued job resumes behind its last finished segment") {
   CHECK(jobs.finish_segment(lease_of(first), segment(1, "s1"), start + 25s) == Recorded::now);
   expect_error(Code::invalid, {"segment 3 of job"},
                [&] { jobs.finish_segment(lease_of(first), segment(3), start + 25s); });
-  CHECK(jobs.requeue_silent(k_silence, start + 54s).empty());  // a segment is a heartbeat
-  CHECK(jobs.requeue_silent(k_silence, start + 55s).size() == 1);
+  CHECK(jobs.requeue_expired(k_expiry, start + 54s).empty());  // a segment is a heartbeat
+  CHECK(jobs.requeue_expired(k_expiry, start + 55s).size() == 1);
   const Job again = claimed(jobs, start + 56s);
   CHECK(again.segments == 2);
   CHECK(again.finished == VideoMinutes(20s));
@@ -227,10 +227,10 @@ STORE_TEST("a job that takes its workers with it is dead after its last try") {
   for (int i = 0; i < 3; ++i) {
     claimed(jobs, now);
     now += 30s;
-    CHECK(jobs.requeue_silent(k_silence, now).size() == 1);
+    CHECK(jobs.requeue_expired(k_expiry, now).size() == 1);
   }
   CHECK(found(jobs, job.id).state == JobState::dead);
-  CHECK(found(jobs, job.id).error == "the worker is silent");
+  CHECK(found(jobs, job.id).error == "the lease has expired");
 }
 
 STORE_TEST("a worker that stops gives its job back, and the try does not count") {
@@ -250,7 +250,7 @@ STORE_TEST("the jobs of a worker that has ended are requeued before their leases
   const Job a = add_job(jobs, new_job("a")), b = add_job(jobs, new_job("b"));
   claimed(jobs, jobs.now(), "gone");
   claimed(jobs, jobs.now(), "alive");
-  const auto requeued = jobs.requeue_of("gone", k_silence, jobs.now());
+  const auto requeued = jobs.requeue_of("gone", k_expiry, jobs.now());
   REQUIRE(requeued.size() == 1);
   CHECK(requeued[0].id == a.id);
   CHECK(found(jobs, b.id).state == JobState::running);

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/process/proc_file.h"
 #include "core/process/process_stat.h"
 #include "core/text/number.h"
 
@@ -19,10 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_listening = "0A";  // TCP_LISTEN, as /proc/net/tcp writes it
 
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string text_of(const fs::path& file) { return read_proc_file(file).value_or(""); }
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);

@@ -1,4 +1,4 @@
-#include "gpu/nets/expected_dwpose.h"
+#include "gpu/nets/faces/expected_dwpose.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/nets/dwpose.h"
+#include "gpu/nets/faces/dwpose.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

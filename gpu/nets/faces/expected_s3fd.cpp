@@ -1,4 +1,4 @@
-#include "gpu/nets/expected_s3fd.h"
+#include "gpu/nets/faces/expected_s3fd.h"
 
 #include <fmt/format.h>
 

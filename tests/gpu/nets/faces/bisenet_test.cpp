@@ -1,12 +1,12 @@
 // The face parsing net against the unfolded formulas of its modules in double, on random weights.
-#include "gpu/nets/bisenet.h"
+#include "gpu/nets/faces/bisenet.h"
 
 #include <ATen/ATen.h>
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "gpu/nets/expected_bisenet.h"
+#include "gpu/nets/faces/expected_bisenet.h"
 
 using namespace navtalk;
 

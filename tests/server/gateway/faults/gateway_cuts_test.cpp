@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "tests/server/gateway/session_blame.h"
+#include "tests/server/gateway/faults/session_blame.h"
 
 using namespace navtalk;
 using namespace navtalk::server;

@@ -1,4 +1,4 @@
-#include "gpu/nets/s3fd.h"
+#include "gpu/nets/faces/s3fd.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

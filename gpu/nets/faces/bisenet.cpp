@@ -1,4 +1,4 @@
-#include "gpu/nets/bisenet.h"
+#include "gpu/nets/faces/bisenet.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

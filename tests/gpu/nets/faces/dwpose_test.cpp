@@ -1,5 +1,5 @@
 // The landmark net against the unfolded formulas of its modules in double, on random weights.
-#include "gpu/nets/dwpose.h"
+#include "gpu/nets/faces/dwpose.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "gpu/nets/expected_dwpose.h"
+#include "gpu/nets/faces/expected_dwpose.h"
 
 using namespace navtalk;
 

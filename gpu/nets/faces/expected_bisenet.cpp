@@ -1,4 +1,4 @@
-#include "gpu/nets/expected_bisenet.h"
+#include "gpu/nets/faces/expected_bisenet.h"
 
 #include <fmt/format.h>
 

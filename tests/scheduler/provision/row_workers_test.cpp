@@ -1,4 +1,4 @@
-#include "scheduler/pool/row_workers.h"
+#include "scheduler/provision/executor/row_workers.h"
 
 #include <catch2/catch.hpp>
 #include <future>

@@ -1,4 +1,4 @@
-#include "scheduler/pool/kept_view.h"
+#include "scheduler/health/kept_view.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // The face detection net against its formulas in double, on random weights.
-#include "gpu/nets/s3fd.h"
+#include "gpu/nets/faces/s3fd.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "gpu/nets/expected_s3fd.h"
+#include "gpu/nets/faces/expected_s3fd.h"
 
 using namespace navtalk;
 
