@@ -193,6 +193,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job submit --webhook")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job submit --output" | "navtalk job submit -o")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -945,6 +949,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job submit --webhook")
+      :
+      return
+      ;;
     "navtalk job submit --output" | "navtalk job submit -o")
       _navtalk_paths -f
       return
@@ -1565,7 +1573,7 @@ _navtalk() {
       ;;
     "navtalk job submit")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --voice --csv --format --size --fps --priority --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --voice --csv --format --size --fps --priority --webhook --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

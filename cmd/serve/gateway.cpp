@@ -238,6 +238,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                          .blocked_words_file = config.jobs.blocked_words_file,
                          .allow_private = config.jobs.allow_private,
                          .max_audio = static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20},
+               .keep = std::chrono::hours(24 * config.jobs.keep_days),
+               .webhook = webhook_target(config),
                .supply = &supply,
                .demand_tracker = &demand_tracker},
        .session = {.worker_tokens = tokens,

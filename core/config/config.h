@@ -149,6 +149,7 @@ struct Config {
     std::string moderation_url;                // empty: none
     std::filesystem::path blocked_words_file;  // empty: none
     bool allow_private = false;
+    int keep_days = 30;
   } jobs;
   struct {
     std::string url;  // empty: none

@@ -476,6 +476,11 @@ const std::vector<ConfigKey>& config_keys() {
        .meaning =
            "Fetch speech (audio_url) also from addresses of this machine and of private networks.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.allow_private; }},
+      {.section = "jobs",
+       .name = "keep_days",
+       .meaning = "Days for which jobs that are over are kept, with their videos. 0: for ever.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.keep_days; },
+       .most = 3650},
       {.section = "models",
        .name = "path",
        .meaning =

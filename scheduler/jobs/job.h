@@ -26,6 +26,7 @@ struct JobSpec {
   std::string output{};        // where the video goes
   std::string options = "{}";  // of the video: a JSON object
   int priority = 0;            // higher is served first
+  std::string webhook{};       // URL that is told when the job is over; empty: none
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -281,6 +281,21 @@ std::vector<Job> JobStore::requeue_of(const std::string& worker, const Cause& ca
   });
 }
 
+std::vector<JobId> JobStore::forget(TimePoint before, std::size_t most) {
+  const std::string rest = "WHERE state >= 3 AND changed_at < $1 ORDER BY changed_at LIMIT $2";
+  const DbValue values[] = {column::of(before), column::of(most)};
+  const auto any = [&](Transaction& t) { return !select_jobs(t, rest, values).empty(); };
+  if (!in_read(*backend_, any)) return {};
+  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
+    std::vector<JobId> forgotten;
+    for (const Job& job : select_jobs(t, rest, values)) {
+      delete_job(t, job.number);
+      forgotten.push_back(job.id);
+    }
+    return forgotten;
+  });
+}
+
 bool JobStore::has_claimable(TimePoint now) {
   return in_read(*backend_, [&](Transaction& t) {
     const auto rows = t.db.query(

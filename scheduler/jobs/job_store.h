@@ -111,6 +111,9 @@ class JobStore {
   std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
+  // Deletes jobs that have been over since before then, with their history, the oldest first, at most so
+  // many. Their ids.
+  std::vector<JobId> forget(TimePoint before, std::size_t most);
   // Workers of the running jobs.
   std::vector<std::string> workers();
   // Whether a worker could claim a job now.

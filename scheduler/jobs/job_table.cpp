@@ -1,6 +1,7 @@
 #include "scheduler/jobs/job_table.h"
 
 #include "core/base/check.h"
+#include "scheduler/jobs/notices/job_notices.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
@@ -9,7 +10,7 @@ namespace {
 #define NAVTALK_JOB_COLUMNS                                                                      \
   "number, id, tenant, avatar, audio, text, voice, output, options, priority, work, estimated, " \
   "key, submitted_at, state, changed_at, not_before, attempts, epoch, worker, lease_until, "     \
-  "segments, finished, result, error"
+  "segments, finished, result, error, webhook"
 
 VideoMinutes video_minutes(DbRows& rows, int at) {
   return VideoMinutes(column::duration(rows, at));
@@ -25,7 +26,8 @@ Job read_job(DbRows& rows) {
                    .voice = column::text(rows, 6),
                    .output = column::text(rows, 7),
                    .options = column::text(rows, 8),
-                   .priority = column::number<int>(rows, 9)},
+                   .priority = column::number<int>(rows, 9),
+                   .webhook = column::text(rows, 25)},
           .work = video_minutes(rows, 10),
           .estimated = rows.integer(11) != 0,
           .key = column::text(rows, 12),
@@ -54,6 +56,7 @@ void insert_event(Transaction& transaction, const Job& job, JobEvent event, cons
       "INSERT INTO job_events (at, job, event, to_state, who, why) VALUES ($1, $2, $3, $4, $5, $6)",
       {column::of(transaction.wall), job.number, column::of(event), column::of(job.state),
        cause.who, cause.why});
+  insert_notice(transaction, job, event, cause.why);
 }
 
 std::optional<Job> find_job(Transaction& transaction, const JobId& id) {
@@ -88,11 +91,12 @@ Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, 
     const auto rows = transaction.db.query(
         "INSERT INTO jobs (id, tenant, avatar, audio, text, voice, output, options, priority, "
         "work, estimated, key, submitted_at, state, changed_at, not_before, attempts, epoch, "
-        "worker, lease_until, segments, finished, result, error) VALUES ($1, $2, $3, $4, $5, $6, "
-        "$7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '') RETURNING number",
+        "worker, lease_until, segments, finished, result, error, webhook) VALUES ($1, $2, $3, $4, "
+        "$5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', $14) "
+        "RETURNING number",
         {id.text, spec.tenant.text, spec.avatar, spec.audio, spec.text, spec.voice, spec.output,
          spec.options, column::of(spec.priority), column::of(job.work.audio()),
-         column::of(job.estimated), job.key, column::of(now)});
+         column::of(job.estimated), job.key, column::of(now), spec.webhook});
     while (rows->next()) {
     }
   }
@@ -116,6 +120,13 @@ void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& caus
        column::of(job.segments), column::of(job.finished.audio()), job.result, job.error});
   insert_event(transaction, job, event, cause);
   transaction.notify = true;
+}
+
+void delete_job(Transaction& transaction, std::int64_t number) {
+  for (const char* table : {"job_segments", "job_events", "job_promises", "job_notices"}) {
+    transaction.db.run("DELETE FROM " + std::string(table) + " WHERE job = $1", {number});
+  }
+  transaction.db.run("DELETE FROM jobs WHERE number = $1", {number});
 }
 
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment) {

@@ -29,6 +29,9 @@ void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& caus
 // An event that changes nothing in the row.
 void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause);
 
+// With everything that refers to it.
+void delete_job(Transaction& transaction, std::int64_t number);
+
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
 // Of one job, oldest first.

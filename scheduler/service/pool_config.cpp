@@ -120,23 +120,24 @@ std::shared_ptr<const Timetable> timetable(const ConfigReading& reading) {
                                            std::move(maintenance));
 }
 
+std::optional<WebhookTarget> webhook_target(const Config& config) {
+  const auto& webhook = config.webhook;
+  WebhookTarget target{
+      .secret = read_secret({.name = "webhook's secret", .variable = "NAVTALK_SIGNING_SECRET"},
+                            webhook.secret_file),
+      .allow_private = webhook.allow_private};
+  return target.secret.empty() ? std::nullopt : std::optional(target);
+}
+
 std::optional<EventWebhookOptions> webhook_options(const Config& config,
                                                    const PoolIdentity& identity) {
   const auto& webhook = config.webhook;
   if (webhook.url.empty()) return std::nullopt;
-  EventWebhookOptions options{
-      .target = {.url = webhook.url,
-                 .secret =
-                     read_secret({.name = "webhook's secret", .variable = "NAVTALK_SIGNING_SECRET"},
-                                 webhook.secret_file),
-                 .allow_private = webhook.allow_private},
-      .types = webhook.events,
-      .identity = identity};
-  if (options.target.secret.empty()) {
-    throw Error(Code::invalid, "webhook.url needs a secret: set webhook.secret_file");
-  }
+  std::optional<WebhookTarget> target = webhook_target(config);
+  if (!target) throw Error(Code::invalid, "webhook.url needs a secret: set webhook.secret_file");
   parse_http_url(webhook.url);
-  return options;
+  target->url = webhook.url;
+  return EventWebhookOptions{.target = *target, .types = webhook.events, .identity = identity};
 }
 
 Budgets budgets(const Config& config) {

@@ -21,6 +21,8 @@ bool uses_kubernetes(const Config& config);
 ScalingLimits scaling_limits(const ConfigReading& reading);
 // The same with [[pool.schedule]] and [[pool.maintenance]].
 std::shared_ptr<const Timetable> timetable(const ConfigReading& reading);
+// Without a URL; nullopt without a secret.
+std::optional<WebhookTarget> webhook_target(const Config& config);
 // nullopt without webhook.url. Error{invalid} without a secret.
 std::optional<EventWebhookOptions> webhook_options(const Config& config,
                                                    const PoolIdentity& identity);

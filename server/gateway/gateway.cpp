@@ -10,6 +10,7 @@
 #include "server/gateway/change_watcher.h"
 #include "server/gateway/jobs/job_api.h"
 #include "server/gateway/jobs/job_metrics.h"
+#include "server/gateway/jobs/job_webhooks.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
 #include "server/gateway/session/drain_watch.h"
@@ -91,7 +92,8 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           BlockingThreads& fetch_threads, const GatewayOptions& options)
+           BlockingThreads& fetch_threads, BlockingThreads& webhook_threads,
+           const GatewayOptions& options)
       : pool(pool_store),
         store_threads(threads),
         store(options.jobs->backend),
@@ -108,12 +110,18 @@ struct JobParts {
                               .allocator = allocator,
                               .keeper = keeper,
                               .lane = lane,
+                              .keep = options.jobs->keep,
                               .order = by_shares(options.jobs->tenants),
                               .runs = {.store = store,
                                        .files = files,
                                        .store_threads = threads,
                                        .file_threads = threads,
                                        .tokens = tokens}}),
+        notices(options.jobs->backend),
+        webhooks(options.jobs->webhook
+                     ? std::make_unique<JobWebhooks>(executor, notices, *options.jobs->webhook,
+                                                     threads, webhook_threads)
+                     : nullptr),
         api({.store = store,
              .tenants = tenants,
              .dispatcher = dispatcher,
@@ -123,6 +131,7 @@ struct JobParts {
              .file_threads = threads,
              .fetch_threads = fetch_threads,
              .rules = rules,
+             .webhooks = options.jobs->webhook.has_value(),
              .link_secret = tokens.of_purpose("links to results"),
              .avatars = options.avatars,
              .max_upload = options.jobs->max_upload}) {}
@@ -143,6 +152,8 @@ struct JobParts {
   const WorkerTokens tokens;
   const InputRules rules;
   JobDispatcher dispatcher;
+  JobNotices notices;
+  std::unique_ptr<JobWebhooks> webhooks;
   JobApi api;
 };
 
@@ -169,9 +180,10 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
-                                                       access, job_threads, fetch_threads, options)
-                          : nullptr),
+        jobs(options.jobs
+                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
+                                              job_threads, fetch_threads, webhook_threads, options)
+                 : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
@@ -179,6 +191,7 @@ struct Gateway::Parts {
           sessions.note_pool_change();
           drains.note_change();
           if (jobs) jobs->dispatcher.note_change();
+          if (jobs && jobs->webhooks) jobs->webhooks->note_change();
           access.note_change();
         }) {
     if (has_admin_port) {
@@ -212,7 +225,7 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  BlockingThreads job_threads{2}, fetch_threads{4};
+  BlockingThreads job_threads{2}, fetch_threads{4}, webhook_threads{8};
   ChangeWatcher watcher;
 };
 
@@ -263,6 +276,7 @@ asio::awaitable<void> Gateway::Parts::shut_down() {
   server.stop();
   if (admin) admin->stop();
   if (jobs) co_await jobs->dispatcher.drain();
+  if (jobs && jobs->webhooks) co_await jobs->webhooks->drain();
   co_await sessions.drain(stop_notice);
   co_await server.finished(k_last_answers);
   if (admin) co_await admin->finished(k_last_answers);
@@ -297,6 +311,8 @@ void Gateway::run(const std::stop_token& stop) {
   asio::co_spawn(parts.io, parts.keeper.run(), asio::detached);
   asio::co_spawn(parts.io, parts.access.run(), asio::detached);
   if (parts.jobs) asio::co_spawn(parts.io, parts.jobs->dispatcher.run(), asio::detached);
+  if (parts.jobs && parts.jobs->webhooks)
+    asio::co_spawn(parts.io, parts.jobs->webhooks->run(), asio::detached);
   const std::stop_callback leave(stop, [&parts] {
     asio::post(parts.io, [&parts] { asio::co_spawn(parts.io, parts.shut_down(), asio::detached); });
   });

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/net/webhook.h"
 #include "scheduler/cost/budget.h"
 #include "scheduler/jobs/shares/tenant_store.h"
 #include "scheduler/pool/identity.h"
@@ -36,6 +37,9 @@ struct JobOptions {
   TenantTermsTable tenants{};             // of the configuration file
   BatchLaneOptions lane{};
   InputRuleOptions input{};
+  Duration keep{};  // jobs that are over; zero: for ever
+  std::optional<WebhookTarget>
+      webhook{};             // without the URL, which is each job's; nullopt: none is told
   Supply* supply = nullptr;  // the allocator's
   DemandTracker* demand_tracker = nullptr;
 };

@@ -1,5 +1,6 @@
 """usage: jobs_test.py NAVTALK   a gateway renders jobs on its worker, beside users, and across kills"""
 
+import hmac
 import http.server
 import json
 import os
@@ -34,6 +35,7 @@ class Endpoint(http.server.ThreadingHTTPServer):
     def __init__(self, speech):
         self.speech = speech
         self.questions = []
+        self.hooks = []
         super().__init__(("127.0.0.1", 0), Answers)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -62,6 +64,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
             self.answer(404, b"none")
 
     def do_POST(self):
+        if self.path == "/hook":
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.server.hooks.append((dict(self.headers), body))
+            return self.answer(500 if len(self.server.hooks) == 1 else 204, b"")
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.questions.append(question)
         if "silence" in question["text"]:
@@ -222,6 +228,27 @@ class Jobs(unittest.TestCase):
         kind = self.over(self.submit({**job, "text": "A rude word."}))
         plain = self.over(self.submit({**job, "text": "A kind word."}))
         self.assertEqual(self.video(kind), self.video(plain))
+
+    def test_the_end_of_a_job_is_posted_until_it_is_taken_also_by_the_next_gateway(self):
+        server = self.endpoint()
+        job = {"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}, "webhook": server.url + "/hook"}
+        self.assertIn("webhook.secret_file", self.refused(job)[1])
+        settings = {"NAVTALK_SIGNING_SECRET": "of this test", "NAVTALK_WEBHOOK_ALLOW_PRIVATE": "true"}
+        self.gateway.end()
+        self.start(**settings)
+        done = self.over(self.submit(job))
+        eventually(lambda: server.hooks, "the first try")
+        self.gateway.end(signal.SIGKILL)
+        self.start(**settings)
+        eventually(lambda: len(server.hooks) > 1, "another try")
+        (first, body), (second, same) = server.hooks[:2]
+        self.assertEqual(body, same)
+        told = json.loads(body)
+        self.assertEqual((told["type"], told["job"]["id"], told["job"]["state"]), ("job.done", done["id"], "done"))
+        self.assertEqual(first["Navtalk-Event-Id"], second["Navtalk-Event-Id"])
+        seconds, signature = (part.split("=", 1)[1] for part in second["Navtalk-Signature"].split(","))
+        signed = f"{seconds}.{told['id']}.".encode() + body
+        self.assertEqual(signature, hmac.new(b"of this test", signed, "sha256").hexdigest())
 
     def test_events_come_as_they_happen_and_end_with_the_job(self):
         job = self.submit({"avatar": "ada", "text": "Hello.", "output": {"width": 64, "fps": 5}})

@@ -212,6 +212,8 @@ void add_job_submit(Commands& commands) {
   command.add_option("--priority", wanted.priority, "Higher is rendered first")
       ->check(CLI::Range(-100, 100))
       ->type_name("N");
+  command.add_option("--webhook", wanted.webhook, "Where the gateway posts the end of each job")
+      ->type_name("URL");
   command.add_flag("--wait", options->wait, "Wait until all videos are rendered");
   command
       .add_option("-o,--output", options->output,

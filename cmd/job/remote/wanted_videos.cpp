@@ -38,6 +38,7 @@ nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
   nlohmann::json job = {
       {"avatar", cells.contains("avatar") ? cell(cells, "avatar") : wanted.avatar}};
   if (wanted.priority != 0) job["priority"] = wanted.priority;
+  if (!wanted.webhook.empty()) job["webhook"] = wanted.webhook;
   nlohmann::json output = {{"format", wanted.format}};
   const auto put = [&](nlohmann::json& into, const char* name, const char* column,
                        const std::string& other) {

@@ -13,7 +13,7 @@
 namespace navtalk::cmd {
 
 struct WantedVideos {
-  std::string avatar, text, voice, size, fps, format = "mp4";
+  std::string avatar, text, voice, size, fps, webhook, format = "mp4";
   std::vector<std::filesystem::path> audio;
   std::filesystem::path csv;
   int priority = 0;

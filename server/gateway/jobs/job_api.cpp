@@ -147,6 +147,10 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
   JobRequest asked = parse_job_request(request);
   asked.job.spec.tenant = std::get<TenantId>(tenant);
+  if (!asked.job.spec.webhook.empty() && !parts_.webhooks) {
+    throw Error(Code::invalid,
+                "this gateway signs no webhooks: its operator sets webhook.secret_file");
+  }
   std::optional<Response> refusal = co_await refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   auto work = [&]() -> std::optional<Submission> {

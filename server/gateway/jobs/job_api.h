@@ -33,6 +33,7 @@ class JobApi {
     BlockingThreads& file_threads;
     BlockingThreads& fetch_threads;  // wait for other servers
     const InputRules& rules;
+    bool webhooks = false;         // jobs may have one
     std::string link_secret{};     // empty: results have no links
     AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request

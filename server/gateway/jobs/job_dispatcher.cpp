@@ -21,6 +21,7 @@ constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
 constexpr auto k_rest = 10s;  // of a worker that did not do a job
 constexpr std::size_t k_most_runs = 64;
+constexpr std::size_t k_forgotten_at_once = 200;
 
 }  // namespace
 
@@ -114,6 +115,9 @@ asio::awaitable<void> JobDispatcher::keep_house() {
     }
     store.requeue_expired({owner_, "its lease has expired"}, store.now());
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
+    if (parts_.keep <= Duration{}) return;
+    for (const JobId& job : store.forget(store.now() - parts_.keep, k_forgotten_at_once))
+      parts_.runs.files.remove(job);
   };
   co_await parts_.runs.store_threads.run(work);
 }

@@ -38,6 +38,7 @@ class JobDispatcher {
     Allocator& allocator;
     LeaseKeeper& keeper;
     BatchLane& lane;
+    Duration keep{};  // jobs that are over; zero: for ever
     ClaimOrder order;
     JobRun::Parts runs;
   };

@@ -164,6 +164,8 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
   if (const auto duration = members.number("duration", 0.04, 86'400))
     video["duration"] = fmt::format("{}", *duration);
   into.audio_url = members.text("audio_url");
+  spec.webhook = members.text("webhook");
+  if (!spec.webhook.empty()) parse_http_url(spec.webhook);
   members.refuse_others();
   check_speech(into, video);
   into.job.work =

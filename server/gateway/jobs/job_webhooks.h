@@ -1,0 +1,66 @@
+// Posts the notices of jobs (scheduler/jobs/notices/job_notices.h) to their webhooks: several at once, one
+// at a time for each host, so that an endpoint that hangs delays nobody else's. Of the I/O thread, with
+// the store's calls and the exchanges on blocking threads.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/log/error_throttle.h"
+#include "core/net/webhook.h"
+#include "scheduler/jobs/notices/job_notices.h"
+#include "server/http/blocking_threads.h"
+#include "server/http/signal.h"
+
+namespace navtalk::server {
+
+class JobWebhooks {
+ public:
+  // `target`: the secret, and what addresses are allowed; its url is each job's own. All outlive it.
+  JobWebhooks(boost::asio::any_io_executor executor, JobNotices& notices, WebhookTarget target,
+              BlockingThreads& store_threads, BlockingThreads& senders)
+      : executor_(executor),
+        notices_(notices),
+        target_(std::move(target)),
+        store_threads_(store_threads),
+        senders_(senders),
+        changed_(executor) {}
+
+  // Until drain().
+  boost::asio::awaitable<void> run();
+  // A job is over.
+  void note_change() { changed_.notify(); }
+  // Returns when nothing is under way. What is due goes out from the next gateway.
+  boost::asio::awaitable<void> drain();
+
+ private:
+  boost::asio::awaitable<void> round();
+  struct Batch {  // for one host
+    std::string host{};
+    std::vector<JobNotice> notices{};
+  };
+  boost::asio::awaitable<void> send(std::shared_ptr<const Batch> batch);
+  // False: it was not delivered.
+  boost::asio::awaitable<bool> deliver(const JobNotice& notice);
+
+  const boost::asio::any_io_executor executor_;
+  JobNotices& notices_;
+  const WebhookTarget target_;
+  BlockingThreads& store_threads_;
+  BlockingThreads& senders_;
+  Signal changed_;
+  ErrorThrottleLog errors_{"the webhooks of jobs"};
+  std::stop_source stop_{};
+  std::set<std::string> hosts_{};  // that something is sent to
+  bool draining_ = false, stopped_ = false;
+};
+
+// The type, "job.done" or "job.promise", and the JSON of a notice.
+WebhookMessage message_of(const JobNotice& notice);
+
+}  // namespace navtalk::server
