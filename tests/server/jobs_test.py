@@ -7,9 +7,11 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 import urllib.request
 import wave
@@ -309,6 +311,18 @@ class Jobs(unittest.TestCase):
         self.assertEqual(done["result"]["frames"], SPEECH_S)
         reference = self.over(self.submit_again(job))
         self.assertEqual(self.video(done), self.video(reference))
+
+    def test_a_job_goes_on_while_the_store_is_away(self):
+        job = self.long_job()
+        eventually(lambda: self.segments(job), "a segment came back")
+        store = sqlite3.connect(self.folder / "pool.db", timeout=PATIENCE_S, isolation_level=None)
+        store.execute("BEGIN IMMEDIATE")  # nobody else writes
+        time.sleep(12)
+        store.rollback()
+        self.over(job)
+        claims = store.execute("SELECT COUNT(*) FROM job_events WHERE event = 2").fetchone()
+        self.assertEqual(claims, (1,))
+        store.close()
 
     def submit_again(self, job):
         """The same work without interruptions."""

@@ -21,18 +21,4 @@ int gpus_to_start(const BatchFleet& fleet) {
   return static_cast<int>(std::clamp(needed - fleet.gpus, 1.0, static_cast<double>(room)));
 }
 
-int gpus_for(double arriving, double rate, double utilisation, bool any_work) {
-  const int least = any_work ? 1 : 0;
-  if (rate <= 0 || utilisation <= 0) return least;
-  return std::max(least, static_cast<int>(std::ceil(arriving / (rate * utilisation))));
-}
-
-int change_of_loan(const LentReserve& reserve) {
-  // While a user waits, everything that was lent is wanted back.
-  if (reserve.live_waiting > 0) return -std::min(reserve.lent, reserve.live_waiting);
-  // Free GPUs beyond none: the reserve may be lent whole, since it is back within ten seconds.
-  const int may_lend = std::min(reserve.reserve, reserve.live_free + reserve.lent);
-  return may_lend - reserve.lent;
-}
-
 }  // namespace navtalk

@@ -22,23 +22,4 @@ struct BatchFleet {
 //   k = ceil((V - N r L) / (r (goal - L))) - N,  at least 1, goal at least X L and above L.
 int gpus_to_start(const BatchFleet& fleet);
 
-// GPUs of the lane's own that keep it below `utilisation` at this rate of arriving work (video-minutes
-// a minute), at least one while there is work.
-int gpus_for(double arriving, double rate, double utilisation, bool any_work);
-
-// The state of the live lane, whose reserve batch may use.
-struct LentReserve {
-  int reserve = 0;       // GPUs that the live lane keeps free
-  int live_waiting = 0;  // users without a slot
-  int live_free = 0;     // live GPUs without session or job
-  int lent = 0;          // GPUs of the live lane that render jobs
-};
-
-// A job that yields gives its GPU back at the end of its segment, at the latest after this time.
-inline constexpr Duration k_reclaim_within = std::chrono::seconds(10);
-
-// Above 0: how many more GPUs batch may take; below 0: how many jobs must yield now. Waiting users come
-// first; no session is ever interrupted.
-int change_of_loan(const LentReserve& reserve);
-
 }  // namespace navtalk

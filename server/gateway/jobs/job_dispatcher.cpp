@@ -19,7 +19,8 @@ constexpr auto k_least_pause = 50ms;
 constexpr auto k_house_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
-constexpr auto k_rest = 10s;  // of a worker that did not do a job
+constexpr auto k_renewal_grace = 15s;  // half a lease
+constexpr auto k_rest = 10s;           // of a worker that did not do a job
 constexpr std::size_t k_most_runs = 64;
 constexpr std::size_t k_forgotten_at_once = 200;
 
@@ -77,6 +78,7 @@ asio::awaitable<void> JobDispatcher::run() {
       co_await round();
       errors_.well("jobs");
     } catch (const std::exception& error) {
+      reached_ = Clock::now();
       errors_.failed("jobs", error.what());
     }
     if (draining_) break;
@@ -107,13 +109,15 @@ asio::awaitable<void> JobDispatcher::keep_house() {
   const bool sweep = Clock::now() - swept_ >= k_sweep_every;
   if (sweep) swept_ = Clock::now();
   JobStore& store = parts_.runs.store;
+  // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
+  const bool all_could_renew = Clock::now() - reached_ >= k_renewal_grace;
   auto work = [&] {
     for (const std::string& worker : store.workers()) {
       if (worker != owner_ && is_dead(worker))
         store.requeue_of(worker, {owner_, "the gateway that had it rendered has ended"},
                          store.now());
     }
-    store.requeue_expired({owner_, "its lease has expired"}, store.now());
+    if (all_could_renew) store.requeue_expired({owner_, "its lease has expired"}, store.now());
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
     if (parts_.keep <= Duration{}) return;
     for (const JobId& job : store.forget(store.now() - parts_.keep, k_forgotten_at_once))

@@ -85,6 +85,8 @@ class JobDispatcher {
   std::list<std::shared_ptr<Running>> runs_{};    // the newest last
   std::map<GpuId, Clock::time_point> resting_{};  // workers that did not do a job: until then
   JobCounters counters_{};
+  // Since when every call of the store has succeeded.
+  Clock::time_point reached_ = Clock::now();
   Clock::time_point kept_house_{}, swept_{}, turned_{};
   bool draining_ = false, stopped_ = false;
 };

@@ -22,6 +22,8 @@ using Clock = Signal::Clock;
 namespace {
 
 constexpr auto k_renew_every = 5s;
+// A store that is away is asked again for so long, which is less than a lease.
+constexpr auto k_store_patience = 25s, k_store_pause = 1s;
 // A worker that renders says so every second. Loading its models may take longer.
 constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
@@ -43,6 +45,23 @@ std::string words_of(const nlohmann::json& frame, const char* member) {
   return found != frame.end() && found->is_string()
              ? printable_start(found->get<std::string>(), k_logged_bytes)
              : "";
+}
+
+// What is recorded twice counts once, so nothing is lost by asking again.
+template <class Work>
+auto recorded(BlockingThreads& threads, const Work& work) -> asio::awaitable<decltype(work())> {
+  const auto until = Clock::now() + k_store_patience;
+  asio::steady_timer pause(co_await asio::this_coro::executor);
+  for (;;) {
+    try {
+      co_return co_await threads.run(work);
+    } catch (const Error& error) {
+      if (Clock::now() >= until) throw;
+      log::warn("a job's state cannot be recorded now", {{"error", error.message()}});
+    }
+    pause.expires_after(k_store_pause);
+    co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
 }
 
 }  // namespace
@@ -177,7 +196,16 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
 asio::awaitable<bool> JobRun::renew_if_due() {
   if (Clock::now() - renewed_ < k_renew_every) co_return true;
   renewed_ = Clock::now();
-  auto renew = [this] { return parts_.store.renew(lease_, parts_.store.now()); };
+  // Without the store nobody else can claim the job, and the worker goes on.
+  auto renew = [this] {
+    try {
+      return parts_.store.renew(lease_, parts_.store.now());
+    } catch (const Error& error) {
+      log::warn("a job's lease cannot be renewed now",
+                {{"job", job_.id.text}, {"error", error.message()}});
+      return true;
+    }
+  };
   co_return co_await parts_.store_threads.run(renew);
 }
 
@@ -249,8 +277,8 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
   const bool whole = co_await receive_file(worker, bytes, file, nothing);
   if (!whole) co_return co_await give_back("the connection to the worker ended");
   auto record = [&] { return parts_.store.finish_segment(lease_, segment, parts_.store.now()); };
-  const Recorded recorded = co_await parts_.store_threads.run(record);
-  if (recorded == Recorded::refused) co_return End::lost;
+  const Recorded done = co_await recorded(parts_.store_threads, record);
+  if (done == Recorded::refused) co_return End::lost;
   renewed_ = Clock::now();
   rendering_ = segment_made_ = true;
   if (yields()) co_return co_await yield("users want the GPU");
@@ -279,12 +307,12 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
   }
   if (lost) co_return End::lost;
   auto finish = [&] {
-    const Recorded recorded = parts_.store.finish(lease_, result, parts_.store.now());
-    if (recorded != Recorded::refused) parts_.files.remove_segments(job_.id);
-    return recorded;
+    const Recorded known = parts_.store.finish(lease_, result, parts_.store.now());
+    if (known != Recorded::refused) parts_.files.remove_segments(job_.id);
+    return known;
   };
-  const Recorded recorded = co_await parts_.store_threads.run(finish);
-  co_return recorded == Recorded::refused ? End::lost : End::over;
+  const Recorded done = co_await recorded(parts_.store_threads, finish);
+  co_return done == Recorded::refused ? End::lost : End::over;
 }
 
 asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
@@ -293,8 +321,8 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
     return is_of_input(code) ? parts_.store.refuse(lease_, message, parts_.store.now())
                              : parts_.store.fail(lease_, message, parts_.store.now());
   };
-  const Recorded recorded = co_await parts_.store_threads.run(record);
-  co_return recorded == Recorded::refused ? End::lost : End::over;
+  const Recorded done = co_await recorded(parts_.store_threads, record);
+  co_return done == Recorded::refused ? End::lost : End::over;
 }
 
 asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
@@ -315,14 +343,14 @@ asio::awaitable<JobRun::End> JobRun::record_failed_try() {
     return segment_made_ ? parts_.store.yield(lease_, why_, parts_.store.now())
                          : parts_.store.fail(lease_, why_, parts_.store.now());
   };
-  const Recorded recorded = co_await parts_.store_threads.run(record);
-  co_return recorded == Recorded::refused ? End::lost : End::worker;
+  const Recorded done = co_await recorded(parts_.store_threads, record);
+  co_return done == Recorded::refused ? End::lost : End::worker;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_yield() {
   auto record = [&] { return parts_.store.yield(lease_, why_, parts_.store.now()); };
-  const Recorded recorded = co_await parts_.store_threads.run(record);
-  co_return recorded == Recorded::refused ? End::lost : End::yielded;
+  const Recorded done = co_await recorded(parts_.store_threads, record);
+  co_return done == Recorded::refused ? End::lost : End::yielded;
 }
 
 }  // namespace navtalk::server

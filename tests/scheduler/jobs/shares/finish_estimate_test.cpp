@@ -110,19 +110,3 @@ TEST_CASE("from no GPU the first job starts one, and nothing is known of the rat
   CHECK(gpus_to_start({.queued = VideoMinutes(10h), .gpus = 1, .most_gpus = 4}) == 0);
   CHECK(gpus_to_start({.queued = VideoMinutes(1s)}) == 0);
 }
-
-TEST_CASE("the lane is as large as keeps it below its utilisation") {
-  CHECK(gpus_for(8, 1, 0.8, true) == 10);
-  CHECK(gpus_for(0, 1, 0.8, true) == 1);
-  CHECK(gpus_for(0, 1, 0.8, false) == 0);
-  CHECK(gpus_for(8, 0, 0.8, true) == 1);
-}
-
-TEST_CASE("the reserve is lent while it is free, and wanted back as users wait") {
-  CHECK(change_of_loan({.reserve = 2, .live_free = 3}) == 2);
-  CHECK(change_of_loan({.reserve = 2, .live_free = 1}) == 1);
-  CHECK(change_of_loan({.reserve = 2, .live_free = 1, .lent = 2}) == 0);
-  CHECK(change_of_loan({.reserve = 2, .live_waiting = 1, .lent = 2}) == -1);
-  CHECK(change_of_loan({.reserve = 2, .live_waiting = 5, .lent = 2}) == -2);
-  CHECK(change_of_loan({.reserve = 1, .live_free = 4, .lent = 2}) == -1);
-}
