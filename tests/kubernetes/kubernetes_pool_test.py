@@ -18,6 +18,7 @@ NAVTALK, FAKE_WORKER = sys.argv.pop(1), sys.argv.pop(1)
 PATIENCE_S = 60
 ROW = "navtalk/row"
 POOL = "navtalk/pool-id"
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
 class Pool:
@@ -86,6 +87,20 @@ settle_s = 2
         finally:
             process.kill()
             process.wait()
+
+    def write(self, *statements):
+        with contextlib.closing(sqlite3.connect(self.folder / "pool.db", timeout=20)) as database, database:
+            for statement, *values in statements:
+                database.execute(statement, values)
+
+    def begin_session(self, name):
+        """As a gateway records one that does not end."""
+        session = "INSERT INTO sessions (lease, claimant, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, lane)"
+        values = " SELECT 'lease', 'claimant', id, 0, 1, '', 'test', url, created_at, created_at, created_at + 3600000000, 0 FROM gpus WHERE name = ?"
+        self.write((session + values, name), ("UPDATE gpus SET sessions = 1, state = 1, version = version + 1 WHERE name = ?", name))
+
+    def end_session(self, name):
+        self.write(("DELETE FROM sessions",), ("UPDATE gpus SET sessions = 0, state = 0, version = version + 1 WHERE name = ?", name))
 
     def spans(self):
         with contextlib.closing(sqlite3.connect(self.folder / "pool.db")) as database:
@@ -230,6 +245,20 @@ class Kubernetes(unittest.TestCase):
         self.cluster.change(first, phase="Failed", reason="Evicted")
         with self.pool.scaling():
             self.wait("another pod", lambda: self.settled() and self.cluster.living()[0]["metadata"]["name"] != first)
+
+    def test_only_a_pod_with_a_session_is_kept_from_the_autoscaler(self):
+        self.pool.configure(pods=2)
+        self.settle(2)
+        marks = lambda: {pod["metadata"]["annotations"][ROW]: pod["metadata"]["annotations"][SAFE] for pod in self.cluster.living()}
+        self.assertEqual(set(marks().values()), {"true"})
+        busy, idle = sorted(marks())
+        self.cluster.fault("patch", status=429, retry_after=1)
+        with self.pool.scaling():
+            self.pool.begin_session(busy)
+            self.wait("the mark", lambda: (marks()[busy], marks()[idle]) == ("false", "true"))
+            self.assertEqual({call["body"]["metadata"]["uid"] for call in self.cluster.calls("patch")}, {self.cluster.uid(busy)})
+            self.pool.end_session(busy)
+            self.wait("its end", lambda: set(marks().values()) == {"true"})
 
     def test_a_pod_of_another_pool_is_left_alone(self):
         self.cluster.create(

@@ -13,6 +13,7 @@ import datetime
 import http.server
 import json
 import os
+import pathlib
 import re
 import subprocess
 import threading
@@ -20,6 +21,9 @@ import urllib.parse
 import uuid
 
 TOKEN = "a-token-of-the-cluster"
+# What the role of the shipped manifests lets its account do with pods; nothing else is allowed here.
+ROLE = (pathlib.Path(__file__).parents[3] / "packaging/kubernetes/base/account.yaml").read_text()
+RIGHTS = re.search(r"resources: \[pods\]\n *verbs: \[(.*)\]", ROLE).group(1).split(", ")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 REASONS = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired", 422: "Invalid", 429: "TooManyRequests"}
 SPEC = {
@@ -122,6 +126,9 @@ class FakeCluster:
         with self.lock:
             return [json.loads(json.dumps(pod)) for pod in self.pods.values()]
 
+    def uid(self, row):
+        return next(pod["metadata"]["uid"] for pod in self.living() if pod["metadata"]["annotations"]["navtalk/row"] == row)
+
     def change(self, name, **status):
         """What the kubelet or the scheduler would do to a pod."""
         with self.lock:
@@ -146,7 +153,7 @@ class FakeCluster:
         query = dict(urllib.parse.parse_qsl(parts.query))
         base = f"/api/v1/namespaces/{self.namespace}/pods"
         name = parts.path[len(base) + 1 :] if parts.path.startswith(base + "/") else ""
-        verb = {"POST": "create", "DELETE": "delete", "GET": "get" if name else "list"}.get(request.command, "other")
+        verb = {"POST": "create", "DELETE": "delete", "PATCH": "patch", "GET": "get" if name else "list"}.get(request.command, "other")
         with self.lock:
             self.requests.append({"verb": verb, "name": name, "query": query, "body": body})
             fault = next((fault for fault in self.faults if fault["verb"] == verb), None)
@@ -157,9 +164,13 @@ class FakeCluster:
             try:
                 if request.headers.get("Authorization") != f"Bearer {TOKEN}":
                     raise Refusal(401, "Unauthorized")
+                if verb not in RIGHTS:
+                    raise Refusal(403, f'pods is forbidden: User "navtalk" cannot {verb} resource "pods"')
                 if not parts.path.startswith(base):
                     raise Refusal(404, f'namespaces "{parts.path}" not found')
                 status, value = 500, None
+                if verb == "patch" and request.headers.get("Content-Type") != "application/merge-patch+json":
+                    raise Refusal(415, "the body of the request was in an unknown format")
                 if not fault or fault.get("acts"):
                     status, value = self.act(verb, name, query, body)
                 if fault and not fault.get("hang"):
@@ -195,6 +206,8 @@ class FakeCluster:
             raise Refusal(404, f'pods "{name}" not found')
         if verb == "get":
             return 200, self.pods[name]
+        if verb == "patch":
+            return 200, self.patch(name, body or {})
         if verb == "delete":
             return 200, self.delete(name, body or {})
         raise Refusal(405, "the server does not allow this method")
@@ -223,6 +236,23 @@ class FakeCluster:
             metadata["continue"] = str(end)
         items = [{key: part for key, part in pod.items() if key not in ("kind", "apiVersion")} for pod in found[start:end]]
         return {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": items}
+
+    def patch(self, name, change):
+        """A merge patch; only metadata can be changed, as of a Pod almost nothing else can."""
+        pod = self.pods[name]
+        unknown_fields(change, {"metadata": dict}, "")
+        metadata = change.get("metadata", {})
+        unknown_fields(metadata, {"uid": str, "resourceVersion": str, "annotations": dict, "labels": dict}, "metadata")
+        for key in ("uid", "resourceVersion"):
+            if metadata.get(key, pod["metadata"][key]) != pod["metadata"][key]:
+                raise Refusal(409, f"Precondition failed: {key} in precondition: {metadata[key]}, in object meta: {pod['metadata'][key]}")
+        for part in ("annotations", "labels"):
+            for key, value in metadata.get(part, {}).items():
+                pod["metadata"].setdefault(part, {}).pop(key, None)
+                if value is not None:
+                    pod["metadata"][part][key] = value
+        self.touch(pod)
+        return pod
 
     def delete(self, name, options):
         pod = self.pods[name]
