@@ -116,6 +116,7 @@ Outcome KubernetesProvider::adopt_existing(const Gpu& gpu, const ApiFault& why,
 
 // Where the wait is cut short the pod is there all the same: the row has its id, and a deadline.
 Outcome KubernetesProvider::await_node(Pod pod, const std::stop_token& stop) {
+  marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
   const Clock::time_point until = Clock::now() + options_.schedule;
   while (pod.node.empty() && !pod.ended() && !pod.terminating) {
     if (Clock::now() >= until) return pod.unschedulable ? give_up(pod, stop) : Done{instance(pod)};

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -283,6 +284,34 @@ class Kubernetes(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("pods of a Kubernetes cluster", done.stderr)
         self.assertEqual(len(self.cluster.living()), 1)
+
+    def kubectl(self, *arguments, text=None):
+        """Debian's kubernetes-client, or another one: a client that knows nothing of this fake."""
+        where = ["--server", self.cluster.url, "--namespace", "gpus", "--cache-dir", str(self.pool.folder / "kubectl")]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.pool.folder), "KUBECONFIG": os.devnull}
+        ran = subprocess.run(["kubectl", *where, *arguments], input=text, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout
+
+    @unittest.skipIf(shutil.which("kubectl") is None, "there is no kubectl")
+    def test_kubectl_sees_and_changes_the_same_pods(self):
+        self.pool.configure(pods=3)
+        rows = self.settle(3)  # kubectl reads two pages
+        seen = json.loads(self.kubectl("get", "pods", "--chunk-size", "2", "-l", "app.kubernetes.io/managed-by=navtalk", "-o", "json"))["items"]
+        self.assertEqual({pod["metadata"]["annotations"][ROW] for pod in seen}, {row["name"] for row in rows})
+        # What navtalk sent is what kubectl creates: the same manifest under another name is taken too.
+        other = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "another"}, "spec": seen[0]["spec"]}
+        del other["spec"]["nodeName"]
+        other["metadata"]["labels"] = {POOL: "00000000"}
+        self.kubectl("create", "--validate=false", "-f", "-", text=json.dumps(other))
+        self.kubectl("annotate", "pod", "another", f"{SAFE}=false")
+        self.assertEqual(json.loads(self.kubectl("get", "pod", "another", "-o", "json"))["metadata"]["annotations"], {SAFE: "false"})
+        self.kubectl("delete", "pod", "another", "--wait=false")
+        name = seen[0]["metadata"]["name"]
+        self.kubectl("delete", "pod", name, "--wait=false")
+        self.assertEqual({pod["metadata"]["name"] for pod in self.cluster.living()}, {pod["metadata"]["name"] for pod in seen[1:]})
+        with self.pool.scaling():
+            self.wait("another pod in its place", lambda: self.settled(3))
 
     def test_a_wrong_token_is_told(self):
         (self.pool.folder / "token").write_text("another\n")

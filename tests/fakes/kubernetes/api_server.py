@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import threading
 import urllib.parse
 import uuid
@@ -42,6 +43,25 @@ SPEC = {
 CONTAINER = {"name": str, "image": str, "args": list, "env": list, "ports": list, "resources": dict, "securityContext": dict}
 
 
+# The schemas of the API, where scripts/kubernetes-tools has fetched them.
+TOOLS = pathlib.Path(os.environ.get("NAVTALK_CACHE") or pathlib.Path.home() / ".cache/navtalk") / "kubernetes-tools"
+if TOOLS.exists():
+    sys.path.append(str(TOOLS))
+try:
+    import kubernetes_validate
+except ImportError:
+    kubernetes_validate = None
+
+# What a foreign client asks first.
+PODS = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": RIGHTS, "shortNames": ["po"]}
+DISCOVERY = {
+    "/version": {"major": "1", "minor": "28", "gitVersion": "v1.28.0"},
+    "/api": {"kind": "APIVersions", "versions": ["v1"]},
+    "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
+    "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [PODS]},
+}
+
+
 class Refusal(Exception):
     def __init__(self, status, message, headers=()):
         super().__init__(message)
@@ -59,6 +79,11 @@ def unknown_fields(value, known, where):
 def check_manifest(pod):
     if pod.get("apiVersion") != "v1" or pod.get("kind") != "Pod":
         raise Refusal(422, "this is not a Pod of v1")
+    if kubernetes_validate:
+        try:
+            kubernetes_validate.validate(pod, "1.28", strict=True)
+        except kubernetes_validate.ValidationError as error:
+            raise Refusal(422, f"not a Pod by its schema: {error.message}") from error
     name = pod["metadata"].get("name", "")
     if not NAME.fullmatch(name):
         raise Refusal(422, f"metadata.name: {name!r} is not a name in lower case")
@@ -153,6 +178,8 @@ class FakeCluster:
         query = dict(urllib.parse.parse_qsl(parts.query))
         base = f"/api/v1/namespaces/{self.namespace}/pods"
         name = parts.path[len(base) + 1 :] if parts.path.startswith(base + "/") else ""
+        if request.command == "GET" and parts.path in DISCOVERY:
+            return self.send(request, 200, DISCOVERY[parts.path], {})
         verb = {"POST": "create", "DELETE": "delete", "PATCH": "patch", "GET": "get" if name else "list"}.get(request.command, "other")
         with self.lock:
             self.requests.append({"verb": verb, "name": name, "query": query, "body": body})
@@ -162,7 +189,9 @@ class FakeCluster:
                 if fault["times"] == 0:
                     self.faults.remove(fault)
             try:
-                if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+                # kubectl sends no token in clear text.
+                trusted = request.headers.get("User-Agent", "").startswith("kubectl/")
+                if not trusted and request.headers.get("Authorization") != f"Bearer {TOKEN}":
                     raise Refusal(401, "Unauthorized")
                 if verb not in RIGHTS:
                     raise Refusal(403, f'pods is forbidden: User "navtalk" cannot {verb} resource "pods"')
@@ -187,6 +216,10 @@ class FakeCluster:
             self.stopping.wait(60)
             request.close_connection = True
             return
+        self.send(request, status, value, headers)
+
+    @staticmethod
+    def send(request, status, value, headers):
         text = (value if isinstance(value, str) else json.dumps(value)).encode()
         try:
             request.send_response(status)
