@@ -14,7 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = ApiFault::Kind;
 
-constexpr milliseconds k_again{5'000};  // after "no capacity", at the earliest
+constexpr milliseconds k_again{5'000};         // after "no capacity", at the earliest
+constexpr milliseconds k_marks_pause{10'000};  // after a mark that the server refused
 
 std::string with(std::string text, std::string_view mark, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
@@ -115,6 +116,7 @@ Outcome KubernetesProvider::adopt_existing(const Gpu& gpu, const ApiFault& why,
 
 // Where the wait is cut short the pod is there all the same: the row has its id, and a deadline.
 Outcome KubernetesProvider::await_node(Pod pod, const std::stop_token& stop) {
+  marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
   const Clock::time_point until = Clock::now() + options_.schedule;
   while (pod.node.empty() && !pod.ended() && !pod.terminating) {
     if (Clock::now() >= until) return pod.unschedulable ? give_up(pod, stop) : Done{instance(pod)};
@@ -187,7 +189,10 @@ Listing KubernetesProvider::list(const std::stop_token& stop) {
   const PodList all = api_.list(options_.pool_id, stop);
   Listing listing{.complete = !all.fault};
   if (all.fault) listing.message = all.fault->message;
-  for (const Pod& pod : all.pods) listing.instances.push_back(instance(pod));
+  for (const Pod& pod : all.pods) {
+    marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
+    listing.instances.push_back(instance(pod));
+  }
   return listing;
 }
 
@@ -203,6 +208,36 @@ Lookup KubernetesProvider::find(const Gpu& gpu, const std::stop_token& stop) {
   const auto& pod = std::get<Pod>(result);
   if (pod.uid != id->uid || pod.terminating) return NotFound{};
   return instance(pod);
+}
+
+// False: further marks would fail as well.
+bool KubernetesProvider::mark(const PodId& id, bool evictable, const std::stop_token& stop) {
+  const ApiResult<Pod> patched = api_.patch(id.name, evictable_patch(id.uid, evictable), stop);
+  const auto* fault = std::get_if<ApiFault>(&patched);
+  // A pod that is gone needs no mark; the reconciler tells its row.
+  const bool gone =
+      fault != nullptr && (fault->kind == Kind::not_found || fault->kind == Kind::conflict);
+  if (fault == nullptr || gone) {
+    marks_.with([&](EvictionMarks& marks) { marks.marked(id.uid, evictable); });
+    return true;
+  }
+  if (fault->kind != Kind::stopped) {
+    log::error(
+        "a pod's mark for the autoscaler could not be changed; it may be evicted with sessions, "
+        "or keep its node without",
+        {{"pod", id.name}, {"error", fault->message}});
+    mark_again_.with([](Clock::time_point& at) { at = Clock::now() + k_marks_pause; });
+  }
+  return false;
+}
+
+void KubernetesProvider::attend(const std::vector<Gpu>& gpus, const std::stop_token& stop) {
+  if (mark_again_.with([](Clock::time_point at) { return Clock::now() < at; })) return;
+  const auto due =
+      marks_.with([&](EvictionMarks& marks) { return marks.due(gpus, api_.name_space()); });
+  for (const DueMark& one : due) {
+    if (stop.stop_requested() || !mark(one.pod, one.evictable, stop)) return;
+  }
 }
 
 int KubernetesProvider::creatable(const std::vector<Gpu>& existing) const {

@@ -11,6 +11,8 @@
 #include "core/base/guarded.h"
 #include "kubernetes/api/api.h"
 #include "kubernetes/api/manifest.h"
+#include "kubernetes/eviction_marks.h"
+#include "kubernetes/pod_id.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/provision/provider.h"
 
@@ -51,6 +53,8 @@ class KubernetesProvider : public Provider {
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
   Listing list(const std::stop_token& stop) override;
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
+  // Pods with sessions are marked as not to be evicted, all others as free for the autoscaler.
+  void attend(const std::vector<Gpu>& gpus, const std::stop_token& stop) override;
   int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return options_.usd_per_hour; }
 
@@ -63,11 +67,14 @@ class KubernetesProvider : public Provider {
   Outcome adopt_existing(const Gpu& gpu, const ApiFault& why, const std::stop_token& stop);
   Outcome await_node(Pod pod, const std::stop_token& stop);
   Outcome give_up(const Pod& pod, const std::stop_token& stop);
+  bool mark(const PodId& id, bool evictable, const std::stop_token& stop);
   Outcome outcome_of(const ApiFault& fault, const std::string& what);
 
   const ProviderOptions options_;
   Api api_;
   Guarded<Clock::time_point> account_pause_until_{};
+  Guarded<EvictionMarks> marks_{};
+  Guarded<Clock::time_point> mark_again_{};
 };
 
 }  // namespace navtalk::kubernetes

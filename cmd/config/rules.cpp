@@ -36,10 +36,11 @@ std::string where(const ConfigReading& reading, const std::string& key) {
 void look_at_kubernetes(const ConfigReading& reading, std::vector<std::string>& found) {
   const Config& config = reading.config;
   const auto& pods = config.kubernetes;
-  if (!config.runpod.image.empty()) {
-    found.push_back(fmt::format("{} and {} name two clouds, and a pool has one: remove one of them",
-                                where(reading, "kubernetes.image"),
-                                where(reading, "runpod.image")));
+  if (uses_runpod(config) && config.runpod.max_paused > 0) {
+    found.push_back(
+        fmt::format("{} = {} has no effect beside {}: pods of a cluster cannot be paused",
+                    where(reading, "runpod.max_paused"), config.runpod.max_paused,
+                    where(reading, "kubernetes.image")));
   }
   if (pods.certificate_file.empty() != pods.key_file.empty()) {
     found.push_back(fmt::format("{} and {} go together: set both or none",
@@ -185,11 +186,10 @@ void look_at_models(const ConfigReading& reading, std::vector<std::string>& foun
 
 std::vector<std::string> contradictions(const ConfigReading& reading) {
   std::vector<std::string> found;
-  if (uses_kubernetes(reading.config)) {
-    look_at_kubernetes(reading, found);
-  } else {
-    look_at_cloud(reading, found);
-  }
+  const bool cluster = uses_kubernetes(reading.config);
+  if (cluster) look_at_kubernetes(reading, found);
+  // Half a configuration of Runpod is a mistake, beside a cluster too.
+  if (!cluster || !reading.config.runpod.image.empty()) look_at_cloud(reading, found);
   look_at_numbers(reading, found);
   look_at_schedules(reading, found);
   look_at_webhook(reading, found);

@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "kubernetes/kubernetes_provider.h"
-#include "kubernetes/pod_id.h"
 #include "runpod/runpod_provider.h"
+#include "scheduler/provision/clouds/several_clouds.h"
 #include "scheduler/provision/external_provider.h"
 #include "scheduler/provision/spending.h"
 #include "scheduler/service/pool_config.h"
@@ -49,7 +49,7 @@ runpod::ProviderOptions cloud_options(const Config& config, const PoolIdentity& 
   if (!cloud.volume.empty()) options.volume_path = cloud.volume_path;
   options.image = cloud.image;
   options.env = pod_variables(config);
-  options.creates = has_cloud(config);
+  options.creates = config.pool.cloud != "off" && uses_runpod(config);
   options.allow_unknown_price = cloud.allow_unknown_price;
   options.disk_gb = cloud.disk_gb;
   if (config.pool.max_gpus > 0) options.max_pods = config.pool.max_gpus;
@@ -86,7 +86,7 @@ kubernetes::ProviderOptions cluster_options(const Config& config, const PoolIden
                                       .name_space = pods.name_space}),
       .worker_url = pods.worker_url,
       .pool_id = identity.id,
-      .creates = has_cloud(config),
+      .creates = config.pool.cloud != "off" && uses_kubernetes(config),
       .worker_tokens = worker_tokens,
       .schedule = std::chrono::seconds(pods.schedule_s),
       .usd_per_hour = pods.usd_per_hour};
@@ -120,33 +120,51 @@ std::unique_ptr<Provider> cluster_provider(const Config& config, const PoolIdent
   return std::make_unique<kubernetes::KubernetesProvider>(std::move(options));
 }
 
-// The pods of one cloud would be taken for gone by the other, and go on costing money.
-void check_same_cloud(const Config& config, PoolStore& store) {
-  const bool cluster = uses_kubernetes(config);
+std::ptrdiff_t rows_at(PoolStore& store, const std::string& cloud) {
   const std::vector<Gpu> gpus = store.view().gpus;
-  const auto others = std::count_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) {
-    return gpu.source == Source::cloud && !gpu.provider_id.empty() &&
-           kubernetes::parse_pod_id(gpu.provider_id).has_value() != cluster;
-  });
-  if (others == 0) return;
-  throw Error(Code::invalid, std::to_string(others) + " GPUs of the pool are pods " +
-                                 (cluster ? "of Runpod" : "of a Kubernetes cluster") +
-                                 ", and kubernetes.image is " + (cluster ? "set" : "not set") +
-                                 ": change it back, and remove them before the cloud is changed");
+  return std::count_if(gpus.begin(), gpus.end(),
+                       [&](const Gpu& gpu) { return cloud_name(gpu) == cloud; });
+}
+
+// Without their cloud they would be taken for gone, and go on costing money.
+void check_pods_of_cluster(const Config& config, PoolStore& store) {
+  const auto pods = uses_kubernetes(config) ? 0 : rows_at(store, "kubernetes");
+  if (pods == 0) return;
+  throw Error(Code::invalid,
+              std::to_string(pods) +
+                  " GPUs of the pool are pods of a Kubernetes cluster, and kubernetes.image is not "
+                  "set: set it again, and remove them before the cluster is left");
 }
 
 // What is paid for is looked after whether the cloud is switched on or not: the switch is for
 // creation alone. Without a key nobody can, and what needs no cloud goes on.
-bool cloud_is_reached(const Config& config, PoolStore& store) {
-  if (has_cloud(config) || runpod::has_api_key(config.runpod.api_key_file)) return true;
-  const std::vector<Gpu> gpus = store.view().gpus;
-  const auto pods = std::count_if(gpus.begin(), gpus.end(),
-                                  [](const Gpu& gpu) { return gpu.source == Source::cloud; });
+bool runpod_is_reached(const Config& config, PoolStore& store) {
+  if (config.pool.cloud != "off" && uses_runpod(config)) return true;
+  const auto pods = rows_at(store, "runpod");
+  const bool key = runpod::has_api_key(config.runpod.api_key_file);
+  if (key) return pods > 0 || !uses_kubernetes(config);
   if (pods > 0) {
     log::error("pods at Runpod may go on costing money, and without an API key nobody can end them",
                {{"gpus", std::to_string(pods)}});
   }
   return false;
+}
+
+std::unique_ptr<Provider> reached_runpod(const Config& config, const PoolIdentity& identity,
+                                         const WorkerTokens& worker_tokens, PoolStore& store,
+                                         const std::stop_token& stop, CloudPatience patience) {
+  if (!runpod_is_reached(config, store)) return nullptr;
+  const bool creates = config.pool.cloud != "off" && uses_runpod(config);
+  try {
+    auto cloud = cloud_provider(config, identity, worker_tokens, store, patience);
+    // The cap counts what the next one will cost.
+    if (creates) cloud->learn_prices(stop);
+    return cloud;
+  } catch (const Error& error) {
+    if (creates) throw;
+    log::error("pods that the cloud has left cannot be looked after", {{"error", error.what()}});
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -155,21 +173,18 @@ PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
                              const WorkerTokens& worker_tokens, PoolStore& store,
                              const std::stop_token& stop, CloudPatience patience)
     : external_(std::make_unique<ExternalProvider>(worker_tokens)) {
-  check_same_cloud(config, store);
+  check_pods_of_cluster(config, store);
+  std::vector<OneCloud> clouds;
   if (uses_kubernetes(config)) {
-    cloud_ = cluster_provider(config, identity, worker_tokens, store, patience);
-    return;
+    clouds.push_back(
+        {"kubernetes", cluster_provider(config, identity, worker_tokens, store, patience)});
   }
-  if (!cloud_is_reached(config, store)) return;
-  try {
-    auto cloud = cloud_provider(config, identity, worker_tokens, store, patience);
-    // The cap counts what the next one will cost.
-    if (has_cloud(config)) cloud->learn_prices(stop);
-    cloud_ = std::move(cloud);
-  } catch (const Error& error) {
-    if (has_cloud(config)) throw;
-    log::error("pods that the cloud has left cannot be looked after", {{"error", error.what()}});
-  }
+  if (auto cloud = reached_runpod(config, identity, worker_tokens, store, stop, patience))
+    clouds.push_back({"runpod", std::move(cloud)});
+  if (clouds.empty()) return;
+  if (config.pool.cloud_first == "runpod") std::reverse(clouds.begin(), clouds.end());
+  cloud_ =
+      std::make_unique<SeveralClouds>(std::move(clouds), config.pool.cloud_first == "cheapest");
 }
 
 std::vector<Provider*> PoolProviders::all() const {

@@ -12,6 +12,7 @@
 #include "core/base/sleep.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "scheduler/provision/clouds/several_clouds.h"
 #include "scheduler/service/pool_report.h"
 
 namespace navtalk::cmd {
@@ -41,7 +42,7 @@ std::string state_text(const PoolReport& report, const Gpu& gpu) {
 std::vector<std::string> row(const PoolReport& report, const Gpu& gpu) {
   return {gpu.id.text,
           state_text(report, gpu),
-          std::string(name(gpu.source)),
+          provider_name(gpu),
           printable(gpu.device),
           fmt::format("{}/{}", gpu.sessions, gpu.slots),
           printable(gpu.dedicated_to.text),

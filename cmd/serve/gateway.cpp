@@ -23,6 +23,7 @@
 #include "core/process/open_files.h"
 #include "core/text/printable.h"
 #include "core/text/trim.h"
+#include "core/trace/trace_exporter.h"
 #include "scheduler/access/key_store.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
@@ -163,6 +164,18 @@ void tell_who_is_served(const server::Gateway& gateway, const OperatorKey& opera
   }
 }
 
+// nullptr: no collector is configured.
+std::shared_ptr<TraceExporter> trace_exporter(const Config& config, const std::string& owner) {
+  if (config.trace.url.empty()) return nullptr;
+  return std::make_shared<TraceExporter>(TraceOptions{
+      .url = config.trace.url,
+      .authorization =
+          read_secret({.name = "traces' authorization", .variable = "NAVTALK_TRACE_AUTHORIZATION"},
+                      config.trace.authorization_file),
+      .source = {.version = NAVTALK_VERSION, .instance = owner},
+      .share = config.trace.share});
+}
+
 // SIGHUP reloads for as long as this lives.
 class ReloadOnHangup {
  public:
@@ -196,6 +209,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   providers.push_back(&local);
 
   SupplyOptions supplies = supply_options(context.config_reading, identity, "gateway " + owner);
+  const std::shared_ptr<Timetable> limits = timetable(context.config_reading);
+  supplies.timetable = limits;
   supplies.cloud_usd_per_hour = [&others] { return others.cloud_usd_per_hour(); };
   DemandTracker demand_tracker(*store);
   demand_tracker.eta_correction();  // a day of promises is read before users wait
@@ -243,17 +258,20 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                .supply = &supply,
                .demand_tracker = &demand_tracker},
        .session = {.worker_tokens = tokens,
+                   .traces = trace_exporter(config, owner),
                    .resume_within = std::chrono::seconds(config.server.resume_s),
                    .trusted_proxies = config.server.trusted_proxies}});
   // Not before the address is ours: a second gateway by mistake starts no GPU.
   PoolOptions pool_of_this_host = pool_options(context.config_reading, identity, owner, tokens);
+  pool_of_this_host.timetable = limits;
   pool_of_this_host.host = Host{.name = host_name(),
                                 .devices = local_devices(config),
                                 .slots_per_device = config.local.slots_per_device,
                                 .owner = owner};
   pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
   Reload reload({.configuration = context.reread_config,
-                 .operator_key = [](const Config& read) { return operator_key_of(read).text; }},
+                 .operator_key = [](const Config& read) { return operator_key_of(read).text; },
+                 .limits = [limits](const Timetable& read) { limits->replace_by(read); }},
                 config, operator_key.text, gateway);
   // Who knows the address may ask for it.
   const ReloadOnHangup hangups(context, [&reload] { reload.run(); });

@@ -7,6 +7,7 @@
 #include "core/config/keys.h"
 #include "core/log/log.h"
 #include "core/text/rfc3339.h"
+#include "scheduler/service/pool_config.h"
 #include "server/http/http_server.h"
 
 namespace navtalk::cmd {
@@ -81,11 +82,16 @@ void Reload::apply_all() {
   server::GatewayChanges changes{.access = access_rules(read, operator_key),
                                  .tls = tls_identity(read)};
   server::Access::check(changes.access);
+  timetable(reading);  // an entry that cannot be one is a fault
   for (const std::string& found : contradictions(reading)) log::warn(found);
   log::set_level(read.log.level);
   const auto tls = changes.tls;
   gateway_.apply(std::move(changes));
   int differences = take_over(read) + take_over_blocks(read);
+  // Of what takes effect now, and of the rest as it was.
+  ConfigReading in_effect = reading;
+  in_effect.config = running_;
+  sources_.limits(*timetable(in_effect));
   if (operator_key != operator_key_) {
     operator_key_ = operator_key;
     tell_change("the operator key", k_now);
@@ -124,13 +130,15 @@ int Reload::take_over_blocks(const Config& read) {
   }
   running_.tenants = read.tenants;
   if (read.schedules != running_.schedules) {
-    tell_change("[[pool.schedule]]", k_restart);
+    tell_change("[[pool.schedule]]", k_now);
     ++differences;
   }
   if (read.maintenance != running_.maintenance) {
-    tell_change("[[pool.maintenance]]", k_restart);
+    tell_change("[[pool.maintenance]]", k_now);
     ++differences;
   }
+  running_.schedules = read.schedules;
+  running_.maintenance = read.maintenance;
   return differences;
 }
 

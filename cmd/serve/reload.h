@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/config/config.h"
+#include "scheduler/pool/schedule/timetable.h"
 #include "server/gateway/gateway.h"
 
 namespace navtalk::cmd {
@@ -21,6 +22,8 @@ class Reload {
   struct Sources {
     std::function<ConfigReading()> configuration;
     std::function<std::string(const Config&)> operator_key;
+    // Makes the limits and their schedules those of that configuration. Throws nothing.
+    std::function<void(const Timetable&)> limits;
   };
   // `running`: what the gateway was started with.
   Reload(Sources sources, Config running, std::string operator_key, server::Gateway& gateway);

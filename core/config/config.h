@@ -71,8 +71,9 @@ struct Config {
     std::string policy = "static";  // static, adaptive
     std::string shadow = "off";     // off, static, adaptive: decided and recorded, not acted on
     double wait_probability = 0.01;
-    std::string cloud = "off";  // off, on, auto
-    int max_gpus = 16;          // rows of the shared pool; 0: no cap
+    std::string cloud = "off";               // off, on, auto
+    std::string cloud_first = "kubernetes";  // kubernetes, runpod, cheapest
+    int max_gpus = 16;                       // rows of the shared pool; 0: no cap
     int max_creates_per_tick = 8;
     double max_usd_per_hour = 10;                             // 0: no cap
     double budget_usd_per_day = 0, budget_usd_per_month = 0;  // warned of, not enforced; 0: none
@@ -117,7 +118,7 @@ struct Config {
     std::filesystem::path certificate_file, key_file;  // of a client; both or none
     std::string name_space;  // empty: the service account's, else "default"
     std::string worker_url = "http://{ip}:{port}";
-    std::string image;  // empty: the cloud is not Kubernetes
+    std::string image;  // empty: no GPUs from Kubernetes
     std::string gpu_resource = "nvidia.com/gpu";
     int gpus = 1;
     std::vector<std::string> node_selector;  // "KEY=VALUE"
@@ -131,6 +132,11 @@ struct Config {
     int max_age_h = 168;  // 0: no bound
     int settle_s = 30;
   } kubernetes;
+  struct {
+    std::string url;                           // of an OpenTelemetry collector; empty: no traces
+    std::filesystem::path authorization_file;  // empty: none
+    double share = 1;                          // of the sessions
+  } trace;
   struct {
     std::string listen = "127.0.0.1:2160";
     std::string admin_listen;  // for /v1/pool and /metrics; empty: they are with the others

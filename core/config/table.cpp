@@ -22,14 +22,16 @@ const std::vector<ConfigKey>& config_keys() {
        .meaning = "Minimum number of free slots, including starting ones. Also: MIN_RUNNING_GPU.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.min_running_gpu; },
        .most = 10000,
-       .alias = "MIN_RUNNING_GPU"},
+       .alias = "MIN_RUNNING_GPU",
+       .live = true},
       {.section = "pool",
        .name = "free_running_gpu",
        .meaning = "Free slots above this number are released after hold_down_s, cloud GPUs first.\n"
                   "Also: FREE_RUNNING_GPU.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.free_running_gpu; },
        .most = 10000,
-       .alias = "FREE_RUNNING_GPU"},
+       .alias = "FREE_RUNNING_GPU",
+       .live = true},
       {.section = "pool",
        .name = "policy",
        .meaning = "static: free slots between the two numbers above. adaptive: as many as "
@@ -37,7 +39,8 @@ const std::vector<ConfigKey>& config_keys() {
                   "with min_running_gpu as a floor, and free_running_gpu as a ceiling only if "
                   "it is set.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.policy; },
-       .choices = {"static", "adaptive"}},
+       .choices = {"static", "adaptive"},
+       .live = true},
       {.section = "pool",
        .name = "shadow",
        .meaning = "A second policy that is computed and recorded, but not acted on.",
@@ -48,7 +51,8 @@ const std::vector<ConfigKey>& config_keys() {
        .meaning = "adaptive: the share of users who may have to wait; 0.01 is one in a hundred.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.wait_probability; },
        .least = 0.0001,
-       .most = 0.5},
+       .most = 0.5,
+       .live = true},
       {.section = "pool",
        .name = "cloud",
        .meaning = "off: local GPUs only. on: cloud GPUs when all local ones are in use. auto: "
@@ -56,6 +60,14 @@ const std::vector<ConfigKey>& config_keys() {
                   "GPUs cannot keep wait_probability, and off again after a quiet period.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.cloud; },
        .choices = {"off", "on", "auto"}},
+      {.section = "pool",
+       .name = "cloud_first",
+       .meaning =
+           "Which cloud is asked first where both are configured; the other one is asked when it "
+           "has\n"
+           "no capacity or refuses. cheapest: the one whose next GPU is expected to cost less.",
+       .member = [](Config& config) -> ConfigMember { return &config.pool.cloud_first; },
+       .choices = {"kubernetes", "runpod", "cheapest"}},
       {.section = "pool",
        .name = "max_gpus",
        .meaning = "Maximum number of GPUs of the shared pool, in any state. 0: no limit.",
@@ -300,8 +312,8 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "kubernetes",
        .name = "image",
        .meaning = "Container image of the worker, preferably pinned by digest. Not empty: "
-                  "cloud GPUs are pods of this cluster,\n"
-                  "not of Runpod.",
+                  "the pool takes GPUs\n"
+                  "from this cluster.",
        .member = [](Config& config) -> ConfigMember { return &config.kubernetes.image; }},
       {.section = "kubernetes",
        .name = "gpu_resource",
@@ -525,6 +537,23 @@ const std::vector<ConfigKey>& config_keys() {
        .name = "allow_private",
        .meaning = "Whether the url may lead to this machine or a private network.",
        .member = [](Config& config) -> ConfigMember { return &config.webhook.allow_private; }},
+      {.section = "trace",
+       .name = "url",
+       .meaning = "Where the gateway posts traces of sessions, as OTLP in JSON: the URL of an "
+                  "OpenTelemetry\n"
+                  "collector, such as http://127.0.0.1:4318/v1/traces. Empty: there are none.",
+       .member = [](Config& config) -> ConfigMember { return &config.trace.url; }},
+      {.section = "trace",
+       .name = "authorization_file",
+       .meaning = "File with the value of the header Authorization, readable only by navtalk. "
+                  "Empty: none.\n"
+                  "The variable NAVTALK_TRACE_AUTHORIZATION overrides the file.",
+       .member = [](Config& config) -> ConfigMember { return &config.trace.authorization_file; }},
+      {.section = "trace",
+       .name = "share",
+       .meaning = "The share of the sessions that are traced; 0.01 is one in a hundred.",
+       .member = [](Config& config) -> ConfigMember { return &config.trace.share; },
+       .most = 1},
       {.section = "media",
        .name = "max_megapixels",
        .meaning = "Maximum size of a picture or a video frame that is read, also of an avatar's, "

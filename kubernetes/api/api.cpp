@@ -60,7 +60,7 @@ ApiResult<HttpAnswer> Api::send_once(const Call& call, Clock::time_point until,
   } catch (const Error& error) {
     return ApiFault{ApiFault::Kind::forbidden, 0, error.message()};
   }
-  if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+  if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.type);
   HttpClient http = idle_.with([](std::vector<HttpClient>& idle) {
     if (idle.empty()) return HttpClient();
     HttpClient taken = std::move(idle.back());
@@ -127,6 +127,12 @@ ApiResult<Pod> Api::pod(const std::string& name, const std::stop_token& stop) {
 
 ApiResult<Pod> Api::create(const std::string& manifest, const std::stop_token& stop) {
   return pod_in(send({"POST", pods_path(), manifest}, stop), "the create");
+}
+
+ApiResult<Pod> Api::patch(const std::string& name, const std::string& change,
+                          const std::stop_token& stop) {
+  const std::string path = pods_path() + "/" + percent_encoded(name);
+  return pod_in(send({"PATCH", path, change, "application/merge-patch+json"}, stop), "the patch");
 }
 
 ApiResult<Nothing> Api::remove(const std::string& name, const Precondition& required, bool at_once,

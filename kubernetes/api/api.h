@@ -51,6 +51,9 @@ class Api {
   // `conflict`: it is not as required. `at_once`: without a grace period.
   ApiResult<Nothing> remove(const std::string& name, const Precondition& required, bool at_once,
                             const std::stop_token& stop);
+  // A JSON merge patch (RFC 7396). `conflict`: the pod of that name is another one.
+  ApiResult<Pod> patch(const std::string& name, const std::string& change,
+                       const std::stop_token& stop);
   const std::string& name_space() const { return cluster_.name_space; }
 
  private:
@@ -58,6 +61,7 @@ class Api {
   struct Call {
     std::string method, path;
     std::string body{};
+    const char* type = "application/json";  // of the body
   };
   std::string pods_path() const;
   ApiResult<HttpAnswer> send(const Call& call, const std::stop_token& stop);

@@ -100,15 +100,18 @@ std::string manifest(const PodSettings& settings, const NewPod& pod) {
                        {"app.kubernetes.io/managed-by", "navtalk"},
                        {k_pool_label, pod.pool_id},
                        {k_gpu_label, pod.gpu_id}};
-  // Eviction would end sessions.
-  const json annotations = {{k_row_annotation, pod.row},
-                            {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}};
+  const json annotations = {{k_row_annotation, pod.row}, {k_evictable_annotation, "true"}};
   const json body = {
       {"apiVersion", "v1"},
       {"kind", "Pod"},
       {"metadata", {{"name", pod.name}, {"labels", labels}, {"annotations", annotations}}},
       {"spec", spec_json(settings, pod)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string evictable_patch(const std::string& uid, bool evictable) {
+  const json annotations = {{k_evictable_annotation, evictable ? "true" : "false"}};
+  return json({{"metadata", {{"uid", uid}, {"annotations", annotations}}}}).dump();
 }
 
 }  // namespace navtalk::kubernetes

@@ -11,6 +11,10 @@ namespace navtalk::kubernetes {
 inline constexpr const char* k_pool_label = "navtalk/pool-id";
 inline constexpr const char* k_gpu_label = "navtalk/gpu";
 inline constexpr const char* k_row_annotation = "navtalk/row";
+// May the cluster's autoscaler evict the pod? "true" must be said: it keeps every node on which a pod
+// without a controller has no word about it.
+inline constexpr const char* k_evictable_annotation =
+    "cluster-autoscaler.kubernetes.io/safe-to-evict";
 
 struct Toleration {
   std::string key{}, value{}, effect{};  // no value: the key is enough; no effect: all of them
@@ -45,6 +49,9 @@ Toleration parse_toleration(const std::string& text);
 
 // Names of objects are in lower case.
 std::string object_name(const std::string& row);
+// The pod may be evicted: it has no session yet.
 std::string manifest(const PodSettings& settings, const NewPod& pod);
+// A JSON merge patch of the pod with that uid: the server answers 409 for another one.
+std::string evictable_patch(const std::string& uid, bool evictable);
 
 }  // namespace navtalk::kubernetes

@@ -46,6 +46,9 @@ std::optional<Pod> pod_from(const json& object) {
   pod.version = text_of(metadata, "resourceVersion");
   pod.pool_id = text_of(object_field(metadata, "labels"), k_pool_label);
   pod.row = text_of(object_field(metadata, "annotations"), k_row_annotation);
+  const std::string evictable =
+      text_of(object_field(metadata, "annotations"), k_evictable_annotation);
+  if (evictable == "true" || evictable == "false") pod.evictable = evictable == "true";
   pod.terminating = !text_of(metadata, "deletionTimestamp").empty();
   pod.created_at = parse_rfc3339(text_of(metadata, "creationTimestamp"));
   pod.node = text_of(object_field(object, "spec"), "nodeName");

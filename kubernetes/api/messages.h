@@ -13,6 +13,7 @@ struct Pod {
   std::string name{}, uid{}, version{};  // metadata; name and uid are never empty
   std::string pool_id{};                 // label
   std::string row{};                     // the row's name, annotation
+  std::optional<bool> evictable{};       // by the autoscaler, annotation; nullopt: another word
   std::string phase{};                   // Pending, Running, Succeeded, Failed, Unknown
   std::string reason{};                  // Evicted, Preempting, ErrImagePull, ...
   std::string node{}, ip{};

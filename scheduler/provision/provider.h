@@ -93,6 +93,9 @@ class Provider {
   virtual Listing list(const std::stop_token& stop) = 0;
   // The instance gpu.provider_id, which is not empty. Asked once: the caller asks again later.
   virtual Lookup find(const Gpu& gpu, const std::stop_token& stop) = 0;
+  // Called about every second by one process of the pool, for providers that have to know which of
+  // their GPUs have sessions. `gpus`: every row, those of other sources too.
+  virtual void attend(const std::vector<Gpu>&, const std::stop_token&) {}
   // How many more GPUs it could make now as far as it knows (local: free devices); the price that
   // the next one is expected to have.
   virtual int creatable(const std::vector<Gpu>& existing) const = 0;

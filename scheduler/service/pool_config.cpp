@@ -1,5 +1,7 @@
 #include "scheduler/service/pool_config.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/config/keys.h"
 #include "core/files/secret_file.h"
@@ -27,11 +29,20 @@ struct CloudNumbers {
   int slots, ready_timeout_s, max_age_h, max_paused, settle_s;
 };
 
+// 0 is no limit.
+int lower_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
 CloudNumbers cloud_numbers(const Config& config) {
   const auto& pods = config.kubernetes;
+  const auto& runpod = config.runpod;
+  if (uses_kubernetes(config) && uses_runpod(config)) {
+    // A row has its slots before it has a cloud. Pods of a cluster cannot be paused.
+    return {
+        std::min(pods.slots, runpod.slots), std::max(pods.ready_timeout_s, runpod.ready_timeout_s),
+        lower_limit(pods.max_age_h, runpod.max_age_h), 0, std::max(pods.settle_s, runpod.settle_s)};
+  }
   if (uses_kubernetes(config))
     return {pods.slots, pods.ready_timeout_s, pods.max_age_h, 0, pods.settle_s};
-  const auto& runpod = config.runpod;
   return {runpod.slots, runpod.ready_timeout_s, runpod.max_age_h, runpod.max_paused,
           runpod.settle_s};
 }
@@ -40,10 +51,12 @@ CloudNumbers cloud_numbers(const Config& config) {
 
 bool uses_kubernetes(const Config& config) { return !config.kubernetes.image.empty(); }
 
+bool uses_runpod(const Config& config) {
+  return !config.runpod.image.empty() && !config.runpod.gpu_types.empty();
+}
+
 bool has_cloud(const Config& config) {
-  const bool named =
-      uses_kubernetes(config) || (!config.runpod.image.empty() && !config.runpod.gpu_types.empty());
-  return config.pool.cloud != "off" && named;
+  return config.pool.cloud != "off" && (uses_kubernetes(config) || uses_runpod(config));
 }
 
 ScalingLimits scaling_limits(const ConfigReading& reading) {
@@ -105,7 +118,7 @@ MaintenanceWindow maintenance_window(const MaintenanceConfig& entry) {
 
 }  // namespace
 
-std::shared_ptr<const Timetable> timetable(const ConfigReading& reading) {
+std::shared_ptr<Timetable> timetable(const ConfigReading& reading) {
   std::vector<ScheduledLimits> schedule;
   for (const ScheduleConfig& entry : reading.config.schedules) {
     schedule.push_back({.name = entry.name,
@@ -116,8 +129,8 @@ std::shared_ptr<const Timetable> timetable(const ConfigReading& reading) {
   for (const MaintenanceConfig& entry : reading.config.maintenance) {
     maintenance.push_back(maintenance_window(entry));
   }
-  return std::make_shared<const Timetable>(scaling_limits(reading), std::move(schedule),
-                                           std::move(maintenance));
+  return std::make_shared<Timetable>(scaling_limits(reading), std::move(schedule),
+                                     std::move(maintenance));
 }
 
 std::optional<WebhookTarget> webhook_target(const Config& config) {

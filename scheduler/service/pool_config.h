@@ -15,12 +15,14 @@ namespace navtalk {
 
 // Whether pods may be created: the cloud is not off, and an image and a GPU type are configured.
 bool has_cloud(const Config& config);
+// Image and GPU types of Runpod are set.
+bool uses_runpod(const Config& config);
 // Is the cloud a Kubernetes cluster, and not Runpod?
 bool uses_kubernetes(const Config& config);
 // Adaptive: free_running_gpu is a ceiling only where somebody set it.
 ScalingLimits scaling_limits(const ConfigReading& reading);
 // The same with [[pool.schedule]] and [[pool.maintenance]].
-std::shared_ptr<const Timetable> timetable(const ConfigReading& reading);
+std::shared_ptr<Timetable> timetable(const ConfigReading& reading);
 // Without a URL; nullopt without a secret.
 std::optional<WebhookTarget> webhook_target(const Config& config);
 // nullopt without webhook.url. Error{invalid} without a secret.

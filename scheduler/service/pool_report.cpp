@@ -6,6 +6,7 @@
 #include "core/text/rfc3339.h"
 #include "scheduler/pool/faults/session_verdict.h"
 #include "scheduler/pool/settings.h"
+#include "scheduler/provision/clouds/several_clouds.h"
 #include "scheduler/provision/hosts.h"
 #include "scheduler/provision/supply.h"
 
@@ -183,7 +184,7 @@ TimePoint on_the_wall(const PoolReport& report, TimePoint time) { return time + 
 ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
   ordered_json object = {
       {"id", gpu.id.text},
-      {"provider", name(gpu.source)},
+      {"provider", provider_name(gpu)},
       {"state", name(gpu.state)},
       {"code", static_cast<int>(gpu.state)},
       {"draining", gpu.draining},

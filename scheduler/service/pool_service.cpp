@@ -17,6 +17,7 @@ constexpr std::chrono::seconds k_budgets_patience{120};
 constexpr Duration k_webhook_every = std::chrono::seconds(1);
 // A step ends at the first endpoint that does not answer; thousands of events may be waiting.
 constexpr std::chrono::seconds k_webhook_patience{600};
+constexpr Duration k_attend_every = std::chrono::seconds(1);
 constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
@@ -40,6 +41,9 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
   start("scaler", options_.limits.tick,
         [this](const auto&) { leading_ = parts_.scaler.tick().held; });
   for (auto& [source, reconciler] : parts_.reconcilers) start_reconciler(source, reconciler);
+  for (Provider* provider : uses.providers) {
+    if (provider->source() == Source::cloud) start_attendant(*provider);
+  }
   start(
       "budgets", k_budgets_every,
       [this](const auto&) {
@@ -104,6 +108,15 @@ void PoolService::start_reconciler(Source source, Reconciler& reconciler) {
         if (now < due || (source != Source::local && !leading_)) return;
         reconciler.pass(stop);
         due = now + reconciler.next_pass();
+      },
+      k_list_patience);
+}
+
+void PoolService::start_attendant(Provider& provider) {
+  start(
+      "attendant of " + std::string(name(provider.source())), k_attend_every,
+      [this, &provider](const auto& stop) {
+        if (leading_) provider.attend(store_.view().gpus, stop);
       },
       k_list_patience);
 }

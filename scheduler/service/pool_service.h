@@ -41,6 +41,7 @@ class PoolService {
              std::function<void(const std::stop_token&)> step,
              std::chrono::seconds patience = std::chrono::seconds(30));
   void start_reconciler(Source source, Reconciler& reconciler);
+  void start_attendant(Provider& provider);
   void housekeeping();
 
   PoolStore& store_;

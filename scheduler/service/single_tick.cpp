@@ -28,6 +28,7 @@ SingleTick::SingleTick(const PoolParts::Uses& uses, const PoolOptions& options)
     : store_(uses.store),
       lease_(options.lease),
       budgets_(options.budgets),
+      providers_(uses.providers),
       parts_(uses, options, {.after_failure = [] {}, .probe_at_once = true}) {
   if (options.webhook) webhook_.emplace(store_, *options.webhook);
 }
@@ -43,6 +44,9 @@ TickReport SingleTick::run(const std::stop_token& stop) {
   if (!report.tick.held || stop.stop_requested()) return report;
   watch_budgets(store_, budgets_);
   carry_out(stop);
+  for (Provider* provider : providers_) {
+    if (!stop.stop_requested()) provider->attend(store_.view().gpus, stop);
+  }
   if (!stop.stop_requested()) report.problems = problems(report.tick.plan);
   if (webhook_ && !stop.stop_requested()) webhook_->step(stop);
   return report;

@@ -32,6 +32,7 @@ class SingleTick {
   PoolStore& store_;
   Duration lease_;
   Budgets budgets_;
+  std::vector<Provider*> providers_;
   std::optional<EventWebhook> webhook_{};
   PoolParts parts_;
 };

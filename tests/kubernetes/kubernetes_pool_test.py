@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,7 @@ NAVTALK, FAKE_WORKER = sys.argv.pop(1), sys.argv.pop(1)
 PATIENCE_S = 60
 ROW = "navtalk/row"
 POOL = "navtalk/pool-id"
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
 class Pool:
@@ -86,6 +88,20 @@ settle_s = 2
         finally:
             process.kill()
             process.wait()
+
+    def write(self, *statements):
+        with contextlib.closing(sqlite3.connect(self.folder / "pool.db", timeout=20)) as database, database:
+            for statement, *values in statements:
+                database.execute(statement, values)
+
+    def begin_session(self, name):
+        """As a gateway records one that does not end."""
+        session = "INSERT INTO sessions (lease, claimant, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, lane)"
+        values = " SELECT 'lease', 'claimant', id, 0, 1, '', 'test', url, created_at, created_at, created_at + 3600000000, 0 FROM gpus WHERE name = ?"
+        self.write((session + values, name), ("UPDATE gpus SET sessions = 1, state = 1, version = version + 1 WHERE name = ?", name))
+
+    def end_session(self, name):
+        self.write(("DELETE FROM sessions",), ("UPDATE gpus SET sessions = 0, state = 0, version = version + 1 WHERE name = ?", name))
 
     def spans(self):
         with contextlib.closing(sqlite3.connect(self.folder / "pool.db")) as database:
@@ -231,6 +247,20 @@ class Kubernetes(unittest.TestCase):
         with self.pool.scaling():
             self.wait("another pod", lambda: self.settled() and self.cluster.living()[0]["metadata"]["name"] != first)
 
+    def test_only_a_pod_with_a_session_is_kept_from_the_autoscaler(self):
+        self.pool.configure(pods=2)
+        self.settle(2)
+        marks = lambda: {pod["metadata"]["annotations"][ROW]: pod["metadata"]["annotations"][SAFE] for pod in self.cluster.living()}
+        self.assertEqual(set(marks().values()), {"true"})
+        busy, idle = sorted(marks())
+        self.cluster.fault("patch", status=429, retry_after=1)
+        with self.pool.scaling():
+            self.pool.begin_session(busy)
+            self.wait("the mark", lambda: (marks()[busy], marks()[idle]) == ("false", "true"))
+            self.assertEqual({call["body"]["metadata"]["uid"] for call in self.cluster.calls("patch")}, {self.cluster.uid(busy)})
+            self.pool.end_session(busy)
+            self.wait("its end", lambda: set(marks().values()) == {"true"})
+
     def test_a_pod_of_another_pool_is_left_alone(self):
         self.cluster.create(
             {
@@ -254,6 +284,34 @@ class Kubernetes(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("pods of a Kubernetes cluster", done.stderr)
         self.assertEqual(len(self.cluster.living()), 1)
+
+    def kubectl(self, *arguments, text=None):
+        """Debian's kubernetes-client, or another one: a client that knows nothing of this fake."""
+        where = ["--server", self.cluster.url, "--namespace", "gpus", "--cache-dir", str(self.pool.folder / "kubectl")]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.pool.folder), "KUBECONFIG": os.devnull}
+        ran = subprocess.run(["kubectl", *where, *arguments], input=text, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout
+
+    @unittest.skipIf(shutil.which("kubectl") is None, "there is no kubectl")
+    def test_kubectl_sees_and_changes_the_same_pods(self):
+        self.pool.configure(pods=3)
+        rows = self.settle(3)  # kubectl reads two pages
+        seen = json.loads(self.kubectl("get", "pods", "--chunk-size", "2", "-l", "app.kubernetes.io/managed-by=navtalk", "-o", "json"))["items"]
+        self.assertEqual({pod["metadata"]["annotations"][ROW] for pod in seen}, {row["name"] for row in rows})
+        # What navtalk sent is what kubectl creates: the same manifest under another name is taken too.
+        other = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "another"}, "spec": seen[0]["spec"]}
+        del other["spec"]["nodeName"]
+        other["metadata"]["labels"] = {POOL: "00000000"}
+        self.kubectl("create", "--validate=false", "-f", "-", text=json.dumps(other))
+        self.kubectl("annotate", "pod", "another", f"{SAFE}=false")
+        self.assertEqual(json.loads(self.kubectl("get", "pod", "another", "-o", "json"))["metadata"]["annotations"], {SAFE: "false"})
+        self.kubectl("delete", "pod", "another", "--wait=false")
+        name = seen[0]["metadata"]["name"]
+        self.kubectl("delete", "pod", name, "--wait=false")
+        self.assertEqual({pod["metadata"]["name"] for pod in self.cluster.living()}, {pod["metadata"]["name"] for pod in seen[1:]})
+        with self.pool.scaling():
+            self.wait("another pod in its place", lambda: self.settled(3))
 
     def test_a_wrong_token_is_told(self):
         (self.pool.folder / "token").write_text("another\n")

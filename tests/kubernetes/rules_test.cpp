@@ -7,6 +7,7 @@
 #include "kubernetes/api/fault.h"
 #include "kubernetes/api/manifest.h"
 #include "kubernetes/api/messages.h"
+#include "kubernetes/eviction_marks.h"
 #include "kubernetes/pod_id.h"
 
 namespace navtalk::kubernetes {
@@ -95,6 +96,41 @@ TEST_CASE("an unset class, secret, selector or toleration is not in the manifest
   CHECK(body["metadata"]["annotations"][k_row_annotation] == "N");
   CHECK(body["spec"]["restartPolicy"] == "Never");
   CHECK(object_name("navtalk-Pool-1") == "navtalk-pool-1");
+}
+
+TEST_CASE("only pods with sessions are marked as not to be evicted") {
+  const auto row = [](const std::string& uid, int sessions) {
+    return Gpu{.id = {uid},
+               .source = Source::cloud,
+               .sessions = sessions,
+               .provider_id = text_of_id({"gpus", "pod-" + uid, uid})};
+  };
+  EvictionMarks marks;
+  // As new pods are: free for the autoscaler.
+  marks.saw({.name = "pod-a", .uid = "a", .evictable = true});
+  marks.saw({.name = "pod-b", .uid = "b", .evictable = true});
+  CHECK(marks.due({row("a", 0), row("b", 0)}, "gpus").empty());
+  auto due = marks.due({row("a", 0), row("b", 2)}, "gpus");
+  REQUIRE(due.size() == 1);
+  CHECK(due[0].pod.name == "pod-b");
+  CHECK_FALSE(due[0].evictable);
+  marks.marked("b", false);
+  CHECK(marks.due({row("a", 0), row("b", 1)}, "gpus").empty());
+  // Who is about to be evicted comes first.
+  due = marks.due({row("b", 0), row("a", 1)}, "gpus");
+  REQUIRE(due.size() == 2);
+  CHECK(due[0].pod.uid == "a");
+  CHECK(due[1].evictable);
+  // Somebody took the word away; another namespace, and another provider, are left alone.
+  marks.saw({.name = "pod-b", .uid = "b"});
+  CHECK(marks.due({row("b", 1)}, "gpus").size() == 1);
+  CHECK(marks.due({row("b", 1)}, "others").empty());
+  Gpu elsewhere = row("b", 1);
+  elsewhere.provider_id = "xyz123";
+  CHECK(marks.due({elsewhere}, "gpus").empty());
+  const auto patch = nlohmann::json::parse(evictable_patch("u", false));
+  CHECK(patch["metadata"]["uid"] == "u");
+  CHECK(patch["metadata"]["annotations"][k_evictable_annotation] == "false");
 }
 
 TEST_CASE("a pod without a node is unschedulable where the scheduler says so") {

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -100,6 +101,33 @@ class Serving(unittest.TestCase):
             capture_output=True,
         )
         return json.loads(made.stdout)
+
+    def limits(self):
+        key = (self.folder / "operator-key").read_text().strip()
+        request = urllib.request.Request(self.url + "/v1/pool", headers={"Authorization": f"Bearer {key}"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+
+    def test_a_reload_applies_schedules_and_maintenance(self):
+        hour = time.gmtime().tm_hour
+        now = f'time_zone = "UTC"\nstart = "0 {(hour - 1) % 24} * * *"\nend = "0 {(hour + 2) % 24} * * *"\n'
+        entry = f'[[pool.schedule]]\nname = "always"\n{now}min_running_gpu = 1\n'
+        window = f'[[pool.maintenance]]\nname = "updates"\n{now}'
+        self.configure("[pool]\ntick_s = 1\n")
+        self.start()
+        self.assertNotIn("always", json.dumps(self.limits()))
+        self.configure("[pool]\ntick_s = 1\n" + entry + window)
+        self.reload()
+        self.assertEqual(self.changes(), {"[[pool.schedule]]": "now", "[[pool.maintenance]]": "now"})
+        eventually(lambda: "updates" in json.dumps(self.limits()), "the window")
+        self.assertIn("always", json.dumps(self.limits()))
+        # An entry that cannot be one changes nothing.
+        self.configure("[pool]\ntick_s = 1\n" + entry.replace("UTC", "Nowhere/Else"))
+        self.reload("nothing was reloaded, and everything stays as it is")
+        self.configure("[pool]\ntick_s = 1\n")
+        self.reload()
+        eventually(lambda: "updates" not in json.dumps(self.limits()), "the end of the window")
+        self.assertNotIn("always", json.dumps(self.limits()))
 
     def test_a_reload_applies_what_it_may_and_tells_what_needs_a_restart(self):
         self.configure('[server]\nallow_origins = ["https://one.example"]\n[[tenant]]\nname = "acme"\n')

@@ -31,10 +31,18 @@ bool MaintenanceWindow::covers(Source source, const std::string& host) const {
 
 Timetable::Timetable(ScalingLimits usual, std::vector<ScheduledLimits> schedule,
                      std::vector<MaintenanceWindow> maintenance, Wall wall)
-    : usual_(std::move(usual)),
-      schedule_(std::move(schedule)),
-      maintenance_(std::move(maintenance)),
+    : entries_(std::make_shared<const Entries>(
+          Entries{std::move(usual), std::move(schedule), std::move(maintenance)})),
       wall_(std::move(wall)) {}
+
+void Timetable::replace_by(const Timetable& other) {
+  const std::shared_ptr<const Entries> theirs = other.entries();
+  entries_.with([&](std::shared_ptr<const Entries>& mine) { mine = theirs; });
+}
+
+std::shared_ptr<const Timetable::Entries> Timetable::entries() const {
+  return entries_.with([](const std::shared_ptr<const Entries>& entries) { return entries; });
+}
 
 TimePoint Timetable::system_clock_now() {
   return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -42,28 +50,31 @@ TimePoint Timetable::system_clock_now() {
 
 Instant Timetable::now() const { return std::chrono::floor<std::chrono::seconds>(wall_()); }
 
-const ScheduledLimits* Timetable::entry(Instant now) const {
+const ScheduledLimits* Timetable::entry(const Entries& entries, Instant now) {
   const auto found =
-      std::find_if(schedule_.begin(), schedule_.end(),
+      std::find_if(entries.schedule.begin(), entries.schedule.end(),
                    [&](const ScheduledLimits& one) { return one.window.ends(now).has_value(); });
-  return found == schedule_.end() ? nullptr : &*found;
+  return found == entries.schedule.end() ? nullptr : &*found;
 }
 
 ScalingLimits Timetable::limits() const {
-  const ScheduledLimits* const held = entry(now());
-  return held == nullptr ? usual_ : held->limits;
+  const auto entries = this->entries();
+  const ScheduledLimits* const held = entry(*entries, now());
+  return held == nullptr ? entries->usual : held->limits;
 }
 
 std::optional<ActiveEntry> Timetable::active() const {
   const Instant at = now();
-  const ScheduledLimits* const held = entry(at);
+  const auto entries = this->entries();
+  const ScheduledLimits* const held = entry(*entries, at);
   if (held == nullptr) return std::nullopt;
   return ActiveEntry{held->name, TimePoint(held->window.ends(at).value_or(at))};
 }
 
 std::vector<ActiveEntry> Timetable::maintenance() const {
   std::vector<ActiveEntry> found;
-  for (const MaintenanceWindow& one : maintenance_) {
+  const auto entries = this->entries();
+  for (const MaintenanceWindow& one : entries->maintenance) {
     if (const auto found_now = occurrence(one, now())) {
       found.push_back({one.name, TimePoint(found_now->end)});
     }
@@ -73,7 +84,8 @@ std::vector<ActiveEntry> Timetable::maintenance() const {
 
 std::optional<TimePoint> Timetable::empty_by(Source source, const std::string& host) const {
   std::optional<TimePoint> first;
-  for (const MaintenanceWindow& one : maintenance_) {
+  const auto entries = this->entries();
+  for (const MaintenanceWindow& one : entries->maintenance) {
     if (!one.covers(source, host)) continue;
     const auto found = occurrence(one, now());
     if (found && (!first || TimePoint(found->start) < *first)) first = TimePoint(found->start);

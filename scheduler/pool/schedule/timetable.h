@@ -1,13 +1,15 @@
 // The pool's limits by the time of day, and when GPUs are in maintenance: [[pool.schedule]] and
-// [[pool.maintenance]]. Each entry follows the wall clock of its own time zone. Const members are
-// thread-safe.
+// [[pool.maintenance]]. Each entry follows the wall clock of its own time zone. Thread-safe:
+// its entries may be replaced while others ask.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/guarded.h"
 #include "core/calendar/recurring_window.h"
 #include "scheduler/pool/gpu.h"
 #include "scheduler/pool/scaling_limits.h"
@@ -58,14 +60,21 @@ class Timetable {
   // If so: by when it must be empty, the earliest start of those windows; now while one is under way.
   std::optional<TimePoint> empty_by(Source source, const std::string& host) const;
   TimePoint wall() const { return wall_(); }
+  // From now on it has the other one's limits, entries and windows.
+  void replace_by(const Timetable& other);
 
  private:
-  TimeZone::Instant now() const;
-  const ScheduledLimits* entry(TimeZone::Instant now) const;
+  struct Entries {
+    ScalingLimits usual{};
+    std::vector<ScheduledLimits> schedule{};
+    std::vector<MaintenanceWindow> maintenance{};
+  };
 
-  ScalingLimits usual_;
-  std::vector<ScheduledLimits> schedule_;
-  std::vector<MaintenanceWindow> maintenance_;
+  TimeZone::Instant now() const;
+  std::shared_ptr<const Entries> entries() const;
+  static const ScheduledLimits* entry(const Entries& entries, TimeZone::Instant now);
+
+  Guarded<std::shared_ptr<const Entries>> entries_;
   Wall wall_;
 };
 

@@ -26,13 +26,14 @@ constexpr WorkerClientOptions k_quick = {.connect_timeout = std::chrono::millise
 constexpr std::string_view k_token = "NAVTALK_WORKER_TOKEN=";
 // Variables that are not passed on: those set here, and secrets that workers do not need (the cloud's
 // key, the store's URL, the operator's key, the secret that signs webhooks).
-constexpr std::array<std::string_view, 7> k_not_passed_on = {k_token,
+constexpr std::array<std::string_view, 8> k_not_passed_on = {k_token,
                                                              k_started_by,
                                                              "RUNPOD_API_KEY=",
                                                              "PG",
                                                              "NAVTALK_STORE_URL=",
                                                              "NAVTALK_OPERATOR_KEY=",
-                                                             "NAVTALK_SIGNING_SECRET="};
+                                                             "NAVTALK_SIGNING_SECRET=",
+                                                             "NAVTALK_TRACE_AUTHORIZATION="};
 
 std::string seconds_text(std::chrono::milliseconds duration) {
   return std::to_string(duration.count() / 1000) + " s";

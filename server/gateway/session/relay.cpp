@@ -229,6 +229,7 @@ asio::awaitable<void> Relay::forward(Frame frame) {
   if (header && header->kind == MediaKind::video) {
     had_pictures_ = true;
     if (!admit_picture(frame, *header, *client->socket)) co_return;
+    if (!first_picture_at_) first_picture_at_ = Signal::Clock::now();
   } else if (header && std::exchange(sound_gap_, false)) {
     add_flags(frame, media_flag::discontinuity);
   }

@@ -64,6 +64,8 @@ class Relay {
   // It is there again, on another connection: the worker goes on with a key frame.
   void note_return();
   const StreamTracker& stream() const { return stream_; }
+  // When the first picture was given to the client's connection; nullopt: none was.
+  std::optional<Signal::Clock::time_point> first_picture_at() const { return first_picture_at_; }
   // Ends both directions.
   void close();
   boost::asio::awaitable<void> finished();
@@ -91,6 +93,7 @@ class Relay {
   VideoGate gate_;
   StreamTracker stream_;
   std::shared_ptr<WebSocket> worker_{};
+  std::optional<Signal::Clock::time_point> first_picture_at_{};
   std::optional<Frame> quality_{};     // the last one of this worker
   std::optional<Frame> last_words_{};  // of the worker, when it ends the session
   Signal from_client_wakes_, closing_;

@@ -41,7 +41,8 @@ Session::Session(asio::any_io_executor executor, const SessionParts& parts, Arri
       claim_(parts.allocator, parts.threads, events_.signal, claimant_of(arrival.permit)),
       user_(std::move(arrival.user)),
       permit_(std::move(arrival.permit)),
-      start_(bound_start(arrival.start, permit_)) {}
+      start_(bound_start(arrival.start, permit_)),
+      trace_(parts.options.traces, arrived_) {}
 
 Session::~Session() { parts_.tokens.revoke(*this); }
 
@@ -55,6 +56,7 @@ asio::awaitable<void> Session::run() {
   parts_.tokens.revoke(*this);
   co_await claim_.release();
   report();
+  trace_.over(claim_.id().text, permit_.who.tenant.text, Clock::now());
 }
 
 asio::awaitable<void> Session::live() {
@@ -63,6 +65,7 @@ asio::awaitable<void> Session::live() {
   std::optional<Ready> ready = co_await find_worker();
   if (!ready) co_return;
   parts_.counters.count_ready(Clock::now() - arrived_);
+  trace_.ready(*claim_.lease(), Clock::now() - claim_.age(), Clock::now());
   const std::string tenant = permit_.who.tenant.text;
   log::info("a session begins",
             {{"session", claim_.id().text}, {"gpu", claim_.lease()->gpu.text}, {"tenant", tenant}});
@@ -145,6 +148,7 @@ asio::awaitable<void> Session::serve(Ready ready) {
   co_await claim_.release();
   report();
   co_await relay.finished();
+  if (const auto at = relay.first_picture_at()) trace_.first_picture(*at);
   relay_ = nullptr;
   if (problem) std::rethrow_exception(problem);
 }
@@ -195,6 +199,7 @@ void Session::part(const Relay& relay) {
 
 asio::awaitable<bool> Session::change_worker(Relay& relay) {
   end_service(true);
+  trace_.lost_worker(Clock::now());
   gpu_ends_at_.reset();
   relay.drop_worker();
   claim_.refuse(unreported_->lease.gpu);
@@ -205,6 +210,7 @@ asio::awaitable<bool> Session::change_worker(Relay& relay) {
   std::optional<Ready> ready = co_await find_worker();
   if (!ready) co_return false;
   ++parts_.counters.workers_changed;
+  trace_.new_worker(*claim_.lease(), Clock::now());
   keep_ready(ready->frame);
   const Json now = Json::parse(ready_);
   Json changed = {{"type", frame_type::worker_changed},

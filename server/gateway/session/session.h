@@ -23,6 +23,7 @@
 #include "server/gateway/session/session_counters.h"
 #include "server/gateway/session/session_events.h"
 #include "server/gateway/session/session_options.h"
+#include "server/gateway/session/session_trace.h"
 #include "server/gateway/session/slot_claim.h"
 #include "server/gateway/session/suspects.h"
 #include "server/http/blocking_threads.h"
@@ -127,6 +128,7 @@ class Session {
   std::chrono::steady_clock::time_point permit_ends_at_ =
       std::chrono::steady_clock::time_point::max();
   std::optional<Service> unreported_{};
+  SessionTrace trace_;
 };
 
 }  // namespace navtalk::server

@@ -3,17 +3,19 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/trace/trace_exporter.h"
 #include "scheduler/health/worker_tokens.h"
-
 #include "server/http/socket/read_pace.h"
 
 namespace navtalk::server {
 
 struct SessionOptions {
   WorkerTokens worker_tokens{};
+  std::shared_ptr<TraceExporter> traces{};          // nullptr: sessions are not traced
   std::size_t max_sessions = 1000;                  // waiting ones included
   std::chrono::milliseconds start_within{10'000};   // a client's session.start
   std::chrono::milliseconds connect_within{5'000};  // to a worker

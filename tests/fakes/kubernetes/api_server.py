@@ -13,13 +13,18 @@ import datetime
 import http.server
 import json
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import threading
 import urllib.parse
 import uuid
 
 TOKEN = "a-token-of-the-cluster"
+# What the role of the shipped manifests lets its account do with pods; nothing else is allowed here.
+ROLE = (pathlib.Path(__file__).parents[3] / "packaging/kubernetes/base/account.yaml").read_text()
+RIGHTS = re.search(r"resources: \[pods\]\n *verbs: \[(.*)\]", ROLE).group(1).split(", ")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 REASONS = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 410: "Expired", 422: "Invalid", 429: "TooManyRequests"}
 SPEC = {
@@ -36,6 +41,25 @@ SPEC = {
     "runtimeClassName": str,
 }
 CONTAINER = {"name": str, "image": str, "args": list, "env": list, "ports": list, "resources": dict, "securityContext": dict}
+
+
+# The schemas of the API, where scripts/kubernetes-tools has fetched them.
+TOOLS = pathlib.Path(os.environ.get("NAVTALK_CACHE") or pathlib.Path.home() / ".cache/navtalk") / "kubernetes-tools"
+if TOOLS.exists():
+    sys.path.append(str(TOOLS))
+try:
+    import kubernetes_validate
+except ImportError:
+    kubernetes_validate = None
+
+# What a foreign client asks first.
+PODS = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": RIGHTS, "shortNames": ["po"]}
+DISCOVERY = {
+    "/version": {"major": "1", "minor": "28", "gitVersion": "v1.28.0"},
+    "/api": {"kind": "APIVersions", "versions": ["v1"]},
+    "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
+    "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [PODS]},
+}
 
 
 class Refusal(Exception):
@@ -55,6 +79,11 @@ def unknown_fields(value, known, where):
 def check_manifest(pod):
     if pod.get("apiVersion") != "v1" or pod.get("kind") != "Pod":
         raise Refusal(422, "this is not a Pod of v1")
+    if kubernetes_validate:
+        try:
+            kubernetes_validate.validate(pod, "1.28", strict=True)
+        except kubernetes_validate.ValidationError as error:
+            raise Refusal(422, f"not a Pod by its schema: {error.message}") from error
     name = pod["metadata"].get("name", "")
     if not NAME.fullmatch(name):
         raise Refusal(422, f"metadata.name: {name!r} is not a name in lower case")
@@ -122,6 +151,9 @@ class FakeCluster:
         with self.lock:
             return [json.loads(json.dumps(pod)) for pod in self.pods.values()]
 
+    def uid(self, row):
+        return next(pod["metadata"]["uid"] for pod in self.living() if pod["metadata"]["annotations"]["navtalk/row"] == row)
+
     def change(self, name, **status):
         """What the kubelet or the scheduler would do to a pod."""
         with self.lock:
@@ -146,7 +178,9 @@ class FakeCluster:
         query = dict(urllib.parse.parse_qsl(parts.query))
         base = f"/api/v1/namespaces/{self.namespace}/pods"
         name = parts.path[len(base) + 1 :] if parts.path.startswith(base + "/") else ""
-        verb = {"POST": "create", "DELETE": "delete", "GET": "get" if name else "list"}.get(request.command, "other")
+        if request.command == "GET" and parts.path in DISCOVERY:
+            return self.send(request, 200, DISCOVERY[parts.path], {})
+        verb = {"POST": "create", "DELETE": "delete", "PATCH": "patch", "GET": "get" if name else "list"}.get(request.command, "other")
         with self.lock:
             self.requests.append({"verb": verb, "name": name, "query": query, "body": body})
             fault = next((fault for fault in self.faults if fault["verb"] == verb), None)
@@ -155,11 +189,17 @@ class FakeCluster:
                 if fault["times"] == 0:
                     self.faults.remove(fault)
             try:
-                if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+                # kubectl sends no token in clear text.
+                trusted = request.headers.get("User-Agent", "").startswith("kubectl/")
+                if not trusted and request.headers.get("Authorization") != f"Bearer {TOKEN}":
                     raise Refusal(401, "Unauthorized")
+                if verb not in RIGHTS:
+                    raise Refusal(403, f'pods is forbidden: User "navtalk" cannot {verb} resource "pods"')
                 if not parts.path.startswith(base):
                     raise Refusal(404, f'namespaces "{parts.path}" not found')
                 status, value = 500, None
+                if verb == "patch" and request.headers.get("Content-Type") != "application/merge-patch+json":
+                    raise Refusal(415, "the body of the request was in an unknown format")
                 if not fault or fault.get("acts"):
                     status, value = self.act(verb, name, query, body)
                 if fault and not fault.get("hang"):
@@ -176,6 +216,10 @@ class FakeCluster:
             self.stopping.wait(60)
             request.close_connection = True
             return
+        self.send(request, status, value, headers)
+
+    @staticmethod
+    def send(request, status, value, headers):
         text = (value if isinstance(value, str) else json.dumps(value)).encode()
         try:
             request.send_response(status)
@@ -195,6 +239,8 @@ class FakeCluster:
             raise Refusal(404, f'pods "{name}" not found')
         if verb == "get":
             return 200, self.pods[name]
+        if verb == "patch":
+            return 200, self.patch(name, body or {})
         if verb == "delete":
             return 200, self.delete(name, body or {})
         raise Refusal(405, "the server does not allow this method")
@@ -223,6 +269,23 @@ class FakeCluster:
             metadata["continue"] = str(end)
         items = [{key: part for key, part in pod.items() if key not in ("kind", "apiVersion")} for pod in found[start:end]]
         return {"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": items}
+
+    def patch(self, name, change):
+        """A merge patch; only metadata can be changed, as of a Pod almost nothing else can."""
+        pod = self.pods[name]
+        unknown_fields(change, {"metadata": dict}, "")
+        metadata = change.get("metadata", {})
+        unknown_fields(metadata, {"uid": str, "resourceVersion": str, "annotations": dict, "labels": dict}, "metadata")
+        for key in ("uid", "resourceVersion"):
+            if metadata.get(key, pod["metadata"][key]) != pod["metadata"][key]:
+                raise Refusal(409, f"Precondition failed: {key} in precondition: {metadata[key]}, in object meta: {pod['metadata'][key]}")
+        for part in ("annotations", "labels"):
+            for key, value in metadata.get(part, {}).items():
+                pod["metadata"].setdefault(part, {}).pop(key, None)
+                if value is not None:
+                    pod["metadata"][part][key] = value
+        self.touch(pod)
+        return pod
 
     def delete(self, name, options):
         pod = self.pods[name]
