@@ -2,24 +2,17 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <map>
 #include <utility>
 
 #include "gpu/kernels/device/group_norm.h"
 #include "gpu/kernels/tokens.h"
+#include "gpu/nets/device_stream.h"
 #include "gpu/nets/layers/format.h"
 
 namespace navtalk::nets {
 namespace {
-
-// In which the device computes what is asked of it now; null on the CPU, where the emulation of the tests has no streams.
-cuda::Stream stream_of(const at::Device& device) {
-  if (device.is_cpu()) return nullptr;
-  const c10::impl::VirtualGuardImpl guard(device.type());
-  return guard.getStreamNativeHandle(guard.getStream(device));
-}
 
 at::Tensor zeroed_workspace(const cuda::GroupNorm& norm, const at::Device& device) {
   const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
