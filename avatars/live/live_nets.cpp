@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,46 @@ NdArray<std::uint8_t> face_of(const NdArray<std::uint8_t>& faces, std::size_t i)
           std::vector<std::uint8_t>(row, row + faces.stride0())};
 }
 
+void draw_faces(Model& model, std::span<const PictureRequest> batch,
+                const std::vector<Drawn>& drawn, EngineBackend::Made& made) {
+  if (drawn.empty()) return;
+  const NdArray<float> latents =
+      stacked(drawn, [](const Drawn& one) { return one.pictures->avatar().latent(one.frame); });
+  const NdArray<float> windows = stacked(drawn, [](const Drawn& one) { return one.window; });
+  const NdArray<std::uint8_t> faces = model.faces(latents, windows);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const PictureRequest& request = batch[drawn[i].place];
+    made.pictures[drawn[i].place] =
+        [pictures = drawn[i].pictures, time = request.time, lips = request.lips,
+         face = std::make_shared<const NdArray<std::uint8_t>>(face_of(faces, i))] {
+          return pictures->with_face(time, *face, lips);
+        };
+  }
+}
+
+// What the device finishes; the rest stays in `drawn`: fading lips, and pictures of another size than the avatar's.
+void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::vector<Drawn>& drawn,
+                    EngineBackend::Made& made) {
+  std::vector<Drawn> there, rest;
+  std::vector<PlacedFrame> frames;
+  for (Drawn& one : drawn) {
+    const PictureRequest& request = batch[one.place];
+    std::optional<PlacedFrame> frame;
+    if (request.lips >= 1) frame = one.pictures->placed(request.time);
+    (frame ? there : rest).push_back(std::move(one));
+    if (frame) frames.push_back(std::move(*frame));
+  }
+  drawn = std::move(rest);
+  if (there.empty()) return;
+  auto pictures =
+      model.pictures(frames, stacked(there, [](const Drawn& one) { return one.window; }));
+  for (std::size_t i = 0; i < there.size(); ++i)
+    made.pictures[there[i].place] =
+        [nv12 = std::make_shared<const std::vector<std::uint8_t>>(std::move(pictures[i])),
+         width = frames[i].width,
+         height = frames[i].height] { return as_i420(*nv12, width, height); };
+}
+
 }  // namespace
 
 LiveNets::LiveNets(std::function<Model&()> model) : model_(std::move(model)) {}
@@ -80,18 +121,8 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
   hear(model, batch, drawn);
   heard();
   made.features = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-  const NdArray<float> latents =
-      stacked(drawn, [](const Drawn& one) { return one.pictures->avatar().latent(one.frame); });
-  const NdArray<float> windows = stacked(drawn, [](const Drawn& one) { return one.window; });
-  const NdArray<std::uint8_t> faces = model.faces(latents, windows);
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    const PictureRequest& request = batch[drawn[i].place];
-    made.pictures[drawn[i].place] =
-        [pictures = drawn[i].pictures, time = request.time, lips = request.lips,
-         face = std::make_shared<const NdArray<std::uint8_t>>(face_of(faces, i))] {
-          return pictures->with_face(time, *face, lips);
-        };
-  }
+  if (model.info().pictures_on_device) draw_on_device(model, batch, drawn, made);
+  draw_faces(model, batch, drawn, made);
   return made;
 }
 

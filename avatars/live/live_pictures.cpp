@@ -64,6 +64,19 @@ std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time) {
   return shown_frame(frame, avatar.frame_count(), avatar.info().loop);
 }
 
+I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height) {
+  I420Picture picture(width, height);
+  const std::size_t luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  std::copy_n(nv12.data(), luma, picture.bytes.data());
+  std::uint8_t* u = picture.bytes.data() + luma;
+  std::uint8_t* v = u + luma / 4;
+  for (std::size_t i = luma; i < nv12.size(); i += 2) {
+    *u++ = nv12[i];
+    *v++ = nv12[i + 1];
+  }
+  return picture;
+}
+
 LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int width,
                            int kbit_per_s)
     : avatar_(std::move(avatar)),
@@ -74,15 +87,44 @@ LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int 
           .width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
 I420Picture LivePictures::still(std::chrono::microseconds time) {
-  return scaled(clip_.frame(live_frame(*avatar_, time)));
+  return scaled(frame(live_frame(*avatar_, time)));
 }
 
 I420Picture LivePictures::with_face(std::chrono::microseconds time,
                                     const NdArray<std::uint8_t>& face, float lips) {
   const std::int64_t index = live_frame(*avatar_, time);
-  Image frame = clip_.frame(index);
-  if (avatar_->face(index) && lips > 0) show(frame.view(), *avatar_, index, face, lips);
-  return scaled(frame);
+  Image shown = frame(index);
+  if (avatar_->face(index) && lips > 0) show(shown.view(), *avatar_, index, face, lips);
+  return scaled(shown);
+}
+
+std::optional<PlacedFrame> LivePictures::placed(std::chrono::microseconds time) {
+  const std::int64_t index = live_frame(*avatar_, time);
+  const std::optional<AvatarFace>& face = avatar_->face(index);
+  const AvatarInfo& info = avatar_->info();
+  if (!face || info.width != width_ || info.height != height_) return std::nullopt;
+  return PlacedFrame{.avatar = avatar_,
+                     .frame = index,
+                     .width = width_,
+                     .height = height_,
+                     .placement = face->placement,
+                     .mask_region = face->mask_region,
+                     .load = [this, index] { return content(index); }};
+}
+
+FrameContent LivePictures::content(std::int64_t index) {
+  FrameContent content{.nv12 = std::vector<std::uint8_t>(yuv420_bytes(width_, height_)),
+                       .latent = avatar_->latent(index)};
+  bgr_to_nv12(frame(index).view(), content.nv12.data());
+  const ConstImageView mask = avatar_->mask(index);
+  for (int y = 0; y < mask.height; ++y)
+    content.mask.insert(content.mask.end(), mask.row(y), mask.row(y) + mask.width);
+  return content;
+}
+
+Image LivePictures::frame(std::int64_t index) {
+  const std::lock_guard lock(clip_in_use_);
+  return clip_.frame(index);
 }
 
 I420Picture LivePictures::scaled(const Image& frame) const {

@@ -1,12 +1,15 @@
 // The pictures of one live session: the clip's frame, the generated face in it as far as it is to be seen, scaled, and
-// coded. Its functions are called one at a time, on any thread, but for avatar() and hearing(); several sessions may
-// share an avatar.
+// coded. Its functions are called one at a time, on any thread, but for avatar(), hearing() and placed(); several sessions
+// may share an avatar.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/clip.h"
@@ -15,11 +18,15 @@
 #include "core/tensor/i420_picture.h"
 #include "core/tensor/ndarray.h"
 #include "gpu/engine/engine_backend.h"
+#include "gpu/model/placed_frame.h"
 
 namespace navtalk {
 
 // The clip's frame that a live session shows at that time.
 std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time);
+
+// A device's picture for the encoder.
+I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height);
 
 class LivePictures : public EngineAvatar {
  public:
@@ -36,6 +43,9 @@ class LivePictures : public EngineAvatar {
   I420Picture still(std::chrono::microseconds time);
   I420Picture with_face(std::chrono::microseconds time, const NdArray<std::uint8_t>& face,
                         float lips);
+  // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, or the session's
+  // pictures are not of the avatar's size. What it returns uses this object.
+  std::optional<PlacedFrame> placed(std::chrono::microseconds time);
   AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
 
   const Bundle& avatar() const { return *avatar_; }
@@ -43,8 +53,11 @@ class LivePictures : public EngineAvatar {
 
  private:
   I420Picture scaled(const Image& frame) const;
+  Image frame(std::int64_t index);
+  FrameContent content(std::int64_t index);
 
   const std::shared_ptr<const Bundle> avatar_;
+  std::mutex clip_in_use_;  // placed() and the rest may read the clip at the same time
   Clip clip_;
   const int width_, height_;
   const std::unique_ptr<H264Stream> encoder_;

@@ -213,12 +213,13 @@ bool in_packs(const GroupNorm& norm, int pack) {
          on(norm.skip) && on(norm.y);
 }
 
-// In the workspace: scale and shift, moments, counters, one after another.
+// In the workspace: counters, then scale and shift, then moments. The counters' place does not depend on the norm, as the launches of
+// several norms use them.
 struct Workspace {
-  std::ptrdiff_t affine, moments, counters;  // how many
+  std::ptrdiff_t counters, affine, moments;  // how many
   std::size_t bytes() const {
-    return static_cast<std::size_t>(affine + moments) * sizeof(float2) +
-           static_cast<std::size_t>(counters) * sizeof(unsigned);
+    return static_cast<std::size_t>(counters) * sizeof(unsigned) +
+           static_cast<std::size_t>(affine + moments) * sizeof(float2);
   }
 };
 Workspace workspace_of(const GroupNorm& norm) {
@@ -227,18 +228,21 @@ Workspace workspace_of(const GroupNorm& norm) {
     return std::ptrdiff_t{blocks(norm.pixels, static_cast<unsigned>(work.run))};
   };
   const std::ptrdiff_t images = norm.images;
-  return {.affine = images * (norm.channels + norm.skip_channels),
-          .moments = images * norm.groups * std::max(runs(1), runs(16 / item_size(norm.format))),
-          .counters = images};
+  // Whole 16 bytes, so that what follows is aligned.
+  const std::ptrdiff_t counters =
+      std::ptrdiff_t{4} * blocks(std::max<std::ptrdiff_t>(images, k_most_shared_images), 4);
+  return {.counters = counters,
+          .affine = images * (norm.channels + norm.skip_channels),
+          .moments = images * norm.groups * std::max(runs(1), runs(16 / item_size(norm.format)))};
 }
 
 template <class Value, int size>
 void launch(const GroupNorm& norm, void* workspace, Stream stream) {
   const Workspace parts = workspace_of(norm);
   Work work = shared_out(norm, size);
-  work.affine = static_cast<float2*>(workspace);
+  work.done = static_cast<unsigned*>(workspace);
+  work.affine = reinterpret_cast<float2*>(work.done + parts.counters);
   work.moments = work.affine + parts.affine;
-  work.done = reinterpret_cast<unsigned*>(work.moments + parts.moments);
   const dim3 grid(blocks(norm.pixels, static_cast<unsigned>(work.run)),
                   static_cast<unsigned>(norm.images));
   NAVTALK_LAUNCH((statistics_kernel<Value, size>), grid, dim3(k_threads),

@@ -11,9 +11,11 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "gpu/cuda/devices.h"
 #include "gpu/features/windows.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/parallel_tasks.h"
+#include "gpu/model/device_frames.h"
 #include "gpu/model/model_files.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/model/usable_device.h"
@@ -69,6 +71,13 @@ at::Tensor bgr_bytes(const at::Tensor& raw) {
   return at::nan_to_num(levels, 0.0).to(at::kByte).flip(1).permute({0, 2, 3, 1}).contiguous();
 }
 
+// A quarter of what is free: batches, and whoever else uses the device, have the rest.
+std::size_t room_for_frames(const Device& device) {
+  if (device.kind == Device::Kind::cpu) return 0;
+  const cuda::MemoryUse memory = cuda::memory_use(device.index);
+  return (memory.total - memory.used) / 4;
+}
+
 }  // namespace
 
 struct Model::Impl {
@@ -84,7 +93,9 @@ struct Model::Impl {
   std::unique_ptr<nets::Unet> unet;
   std::unique_ptr<nets::VaeEncoder> encoder;
   std::unique_ptr<nets::VaeDecoder> decoder;
+  std::unique_ptr<DeviceFrames> kept_frames;
 
+  void load_nets(const Options& options);
   void load(const Options& options);
   nets::Placement placement(Precision precision) const {
     const at::ScalarType type = nets::scalar_type(precision);
@@ -99,11 +110,20 @@ struct Model::Impl {
     return (*decoder)(latents.narrow(0, i, 1));
   }
   void decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const;
+  std::vector<at::Tensor> decode_slices(const at::Tensor& latents) const;
   void decode_placed(const at::Tensor& latents, std::uint8_t* faces) const;
   at::Tensor run_unet(const at::Tensor& latent, const at::Tensor& context) const;
 };
 
 void Model::Impl::load(const Options& options) {
+  load_nets(options);
+  info.pictures_on_device = placed && unet && decoder;
+  if (info.pictures_on_device)
+    kept_frames = std::make_unique<DeviceFrames>(
+        device, options.frame_bytes.value_or(room_for_frames(options.device)));
+}
+
+void Model::Impl::load_nets(const Options& options) {
   const ModelFiles files = find_model_files(options.models);
   decode_as_batch = options.decode_as_batch;
   placed = options.as_on_gpu || options.device.kind == Device::Kind::cuda;
@@ -175,11 +195,17 @@ at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& con
   return parts.size() == 1 ? parts.front() : at::cat(parts);
 }
 
+std::vector<at::Tensor> Model::Impl::decode_slices(const at::Tensor& latents) const {
+  std::vector<at::Tensor> slices;
+  for (const at::Tensor& some : latents.split(info.execution.decoded))
+    slices.push_back((*decoder)(some));
+  return slices;
+}
+
 // Faces come back to the host in one copy.
 void Model::Impl::decode_placed(const at::Tensor& latents, std::uint8_t* faces) const {
   std::vector<at::Tensor> parts;
-  for (const at::Tensor& some : latents.split(info.execution.decoded))
-    parts.push_back(bgr_bytes((*decoder)(some)));
+  for (const at::Tensor& raw : decode_slices(latents)) parts.push_back(bgr_bytes(raw));
   const at::Tensor bytes = at::cat(parts).cpu();
   std::memcpy(faces, bytes.const_data_ptr(), bytes.nbytes());
 }
@@ -304,6 +330,23 @@ NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<f
                         faces.values.data());
   });
   return faces;
+}
+
+std::vector<std::vector<std::uint8_t>> Model::pictures(std::span<const PlacedFrame> frames,
+                                                       const NdArray<float>& windows) {
+  NAVTALK_CHECK(impl_->kept_frames && !frames.empty());
+  NdArray<float> context = windows;
+  add_positions(context);
+  return run(impl_->threads, "rendering pictures", [&] {
+    const std::vector<DeviceFrames::Resident> residents = impl_->kept_frames->resident(frames);
+    std::vector<at::Tensor> latents;
+    for (const DeviceFrames::Resident& one : residents) latents.push_back(one.latent);
+    const at::Tensor latent = at::cat(latents);
+    require_shape(context.shape, {latent.size(0), -1, impl_->unet_config.cross_attention_dim},
+                  "the context");
+    const at::Tensor made = impl_->run_unet(latent, impl_->on_device(context));
+    return impl_->kept_frames->paste(frames, residents, impl_->decode_slices(made));
+  });
 }
 
 }  // namespace navtalk

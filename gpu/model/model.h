@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
 #include "gpu/device/device.h"
+#include "gpu/model/placed_frame.h"
 #include "gpu/nets/execution.h"
 #include "gpu/nets/net_config.h"
 
@@ -23,6 +25,7 @@ struct ModelInfo {
   int context_width = 0;  // D
   int whisper_layers = 0;
   Execution execution;
+  bool pictures_on_device = false;  // Model::pictures() is there
 };
 
 class Model {
@@ -37,6 +40,8 @@ class Model {
     bool decode_as_batch = false;
     // What a GPU computes with, on the CPU: libtorch's operators, fp16 too. Slow; for comparisons only.
     bool as_on_gpu = false;
+    // Device memory for frames of avatars; nullopt: a quarter of what the loaded nets leave free.
+    std::optional<std::size_t> frame_bytes{};
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
 
@@ -67,6 +72,12 @@ class Model {
   // UNet and decoder without leaving the device: avatar latents [B,8,32,32] and windows [B,T,D]
   // before the positional table -> faces [B,256,256,3] BGR. The path that rendering takes.
   NdArray<std::uint8_t> faces(const NdArray<float>& latent, const NdArray<float>& windows);
+
+  // Where info() says so: the same faces, put into their frames on the device, windows [B,T,D] for B frames. Nothing but the finished
+  // pictures comes to the host: NV12 of each frame's size, in their order. Frames that were used last stay on the device.
+  // Error{invalid} for a frame whose content does not fit its sizes.
+  std::vector<std::vector<std::uint8_t>> pictures(std::span<const PlacedFrame> frames,
+                                                  const NdArray<float>& windows);
 
  private:
   struct Impl;

@@ -25,8 +25,12 @@ struct GroupNorm {
 // Channels of x and skip together, at most: a block keeps the statistics of all of them in shared memory.
 inline constexpr int k_most_norm_channels = 3072;
 
+// Norms of at most so many images may share a workspace.
+inline constexpr int k_most_shared_images = 64;
+
 // Memory that group_norm() needs for a norm of these sizes, aligned to 16 bytes. All bytes are zero before the first launch that uses
-// it; a launch leaves it ready for the next one of the same sizes in the same stream.
+// it. A launch leaves it ready for the next one in the same stream: of any norm that needs no more, where both have at most
+// k_most_shared_images images, otherwise of the same sizes. A launch that fails does not.
 std::size_t group_norm_workspace_bytes(const GroupNorm& norm);
 
 // Statistics are fp32 sums around the values themselves, of runs of pixels, joined in a fixed order: the result is the same every

@@ -2,20 +2,38 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <map>
+#include <utility>
 
 #include "gpu/kernels/device/group_norm.h"
 #include "gpu/kernels/tokens.h"
+#include "gpu/nets/device_stream.h"
 #include "gpu/nets/layers/format.h"
 
 namespace navtalk::nets {
 namespace {
 
-// In which the device computes what is asked of it now; null on the CPU, where the emulation of the tests has no streams.
-cuda::Stream stream_of(const at::Device& device) {
-  if (device.is_cpu()) return nullptr;
-  const c10::impl::VirtualGuardImpl guard(device.type());
-  return guard.getStreamNativeHandle(guard.getStream(device));
+at::Tensor zeroed_workspace(const cuda::GroupNorm& norm, const at::Device& device) {
+  const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
+  return at::zeros({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
+}
+
+// Launches the norm. The workspace of a thread's norms in a stream is kept from norm to norm, so that only the first of them zeroes
+// it. Threads do not share one: the two launches of a norm must not have another norm's between them.
+void normalise(const cuda::GroupNorm& norm, const at::Device& device) {
+  const cuda::Stream stream = stream_of(device);
+  if (norm.images > cuda::k_most_shared_images) {
+    cuda::group_norm(norm, zeroed_workspace(norm, device).mutable_data_ptr(), stream);
+    return;
+  }
+  thread_local std::map<std::pair<at::DeviceIndex, cuda::Stream>, at::Tensor> kept;
+  at::Tensor& slot = kept[{device.index(), stream}];
+  at::Tensor workspace = std::exchange(slot, {});  // dropped where the launch fails
+  if (!workspace.defined() || workspace.nbytes() < cuda::group_norm_workspace_bytes(norm))
+    workspace = zeroed_workspace(norm, device);
+  cuda::group_norm(norm, workspace.mutable_data_ptr(), stream);
+  slot = std::move(workspace);
 }
 
 at::Tensor in_nhwc(const at::Tensor& map) { return map.contiguous(at::MemoryFormat::ChannelsLast); }
@@ -60,9 +78,7 @@ at::Tensor GroupNorm::on_device(const at::Tensor& x, const at::Tensor* skip) con
       .eps = eps_,
       .silu = silu_};
   const c10::DeviceGuard device(a.device());
-  const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
-  const at::Tensor workspace = at::zeros({bytes}, a.options().dtype(at::kByte));
-  cuda::group_norm(norm, workspace.mutable_data_ptr(), stream_of(a.device()));
+  normalise(norm, a.device());
   return y;
 }
 

@@ -1,0 +1,60 @@
+// Avatars' frames in device memory (NV12, mask, latent), those used last, and the launch that puts faces into them. One owner; several
+// threads may call it at the same time. Only for sources that include ATen.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gpu/device/least_recently_used.h"
+#include "gpu/model/placed_frame.h"
+
+namespace navtalk {
+
+class DeviceFrames {
+ public:
+  // One frame on the device. Its tensors keep their memory while a batch uses them, also when the frame is dropped meanwhile.
+  struct Resident {
+    at::Tensor bytes;          // NV12, then the mask
+    at::Tensor latent;         // [1,8,32,32] fp32
+    std::ptrdiff_t mask_at{};  // of bytes
+  };
+
+  DeviceFrames(at::Device device, std::size_t budget_bytes)
+      : device_(device), kept_(budget_bytes) {}
+
+  // In their order; what the device lacks is loaded. Error{invalid} where a content's sizes do not fit its frame.
+  std::vector<Resident> resident(std::span<const PlacedFrame> frames);
+
+  // Face i into frame i: `faces` is the decoder's output in slices, [n,3,256,256] each, which together are as many as the frames.
+  // Frames of one size are one launch and one copy to the host. NV12, in the order of the frames.
+  std::vector<std::vector<std::uint8_t>> paste(std::span<const PlacedFrame> frames,
+                                               std::span<const Resident> residents,
+                                               std::span<const at::Tensor> faces) const;
+
+ private:
+  struct Key {
+    std::weak_ptr<const void> avatar;
+    std::int64_t frame = 0;
+  };
+  struct Earlier {
+    bool operator()(const Key& a, const Key& b) const {
+      if (a.avatar.owner_before(b.avatar)) return true;
+      return !b.avatar.owner_before(a.avatar) && a.frame < b.frame;
+    }
+  };
+
+  Resident resident(const PlacedFrame& frame);
+
+  const at::Device device_;
+  std::mutex mutex_;
+  LeastRecentlyUsed<Key, Resident, Earlier> kept_;
+};
+
+}  // namespace navtalk
