@@ -11,6 +11,7 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/jobs/unattended.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -71,7 +72,7 @@ JobRunner::JobRunner(JobStore& store, SegmentFolders segments, VideoRenderer& re
       worker_(this_process()) {}
 
 void JobRunner::run(std::vector<JobRow>& rows) {
-  requeue_of_the_gone();
+  requeue_unattended();
   segments_.sweep(store_);
   submit(rows);
   release_all();
@@ -89,14 +90,9 @@ void JobRunner::run(std::vector<JobRow>& rows) {
   failed_.throw_if_any(rows.size());
 }
 
-// At once where the process is known to have ended, otherwise when its lease has expired.
-void JobRunner::requeue_of_the_gone() {
-  for (const std::string& worker : store_.workers()) {
-    if (worker != worker_ && is_dead(worker))
-      store_.requeue_of(worker, {worker_, "the process that rendered it has ended"}, store_.now());
-  }
-  store_.requeue_expired({worker_, "the lease of the process that rendered it has expired"},
-                         store_.now());
+void JobRunner::requeue_unattended() {
+  requeue_of_dead_workers(store_, worker_);
+  requeue_expired_leases(store_, worker_);
 }
 
 // A finished job whose video is gone stays as it is: the row is submitted anew, under a key of its own.
@@ -153,7 +149,7 @@ void JobRunner::release_all() {
 
 // Another run renders what is left, or a retry is not due yet.
 void JobRunner::wait_for_others() {
-  requeue_of_the_gone();
+  requeue_unattended();
   for (const std::int64_t number : std::vector(order_)) {
     const JobRow& row = *pending_.at(number);
     const auto job = store_.find(k_local_tenant, row.key);

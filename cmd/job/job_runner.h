@@ -30,7 +30,7 @@ class JobRunner {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void requeue_of_the_gone();
+  void requeue_unattended();
   // What became of the row before this run; sets its key.
   std::optional<Job> known(JobRow& row);
   void submit(std::vector<JobRow>& rows);

@@ -7,6 +7,7 @@
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/jobs/unattended.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -112,12 +113,8 @@ asio::awaitable<void> JobDispatcher::keep_house() {
   // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
   const bool all_could_renew = Clock::now() - reached_ >= k_renewal_grace;
   auto work = [&] {
-    for (const std::string& worker : store.workers()) {
-      if (worker != owner_ && is_dead(worker))
-        store.requeue_of(worker, {owner_, "the gateway that had it rendered has ended"},
-                         store.now());
-    }
-    if (all_could_renew) store.requeue_expired({owner_, "its lease has expired"}, store.now());
+    requeue_of_dead_workers(store, owner_);
+    if (all_could_renew) requeue_expired_leases(store, owner_);
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
     if (parts_.keep <= Duration{}) return;
     for (const JobId& job : store.forget(store.now() - parts_.keep, k_forgotten_at_once))
