@@ -9,6 +9,7 @@
 #include <vector>
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -72,7 +73,13 @@ struct NotedStack {
     *noted = {static_cast<char*>(made.sp) - made.size, made.size};
     return made;
   }
-  void deallocate(context::stack_context& made) { base.deallocate(made); }
+  // What AddressSanitizer has marked there would be held against whoever gets that memory next.
+  void deallocate(context::stack_context& made) {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(static_cast<char*>(made.sp) - made.size, made.size);
+#endif
+    base.deallocate(made);
+  }
 };
 
 // From the fiber's first to its last moment, also when it is ended early.
