@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/store/columns.h"

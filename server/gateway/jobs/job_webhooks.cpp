@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
 #include "core/log/log.h"
 #include "core/net/url.h"
 #include "core/text/rfc3339.h"
