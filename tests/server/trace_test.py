@@ -109,7 +109,7 @@ class Traces(unittest.TestCase):
         self.assertEqual({span["parentSpanId"] for span in parts.values()}, {whole["spanId"]})
         self.assertNotIn("parentSpanId", whole)
         self.assertEqual(attributes(whole["attributes"])["navtalk.session"], name)
-        self.assertEqual(attributes(parts["connect"]["attributes"])["navtalk.source"], "local")
+        self.assertEqual(attributes(parts["connect"]["attributes"])["navtalk.provider"], "local")
         # One after the other, within the whole, without a gap.
         times = [int(span[end]) for span in (parts["allocation"], parts["connect"], parts["first picture"]) for end in ("startTimeUnixNano", "endTimeUnixNano")]
         self.assertEqual(times, sorted(times))
