@@ -38,7 +38,8 @@ std::vector<std::string> outline(const std::vector<Span>& spans) {
 
 std::string text_of(const Span& span, const std::string& name) {
   for (const auto& [key, value] : span.attributes)
-    if (key == name && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);
+    if (key == name && std::holds_alternative<std::string>(value))
+      return std::get<std::string>(value);
   return "";
 }
 
