@@ -51,7 +51,7 @@ class Kubernetes(PoolCase):
         self.assertEqual(self.pool.rows()[0]["slots"], 3)
 
     def test_killed_before_the_pod_is_made(self):
-        self.cluster.fault("create", hang=True)
+        self.cluster.fault("create", how="hang")
         with self.pool.scaling():
             self.wait("the create", lambda: self.cluster.calls("create"))
             # Recorded before it was asked for.
@@ -60,7 +60,7 @@ class Kubernetes(PoolCase):
         self.assertEqual(len(self.cluster.ever), 1)
 
     def test_killed_between_the_pod_and_its_record(self):
-        self.cluster.fault("create", hang=True, acts=True)
+        self.cluster.fault("create", how="hang", acts=True)
         with self.pool.scaling():
             self.wait("the pod", self.cluster.living)
             self.assertEqual([row["provider_id"] for row in self.pool.rows()], [None])

@@ -6,12 +6,13 @@ whatever it answers is held to the published schema, where that is at hand (sche
 
     {"verb": "create", "status": 429, "retry_after": 1}    answers that, and does nothing
     {"verb": "create", "status": 500, "acts": True}        does it, and answers that
-    {"verb": "create", "hang": True, "acts": True}         does it, and never answers
-    {"verb": "create", "drop": True, "acts": True}         does it, and closes the connection
+    {"verb": "create", "how": "hang", "acts": True}        does it, and never answers; "close", "reset" and "garbage" likewise
+    {"verb": "create", "status": 0, "delay_s": 2}          the usual answer, but late
     {"verb": "list", "status": 200, "body": "<html>"}      answers with other words
-    {"verb": "list", "lack": True}                         leaves out the last pod
+    {"verb": "list", "status": 0, "lack": True}            leaves out the last pod
+    {"verb": "*", "skip": 1, "times": -1, ...}             every call but the first, for ever
 
-Verbs are those of the API; "owner" is the get of an owner.
+faults.py has them by name. Verbs are those of the API; "owner" is the get of an owner.
 """
 
 import datetime
@@ -21,6 +22,7 @@ import os
 import pathlib
 import re
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -28,6 +30,7 @@ import time
 import urllib.parse
 import uuid
 
+import faults
 import schemas
 
 TOKEN = "a-token-of-the-cluster"
@@ -143,9 +146,20 @@ class FakeCluster:
             process.kill()
             process.wait()
 
-    def fault(self, verb, times=1, **how):
+    def fault(self, verb, name=None, times=1, **how):
         with self.lock:
-            self.faults.append({"verb": verb, "times": times, **how})
+            self.faults.append({"verb": verb, "times": times, "skip": 0, **(faults.NAMED[name] if name else {}), **how})
+
+    def take_fault(self, verb):
+        for fault in [fault for fault in self.faults if fault["verb"] in (verb, "*")]:
+            if fault["skip"] > 0:
+                fault["skip"] -= 1
+                continue
+            fault["times"] -= 1
+            if fault["times"] == 0:
+                self.faults.remove(fault)
+            return fault
+        return {}
 
     def calls(self, verb):
         with self.lock:
@@ -235,11 +249,10 @@ class FakeCluster:
         verb = "owner" if owner else verb
         with self.lock:
             self.requests.append({"verb": verb, "name": name, "query": query, "body": body})
-            fault = next((fault for fault in self.faults if fault["verb"] == verb), None)
-            if fault:
-                fault["times"] -= 1
-                if fault["times"] == 0:
-                    self.faults.remove(fault)
+            fault = self.take_fault(verb)
+        self.stopping.wait(fault.get("delay_s", 0))
+        how = fault.get("how", "answer")
+        with self.lock:
             try:
                 # kubectl sends no token in clear text.
                 trusted = self.tls or request.headers.get("User-Agent", "").startswith("kubectl/")
@@ -254,11 +267,12 @@ class FakeCluster:
                 status, value = 500, None
                 if verb == "patch" and request.headers.get("Content-Type") != "application/merge-patch+json":
                     raise Refusal(415, "the body of the request was in an unknown format")
-                if not fault or fault.get("acts"):
+                usual = not fault or fault.get("status") == 0
+                if usual or fault.get("acts"):
                     status, value = self.act(verb, owner or name, query, body)
-                if fault and fault.get("lack"):
+                if fault.get("lack"):
                     value["items"] = value["items"][:-1]
-                elif fault and not fault.get("hang") and not fault.get("drop"):
+                if not usual and how == "answer":
                     headers = {"Retry-After": str(fault["retry_after"])} if "retry_after" in fault else {}
                     if "body" not in fault:
                         raise Refusal(fault["status"], fault.get("message", "a scripted fault"), headers)
@@ -268,18 +282,24 @@ class FakeCluster:
                 status, headers = refusal.status, refusal.headers
                 value = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": str(refusal), "code": status}
                 value["reason"] = REASONS.get(status, "InternalError")
-        if fault and fault.get("hang"):
-            self.stopping.wait(60)
-            request.close_connection = True
-            return
-        if fault and fault.get("drop"):
-            request.close_connection = True
-            return
+        if how != "answer":
+            return self.misbehave(request, how)
         if verb == "watch" and status == 200 and value is None:
             return self.stream(request, query)
         if status >= 400 and isinstance(value, dict):
             self.judge("status-meta-v1", value)
-        self.send(request, status, value, headers)
+        self.send(request, status, value, headers, fault.get("type", "application/json"))
+
+    def misbehave(self, request, how):
+        request.close_connection = True
+        if how == "hang":
+            self.stopping.wait(60)
+        elif how == "garbage":
+            request.wfile.write(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+        elif how == "reset":
+            # Closing it then sends RST.
+            request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.connection.close()
 
     def judge(self, schema, value):
         why = schemas.fault(schema, value)
@@ -340,11 +360,11 @@ class FakeCluster:
             pass  # nobody listens any more
 
     @staticmethod
-    def send(request, status, value, headers):
+    def send(request, status, value, headers, kind="application/json"):
         text = (value if isinstance(value, str) else json.dumps(value)).encode()
         try:
             request.send_response(status)
-            for key, header in {"Content-Type": "application/json", "Content-Length": str(len(text)), **headers}.items():
+            for key, header in {"Content-Type": kind, "Content-Length": str(len(text)), **headers}.items():
                 request.send_header(key, header)
             request.end_headers()
             request.wfile.write(text)
