@@ -64,7 +64,8 @@ Image Bundle::frame(std::int64_t index) const { return impl_->clip.frame(index);
 
 void Bundle::ensure_latents(const LatentOptions& model, const LatentCache& cache,
                             const Progress& progress, const std::stop_token& stop) {
-  if (impl_->files.latents && impl_->latents_checksum == model.model_checksum) return;
+  const bool fit = info().given_latents || impl_->latents_checksum == model.model_checksum;
+  if (impl_->files.latents && fit) return;
   const LatentKey key =
       latent_key(impl_->frames_file, impl_->files.info, impl_->files.faces, model.model_checksum);
   impl_->files.latents = cache.find(key);
