@@ -441,6 +441,18 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar import --id")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar import --fps")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar import --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar pull --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -785,7 +797,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar import" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -1195,6 +1207,18 @@ _navtalk() {
       ;;
     "navtalk avatar show --preview")
       _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar import --id")
+      :
+      return
+      ;;
+    "navtalk avatar import --fps")
+      :
+      return
+      ;;
+    "navtalk avatar import --voice")
+      _navtalk_words "$(_navtalk_first voices)"
       return
       ;;
     "navtalk avatar pull --source")
@@ -1638,7 +1662,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'list prepare show pull push'
+        _navtalk_words 'list prepare show import pull push'
       fi
       ;;
     "navtalk avatar list")
@@ -1660,6 +1684,13 @@ _navtalk() {
         _navtalk_words '--preview --force --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_avatars
+      fi
+      ;;
+    "navtalk avatar import")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--id --fps --loop --voice --force --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_paths -d
       fi
       ;;
     "navtalk avatar pull")

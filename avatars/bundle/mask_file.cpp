@@ -53,10 +53,10 @@ void write_masks(const std::filesystem::path& file, const std::vector<Image>& ma
   std::vector<ConstImageView> views;
   views.reserve(masks.size());
   for (const Image& mask : masks) views.push_back(mask.view());
-  write_masks(file, views);
+  write_mask_views(file, views);
 }
 
-void write_masks(const std::filesystem::path& file, const std::vector<ConstImageView>& masks) {
+void write_mask_views(const std::filesystem::path& file, const std::vector<ConstImageView>& masks) {
   SafetensorsWriter writer;
   for (std::size_t i = 0; i < masks.size(); ++i) {
     const ConstImageView& mask = masks[i];

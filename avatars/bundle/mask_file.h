@@ -31,6 +31,6 @@ class MaskFile {
 // Mask i becomes the tensor "i", [height, width] U8. The views are without gaps between their rows.
 // Error{failed}.
 void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks);
-void write_masks(const std::filesystem::path& file, const std::vector<ConstImageView>& masks);
+void write_mask_views(const std::filesystem::path& file, const std::vector<ConstImageView>& masks);
 
 }  // namespace navtalk

@@ -9,6 +9,7 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
+#include "avatars/bundle/mask_file.h"
 #include "avatars/exchange/musetalk_folder.h"
 #include "avatars/exchange/scratch_file.h"
 #include "avatars/faces/mask.h"
@@ -72,7 +73,8 @@ class Import {
     write_masks();
     const auto floats = latents_.map();
     write_latents(output_ / k_latents_file,
-                  {reinterpret_cast<const float*>(floats.data()), floats.size() / sizeof(float)}, "");
+                  {reinterpret_cast<const float*>(floats.data()), floats.size() / sizeof(float)},
+                  "");
     write_faces(output_ / k_faces_file, faces_);
     const AvatarInfo made = info(mirrored);
     write_avatar_info(output_ / k_info_file, made);
@@ -159,7 +161,7 @@ class Import {
       views.push_back({at, width, height, 1, width});
       at += std::ptrdiff_t{width} * height;
     }
-    navtalk::write_masks(output_ / k_masks_file, views);
+    write_mask_views(output_ / k_masks_file, views);
   }
 
   AvatarInfo info(bool mirrored) const {
@@ -215,8 +217,10 @@ AvatarInfo import_avatar(const ImportOptions& given, const Progress& progress,
   const MuseTalkFolder source = open_musetalk(given.folder);
   const ImportOptions options = import_checked(given, source.info);
   if (source.info.version == "v1")
-    log::warn(fmt::format("{} was prepared for MuseTalk 1.0: the faces that MuseTalk 1.5 draws may "
-                          "not fit it", given.folder.string()));
+    log::warn(
+        fmt::format("{} was prepared for MuseTalk 1.0: the faces that MuseTalk 1.5 draws may "
+                    "not fit it",
+                    given.folder.string()));
   PartialPath partial({.target = options.output,
                        .kind = PartialPath::Kind::directory,
                        .overwrite = options.force,

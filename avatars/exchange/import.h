@@ -15,13 +15,13 @@
 namespace navtalk {
 
 struct ImportOptions {
-  std::filesystem::path folder;   // of MuseTalk or LiveTalking
+  std::filesystem::path folder;  // of MuseTalk or LiveTalking
   std::filesystem::path output;
-  std::string id{};               // empty: avator_info.json's, else the output folder's name
+  std::string id{};                // empty: avator_info.json's, else the output folder's name
   std::optional<FrameRate> fps{};  // nullopt: what the export of a bundle left there, else 25
-  bool loop = false;              // the last frame leads to the first
-  std::string voice{};            // espeak-ng's for this avatar; may be empty
-  bool force = false;             // replaces an avatar that stands at `output`
+  bool loop = false;               // the last frame leads to the first
+  std::string voice{};             // espeak-ng's for this avatar; may be empty
+  bool force = false;              // replaces an avatar that stands at `output`
   MediaLimits limits{};
 };
 

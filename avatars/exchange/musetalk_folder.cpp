@@ -56,7 +56,8 @@ std::optional<int> coordinate(const PickleValue& value) {
   std::optional<std::int64_t> number = value.integer();
   if (const std::optional<double> real = value.real()) {
     constexpr double k_exact = 1e9;
-    if (*real >= -k_exact && *real <= k_exact && *real == static_cast<double>(static_cast<std::int64_t>(*real)))
+    if (*real >= -k_exact && *real <= k_exact &&
+        *real == static_cast<double>(static_cast<std::int64_t>(*real)))
       number = static_cast<std::int64_t>(*real);
   }
   constexpr std::int64_t k_far = 1 << 24;
@@ -86,8 +87,7 @@ std::vector<Box> read_boxes(const fs::path& file) {
   const Pickle pickle = Pickle::open(file);
   const PickleValue root = pickle.root();
   using enum PickleValue::Kind;
-  if (root.kind() != list && root.kind() != tuple)
-    refuse(file, "does not hold a list of boxes");
+  if (root.kind() != list && root.kind() != tuple) refuse(file, "does not hold a list of boxes");
   if (root.size() > 2 * k_max_avatar_frames)
     refuse(file, fmt::format("has {} entries, an avatar at most {}", root.size(),
                              2 * k_max_avatar_frames));
@@ -99,7 +99,8 @@ std::vector<Box> read_boxes(const fs::path& file) {
     if (*box == Box{})
       refuse(file, fmt::format("entry {} says that the frame has no face; MuseTalk cannot finish "
                                "such an avatar, and its latents do not belong to its frames: "
-                               "prepare one from the video", i));
+                               "prepare one from the video",
+                               i));
     if (box->empty()) refuse(file, fmt::format("entry {} is an empty box", i));
     boxes.push_back(*box);
   }
@@ -124,10 +125,12 @@ void check_layout(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     throw Error(Code::not_found, fmt::format("{}: no such folder", folder.string()));
-  if (fs::exists(folder / "face_imgs", ignored) && !fs::exists(folder / k_musetalk_latents, ignored))
-    refuse(folder, fmt::format("an avatar for Wav2Lip (it has face_imgs and no {}); make one from its "
-                               "frames: navtalk avatar prepare --images {}/{}",
-                               k_musetalk_latents, folder.string(), k_musetalk_frames));
+  if (fs::exists(folder / "face_imgs", ignored) &&
+      !fs::exists(folder / k_musetalk_latents, ignored))
+    refuse(folder,
+           fmt::format("an avatar for Wav2Lip (it has face_imgs and no {}); make one from its "
+                       "frames: navtalk avatar prepare --images {}/{}",
+                       k_musetalk_latents, folder.string(), k_musetalk_frames));
   for (const char* name : {k_musetalk_frames, k_musetalk_masks, k_musetalk_boxes,
                            k_musetalk_mask_boxes, k_musetalk_latents})
     if (!fs::exists(folder / name, ignored))

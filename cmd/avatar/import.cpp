@@ -25,7 +25,9 @@ void add_avatar_import(Commands& commands) {
                   "Folder with full_imgs, mask, coords.pkl, mask_coords.pkl and latents.pt")
       ->required()
       ->type_name("DIR");
-  command.add_option("output", options->output, "The avatar's folder")->required()->type_name("DIR");
+  command.add_option("output", options->output, "The avatar's folder")
+      ->required()
+      ->type_name("DIR");
   command
       .add_option("--id", options->id,
                   "The avatar's id; default: the one in the folder, otherwise the output's name")

@@ -10,7 +10,7 @@
 namespace navtalk::cmd {
 
 // {"id","directory","width","height","fps","frames","duration_s","faceless_frames","face_source",
-//  "model_checksum" or null,"loop","voice" or null,"bytes"}; bytes: of all its files.
+//  "mask_source","pixel_format","given_latents","model_checksum" or null,"loop","voice" or null,"bytes"}; bytes: of all its files.
 nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem::path& directory);
 // The same as lines of text.
 void print_avatar(Context& context, const AvatarInfo& info, const std::filesystem::path& directory);

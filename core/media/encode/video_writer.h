@@ -33,7 +33,8 @@ struct VideoOptions {
   // H.264 in RGB whose pictures come back as they were, of any size, for IndexedVideo; most players
   // do not show it. Then `crf` and `kbit_per_s` mean nothing.
   bool lossless_rgb = false;
-  int key_interval = 0;  // H.264's pictures at most from one key frame to the next; 0: libx264's own
+  int key_interval =
+      0;  // H.264's pictures at most from one key frame to the next; 0: libx264's own
   const char* preset = "veryfast";  // libx264's
   int threads = 0;                  // of the encoder; 0 lets it choose
   // H.264 whose key frames are coded with the pictures around them. The step that shows at a closed

@@ -141,9 +141,7 @@ std::vector<LostNotices> JobNotices::give_up(TimePoint made_before, std::size_t 
 }
 
 void JobNotices::remove(std::int64_t number) {
-  in_write(*backend_, Durability::durable, [&](Transaction& t) {
-    delete_notice(t, number);
-  });
+  in_write(*backend_, Durability::durable, [&](Transaction& t) { delete_notice(t, number); });
 }
 
 void JobNotices::hold(std::int64_t number, TimePoint until) {

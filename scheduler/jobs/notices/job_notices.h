@@ -23,15 +23,15 @@ struct JobNotice {
   TimePoint at{};       // of the event, wall clock
   TimePoint made_at{};  // the same by the store's clock
   int failures = 0;
-  std::string receiver{};  // the tenant, and the host of its webhook
+  std::string receiver{};                  // the tenant, and the host of its webhook
   std::optional<TimePoint> promised_at{};  // of the job, as it is now
 };
 
 // How much is taken at once.
 struct NoticeShare {
   std::size_t receivers = 8;
-  std::size_t each = 4;              // of one receiver
-  std::set<std::string> except{};    // receivers whose turn it is not
+  std::size_t each = 4;            // of one receiver
+  std::set<std::string> except{};  // receivers whose turn it is not
 };
 
 // Notices to one receiver that were given up.

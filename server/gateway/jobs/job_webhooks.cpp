@@ -16,7 +16,8 @@ namespace {
 
 constexpr auto k_send_every = 1s;
 constexpr auto k_least_wait = 50ms;
-constexpr auto k_hold = 5min;  // notices that were taken: above the time of NoticeShare::each exchanges
+constexpr auto k_hold =
+    5min;  // notices that were taken: above the time of NoticeShare::each exchanges
 constexpr auto k_give_up = 72h;
 constexpr auto k_give_up_every = 1min;
 constexpr std::size_t k_most_receivers = 8, k_most_given_up = 1000;
@@ -43,8 +44,9 @@ WebhookMessage message_of(const JobNotice& notice) {
         {"state", name(notice.to)},
         {"avatar", job.spec.avatar},
         {"video_minutes", job.work.count()},
-        {"promised_at", notice.promised_at ? nlohmann::ordered_json(notice_time(*notice.promised_at))
-                                           : nlohmann::ordered_json(nullptr)},
+        {"promised_at", notice.promised_at
+                            ? nlohmann::ordered_json(notice_time(*notice.promised_at))
+                            : nlohmann::ordered_json(nullptr)},
         {"error", done || job.error.empty() ? nlohmann::ordered_json(nullptr)
                                             : nlohmann::ordered_json(job.error)},
         {"url", "/v1/jobs/" + job.id.text}}}};
@@ -71,7 +73,8 @@ asio::awaitable<void> JobWebhooks::run() {
 asio::awaitable<void> JobWebhooks::round() {
   co_await give_up();
   if (sending_.size() >= k_most_receivers) co_return;
-  std::erase_if(resting_, [](const auto& entry) { return Clock::now() >= entry.second.known_until; });
+  std::erase_if(resting_,
+                [](const auto& entry) { return Clock::now() >= entry.second.known_until; });
   NoticeShare share{.receivers = k_most_receivers - sending_.size(), .except = sending_};
   for (const auto& [receiver, rest] : resting_) {
     if (Clock::now() < rest.until) share.except.insert(receiver);
@@ -159,7 +162,8 @@ asio::awaitable<void> JobWebhooks::drain() {
   draining_ = true;
   stop_.request_stop();
   changed_.notify();
-  while (!stopped_ || !sending_.empty()) co_await changed_.wait(Signal::Clock::now() + k_send_every);
+  while (!stopped_ || !sending_.empty())
+    co_await changed_.wait(Signal::Clock::now() + k_send_every);
 }
 
 }  // namespace navtalk::server

@@ -63,8 +63,8 @@ class JobWebhooks {
   Signal changed_;
   ErrorThrottleLog errors_{"the webhooks of jobs"};
   std::stop_source stop_{};
-  std::set<std::string> sending_{};         // receivers
-  std::map<std::string, Rest> resting_{};   // receivers that failed
+  std::set<std::string> sending_{};        // receivers
+  std::map<std::string, Rest> resting_{};  // receivers that failed
   Clock::time_point give_up_at_{};
   bool draining_ = false, stopped_ = false;
 };

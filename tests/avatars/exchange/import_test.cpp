@@ -64,7 +64,8 @@ TEST_CASE("an imported avatar shows what MuseTalk's Python shows, within one gre
   }
 }
 
-TEST_CASE("an imported avatar keeps the folder's id, its latents, and half of its mirrored frames") {
+TEST_CASE(
+    "an imported avatar keeps the folder's id, its latents, and half of its mirrored frames") {
   const tests::TemporaryDirectory base;
   const AvatarInfo info = import(k_musetalk_avatar, base / "lena");
   CHECK(info == read_avatar_info(base / "lena/avatar.json"));
@@ -93,9 +94,9 @@ TEST_CASE("a folder of LiveTalking, which has every frame once, plays forwards a
   fs::remove(folder / "avator_info.json");
   fs::remove(folder / "full_imgs" / file_name(5));
   fs::remove(folder / "full_imgs" / file_name(4));
-  CHECK_THROWS_WITH(import(folder, base / "lena"),
-                    Catch::Contains("musetalk/mask") && Catch::Contains("6 entries") &&
-                        Catch::Contains("full_imgs has 4 frames"));
+  CHECK_THROWS_WITH(import(folder, base / "lena"), Catch::Contains("musetalk/mask") &&
+                                                       Catch::Contains("6 entries") &&
+                                                       Catch::Contains("full_imgs has 4 frames"));
   // Another picture in the second half: nothing is mirrored, all six frames are kept.
   const tests::TemporaryDirectory other;
   const fs::path whole = copied_avatar(other);
@@ -115,7 +116,9 @@ TEST_CASE("an import names the file and the entry that is wrong, and leaves noth
     CHECK_FALSE(fs::exists(base / "out"));
     CHECK_FALSE(fs::exists(base / "out.partial"));
   };
-  SECTION("no folder") { CHECK_THROWS_WITH(import(base / "no", base / "out"), Catch::Contains("no such folder")); }
+  SECTION("no folder") {
+    CHECK_THROWS_WITH(import(base / "no", base / "out"), Catch::Contains("no such folder"));
+  }
   SECTION("a file is missing") {
     for (const char* name : {"full_imgs", "mask", "coords.pkl", "mask_coords.pkl", "latents.pt"}) {
       fs::rename(folder / name, base / "away");
@@ -159,7 +162,8 @@ TEST_CASE("an import names the file and the entry that is wrong, and leaves noth
     refused("mask_coords.pkl: entry 0 does not surround");
   }
   SECTION("latents are another file") {
-    fs::copy_file(folder / "coords.pkl", folder / "latents.pt", fs::copy_options::overwrite_existing);
+    fs::copy_file(folder / "coords.pkl", folder / "latents.pt",
+                  fs::copy_options::overwrite_existing);
     refused("latents.pt");
   }
 }
