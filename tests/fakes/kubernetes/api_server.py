@@ -111,6 +111,7 @@ class FakeCluster:
         self.news = threading.Condition(self.lock)
         self.events, self.compacted, self.cuts = [], 0, 0
         self.owners, self.wrong = {}, []
+        self.before = {}  # verb: what happens just before the next such call is looked at
         self.stopping = threading.Event()
         self.pods, self.processes = {}, {}
         self.ever, self.requests, self.faults = [], [], []
@@ -259,6 +260,7 @@ class FakeCluster:
         self.stopping.wait(fault.get("delay_s", 0))
         how = fault.get("how", "answer")
         with self.lock:
+            self.before.pop(verb, lambda: None)()
             try:
                 # kubectl sends no token in clear text.
                 trusted = self.tls or request.headers.get("User-Agent", "").startswith("kubectl/")
