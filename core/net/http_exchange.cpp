@@ -291,6 +291,9 @@ void HttpExchange::prepare(CURL* curl) {
   set_file(CURLOPT_CAINFO, request_.tls.ca_file);
   set_file(CURLOPT_SSLCERT, request_.tls.certificate_file);
   set_file(CURLOPT_SSLKEY, request_.tls.key_file);
+  // Debian's curl has a folder of trusted certificates beside that file.
+  if (!request_.tls.ca_file.empty() || !request_.tls.ca.empty())
+    set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   const auto set_text = [&set](CURLoption option, std::string& text) {
     if (text.empty()) return;
     curl_blob blob{text.data(), text.size(), CURL_BLOB_NOCOPY};

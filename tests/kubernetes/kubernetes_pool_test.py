@@ -92,6 +92,12 @@ class Kubernetes(PoolCase):
             self.cluster.set_gpus(5)
             self.wait("a pod with a node", lambda: any(row["state"] == "idle" for row in self.pool.rows()))
 
+    def test_a_pod_that_gets_a_node_at_the_last_moment_stays(self):
+        self.cluster.set_gpus(0)
+        self.cluster.before["delete"] = lambda: self.cluster.set_gpus(1)
+        self.settle()
+        self.assertEqual((len(self.cluster.ever), len(self.cluster.calls("delete"))), (1, 1))
+
     def test_a_quota_is_no_capacity_and_another_refusal_is_told(self):
         quota = 'pods "x" is forbidden: exceeded quota: gpus, requested: 1, used: 4, limited: 4'
         self.cluster.fault("create", status=403, message=quota)

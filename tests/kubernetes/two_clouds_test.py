@@ -132,7 +132,13 @@ settle_s = 2
         self.configure(0)
         with self.scaling():
             self.wait("an empty pool", lambda: not self.rows())
-        # Of the fake's prices none is so low.
+        # Of the fake's prices none is so high, and none so low.
+        self.configure(1, first="cheapest", usd_per_hour=50)
+        self.settles(["runpod"])
+        self.assertEqual(self.cluster.ever, [])
+        self.configure(0)
+        with self.scaling():
+            self.wait("an empty pool", lambda: not self.rows())
         self.configure(1, first="cheapest", usd_per_hour=0.01)
         self.settles(["kubernetes"])
 

@@ -111,6 +111,7 @@ class FakeCluster:
         self.news = threading.Condition(self.lock)
         self.events, self.compacted, self.cuts = [], 0, 0
         self.owners, self.wrong = {}, []
+        self.before = {}  # verb: what happens just before the next such call is looked at
         self.stopping = threading.Event()
         self.pods, self.processes = {}, {}
         self.ever, self.requests, self.faults = [], [], []
@@ -128,7 +129,13 @@ class FakeCluster:
 
             do_GET = do_POST = do_DELETE = do_PATCH = handle_any
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, request, client_address):
+                # Clients are killed, and hang up on answers that they do not want.
+                if not isinstance(sys.exc_info()[1], ConnectionError):
+                    super().handle_error(request, client_address)
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         if tls:
             self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
@@ -253,6 +260,7 @@ class FakeCluster:
         self.stopping.wait(fault.get("delay_s", 0))
         how = fault.get("how", "answer")
         with self.lock:
+            self.before.pop(verb, lambda: None)()
             try:
                 # kubectl sends no token in clear text.
                 trusted = self.tls or request.headers.get("User-Agent", "").startswith("kubectl/")
