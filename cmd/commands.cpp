@@ -19,6 +19,7 @@ void add_commands(Commands& commands) {
   add_avatar_prepare(commands);
   add_avatar_show(commands);
   add_avatar_import(commands);
+  add_avatar_export(commands);
   add_avatar_pull(commands);
   add_avatar_push(commands);
   add_pool_status(commands);

@@ -453,6 +453,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar export --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar pull --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -797,7 +801,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar import" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar import" | "navtalk avatar export" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -1219,6 +1223,10 @@ _navtalk() {
       ;;
     "navtalk avatar import --voice")
       _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk avatar export --models")
+      _navtalk_paths -d
       return
       ;;
     "navtalk avatar pull --source")
@@ -1662,7 +1670,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'list prepare show import pull push'
+        _navtalk_words 'list prepare show import export pull push'
       fi
       ;;
     "navtalk avatar list")
@@ -1691,6 +1699,13 @@ _navtalk() {
         _navtalk_words '--id --fps --loop --voice --force --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
+      fi
+      ;;
+    "navtalk avatar export")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--models --force --help -h --version --config --json --log-level --progress --no-color'
+      else
+        _navtalk_avatars
       fi
       ;;
     "navtalk avatar pull")

@@ -1,4 +1,4 @@
-// What `navtalk avatar import` was asked for. Private to cmd/.
+// What `navtalk avatar import` and `navtalk avatar export` were asked for. Private to cmd/.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,12 @@ struct AvatarImportOptions {
   std::string id, voice;
   std::optional<FrameRate> fps;  // nullopt: the folder's, or 25
   bool loop = false, force = false;
+};
+
+struct AvatarExportOptions {
+  std::string avatar;  // an id or a folder
+  std::filesystem::path folder, models;
+  bool force = false;
 };
 
 }  // namespace navtalk::cmd

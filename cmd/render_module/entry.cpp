@@ -15,6 +15,7 @@ extern "C" const RenderModule* navtalk_render_module() {
       .preview_avatar = preview_avatar,
       .prepare_avatar = prepare_avatar,
       .import_avatar = import_avatar,
+      .export_avatar = export_avatar,
       .bench_image = bench_image,
       .bench_pipeline = bench_pipeline,
       .verify_model = verify_model,

@@ -38,6 +38,7 @@ struct RenderModule {
                          bool force, const MediaLimits& limits);
   int (*prepare_avatar)(const AvatarPrepareOptions&, Context&);
   int (*import_avatar)(const AvatarImportOptions&, Context&);
+  int (*export_avatar)(const AvatarExportOptions&, Context&);
   int (*bench_image)(const BenchImageOptions&, Context&);
   int (*bench_pipeline)(const BenchPipelineOptions&, Context&);
   int (*verify_model)(const ModelVerifyOptions&, Context&);
