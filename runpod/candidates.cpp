@@ -50,10 +50,13 @@ int rank(Availability availability) {
 
 bool within_limit(const Candidate& candidate, const Preferences& preferences,
                   const Catalog& catalog) {
-  const auto limit = preferences.max_usd_per_hour.find(candidate.gpu_type);
-  if (limit == preferences.max_usd_per_hour.end()) return true;
   const std::optional<double> usd = price(candidate, catalog);
-  return usd && *usd <= limit->second;
+  const auto within = [&](const std::string& name) {
+    const auto limit = preferences.max_usd_per_hour.find(name);
+    return limit == preferences.max_usd_per_hour.end() || (usd && *usd <= limit->second);
+  };
+  const std::string &type = candidate.gpu_type, &cloud = candidate.cloud;
+  return within(type) && within(cloud) && within(describe({type, cloud}));
 }
 
 }  // namespace

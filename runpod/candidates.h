@@ -29,7 +29,8 @@ std::string describe(const Candidate& candidate);
 
 struct Preferences {
   std::vector<std::string> gpu_types, clouds, data_centers;  // most preferred first; no centre: any
-  std::map<std::string, double> max_usd_per_hour{};          // by GPU type; none: no limit
+  // By "RTX 4090", "COMMUNITY" or "RTX 4090, COMMUNITY"; all that fit a candidate hold.
+  std::map<std::string, double> max_usd_per_hour{};
 };
 // What the catalog says, by cloud; a missing cloud could not be read.
 using Catalog = std::map<std::string, std::vector<GpuOffer>>;
@@ -38,7 +39,7 @@ using Catalog = std::map<std::string, std::vector<GpuOffer>>;
 // catalog come last: they are still tried, since the catalog may be late. A type with a limit is left out
 // where the catalog has no price for it, or one above the limit.
 std::vector<Candidate> candidates(const Preferences& preferences, const Catalog& catalog);
-// "RTX 4090=0.80": the type, and the dollars per hour. Error{invalid} for another form.
+// "RTX 4090=0.80": what it limits, and the dollars per hour. Error{invalid} for another form.
 std::pair<std::string, double> parse_price_limit(const std::string& text);
 // Nullopt when the catalog does not know it.
 std::optional<double> price(const Candidate& candidate, const Catalog& catalog);

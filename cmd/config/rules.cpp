@@ -75,18 +75,26 @@ void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found
                                 where(reading, "pool.cloud"), cloud,
                                 pods.image.empty() ? "runpod.image" : "runpod.gpu_types"));
   }
+  const auto is_among = [](const std::string& name, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   const auto look_at_type = [&](const char* key, const std::string& type) {
-    if (std::find(pods.gpu_types.begin(), pods.gpu_types.end(), type) != pods.gpu_types.end())
-      return;
+    if (is_among(type, pods.gpu_types)) return;
     found.push_back(fmt::format("{} names '{}', which runpod.gpu_types lacks", where(reading, key),
                                 printable(type)));
+  };
+  // "RTX 4090", "COMMUNITY" or "RTX 4090, COMMUNITY"
+  const auto look_at_limit = [&](const char* key, const std::string& name) {
+    const std::size_t comma = name.rfind(", ");
+    const bool last = comma != std::string::npos && is_among(name.substr(comma + 2), pods.clouds);
+    if (!is_among(name, pods.clouds)) look_at_type(key, last ? name.substr(0, comma) : name);
   };
   for (const std::string& type : pods.allow_unknown_price) {
     look_at_type("runpod.allow_unknown_price", type);
   }
   for (const std::string& text : pods.max_usd_per_type) {
     try {
-      look_at_type("runpod.max_usd_per_type", runpod::parse_price_limit(text).first);
+      look_at_limit("runpod.max_usd_per_type", runpod::parse_price_limit(text).first);
     } catch (const Error& error) {
       found.push_back(where(reading, "runpod.max_usd_per_type") + ": " + error.message());
     }

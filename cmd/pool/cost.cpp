@@ -49,7 +49,7 @@ Sheet sheet_of_days(const Spend& spend, bool exact) {
                {"SESSION HOURS", k_right},
                {"USED USD", k_right}}};
   for (const DaySpend& one : spend.days) {
-    sheet.rows.push_back({day_text(one.day), std::string(name(one.source)),
+    sheet.rows.push_back({day_text(one.day), std::string(name(one.origin)),
                           hours(one.gpu_hours, exact), usd(one.usd, exact),
                           std::to_string(one.sessions), hours(one.session_hours, exact),
                           usd(one.used_usd, exact)});
@@ -58,9 +58,9 @@ Sheet sheet_of_days(const Spend& spend, bool exact) {
 }
 
 Sheet sheet_of_providers(const Spend& spend, bool exact) {
-  std::map<Source, DaySpend> sums;
+  std::map<Origin, DaySpend> sums;
   for (const DaySpend& one : spend.days) {
-    DaySpend& sum = sums[one.source];
+    DaySpend& sum = sums[one.origin];
     sum.gpu_hours += one.gpu_hours;
     sum.usd += one.usd;
     sum.sessions += one.sessions;
@@ -73,8 +73,8 @@ Sheet sheet_of_providers(const Spend& spend, bool exact) {
                {"SESSIONS", k_right},
                {"SESSION HOURS", k_right},
                {"USED USD", k_right}}};
-  for (const auto& [source, sum] : sums) {
-    sheet.rows.push_back({std::string(name(source)), hours(sum.gpu_hours, exact),
+  for (const auto& [origin, sum] : sums) {
+    sheet.rows.push_back({std::string(name(origin)), hours(sum.gpu_hours, exact),
                           usd(sum.usd, exact), std::to_string(sum.sessions),
                           hours(sum.session_hours, exact), usd(sum.used_usd, exact)});
   }

@@ -120,15 +120,15 @@ std::unique_ptr<Provider> cluster_provider(const Config& config, const PoolIdent
   return std::make_unique<kubernetes::KubernetesProvider>(std::move(options));
 }
 
-std::ptrdiff_t rows_at(PoolStore& store, const std::string& cloud) {
+std::ptrdiff_t rows_at(PoolStore& store, Origin cloud) {
   const std::vector<Gpu> gpus = store.view().gpus;
   return std::count_if(gpus.begin(), gpus.end(),
-                       [&](const Gpu& gpu) { return cloud_name(gpu) == cloud; });
+                       [&](const Gpu& gpu) { return origin_of(gpu) == cloud; });
 }
 
 // Without their cloud they would be taken for gone, and go on costing money.
 void check_pods_of_cluster(const Config& config, PoolStore& store) {
-  const auto pods = uses_kubernetes(config) ? 0 : rows_at(store, "kubernetes");
+  const auto pods = uses_kubernetes(config) ? 0 : rows_at(store, Origin::kubernetes);
   if (pods == 0) return;
   throw Error(Code::invalid,
               std::to_string(pods) +
@@ -140,7 +140,7 @@ void check_pods_of_cluster(const Config& config, PoolStore& store) {
 // creation alone. Without a key nobody can, and what needs no cloud goes on.
 bool runpod_is_reached(const Config& config, PoolStore& store) {
   if (config.pool.cloud != "off" && uses_runpod(config)) return true;
-  const auto pods = rows_at(store, "runpod");
+  const auto pods = rows_at(store, Origin::runpod);
   const bool key = runpod::has_api_key(config.runpod.api_key_file);
   if (key) return pods > 0 || !uses_kubernetes(config);
   if (pods > 0) {
@@ -171,20 +171,23 @@ std::unique_ptr<Provider> reached_runpod(const Config& config, const PoolIdentit
 
 PoolProviders::PoolProviders(const Config& config, const PoolIdentity& identity,
                              const WorkerTokens& worker_tokens, PoolStore& store,
+                             std::shared_ptr<const Timetable> timetable,
                              const std::stop_token& stop, CloudPatience patience)
     : external_(std::make_unique<ExternalProvider>(worker_tokens)) {
   check_pods_of_cluster(config, store);
   std::vector<OneCloud> clouds;
   if (uses_kubernetes(config)) {
     clouds.push_back(
-        {"kubernetes", cluster_provider(config, identity, worker_tokens, store, patience)});
+        {Origin::kubernetes, cluster_provider(config, identity, worker_tokens, store, patience)});
   }
   if (auto cloud = reached_runpod(config, identity, worker_tokens, store, stop, patience))
-    clouds.push_back({"runpod", std::move(cloud)});
+    clouds.push_back({Origin::runpod, std::move(cloud)});
   if (clouds.empty()) return;
   if (config.pool.cloud_first == "runpod") std::reverse(clouds.begin(), clouds.end());
-  cloud_ =
-      std::make_unique<SeveralClouds>(std::move(clouds), config.pool.cloud_first == "cheapest");
+  cloud_ = std::make_unique<SeveralClouds>(std::move(clouds), config.pool.cloud_first == "cheapest",
+                                           [timetable = std::move(timetable)](Origin cloud) {
+                                             return timetable->in_maintenance(cloud, "");
+                                           });
 }
 
 std::vector<Provider*> PoolProviders::all() const {

@@ -13,6 +13,7 @@
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/identity.h"
 #include "scheduler/pool/pool_store.h"
+#include "scheduler/pool/schedule/timetable.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk::cmd {
@@ -24,9 +25,10 @@ enum class CloudPatience : std::uint8_t { usual, timer };
 class PoolProviders {
  public:
   // Error{invalid}: the cloud is configured and has no usable key. The store, which must outlive
-  // this, tells what the cap on spending leaves.
+  // this, tells what the cap on spending leaves. `timetable`: a cloud in maintenance makes nothing.
   PoolProviders(const Config& config, const PoolIdentity& identity,
-                const WorkerTokens& worker_tokens, PoolStore& store, const std::stop_token& stop,
+                const WorkerTokens& worker_tokens, PoolStore& store,
+                std::shared_ptr<const Timetable> timetable, const std::stop_token& stop,
                 CloudPatience patience = CloudPatience::usual);
 
   std::vector<Provider*> all() const;

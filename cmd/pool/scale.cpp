@@ -76,7 +76,8 @@ int scale(const ScaleOptions& options, Context& context) {
   const PoolIdentity identity = identity_of(*store, context.config);
   const std::string owner = this_process();
   const WorkerTokens tokens = worker_tokens_of(context.config);
-  PoolProviders providers(context.config, identity, tokens, *store, context.stop,
+  PoolProviders providers(context.config, identity, tokens, *store,
+                          timetable(context.config_reading), context.stop,
                           options.watch ? CloudPatience::usual : CloudPatience::timer);
   throw_if_stopped(context.stop);
   SupplyOptions supplies = supply_options(context.config_reading, identity, "scaler " + owner);

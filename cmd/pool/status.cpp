@@ -42,7 +42,7 @@ std::string state_text(const PoolReport& report, const Gpu& gpu) {
 std::vector<std::string> row(const PoolReport& report, const Gpu& gpu) {
   return {gpu.id.text,
           state_text(report, gpu),
-          provider_name(gpu),
+          std::string(name(origin_of(gpu))),
           printable(gpu.device),
           fmt::format("{}/{}", gpu.sessions, gpu.slots),
           printable(gpu.dedicated_to.text),
@@ -104,20 +104,20 @@ void print(const PoolReport& report, Context& context) {
         "{:.0f} %\n",
         headroom.users, headroom.bursts, headroom.used.deviations, headroom.used.trust * 100);
   }
-  for (const Source source : {Source::external, Source::cloud}) {
-    const Outage& outage = outage_of(totals.outages, source);
+  for (const Origin origin : k_remote_origins) {
+    const Outage& outage = totals.outages[origin];
     if (!outage.on) continue;
     context.out.print(
         "warning: most GPUs of {} have not answered for {}: taken for a fault of the network, so "
         "none of them is failed or destroyed\n",
-        name(source), age(report.view.now - outage.since));
+        name(origin), age(report.view.now - outage.since));
   }
-  for (const Source source : {Source::local, Source::external, Source::cloud}) {
-    if (!totals.sessions_break.at(static_cast<std::size_t>(source))) continue;
+  for (const Origin origin : k_origins) {
+    if (!totals.sessions_break[origin]) continue;
     context.out.print(
         "warning: sessions break on most GPUs of {}, and their workers answer well: taken for a "
         "fault of the network or the gateway, so none of them is failed for it\n",
-        name(source));
+        name(origin));
   }
   if (!totals.creation_paused.empty()) {
     context.out.print("creation in the cloud is paused: {}\n", printable(totals.creation_paused));

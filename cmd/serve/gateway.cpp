@@ -203,13 +203,13 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   const std::string owner = this_process();
   const WorkerTokens tokens = worker_tokens_of(config);
 
-  PoolProviders others(config, identity, tokens, *store, context.stop);
+  const std::shared_ptr<Timetable> limits = timetable(context.config_reading);
+  PoolProviders others(config, identity, tokens, *store, limits, context.stop);
   LocalProvider local(local_options(context, *store, tokens, owner));
   std::vector<Provider*> providers = others.all();
   providers.push_back(&local);
 
   SupplyOptions supplies = supply_options(context.config_reading, identity, "gateway " + owner);
-  const std::shared_ptr<Timetable> limits = timetable(context.config_reading);
   supplies.timetable = limits;
   supplies.cloud_usd_per_hour = [&others] { return others.cloud_usd_per_hour(); };
   DemandTracker demand_tracker(*store);

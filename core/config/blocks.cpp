@@ -66,7 +66,7 @@ std::vector<BlockKey> block_keys(MaintenanceConfig& maintenance) {
           {"drain_ahead_min", &maintenance.drain_ahead_min, 0, k_day_min},
           {.name = "providers",
            .member = &maintenance.providers,
-           .choices = {"local", "external", "runpod"}},
+           .choices = {"local", "external", "runpod", "kubernetes"}},
           {"hosts", &maintenance.hosts}};
 }
 

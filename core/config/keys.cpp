@@ -104,7 +104,8 @@ std::string example_config() {
       "# free_running_gpu = 8\n# max_gpus = 16\n# policy = \"static\"\n"
       "\n# When GPUs take no sessions. They are drained that long before the start, and return at "
       "the end.\n"
-      "# providers: local, external, runpod; empty: all. hosts: local GPUs of those hosts alone.\n"
+      "# providers: local, external, runpod, kubernetes; empty: all. hosts: local GPUs of those "
+      "hosts alone.\n"
       "# [[pool.maintenance]]\n# name = \"updates\"\n# time_zone = \"Europe/Berlin\"\n"
       "# start = \"0 3 * * sun\"\n# end = \"0 5 * * sun\"\n# drain_ahead_min = 30\n"
       "# providers = [\"local\"]\n# hosts = []\n";

@@ -207,10 +207,10 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.allow_unknown_price; }},
       {.section = "runpod",
        .name = "max_usd_per_type",
-       .meaning = "Maximum prices per hour by GPU type, such as \"RTX 4090=0.80\". A type is not "
-                  "created where it costs\n"
-                  "more, or where the catalog has no price for it. Types without an entry have no "
-                  "limit of their own.",
+       .meaning = "Maximum prices per hour by GPU type, by cloud, or by both: \"RTX 4090=0.80\", "
+                  "\"COMMUNITY=0.50\",\n"
+                  "\"RTX 4090, SECURE=0.90\". What costs more, or has no price in the catalog, is "
+                  "not created.",
        .member = [](Config& config) -> ConfigMember { return &config.runpod.max_usd_per_type; }},
       {.section = "runpod",
        .name = "min_cuda",
@@ -539,9 +539,10 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.webhook.allow_private; }},
       {.section = "trace",
        .name = "url",
-       .meaning = "Where the gateway posts traces of sessions, as OTLP in JSON: the URL of an "
-                  "OpenTelemetry\n"
-                  "collector, such as http://127.0.0.1:4318/v1/traces. Empty: there are none.",
+       .meaning =
+           "Where the gateway posts traces of sessions and jobs, as OTLP in JSON: the URL of an "
+           "OpenTelemetry\n"
+           "collector, such as http://127.0.0.1:4318/v1/traces. Empty: there are none.",
        .member = [](Config& config) -> ConfigMember { return &config.trace.url; }},
       {.section = "trace",
        .name = "authorization_file",
@@ -551,7 +552,7 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.trace.authorization_file; }},
       {.section = "trace",
        .name = "share",
-       .meaning = "The share of the sessions that are traced; 0.01 is one in a hundred.",
+       .meaning = "The share of the sessions and jobs that are traced; 0.01 is one in a hundred.",
        .member = [](Config& config) -> ConfigMember { return &config.trace.share; },
        .most = 1},
       {.section = "media",

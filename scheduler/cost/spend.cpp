@@ -25,12 +25,12 @@ Clocks read_clocks(PoolStore& store) {
   return {wall, wall - store.now()};
 }
 
-using ByDay = std::map<std::pair<sys_days, Source>, DaySpend>;
+using ByDay = std::map<std::pair<sys_days, Origin>, DaySpend>;
 
-DaySpend& of_day(ByDay& all, sys_days day, Source source) {
-  DaySpend& one = all[{day, source}];
+DaySpend& of_day(ByDay& all, sys_days day, Origin origin) {
+  DaySpend& one = all[{day, origin}];
   one.day = day;
-  one.source = source;
+  one.origin = origin;
   return one;
 }
 
@@ -49,7 +49,7 @@ void add_ledger(ByDay& all, PoolStore& store, sys_days from, const Clocks& clock
     const TimePoint begin = std::max<TimePoint>(span.from + clocks.ahead, from);
     const TimePoint end = span.to ? *span.to + clocks.ahead : clocks.wall;
     each_day(begin, std::min(end, clocks.wall), [&](sys_days day, double hours) {
-      DaySpend& one = of_day(all, day, Source::cloud);
+      DaySpend& one = of_day(all, day, origin_of(Source::cloud, span.provider_id));
       one.gpu_hours += hours;
       one.usd += hours * span.usd_per_hour;
     });
@@ -104,7 +104,7 @@ Spend read_spend(PoolStore& store, int days_back) {
   add_ledger(all, store, spend.from, clocks);
   const std::vector<Usage> usage = read_usage(store, spend.from, clocks);
   for (const Usage& piece : usage) {
-    DaySpend& one = of_day(all, piece.day, piece.source);
+    DaySpend& one = of_day(all, piece.day, piece.origin);
     one.sessions += piece.sessions;
     one.session_hours += piece.seconds / 3600;
     one.used_usd += piece.usd;
@@ -141,7 +141,7 @@ ordered_json as_json(const Spend& spend) {
   ordered_json list = ordered_json::array(), tenants = ordered_json::array();
   for (const DaySpend& one : spend.days) {
     list.push_back({{"day", day_text(one.day)},
-                    {"provider", name(one.source)},
+                    {"provider", name(one.origin)},
                     {"gpu_hours", rounded(one.gpu_hours)},
                     {"usd", rounded(one.usd)},
                     {"sessions", one.sessions},

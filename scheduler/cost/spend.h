@@ -13,7 +13,7 @@ namespace navtalk {
 // Of one provider on one day (UTC).
 struct DaySpend {
   std::chrono::sys_days day{};
-  Source source = Source::cloud;
+  Origin origin = Origin::cloud;
   double gpu_hours = 0, usd = 0;  // from the ledger; 0 for GPUs that are not paid for by the hour
   std::int64_t sessions = 0;      // that ended on the day
   double session_hours = 0;       // in which slots were held
@@ -28,7 +28,7 @@ struct TenantSpend {
 
 struct Spend {
   std::chrono::sys_days from{}, to{};  // first and last day
-  std::vector<DaySpend> days{};  // by day, then source; without days on which nothing happened
+  std::vector<DaySpend> days{};  // by day, then provider; without days on which nothing happened
   std::vector<TenantSpend> tenants{};  // dearest first
   double gpu_hours = 0, usd = 0, session_hours = 0, used_usd = 0;
 };

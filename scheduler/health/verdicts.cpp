@@ -137,7 +137,7 @@ void Prober::fail_lost(const std::vector<Gpu>& rows) {
   const PoolView view = store_.view();
   const Outages outages = watch(view, true);
   for (const Gpu& row : rows) {
-    const Outage outage = row.serving() ? outage_of(outages, row.source) : Outage{};
+    const Outage outage = row.serving() ? outages[origin_of(row)] : Outage{};
     if (is_lost(row, outage, grace_of(row), view.now)) fail(row, row.last_error);
   }
 }
@@ -146,11 +146,11 @@ void Prober::fail_lost(const std::vector<Gpu>& rows) {
 Outages Prober::watch(const PoolView& view, bool may_begin) {
   const Outages before = read_outages(store_);
   Outages after = before;
-  for (const Source source : {Source::external, Source::cloud}) {
-    Outage& outage = after.at(static_cast<std::size_t>(source));
+  for (const Origin origin : k_remote_origins) {
+    Outage& outage = after[origin];
     if (!outage.on && !may_begin) continue;
     outage =
-        judge(outage, count_answers(view.gpus, source, outage, options_.grace, view.now), view.now);
+        judge(outage, count_answers(view.gpus, origin, outage, options_.grace, view.now), view.now);
   }
   if (after == before) return before;
   if (!replace_outages(store_, before, after)) return read_outages(store_);
@@ -159,14 +159,14 @@ Outages Prober::watch(const PoolView& view, bool may_begin) {
 }
 
 void Prober::tell(const Outages& before, const Outages& after, const PoolView& view) {
-  for (const Source source : {Source::external, Source::cloud}) {
-    const Outage& outage = outage_of(after, source);
-    if (outage == outage_of(before, source)) continue;
-    const SourceAnswers answers =
-        count_answers(view.gpus, source, outage, options_.grace, view.now);
+  for (const Origin origin : k_remote_origins) {
+    const Outage& outage = after[origin];
+    if (outage == before[origin]) continue;
+    const OriginAnswers answers =
+        count_answers(view.gpus, origin, outage, options_.grace, view.now);
     const std::string missing = std::to_string(answers.missing);
     const std::string gpus = std::to_string(answers.gpus);
-    const std::string provider(name(source));
+    const std::string provider(name(origin));
     const bool given_up = !outage.on && answers.gpus > 0 && answers.missing == answers.gpus;
     if (outage.on) {
       log::error(

@@ -20,7 +20,7 @@ std::string WorkerTokens::of(const Gpu& gpu) const {
 
 std::string WorkerTokens::of(const Lease& lease) const {
   check_clear_text(parse_http_url(lease.url), allow_http_);
-  return lease.source == Source::external ? of_url(lease.url) : of_worker(lease.worker);
+  return lease.origin == Origin::external ? of_url(lease.url) : of_worker(lease.worker);
 }
 
 std::string WorkerTokens::of_worker(const std::string& name) const {

@@ -138,7 +138,7 @@ std::vector<JobHistory> JobStore::history(const JobId& id, std::int64_t after) {
 
 // A crash of the machine may undo it: then no worker has the job, and the next epoch is above.
 std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& order,
-                                   TimePoint now) {
+                                   TimePoint now, const std::string& why) {
   return in_write(*backend_, Durability::relaxed, [&](Transaction& t) -> std::optional<Job> {
     t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
              {column::of(now)});
@@ -150,7 +150,7 @@ std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& 
     job->worker = worker;
     job->lease_until = now + rules_.lease;
     ++job->attempts;
-    apply(t, *job, JobEvent::claim, {worker, "claimed"}, now);
+    apply(t, *job, JobEvent::claim, {worker, why}, now);
     return job;
   });
 }

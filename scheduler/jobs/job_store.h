@@ -89,7 +89,9 @@ class JobStore {
 
   // Gives the worker the next job, and the lease on it until now + JobRules::lease. The job tells which
   // segments are finished already.
-  std::optional<Job> claim(const std::string& worker, const ClaimOrder& order, TimePoint now);
+  // `why`: for its history.
+  std::optional<Job> claim(const std::string& worker, const ClaimOrder& order, TimePoint now,
+                           const std::string& why = "claimed");
   // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
   bool renew(const JobLease& lease, TimePoint now);
   // The audio was decoded: how much work it is. False: the lease is lost.

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scheduler/jobs/job_store.h"
 
 namespace navtalk {
 
 // Workers are named by this_process(). `me` is not asked about, and stands in the jobs' history.
-void requeue_of_dead_workers(JobStore& store, const std::string& me);
+// The jobs, as they are afterwards: released, or dead after their last try.
+std::vector<Job> requeue_of_dead_workers(JobStore& store, const std::string& me);
 // Not after an outage of the store, in which nobody could renew.
-void requeue_expired_leases(JobStore& store, const std::string& me);
+std::vector<Job> requeue_expired_leases(JobStore& store, const std::string& me);
 
 }  // namespace navtalk

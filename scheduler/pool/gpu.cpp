@@ -7,7 +7,7 @@
 namespace navtalk {
 namespace {
 
-constexpr std::array<std::string_view, 3> k_source_names = {"local", "external", "runpod"};
+constexpr std::array<std::string_view, 3> k_source_names = {"local", "external", "cloud"};
 constexpr std::array<std::string_view, 5> k_operation_names = {"none", "create", "wake", "pause",
                                                                "destroy"};
 constexpr std::array<std::string_view, 5> k_result_names = {"ok", "no_capacity", "refused",
@@ -16,13 +16,6 @@ constexpr std::array<std::string_view, 5> k_result_names = {"ok", "no_capacity",
 }  // namespace
 
 std::string_view name(Source source) { return k_source_names.at(static_cast<std::size_t>(source)); }
-
-std::optional<Source> parse_source(std::string_view text) {
-  for (std::size_t i = 0; i < k_source_names.size(); ++i) {
-    if (text == k_source_names[i]) return static_cast<Source>(i);
-  }
-  return std::nullopt;
-}
 
 std::string_view name(Operation operation) {
   return k_operation_names.at(static_cast<std::size_t>(operation));

@@ -19,10 +19,9 @@ using LeaseId = Id<struct LeaseTag>;
 using WaiterId = Id<struct WaiterTag>;
 using TenantId = Id<struct TenantTag>;
 
-// In order of preference. The cloud's name in stores and in JSON is "runpod".
+// In order of preference. Which cloud, scheduler/pool/origin.h tells.
 enum class Source : std::uint8_t { local = 0, external = 1, cloud = 2 };
 std::string_view name(Source source);
-std::optional<Source> parse_source(std::string_view text);
 
 // The operation that a GPU's provider is to do, or is doing. Written before the provider is called
 // (intent before action), cleared together with the outcome in one transaction.

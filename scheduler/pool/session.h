@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/origin.h"
 
 namespace navtalk {
 
@@ -52,7 +52,7 @@ struct Lease {
   TenantId tenant{};
   std::string gateway{};
   std::string url{};  // the worker's, at the time of the claim
-  Source source = Source::local;
+  Origin origin = Origin::local;
   std::string worker{};    // its name (scheduler/pool/identity.h)
   TimePoint arrived_at{};  // when the user came: the wait is claimed_at - arrived_at
   TimePoint claimed_at{};

@@ -20,7 +20,7 @@ std::vector<Usage> usage_of(const TenantId& tenant, const Gpu& gpu, TimePoint fr
     const double seconds = in_seconds(end - begin);
     pieces.push_back({.day = day,
                       .tenant = tenant,
-                      .source = gpu.source,
+                      .origin = origin_of(gpu),
                       .seconds = seconds,
                       .usd = usd_per_slot_hour(gpu) * seconds / 3600});
   }

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/origin.h"
 
 namespace navtalk {
 
 struct Usage {
   std::chrono::sys_days day{};
   TenantId tenant{};
-  Source source = Source::local;
+  Origin origin = Origin::local;
   std::int64_t sessions = 0;  // that ended on the day
   double seconds = 0;         // in which slots were held
   double usd = 0;             // the slots' share of the GPUs' prices for those seconds

@@ -93,8 +93,8 @@ int Supply::spare() const {
   return options_.timetable ? spare_slots(options_.timetable->limits()) : options_.spare_slots;
 }
 
-bool Supply::in_maintenance(Source source, const std::string& host) const {
-  return options_.timetable && options_.timetable->in_maintenance(source, host);
+bool Supply::in_maintenance(Origin origin, const std::string& host) const {
+  return options_.timetable && options_.timetable->in_maintenance(origin, host);
 }
 
 void Supply::ensure_for_waiters() {
@@ -138,7 +138,7 @@ std::optional<Gpu> Supply::wake_one(const PoolView& view, const std::string& why
 Provisioning Supply::provision(const PoolView& view, const std::string& why,
                                const std::optional<ForUsers>& need) {
   const Demand learned = options_.demand ? options_.demand() : Demand{};
-  const bool outage = outage_of(read_outages(store_), Source::cloud).on;
+  const bool outage = cloud_outage(read_outages(store_));
   const bool tries_one = outage && starts_in_cloud(view);
   const auto woken = [&](bool cloud) -> std::optional<Provisioning> {
     if (cloud && (options_.cloud == CloudSwitch::off || tries_one)) return std::nullopt;
@@ -185,7 +185,7 @@ Provisioning Supply::create(const PoolView& view, Source source, const std::stri
   if (source == Source::local) return create_local(view, why, need, fence);
   const auto pause = creation_pause(store_);
   if (pause) return {.why = "creation in the cloud is paused: " + pause->why};
-  if (in_maintenance(source, "")) return {.why = "a maintenance window of the cloud"};
+  if (in_maintenance(Origin::cloud, "")) return {.why = "a maintenance window of the cloud"};
   Gpu gpu = new_gpu(options_.identity, source);
   gpu.slots = options_.cloud_slots;
   if (options_.cloud_usd_per_hour) gpu.usd_per_hour = options_.cloud_usd_per_hour();
@@ -201,7 +201,7 @@ Provisioning Supply::create_local(const PoolView& view, const std::string& why,
                                   const std::optional<ForUsers>& need, std::uint64_t fence) {
   std::vector<FreeDevice> devices = free_devices(live_hosts(store_), view.gpus);
   std::erase_if(devices, [&](const FreeDevice& device) {
-    return in_maintenance(Source::local, device.host);
+    return in_maintenance(Origin::local, device.host);
   });
   if (devices.empty()) return {.why = "no local device is free"};
   for (const FreeDevice& device : devices) {

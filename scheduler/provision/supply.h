@@ -78,7 +78,7 @@ class Supply {
 
   int max_gpus() const;
   int spare() const;
-  bool in_maintenance(Source source, const std::string& host) const;
+  bool in_maintenance(Origin origin, const std::string& host) const;
 
   PoolStore& store_;
   SupplyOptions options_;

@@ -114,7 +114,7 @@ class Allocator {
   NoGpu full(const Claimant& claimant);
   // --- judge_worker.cpp
   void judge_unwell(const Gpu& row, const WorkerReport& report);
-  void update_faults(Source source, const std::vector<LastedSession>& living,
+  void update_faults(Origin origin, const std::vector<LastedSession>& living,
                      const std::function<void(SessionFaults&)>& change);
   void fail_gpu(const GpuId& gpu, const std::string& why);
 

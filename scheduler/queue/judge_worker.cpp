@@ -19,13 +19,13 @@ void Allocator::judge(const WorkerReport& report) {
   const std::vector<LastedSession> living = living_sessions(store_, options_.faults);
   const TimePoint now = store_.now();
   SessionVerdict verdict = SessionVerdict::none;
-  update_faults(row->source, living, [&](SessionFaults& known) {
+  update_faults(origin_of(*row), living, [&](SessionFaults& known) {
     for (SessionFault fault : report.faults) {
-      fault.source = row->source;
+      fault.origin = origin_of(*row);
       fault.at = now;
       known.add(std::move(fault));
     }
-    verdict = judge_sessions(known, row->id, row->source, living, now, options_.faults);
+    verdict = judge_sessions(known, row->id, origin_of(*row), living, now, options_.faults);
   });
   const bool lives_on = std::any_of(living.begin(), living.end(),
                                     [&](const auto& session) { return session.gpu == row->id; });
@@ -44,27 +44,27 @@ void Allocator::judge_unwell(const Gpu& row, const WorkerReport& report) {
 }
 
 void Allocator::session_lasted(const Lease& lease, const std::string& client, bool cut) {
-  const LastedSession session{lease.gpu, lease.source, lease.claimed_at, store_.now()};
+  const LastedSession session{lease.gpu, lease.origin, lease.claimed_at, store_.now()};
   const auto known = k_session_faults.read(store_);
   if (!known || !known->concerns(session, client)) return;
-  update_faults(lease.source, living_sessions(store_, options_.faults),
+  update_faults(lease.origin, living_sessions(store_, options_.faults),
                 [&](SessionFaults& faults) { faults.note_lasted(session, client, cut); });
 }
 
-// Says once when sessions begin to break on most GPUs of the source, and when that is over: whoever
+// Says once when sessions begin to break on most GPUs of one provider, and when that is over: whoever
 // writes the change.
-void Allocator::update_faults(Source source, const std::vector<LastedSession>& living,
+void Allocator::update_faults(Origin origin, const std::vector<LastedSession>& living,
                               const std::function<void(SessionFaults&)>& change) {
   const TimePoint now = store_.now();
   bool before = false, after = false;
   k_session_faults.update(store_, [&](SessionFaults& known) {
     known.forget(now - options_.faults.window);
-    before = sessions_break(known, source, living, now, options_.faults);
+    before = sessions_break(known, origin, living, now, options_.faults);
     change(known);
-    after = sessions_break(known, source, living, now, options_.faults);
+    after = sessions_break(known, origin, living, now, options_.faults);
   });
   if (before == after) return;
-  const std::string provider(name(source));
+  const std::string provider(name(origin));
   if (after) {
     log::error(
         "sessions break on most GPUs of one provider, and their workers answer well: taken for a "

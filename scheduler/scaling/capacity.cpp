@@ -44,17 +44,17 @@ void count(const Gpu& gpu, bool cloud_usable, bool held, Capacity& capacity) {
 
 bool in_hold(const Gpu& gpu, const Snapshot& snapshot, const ScalingLimits& limits, TimePoint now) {
   if (now - gpu.since < limits.failed_hold || snapshot.unasked.contains(gpu.id)) return true;
-  const Outage& outage = outage_of(snapshot.outages, gpu.source);
+  const Outage& outage = snapshot.outages[origin_of(gpu)];
   return may_return(gpu) && (outage.on || now - outage.since < limits.failed_hold);
 }
 
 bool is_replaced(const Gpu& gpu, const Snapshot& snapshot, const ScalingLimits& limits,
                  TimePoint now) {
   const bool lasts = gpu.source == Source::cloud && silent(gpu) &&
-                     outage_of(snapshot.outages, gpu.source).on &&
+                     snapshot.outages[origin_of(gpu)].on &&
                      now - gpu.missed_since >= limits.failed_hold;
   return lasts && std::none_of(snapshot.gpus.begin(), snapshot.gpus.end(), [&](const Gpu& other) {
-           return other.source == gpu.source && other.serving() && other.id != gpu.id;
+           return origin_of(other) == origin_of(gpu) && other.serving() && other.id != gpu.id;
          });
 }
 

@@ -63,7 +63,10 @@ BlockedBy Growth::cap(bool creates, double usd_per_hour) const {
 
 // In an outage of its source one new GPU at a time shows whether others would answer.
 bool Growth::tries_one(Source source) const {
-  if (!outage_of(snapshot_.outages, source).on) return false;
+  const bool outage = source == Source::cloud      ? cloud_outage(snapshot_.outages)
+                      : source == Source::external ? snapshot_.outages[Origin::external].on
+                                                   : false;
+  if (!outage) return false;
   return begun_at_.at(static_cast<std::size_t>(source)) > 0 ||
          std::any_of(snapshot_.gpus.begin(), snapshot_.gpus.end(),
                      [&](const Gpu& gpu) { return starts_at(gpu, source); });

@@ -11,7 +11,7 @@ MaintenancePlan plan_maintenance(const std::vector<Gpu>& gpus, const Timetable& 
     const Gpu& gpu = gpus[i];
     const bool ours = std::find(drains.begin(), drains.end(), gpu.id) != drains.end();
     if (gpu.state == State::stopping && !gpu.draining) continue;  // it leaves anyway
-    if (timetable.in_maintenance(gpu.source, gpu.host)) {
+    if (timetable.in_maintenance(origin_of(gpu), gpu.host)) {
       if (!gpu.draining) plan.drain.push_back(i);
       if (ours || !gpu.draining) plan.drains.push_back(gpu.id);
     } else if (ours && gpu.draining) {

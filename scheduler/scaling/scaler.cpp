@@ -73,7 +73,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
   SourceState& local = snapshot.sources[static_cast<std::size_t>(Source::local)];
   std::vector<Host> hosts = live_hosts(store_);
   std::erase_if(hosts, [&](const Host& host) {
-    return timetable_->in_maintenance(Source::local, host.name);
+    return timetable_->in_maintenance(Origin::local, host.name);
   });
   local.available = !hosts.empty();
   for (const FreeDevice& device : free_devices(hosts, view.gpus)) {
@@ -84,7 +84,7 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
     snapshot.sources[static_cast<std::size_t>(cloud_->source())] = {
         .available = true,
         .creatable =
-            timetable_->in_maintenance(cloud_->source(), "") ? 0 : cloud_->creatable(view.gpus),
+            timetable_->in_maintenance(Origin::cloud, "") ? 0 : cloud_->creatable(view.gpus),
         .slots = options_.cloud_slots,
         .usd_per_hour = cloud_->expected_usd_per_hour()};
   }
@@ -138,7 +138,7 @@ int Scaler::carry_out(const MaintenancePlan& plan, const PoolView& view, std::ui
   int changed = 0;
   for (const std::size_t i : plan.drain) {
     const Gpu& gpu = view.gpus[i];
-    const auto by = timetable_->empty_by(gpu.source, gpu.host);
+    const auto by = timetable_->empty_by(origin_of(gpu), gpu.host);
     const Duration left = by ? std::max(Duration{}, *by - timetable_->wall()) : Duration{};
     give_drain_notice(store_, {.gpu = gpu.id, .ends_at = view.now + left});
     if (set(gpu, true, k_drained_ahead)) ++changed;

@@ -111,7 +111,7 @@ MaintenanceWindow maintenance_window(const MaintenanceConfig& entry) {
       .ahead = std::chrono::minutes(entry.drain_ahead_min),
       .hosts = entry.hosts};
   for (const std::string& provider : entry.providers) {
-    window.sources.push_back(parse_source(provider).value());
+    window.origins.push_back(parse_origin(provider).value());
   }
   return window;
 }
@@ -129,8 +129,12 @@ std::shared_ptr<Timetable> timetable(const ConfigReading& reading) {
   for (const MaintenanceConfig& entry : reading.config.maintenance) {
     maintenance.push_back(maintenance_window(entry));
   }
+  std::vector<Origin> clouds;
+  if (uses_kubernetes(reading.config)) clouds.push_back(Origin::kubernetes);
+  if (clouds.empty() || uses_runpod(reading.config)) clouds.push_back(Origin::runpod);
   return std::make_shared<Timetable>(scaling_limits(reading), std::move(schedule),
-                                     std::move(maintenance));
+                                     std::move(maintenance), Timetable::system_clock_now,
+                                     std::move(clouds));
 }
 
 std::optional<WebhookTarget> webhook_target(const Config& config) {

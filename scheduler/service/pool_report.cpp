@@ -37,13 +37,13 @@ std::optional<Headroom> recent_headroom(PoolStore& store, TimePoint now) {
   return known && now - known->at < k_recent_ticks ? known : std::nullopt;
 }
 
-std::array<bool, k_sources> broken_sources(PoolStore& store, TimePoint now) {
-  std::array<bool, k_sources> broken{};
+ByOrigin<bool> broken_origins(PoolStore& store, TimePoint now) {
+  ByOrigin<bool> broken;
   const auto faults = k_session_faults.read(store);
   if (!faults || faults->all().empty()) return broken;
   const std::vector<LastedSession> living = living_sessions(store);
-  for (std::size_t source = 0; source < k_sources; ++source) {
-    broken.at(source) = sessions_break(*faults, static_cast<Source>(source), living, now, {});
+  for (const Origin origin : k_origins) {
+    broken[origin] = sessions_break(*faults, origin, living, now, {});
   }
   return broken;
 }
@@ -66,7 +66,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
     totals.sessions += gpu.sessions;
     const bool free = claimable(gpu, gpu.dedicated_to) && supervised(report, gpu);
     if (free) totals.free_slots += gpu.free_slots();
-    if (silent(gpu)) ++totals.silent.at(static_cast<std::size_t>(gpu.source));
+    if (silent(gpu)) ++totals.silent[origin_of(gpu)];
     ++totals.by_state.at(static_cast<std::size_t>(gpu.state));
     if (gpu.state != State::paused) totals.usd_per_hour += gpu.usd_per_hour;
   }
@@ -81,7 +81,7 @@ PoolTotals count(PoolStore& store, const PoolReport& report) {
   totals.headroom = recent_headroom(store, view.now);
   totals.cloud = cloud_switched_on(store);
   totals.outages = read_outages(store);
-  totals.sessions_break = broken_sources(store, view.now);
+  totals.sessions_break = broken_origins(store, view.now);
   if (const auto pause = creation_pause(store)) totals.creation_paused = pause->why;
   totals.timetable = timetable_now(store);
   return totals;
@@ -138,17 +138,14 @@ ordered_json as_json(const PoolTotals& totals, Duration wall) {
   }
   object["outages"] = ordered_json::array();
   int silent = 0;
-  for (std::size_t source = 0; source < k_sources; ++source) {
-    silent += totals.silent.at(source);
-    if (totals.outages.at(source).on)
-      object["outages"].push_back(name(static_cast<Source>(source)));
+  for (const Origin origin : k_origins) {
+    silent += totals.silent[origin];
+    if (totals.outages[origin].on) object["outages"].push_back(name(origin));
   }
   object["silent"] = silent;
   object["sessions_break"] = ordered_json::array();
-  for (std::size_t source = 0; source < k_sources; ++source) {
-    if (totals.sessions_break.at(source)) {
-      object["sessions_break"].push_back(name(static_cast<Source>(source)));
-    }
+  for (const Origin origin : k_origins) {
+    if (totals.sessions_break[origin]) object["sessions_break"].push_back(name(origin));
   }
   return object;
 }
@@ -184,7 +181,7 @@ TimePoint on_the_wall(const PoolReport& report, TimePoint time) { return time + 
 ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
   ordered_json object = {
       {"id", gpu.id.text},
-      {"provider", provider_name(gpu)},
+      {"provider", name(origin_of(gpu))},
       {"state", name(gpu.state)},
       {"code", static_cast<int>(gpu.state)},
       {"draining", gpu.draining},

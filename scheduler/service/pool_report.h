@@ -28,9 +28,9 @@ struct PoolTotals {
   bool cloud = false;
   std::string creation_paused{};  // why, while creation in the cloud is paused
   Outages outages{};
-  std::array<bool, k_sources> sessions_break{};  // of most GPUs that answer well, by Source
-  TimetableState timetable{};                    // what holds still; by the wall clock
-  std::array<int, k_sources> silent{};           // GPUs that serve but do not answer, by Source
+  ByOrigin<bool> sessions_break{};  // of most GPUs that answer well
+  TimetableState timetable{};       // what holds still; by the wall clock
+  ByOrigin<int> silent{};           // GPUs that serve but do not answer
 };
 
 struct PoolReport {

@@ -10,7 +10,8 @@ namespace {
 #define NAVTALK_LEASE_COLUMNS                                                      \
   "lease, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, " \
   "COALESCE((SELECT source FROM gpus WHERE gpus.id = sessions.gpu), 0), "          \
-  "COALESCE((SELECT name FROM gpus WHERE gpus.id = sessions.gpu), ''), lane"
+  "COALESCE((SELECT name FROM gpus WHERE gpus.id = sessions.gpu), ''), lane, "     \
+  "COALESCE((SELECT provider_id FROM gpus WHERE gpus.id = sessions.gpu), '')"
 
 Lease read_lease(DbRows& rows) {
   return {.id = {column::text(rows, 0)},
@@ -21,7 +22,7 @@ Lease read_lease(DbRows& rows) {
           .tenant = {column::text(rows, 4)},
           .gateway = column::text(rows, 5),
           .url = column::text(rows, 6),
-          .source = column::number<Source>(rows, 10),
+          .origin = origin_of(column::number<Source>(rows, 10), column::text(rows, 13)),
           .worker = worker_name(column::text(rows, 11)),
           .arrived_at = column::time(rows, 7),
           .claimed_at = column::time(rows, 8),
@@ -57,7 +58,7 @@ void add_usage(Transaction& transaction, const Usage& more) {
       "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (day, tenant, source) DO UPDATE SET "
       "sessions = usage.sessions + excluded.sessions, seconds = usage.seconds + excluded.seconds, "
       "usd = usage.usd + excluded.usd",
-      {column::of(TimePoint(more.day)), more.tenant.text, column::of(more.source), more.sessions,
+      {column::of(TimePoint(more.day)), more.tenant.text, column::of(more.origin), more.sessions,
        more.seconds, more.usd});
 }
 

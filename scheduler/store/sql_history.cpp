@@ -79,7 +79,7 @@ PaidSpan read_span(DbRows& rows) {
 Usage read_usage(DbRows& rows) {
   return {.day = std::chrono::floor<std::chrono::days>(column::time(rows, 0)),
           .tenant = {column::text(rows, 1)},
-          .source = column::number<Source>(rows, 2),
+          .origin = column::number<Origin>(rows, 2),
           .sessions = rows.integer(3),
           .seconds = rows.real(4),
           .usd = rows.real(5)};

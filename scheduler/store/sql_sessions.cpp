@@ -110,7 +110,7 @@ Lease open_lease(Transaction& t, const Gpu& gpu, const Claimant& claimant, TimeP
               .tenant = claimant.tenant,
               .gateway = claimant.gateway,
               .url = gpu.url,
-              .source = gpu.source,
+              .origin = origin_of(gpu),
               .worker = worker_name(gpu.name),
               .arrived_at = arrived_at,
               .claimed_at = t.now,

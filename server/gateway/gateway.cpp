@@ -112,6 +112,7 @@ struct JobParts {
                               .lane = lane,
                               .keep = options.jobs->keep,
                               .order = by_shares(options.jobs->tenants),
+                              .traces = options.session.traces,
                               .runs = {.store = store,
                                        .files = files,
                                        .store_threads = threads,

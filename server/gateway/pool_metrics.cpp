@@ -23,29 +23,31 @@ void add_headroom(MetricsPage& page, const Headroom& headroom) {
 }
 
 void add_pool(MetricsPage& page, const PoolReport& report) {
-  std::map<std::pair<Source, State>, int> gpus;
-  for (const Source source : {Source::local, Source::external, Source::cloud}) {
-    for (int state = 0; state < k_states; ++state) gpus[{source, static_cast<State>(state)}] = 0;
+  std::map<std::pair<Origin, State>, int> gpus;
+  for (const Origin origin : k_origins) {
+    for (int state = 0; state < k_states; ++state) gpus[{origin, static_cast<State>(state)}] = 0;
   }
-  for (const Gpu& gpu : report.view.gpus) ++gpus[{gpu.source, gpu.state}];
+  for (const Gpu& gpu : report.view.gpus) ++gpus[{origin_of(gpu), gpu.state}];
   for (const auto& [key, count] : gpus) {
     page.gauge(
-        "navtalk_pool_gpus", "GPUs by source and state", count,
-        {{"source", std::string(name(key.first))}, {"state", std::string(name(key.second))}});
+        "navtalk_pool_gpus", "GPUs by provider and state", count,
+        {{"provider", std::string(name(key.first))}, {"state", std::string(name(key.second))}});
   }
   const PoolTotals& totals = report.totals;
-  for (const Source source : {Source::local, Source::external, Source::cloud}) {
-    const MetricLabels labels = {{"source", std::string(name(source))}};
+  for (const Origin origin : k_origins) {
+    if (origin == Origin::cloud) continue;  // none of its GPUs has a worker
+    const MetricLabels labels = {{"provider", std::string(name(origin))}};
     page.gauge("navtalk_pool_silent_gpus",
-               "GPUs in use that have missed three probes or more, by source",
-               totals.silent.at(static_cast<std::size_t>(source)), labels);
+               "GPUs in use that have missed three probes or more, by provider",
+               totals.silent[origin], labels);
     page.gauge("navtalk_pool_sessions_break",
-               "1 while sessions break on most GPUs of the source, whose workers answer well",
-               totals.sessions_break.at(static_cast<std::size_t>(source)) ? 1 : 0, labels);
-    if (source == Source::local) continue;
-    page.gauge("navtalk_pool_outage",
-               "1 while most GPUs of the source do not answer, so that none is failed or destroyed",
-               outage_of(totals.outages, source).on ? 1 : 0, labels);
+               "1 while sessions break on most GPUs of the provider, whose workers answer well",
+               totals.sessions_break[origin] ? 1 : 0, labels);
+    if (origin == Origin::local) continue;
+    page.gauge(
+        "navtalk_pool_outage",
+        "1 while most GPUs of the provider do not answer, so that none is failed or destroyed",
+        totals.outages[origin].on ? 1 : 0, labels);
   }
   page.gauge("navtalk_pool_slots", "Slots of all GPUs, taken and free", totals.slots);
   page.gauge("navtalk_pool_free_slots", "Slots that can be claimed now", totals.free_slots);

@@ -83,6 +83,8 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
        "runpod.allow_unknown_price (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
       {"[runpod]\ngpu_types = ['A40']\nmax_usd_per_type = ['A41=1']",
        "runpod.max_usd_per_type (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
+      {"[runpod]\ngpu_types = ['A40']\nmax_usd_per_type = ['SECURE=1', 'A41, SECURE=1']",
+       "runpod.max_usd_per_type (n.toml:3) names 'A41', which runpod.gpu_types lacks"},
       {"[runpod]\ngpu_types = ['A40']\nmax_usd_per_type = ['A40: 1']",
        "runpod.max_usd_per_type (n.toml:3): 'A40: 1' is not a valid price limit"},
       {"[runpod]\nvolume = 'v'\ndata_centers = ['a', 'b']",

@@ -200,6 +200,10 @@ TEST_CASE("a type above its own limit is not asked, and neither is one without a
     return std::pair(outcome, all.size() > before ? all.back() : "");
   };
   CHECK(asked_with({{"RTX 4090", 0.44}}).second.starts_with("RTX 4090"));
+  CHECK(asked_with({{"SECURE", 0.44}}).second.starts_with("RTX 4090"));
+  CHECK(asked_with({{"RTX 4090, SECURE", 0.43}}).second.starts_with("H100"));
+  CHECK(asked_with({{"RTX 4090, COMMUNITY", 0.01}}).second.starts_with("RTX 4090"));
+  CHECK(asked_with({{"RTX 4090", 1}, {"SECURE", 0.43}}).second.empty());
   const auto dearer = asked_with({{"RTX 4090", 0.43}});
   CHECK(dearer.second.starts_with("H100"));
   const auto none = asked_with({{"RTX 4090", 0.43}, {"H100", 2.49}});

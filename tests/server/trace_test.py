@@ -109,7 +109,7 @@ class Traces(unittest.TestCase):
         self.assertEqual({span["parentSpanId"] for span in parts.values()}, {whole["spanId"]})
         self.assertNotIn("parentSpanId", whole)
         self.assertEqual(attributes(whole["attributes"])["navtalk.session"], name)
-        self.assertEqual(attributes(parts["connect"]["attributes"])["navtalk.source"], "local")
+        self.assertEqual(attributes(parts["connect"]["attributes"])["navtalk.provider"], "local")
         # One after the other, within the whole, without a gap.
         times = [int(span[end]) for span in (parts["allocation"], parts["connect"], parts["first picture"]) for end in ("startTimeUnixNano", "endTimeUnixNano")]
         self.assertEqual(times, sorted(times))
@@ -130,6 +130,23 @@ class Traces(unittest.TestCase):
         eventually(lambda: collector.named("session"), "the session's trace")
         self.assertEqual(collector.named("session")[0]["status"]["code"], 2)
         self.assertEqual({span["name"] for span in collector.spans}, {"session", "allocation"})
+
+    def test_a_job_tells_its_wait_its_run_and_its_segments(self):
+        collector = Collector()
+        serve = self.start(collector, NAVTALK_POOL_FREE_RUNNING_GPU="1")
+        job = {"avatar": "ada", "text": "A short sentence is enough.", "output": {"width": 64, "fps": 2}}
+        status, body = serve.ask("POST", "/v1/jobs", job)
+        self.assertEqual(status, 202, body)
+        eventually(lambda: collector.named("job"), "the job's trace")
+        (whole,), (run,) = collector.named("job"), collector.named("run")
+        about = attributes(whole["attributes"])
+        self.assertEqual((about["navtalk.job"], about["navtalk.state"]), (json.loads(body)["id"], "done"))
+        self.assertNotIn("status", whole)
+        self.assertTrue(attributes(run["attributes"])["navtalk.gpu"].startswith("local-"))
+        (result,), (allocation,) = collector.named("result"), collector.named("allocation")
+        for part, parent in ((run, whole), (allocation, whole), (result, run), *((one, run) for one in collector.named("segment"))):
+            self.assertEqual((part["parentSpanId"], part["traceId"]), (parent["spanId"], whole["traceId"]))
+        self.assertEqual((allocation["endTimeUnixNano"], result["endTimeUnixNano"]), (run["startTimeUnixNano"], run["endTimeUnixNano"]))
 
 
 if __name__ == "__main__":

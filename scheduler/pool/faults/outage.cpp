@@ -10,15 +10,14 @@ namespace {
 using nlohmann::json;
 
 constexpr Setting<Outages> k_outages{setting_name::k_outages, as_text, parse_outages};
-constexpr std::array k_all = {Source::local, Source::external, Source::cloud};
 
 }  // namespace
 
 std::string as_text(const Outages& outages) {
   json record = json::object();
-  for (const Source source : k_all) {
-    const Outage& outage = outage_of(outages, source);
-    record[std::string(name(source))] = {{"on", outage.on},
+  for (const Origin origin : k_remote_origins) {
+    const Outage& outage = outages[origin];
+    record[std::string(name(origin))] = {{"on", outage.on},
                                          {"since_us", outage.since.time_since_epoch().count()}};
   }
   return record.dump();
@@ -29,11 +28,11 @@ std::optional<Outages> parse_outages(std::string_view text) {
   if (!record.is_object()) return std::nullopt;
   Outages outages;
   try {
-    for (const Source source : k_all) {
-      const json& known = record.at(std::string(name(source)));
-      outages.at(static_cast<std::size_t>(source)) = {
-          known.at("on").get<bool>(),
-          TimePoint(Duration(known.at("since_us").get<std::int64_t>()))};
+    for (const Origin origin : k_remote_origins) {
+      const auto known = record.find(name(origin));
+      if (known == record.end()) continue;  // an older version knew fewer
+      outages[origin] = {known->at("on").get<bool>(),
+                         TimePoint(Duration(known->at("since_us").get<std::int64_t>()))};
     }
   } catch (const json::exception&) {
     return std::nullopt;  // another version's
@@ -46,6 +45,10 @@ Outages read_outages(PoolStore& store) { return k_outages.read(store).value_or(O
 bool replace_outages(PoolStore& store, const Outages& before, const Outages& after) {
   const auto known = k_outages.look_up(store);
   return known.value.value_or(Outages{}) == before && k_outages.replace(store, known, after);
+}
+
+bool cloud_outage(const Outages& outages) {
+  return outages[Origin::runpod].on || outages[Origin::kubernetes].on;
 }
 
 bool starts_at(const Gpu& gpu, Source source) {

@@ -1,14 +1,13 @@
-// Whether most GPUs of a source stopped answering at once, which is taken for a fault of the network
+// Whether most GPUs of one provider stopped answering at once, which is taken for a fault of the network
 // (scheduler/health/outage_rule.h decides). Plain values, kept in the store, so that every process
 // sees them.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "scheduler/pool/gpu.h"
+#include "scheduler/pool/origin.h"
 
 namespace navtalk {
 
@@ -21,11 +20,10 @@ struct Outage {
   friend bool operator==(const Outage&, const Outage&) = default;
 };
 
-// By Source. Local workers listen on loopback: no network lies between, so they have no outage.
-using Outages = std::array<Outage, 3>;
-inline const Outage& outage_of(const Outages& outages, Source source) {
-  return outages.at(static_cast<std::size_t>(source));
-}
+// Local workers listen on loopback: no network lies between, so they have no outage.
+using Outages = ByOrigin<Outage>;
+// Is one on at any of the clouds?
+bool cloud_outage(const Outages& outages);
 
 std::string as_text(const Outages& outages);
 // nullopt for text of another form.

@@ -26,7 +26,7 @@ std::optional<SessionFault> parse_fault(const json& object) {
   if (kind < 0 || kind >= k_kinds) return std::nullopt;
   return SessionFault{
       .gpu = {text_field(object, "gpu").value_or("")},
-      .source = parse_source(text_field(object, "source").value_or("")).value_or(Source::cloud),
+      .origin = parse_origin(text_field(object, "source").value_or("")).value_or(Origin::runpod),
       .client = text_field(object, "client").value_or(""),
       .kind = static_cast<SessionFault::Kind>(kind),
       .at = time_field(object, "at_us"),
@@ -36,10 +36,10 @@ std::optional<SessionFault> parse_fault(const json& object) {
 }
 
 std::optional<LastedSession> parse_lasted(const json& object) {
-  const auto source = parse_source(text_field(object, "source").value_or(""));
-  if (!source || !whole_field(object, "began_us")) return std::nullopt;
+  const auto origin = parse_origin(text_field(object, "source").value_or(""));
+  if (!origin || !whole_field(object, "began_us")) return std::nullopt;
   return LastedSession{.gpu = {text_field(object, "gpu").value_or("")},
-                       .source = *source,
+                       .origin = *origin,
                        .began = time_field(object, "began_us"),
                        .until = time_field(object, "until_us")};
 }
@@ -99,7 +99,7 @@ bool SessionFaults::concerns(const LastedSession& session, const std::string& cl
   const bool fresh = known != lasted_.end() && session.until - known->until < k_note_every;
   return std::any_of(faults_.begin(), faults_.end(), [&](const SessionFault& fault) {
     return fault.gpu == session.gpu || (fault.client == client && !fault.client_well) ||
-           (fault.source == session.source && !fresh);
+           (fault.origin == session.origin && !fresh);
   });
 }
 
@@ -107,7 +107,7 @@ std::string as_text(const SessionFaults& faults) {
   json list = json::array();
   for (const SessionFault& fault : faults.all()) {
     list.push_back({{"gpu", fault.gpu.text},
-                    {"source", name(fault.source)},
+                    {"source", name(fault.origin)},
                     {"client", fault.client},
                     {"kind", static_cast<int>(fault.kind)},
                     {"at_us", as_us(fault.at)},
@@ -117,7 +117,7 @@ std::string as_text(const SessionFaults& faults) {
   }
   for (const LastedSession& session : faults.lasted()) {
     list.push_back({{"gpu", session.gpu.text},
-                    {"source", name(session.source)},
+                    {"source", name(session.origin)},
                     {"began_us", as_us(session.began)},
                     {"until_us", as_us(session.until)}});
   }

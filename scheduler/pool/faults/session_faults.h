@@ -19,7 +19,7 @@ struct SessionFault {
     declined,     // the worker said no in its own words, before it knew what the client wants
   };
   GpuId gpu{};
-  Source source = Source::local;
+  Origin origin = Origin::local;
   std::string client{};  // whoever had the session, as far as the gateway can tell users apart
   Kind kind = Kind::cut;
   TimePoint at{};
@@ -35,7 +35,7 @@ struct SessionFault {
 // A session that lasted, and was not cut in the end, or goes on.
 struct LastedSession {
   GpuId gpu{};
-  Source source = Source::local;
+  Origin origin = Origin::local;
   TimePoint began{}, until{};  // the claim; its end, or now
 
   Duration length() const { return until - began; }

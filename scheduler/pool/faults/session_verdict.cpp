@@ -64,7 +64,7 @@ bool any_survived(const SessionFaults& faults, const GpuId& gpu, TimePoint at,
 // Was the whole path to the GPU cut?
 bool of_the_path(const SessionFaults& faults, const SessionFault& fault,
                  const std::vector<LastedSession>& living, const FaultRules& rules) {
-  if (fault.kind != Kind::cut || fault.source == Source::local) return false;
+  if (fault.kind != Kind::cut || fault.origin == Origin::local) return false;
   std::set<std::string> clients;
   for (const SessionFault& other : faults.all()) {
     if (other.gpu == fault.gpu && other.kind == Kind::cut &&
@@ -105,8 +105,8 @@ class Series {
     return all_.count() >= rules_.occasions && reached(clients_.size(), rules_.clients);
   }
   // No network lies between a gateway and a local worker, and its only user may be one client.
-  bool enough_alone(Source source) const {
-    return refusals() || (source == Source::local && lasts()) || long_lasting();
+  bool enough_alone(Origin origin) const {
+    return refusals() || (origin == Origin::local && lasts()) || long_lasting();
   }
   // A path that is cut so often is of no more use than a worker.
   bool long_lasting() const {
@@ -155,13 +155,13 @@ Duration median(std::vector<Duration> ages) {
 }
 
 // `outlived`: the age of late cuts, which count then, and which working sessions have outlived.
-Comparison compare(const SessionFaults& faults, Source source,
+Comparison compare(const SessionFaults& faults, Origin origin,
                    const std::vector<LastedSession>& living, TimePoint now, const FaultRules& rules,
                    Duration outlived = {}) {
   const bool late = outlived > Duration{};
   std::map<GpuId, Occasions> occasions;
   for (const SessionFault& fault : faults.all()) {
-    if (fault.source != source || now - fault.at > rules.window) continue;
+    if (fault.origin != origin || now - fault.at > rules.window) continue;
     if (!late && fault.age > Duration{}) continue;
     occasions.try_emplace(fault.gpu, rules.same_occasion).first->second.note(fault.at);
   }
@@ -185,7 +185,7 @@ Comparison compare(const SessionFaults& faults, Source source,
   }
   std::set<GpuId> working;
   const auto look = [&](const LastedSession& session) {
-    if (session.source == source && !occasions.contains(session.gpu) && session.began >= first &&
+    if (session.origin == origin && !occasions.contains(session.gpu) && session.began >= first &&
         session.until >= last_but_one && session.length() >= needed) {
       working.insert(session.gpu);
     }
@@ -206,11 +206,11 @@ std::set<Duration> ages_of(const SessionFaults& faults, const GpuId& gpu) {
 }
 
 // The shortest series first: the fewer sessions elsewhere have outlived a series, the less it proves.
-SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source source,
+SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Origin origin,
                           const std::vector<LastedSession>& living, TimePoint now,
                           const FaultRules& rules) {
   using enum SessionVerdict;
-  const bool local = source == Source::local;
+  const bool local = origin == Origin::local;
   for (const Duration age : ages_of(faults, gpu)) {
     const Series series(faults, gpu, living, now, rules, age);
     if (!series.several_clients() && !series.long_lasting() && !(local && series.lasts())) continue;
@@ -219,7 +219,7 @@ SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source 
         })) {
       return none;
     }
-    const Comparison compared = compare(faults, source, living, now, rules, age);
+    const Comparison compared = compare(faults, origin, living, now, rules, age);
     if (compared.network(rules)) return network;
     if (compared.most_break()) return none;
     if (compared.working > 0 || (local && series.lasts())) return worker_late;
@@ -227,38 +227,38 @@ SessionVerdict judge_late(const SessionFaults& faults, const GpuId& gpu, Source 
   return none;
 }
 
-SessionVerdict judge_early(const SessionFaults& faults, const GpuId& gpu, Source source,
+SessionVerdict judge_early(const SessionFaults& faults, const GpuId& gpu, Origin origin,
                            const std::vector<LastedSession>& living, TimePoint now,
                            const FaultRules& rules) {
   const Series series(faults, gpu, living, now, rules);
   if (!series.noticed()) return SessionVerdict::none;
-  const Comparison compared = compare(faults, source, living, now, rules);
+  const Comparison compared = compare(faults, origin, living, now, rules);
   if (compared.network(rules)) return SessionVerdict::network;
   if (compared.most_break() || !series.complete()) return SessionVerdict::none;
-  return compared.working > 0 || series.enough_alone(source) ? SessionVerdict::worker
+  return compared.working > 0 || series.enough_alone(origin) ? SessionVerdict::worker
                                                              : SessionVerdict::none;
 }
 
 }  // namespace
 
-SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
+SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Origin origin,
                               const std::vector<LastedSession>& living, TimePoint now,
                               const FaultRules& rules) {
-  const SessionVerdict early = judge_early(faults, gpu, source, living, now, rules);
+  const SessionVerdict early = judge_early(faults, gpu, origin, living, now, rules);
   if (early != SessionVerdict::none) return early;
-  return judge_late(faults, gpu, source, living, now, rules);
+  return judge_late(faults, gpu, origin, living, now, rules);
 }
 
-bool sessions_break(const SessionFaults& faults, Source source,
+bool sessions_break(const SessionFaults& faults, Origin origin,
                     const std::vector<LastedSession>& living, TimePoint now,
                     const FaultRules& rules) {
-  if (compare(faults, source, living, now, rules).network(rules)) return true;
+  if (compare(faults, origin, living, now, rules).network(rules)) return true;
   std::vector<Duration> late;
   for (const SessionFault& fault : faults.all()) {
-    if (fault.source == source && fault.age > Duration{}) late.push_back(fault.age);
+    if (fault.origin == origin && fault.age > Duration{}) late.push_back(fault.age);
   }
   return !late.empty() &&
-         compare(faults, source, living, now, rules, median(std::move(late))).network(rules);
+         compare(faults, origin, living, now, rules, median(std::move(late))).network(rules);
 }
 
 std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& rules) {
@@ -266,14 +266,14 @@ std::vector<LastedSession> living_sessions(PoolStore& store, const FaultRules& r
   std::vector<LastedSession> living;
   for (const Lease& lease : store.leases()) {
     if (now - lease.claimed_at < rules.lasting) continue;
-    living.push_back({lease.gpu, lease.source, lease.claimed_at, now});
+    living.push_back({lease.gpu, lease.origin, lease.claimed_at, now});
   }
   return living;
 }
 
 bool blamed_for_sessions(PoolStore& store, const Gpu& gpu, const FaultRules& rules) {
   const auto faults = k_session_faults.read(store);
-  return faults && blames_worker(judge_sessions(*faults, gpu.id, gpu.source,
+  return faults && blames_worker(judge_sessions(*faults, gpu.id, origin_of(gpu),
                                                 living_sessions(store, rules), store.now(), rules));
 }
 

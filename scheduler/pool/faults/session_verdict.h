@@ -1,7 +1,7 @@
 // Who is to blame for sessions that fail at workers whose /healthz is good? A session that is cut, or
 // does not start, is the fault of a network, a client, a gateway or a worker, and one alone does not
 // tell which. So a GPU is blamed only for a series, and only in comparison with the other GPUs of its
-// source. A worker that does not answer well is not judged here: its row counts a miss, and the
+// provider. A worker that does not answer well is not judged here: its row counts a miss, and the
 // prober decides.
 //
 //   a series     of the GPU's faults of the last `window` since a session last lasted on it:
@@ -23,7 +23,7 @@
 //                the least. Both count from their claim, and a proxy that ends every connection at one
 //                age ends none much later than the others.
 //
-//   breaking GPUs of the source        working     a GPU with a series, which is one of them
+//   breaking GPUs of the provider      working     a GPU with a series, which is one of them
 //   two or more, of `clients` clients  fewer       is well: the network or the gateway is at fault
 //   two or more, of fewer clients      fewer       may be well
 //   one or more                        as many     is to blame
@@ -82,11 +82,11 @@ constexpr bool blames_worker(SessionVerdict verdict) {
 }
 
 // `living`: the sessions that go on and have lasted, of any GPU.
-SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Source source,
+SessionVerdict judge_sessions(const SessionFaults& faults, const GpuId& gpu, Origin origin,
                               const std::vector<LastedSession>& living, TimePoint now,
                               const FaultRules& rules);
-// Do sessions break on most GPUs of the source that have any, early, or late at an age that none outlives?
-bool sessions_break(const SessionFaults& faults, Source source,
+// Do sessions break on most GPUs of the provider that have any, early, or late at an age that none outlives?
+bool sessions_break(const SessionFaults& faults, Origin origin,
                     const std::vector<LastedSession>& living, TimePoint now,
                     const FaultRules& rules);
 

@@ -22,17 +22,18 @@ std::optional<Occurrence> occurrence(const MaintenanceWindow& maintenance, Insta
 
 }  // namespace
 
-bool MaintenanceWindow::covers(Source source, const std::string& host) const {
+bool MaintenanceWindow::covers(Origin origin, const std::string& host) const {
   if (!hosts.empty()) {
-    return source == Source::local && std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+    return origin == Origin::local && std::find(hosts.begin(), hosts.end(), host) != hosts.end();
   }
-  return sources.empty() || std::find(sources.begin(), sources.end(), source) != sources.end();
+  return origins.empty() || std::find(origins.begin(), origins.end(), origin) != origins.end();
 }
 
 Timetable::Timetable(ScalingLimits usual, std::vector<ScheduledLimits> schedule,
-                     std::vector<MaintenanceWindow> maintenance, Wall wall)
-    : entries_(std::make_shared<const Entries>(
-          Entries{std::move(usual), std::move(schedule), std::move(maintenance)})),
+                     std::vector<MaintenanceWindow> maintenance, Wall wall,
+                     std::vector<Origin> clouds)
+    : entries_(std::make_shared<const Entries>(Entries{std::move(usual), std::move(schedule),
+                                                       std::move(maintenance), std::move(clouds)})),
       wall_(std::move(wall)) {}
 
 void Timetable::replace_by(const Timetable& other) {
@@ -82,11 +83,27 @@ std::vector<ActiveEntry> Timetable::maintenance() const {
   return found;
 }
 
-std::optional<TimePoint> Timetable::empty_by(Source source, const std::string& host) const {
-  std::optional<TimePoint> first;
+std::optional<TimePoint> Timetable::empty_by(Origin origin, const std::string& host) const {
   const auto entries = this->entries();
-  for (const MaintenanceWindow& one : entries->maintenance) {
-    if (!one.covers(source, host)) continue;
+  return origin == Origin::cloud ? clouds_empty_by(*entries) : empty_by(*entries, origin, host);
+}
+
+// By when the last of them is.
+std::optional<TimePoint> Timetable::clouds_empty_by(const Entries& entries) const {
+  std::optional<TimePoint> last;
+  for (const Origin cloud : entries.clouds) {
+    const auto by = empty_by(entries, cloud, "");
+    if (!by) return std::nullopt;
+    last = std::max(last.value_or(*by), *by);
+  }
+  return last;
+}
+
+std::optional<TimePoint> Timetable::empty_by(const Entries& entries, Origin origin,
+                                             const std::string& host) const {
+  std::optional<TimePoint> first;
+  for (const MaintenanceWindow& one : entries.maintenance) {
+    if (!one.covers(origin, host)) continue;
     const auto found = occurrence(one, now());
     if (found && (!first || TimePoint(found->start) < *first)) first = TimePoint(found->start);
   }

@@ -10,15 +10,18 @@
 namespace navtalk {
 namespace {
 
+// A cloud in maintenance is asked again so soon.
+constexpr Duration k_closed_for = std::chrono::minutes(1);
+
 // What the clouds said that made nothing.
 struct Refusals {
   std::string message{};
   std::optional<Duration> retry_after{};  // of those without capacity, the shortest
   bool all_of_accounts = true;
 
-  void add(const std::string& cloud, const std::string& why) {
+  void add(Origin cloud, const std::string& why) {
     if (!message.empty()) message += "; ";
-    message += cloud + ": " + why;
+    message += std::string(name(cloud)) + ": " + why;
   }
   Outcome outcome() const {
     if (retry_after) return NoCapacity{message, *retry_after};
@@ -31,29 +34,20 @@ Outcome no_such_cloud(const Gpu& gpu) {
 }
 
 // Rows that count for a cloud: its own, and those that may become so.
-std::vector<Gpu> rows_of(const std::vector<Gpu>& existing, const std::string& cloud) {
+std::vector<Gpu> rows_of(const std::vector<Gpu>& existing, Origin cloud) {
   std::vector<Gpu> rows;
   std::copy_if(existing.begin(), existing.end(), std::back_inserter(rows), [&](const Gpu& gpu) {
-    const std::string name = cloud_name(gpu);
-    return gpu.source == Source::cloud && (name.empty() || name == cloud);
+    const Origin origin = origin_of(gpu);
+    return origin == cloud || origin == Origin::cloud;
   });
   return rows;
 }
 
 }  // namespace
 
-std::string cloud_name(const Gpu& gpu) {
-  if (gpu.source != Source::cloud || gpu.provider_id.empty()) return "";
-  return gpu.provider_id.starts_with("kubernetes/") ? "kubernetes" : "runpod";
-}
-
-std::string provider_name(const Gpu& gpu) {
-  const std::string cloud = cloud_name(gpu);
-  return cloud.empty() ? std::string(name(gpu.source)) : cloud;
-}
-
-SeveralClouds::SeveralClouds(std::vector<OneCloud> clouds, bool cheapest_first)
-    : clouds_(std::move(clouds)), cheapest_first_(cheapest_first) {
+SeveralClouds::SeveralClouds(std::vector<OneCloud> clouds, bool cheapest_first,
+                             std::function<bool(Origin)> closed)
+    : clouds_(std::move(clouds)), cheapest_first_(cheapest_first), closed_(std::move(closed)) {
   NAVTALK_CHECK(!clouds_.empty());
 }
 
@@ -72,10 +66,14 @@ std::vector<const OneCloud*> SeveralClouds::in_order() const {
   return order;
 }
 
+bool SeveralClouds::is_closed(const OneCloud& cloud) const {
+  return closed_ && closed_(cloud.origin);
+}
+
 const OneCloud* SeveralClouds::cloud_of(const Gpu& gpu) const {
-  const std::string name = cloud_name(gpu);
+  const Origin origin = origin_of(gpu);
   const auto found = std::find_if(clouds_.begin(), clouds_.end(),
-                                  [&](const OneCloud& cloud) { return cloud.name == name; });
+                                  [&](const OneCloud& cloud) { return cloud.origin == origin; });
   return found == clouds_.end() ? nullptr : &*found;
 }
 
@@ -83,21 +81,27 @@ Outcome SeveralClouds::create(const Gpu& gpu, const std::stop_token& stop) {
   Refusals refusals;
   for (const OneCloud* cloud : in_order()) {
     if (stop.stop_requested()) {
-      refusals.add(cloud->name, "not asked, because of a stop");
+      refusals.add(cloud->origin, "not asked, because of a stop");
       refusals.retry_after = Duration{};
       break;
     }
+    if (is_closed(*cloud)) {
+      refusals.add(cloud->origin, "a maintenance window");
+      refusals.retry_after = std::min(refusals.retry_after.value_or(k_closed_for), k_closed_for);
+      continue;
+    }
     Outcome outcome = cloud->provider->create(gpu, stop);
     if (const auto* none = std::get_if<NoCapacity>(&outcome)) {
-      refusals.add(cloud->name, none->message);
+      refusals.add(cloud->origin, none->message);
       refusals.retry_after =
           std::min(refusals.retry_after.value_or(none->retry_after), none->retry_after);
     } else if (const auto* refused = std::get_if<Refused>(&outcome)) {
-      refusals.add(cloud->name, refused->message);
+      refusals.add(cloud->origin, refused->message);
       refusals.all_of_accounts = refusals.all_of_accounts && refused->account;
     } else {
       if (!refusals.message.empty())
-        log::info("another cloud was asked", {{"cloud", cloud->name}, {"why", refusals.message}});
+        log::info("another cloud was asked",
+                  {{"cloud", name(cloud->origin)}, {"why", refusals.message}});
       return outcome;
     }
   }
@@ -136,7 +140,8 @@ Listing SeveralClouds::list(const std::stop_token& stop) {
     std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all.instances));
     if (one.complete) continue;
     all.complete = false;
-    all.message += (all.message.empty() ? "" : "; ") + cloud.name + ": " + one.message;
+    all.message +=
+        (all.message.empty() ? "" : "; ") + std::string(name(cloud.origin)) + ": " + one.message;
   }
   return all;
 }
@@ -154,12 +159,15 @@ void SeveralClouds::attend(const std::vector<Gpu>& gpus, const std::stop_token& 
 int SeveralClouds::creatable(const std::vector<Gpu>& existing) const {
   int sum = 0;
   for (const OneCloud& cloud : clouds_)
-    sum += cloud.provider->creatable(rows_of(existing, cloud.name));
+    if (!is_closed(cloud)) sum += cloud.provider->creatable(rows_of(existing, cloud.origin));
   return sum;
 }
 
 double SeveralClouds::expected_usd_per_hour() const {
-  return in_order().front()->provider->expected_usd_per_hour();
+  const std::vector<const OneCloud*> order = in_order();
+  const auto open = std::find_if(order.begin(), order.end(),
+                                 [&](const OneCloud* cloud) { return !is_closed(*cloud); });
+  return (open == order.end() ? order.front() : *open)->provider->expected_usd_per_hour();
 }
 
 }  // namespace navtalk

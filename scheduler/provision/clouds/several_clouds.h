@@ -12,26 +12,23 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/pool/origin.h"
 #include "scheduler/provision/provider.h"
 
 namespace navtalk {
 
 struct OneCloud {
-  std::string name;  // "kubernetes", as cloud_name() says
+  Origin origin;
   std::unique_ptr<Provider> provider;
 };
-
-// The cloud of a row of Source::cloud, by the provider's id: "kubernetes" or "runpod"; empty: the row has no id
-// yet.
-std::string cloud_name(const Gpu& gpu);
-// What people and programs are told: the cloud's name where it is known, else that of the source.
-std::string provider_name(const Gpu& gpu);
 
 class SeveralClouds : public Provider {
  public:
   // `clouds`: at least one, preferred first. `cheapest_first`: the price that each expects decides at
   // every create, and their order only between equal prices; one that expects none is the last.
-  SeveralClouds(std::vector<OneCloud> clouds, bool cheapest_first);
+  // `closed`: is nothing to be created at that cloud now, for a maintenance window? None: never. Thread-safe.
+  SeveralClouds(std::vector<OneCloud> clouds, bool cheapest_first,
+                std::function<bool(Origin)> closed = {});
 
   Source source() const override { return Source::cloud; }
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
@@ -49,10 +46,12 @@ class SeveralClouds : public Provider {
 
  private:
   std::vector<const OneCloud*> in_order() const;
+  bool is_closed(const OneCloud& cloud) const;
   const OneCloud* cloud_of(const Gpu& gpu) const;
 
   std::vector<OneCloud> clouds_;
   bool cheapest_first_;
+  std::function<bool(Origin)> closed_;
 };
 
 }  // namespace navtalk

@@ -235,7 +235,7 @@ asio::awaitable<Response> JobApi::cancel(const Request& request) {
   };
   const std::optional<Job> after = co_await parts_.store_threads.run(work);
   if (!after) co_return no_such_job();
-  parts_.dispatcher.cancel(id);
+  co_await parts_.dispatcher.cancel(id);
   co_return json_response(200, as_json(*after));
 }
 

@@ -3,11 +3,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/jobs/unattended.h"
+#include "server/gateway/jobs/job_trace.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -60,10 +62,28 @@ void JobDispatcher::note_submission() {
   changed_.notify();
 }
 
-void JobDispatcher::cancel(const JobId& job) {
+asio::awaitable<void> JobDispatcher::cancel(const JobId& job) {
   for (const auto& running : runs_) {
     if (running->run && running->run->job() == job) running->run->stop("cancelled");
   }
+  co_await tell_trace(job);
+}
+
+// Nothing where the job is not over. A trace that cannot be told is not worth an error of the job's.
+asio::awaitable<void> JobDispatcher::tell_trace(const JobId& job) {
+  if (!parts_.traces || !parts_.traces->takes_next()) co_return;
+  JobStore& store = parts_.runs.store;
+  auto read = [&]() -> std::vector<Span> {
+    try {
+      const std::optional<Job> now = store.find(job);
+      if (now) return job_spans(*now, store.history(job));
+    } catch (const Error& error) {
+      log::debug("a job's trace is not told", {{"job", job.text}, {"error", error.message()}});
+    }
+    return {};
+  };
+  std::vector<Span> spans = co_await parts_.runs.store_threads.run(read);
+  parts_.traces->add(std::move(spans));
 }
 
 std::optional<double> JobDispatcher::progress(const JobId& job) const {
@@ -112,15 +132,20 @@ asio::awaitable<void> JobDispatcher::keep_house() {
   JobStore& store = parts_.runs.store;
   // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
   const bool all_could_renew = Clock::now() - reached_ >= k_renewal_grace;
+  std::vector<Job> lost, expired;
   auto work = [&] {
-    requeue_of_dead_workers(store, owner_);
-    if (all_could_renew) requeue_expired_leases(store, owner_);
+    lost = requeue_of_dead_workers(store, owner_);
+    if (all_could_renew) expired = requeue_expired_leases(store, owner_);
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
     if (parts_.keep <= Duration{}) return;
     for (const JobId& job : store.forget(store.now() - parts_.keep, k_forgotten_at_once))
       parts_.runs.files.remove(job);
   };
   co_await parts_.runs.store_threads.run(work);
+  std::move(expired.begin(), expired.end(), std::back_inserter(lost));
+  for (const Job& job : lost) {
+    if (is_final(job.state)) co_await tell_trace(job.id);
+  }
 }
 
 asio::awaitable<void> JobDispatcher::take_turn() {
@@ -152,7 +177,9 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   std::optional<Job> job;
   std::exception_ptr problem;
   try {
-    auto claim = [&] { return store.claim(owner_, parts_.order, store.now()); };
+    auto claim = [&] {
+      return store.claim(owner_, parts_.order, store.now(), claimed_on(lease->gpu));
+    };
     job = co_await parts_.runs.store_threads.run(claim);
   } catch (...) {
     problem = std::current_exception();
@@ -178,6 +205,8 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
     resting_[running->run->slot().gpu] = Clock::now() + k_rest;
   }
   co_await running->claim.release();
+  if (end == JobRun::End::over || end == JobRun::End::worker)
+    co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();

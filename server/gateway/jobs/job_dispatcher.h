@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/log/error_throttle.h"
+#include "core/trace/trace_exporter.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
@@ -40,6 +41,7 @@ class JobDispatcher {
     BatchLane& lane;
     Duration keep{};  // jobs that are over; zero: for ever
     ClaimOrder order;
+    std::shared_ptr<TraceExporter> traces{};  // nullptr: jobs are not traced
     JobRun::Parts runs;
   };
   // Parts outlive it.
@@ -54,8 +56,8 @@ class JobDispatcher {
   void note_change();
   // A job was submitted here.
   void note_submission();
-  // That job was cancelled.
-  void cancel(const JobId& job);
+  // That job was cancelled: its run ends, and its trace is told.
+  Awaitable<void> cancel(const JobId& job);
   // Of a job that runs at this gateway.
   std::optional<double> progress(const JobId& job) const;
   bool draining() const { return draining_; }
@@ -75,6 +77,7 @@ class JobDispatcher {
   Awaitable<void> yield_to_users();
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
+  Awaitable<void> tell_trace(const JobId& job);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;

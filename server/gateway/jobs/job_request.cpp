@@ -129,6 +129,15 @@ double seconds_of(std::string_view audio) {
   return static_cast<double>(audio.size()) / k_coded_bytes_per_s;
 }
 
+void check_url(const char* member, const std::string& url) {
+  if (url.empty()) return;
+  try {
+    parse_http_url(url);
+  } catch (const Error& error) {
+    throw error.within(member);
+  }
+}
+
 // One of the three.
 void check_speech(const JobRequest& asked, const nlohmann::json& video) {
   const std::string& text = asked.job.spec.text;
@@ -140,7 +149,7 @@ void check_speech(const JobRequest& asked, const nlohmann::json& video) {
     refuse("the job has the part 'audio' and audio_url: leave one of them out");
   if (has_audio && (video.contains("ssml") || video.contains("subtitles")))
     refuse("ssml and output.subtitles need a text");
-  if (!asked.audio_url.empty()) parse_http_url(asked.audio_url);
+  check_url("audio_url", asked.audio_url);
 }
 
 void read_job(const nlohmann::json& object, JobRequest& into) {
@@ -165,7 +174,7 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
     video["duration"] = fmt::format("{}", *duration);
   into.audio_url = members.text("audio_url");
   spec.webhook = members.text("webhook");
-  if (!spec.webhook.empty()) parse_http_url(spec.webhook);
+  check_url("webhook", spec.webhook);
   members.refuse_others();
   check_speech(into, video);
   into.job.work =

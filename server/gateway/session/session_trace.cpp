@@ -32,7 +32,7 @@ void SessionTrace::add(const char* name, Time begin, Time end, const Lease& leas
   Span one = span(name, begin, end);
   one.kind = Span::Kind::client;
   one.attributes = {{"navtalk.gpu", lease.gpu.text},
-                    {"navtalk.source", std::string(navtalk::name(lease.source))}};
+                    {"navtalk.provider", std::string(navtalk::name(lease.origin))}};
   spans_.push_back(std::move(one));
 }
 

@@ -244,7 +244,7 @@ class Ticks(unittest.TestCase):
         self.pool.script("/faults", {"call": "*", "name": fault, "times": -1})
         for _ in range(2):
             said = " ".join(self.errors(status=1))
-            self.assertIn("runpod", said)
+            self.assertIn("cloud", said)
             self.assertIn(reason, said)
 
     def test_a_tick_with_a_wrong_key_fails_and_says_so(self):
@@ -262,8 +262,8 @@ class Ticks(unittest.TestCase):
         self.pool.script("/faults", {"call": "create", "name": "done-but-silent", "times": -1})
         self.pool.script("/faults", {"call": "*", "how": "hang", "times": -1})
         said = " ".join(self.errors(status=1))  # well within what the test's tick may take
-        self.assertIn("runpod did not list its GPUs", said)
-        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        self.assertIn("cloud did not list its GPUs", said)
+        self.assertIn("cloud did nothing of what it was asked for: create: ", said)
         states = {one["id"]: one["state"] for one in self.pool.rows()}
         self.assertEqual(states.pop(row["id"]), "stopping")
         self.assertEqual(list(states.values()), ["starting"])
@@ -275,13 +275,13 @@ class Ticks(unittest.TestCase):
         self.serving_pod()
         self.pool.script("/faults", {"call": "list", "name": "no-money", "times": 1})
         (said,) = self.errors(status=1)
-        self.assertIn("runpod did not list its GPUs", said)
+        self.assertIn("cloud did not list its GPUs", said)
         self.assertEqual(self.errors(status=0), [])
 
     def test_a_refused_account_stays_red_while_creation_is_paused(self):
         self.pool.script("/faults", {"call": "create", "name": "no-money", "times": -1})
         (said,) = self.errors(status=1)
-        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        self.assertIn("cloud did nothing of what it was asked for: create: ", said)
         before = len(self.calls("create"))
         (said,) = self.errors(status=1)
         self.assertIn("1 slot is missing: creation is paused", said)
@@ -293,7 +293,7 @@ class Ticks(unittest.TestCase):
         deadline = time.monotonic() + PATIENCE_S
         while len(self.calls("create")) < 3 and time.monotonic() < deadline:
             said = " ".join(self.errors(status=1))
-            self.assertIn("runpod", said)
+            self.assertIn("cloud", said)
             self.assertIn("500", said)
         self.assertGreaterEqual(len(self.calls("create")), 3)
 
@@ -307,7 +307,7 @@ class Ticks(unittest.TestCase):
         """The prices that the cap on spending (10 USD by default) needs."""
         self.pool.script("/faults", {"call": "catalog", "name": fault, "times": -1})
         (said,) = self.errors(status=1)
-        self.assertIn("runpod did nothing of what it was asked for: create: ", said)
+        self.assertIn("cloud did nothing of what it was asked for: create: ", said)
         self.assertIn(status, said)
         (said,) = self.errors(status=1)
         self.assertIn("creation is paused", said)
@@ -330,7 +330,7 @@ class Ticks(unittest.TestCase):
     def test_a_lack_of_capacity_has_a_status_of_its_own(self):
         self.pool.script("/faults", {"call": "create", "name": "no-capacity", "times": -1})
         (said,) = self.errors(status=5)
-        self.assertIn("runpod has no capacity", said)
+        self.assertIn("cloud has no capacity", said)
 
     def test_a_part_that_was_done_is_no_failure(self):
         self.pool.configure(pods=2)
@@ -348,7 +348,7 @@ class Ticks(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         (problem,) = json.loads(done.stdout)["problems"]
         self.assertEqual(problem["code"], "failed")
-        self.assertIn("runpod", problem["message"])
+        self.assertIn("cloud", problem["message"])
 
 
 if __name__ == "__main__":

@@ -88,7 +88,8 @@ TEST_CASE("a fault of a maintenance window names the entry") {
   CHECK(window("").empty());
   CHECK(window("hosts = ['a']").empty());
   CHECK(window("providers = ['clod']") ==
-        "n.toml:5:13: pool.maintenance.providers: 'clod' is not one of local, external, runpod");
+        "n.toml:5:13: pool.maintenance.providers: 'clod' is not one of local, external, runpod, "
+        "kubernetes");
   CHECK(window("providers = ['runpod']\nhosts = ['a']") ==
         "n.toml:1:1: [[pool.maintenance]] 'w': hosts have local GPUs only: leave out providers");
   CHECK(window("drain_ahead_min = -1") ==

@@ -1,5 +1,6 @@
 #include "scheduler/cost/spend.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "scheduler/cost/budget.h"
@@ -45,13 +46,33 @@ TEST_CASE("the days of a pod add up to what the ledger has, and empty days are l
   double usd = 0;
   for (std::size_t i = 0; i < spend.days.size(); ++i) {
     usd += spend.days[i].usd;
-    CHECK(spend.days[i].source == Source::cloud);
+    CHECK(spend.days[i].origin == Origin::runpod);
     CHECK(spend.days[i].gpu_hours <= 24.0001);
     if (i > 0) CHECK(spend.days[i].day == spend.days[i - 1].day + std::chrono::days(1));
   }
   CHECK(usd == Approx(spend.usd));
   // One day has at most its own hours.
   CHECK(read_spend(*pool.store, 1).gpu_hours <= 24.0001);
+}
+
+TEST_CASE("two clouds are told apart, in what they cost and in what sessions used of them") {
+  SmallPool pool;
+  pod_paid_for(pool, "p", 2, 90min);
+  pod_paid_for(pool, "kubernetes/gpus/a/u", 6, 30min);
+  REQUIRE(pool.claim("u1", "acme"));
+  REQUIRE(pool.claim("u2", "acme"));
+  std::map<Origin, double> hours, usd, used;
+  for (const DaySpend& one : read_spend(*pool.store, 7).days) {
+    hours[one.origin] += one.gpu_hours;
+    usd[one.origin] += one.usd;
+    used[one.origin] += one.used_usd;
+  }
+  CHECK(hours[Origin::runpod] == Approx(1.5).epsilon(1e-3));
+  CHECK(usd[Origin::runpod] == Approx(3).epsilon(1e-3));
+  CHECK(hours[Origin::kubernetes] == Approx(0.5).epsilon(1e-3));
+  CHECK(usd[Origin::kubernetes] == Approx(3).epsilon(1e-3));
+  CHECK(used.size() == 2);
+  CHECK(used.contains(Origin::kubernetes));
 }
 
 TEST_CASE("open sessions are part of what was used, and tenants come dearest first") {

@@ -35,7 +35,7 @@ TEST_CASE("a session over two midnights is three pieces, and counts on the day o
   CHECK(pieces[2].seconds == Approx(7200));
   CHECK(pieces[2].sessions == 1);
   CHECK(pieces[2].tenant.text == "acme");
-  CHECK(pieces[2].source == Source::cloud);
+  CHECK(pieces[2].origin == Origin::runpod);
 }
 
 TEST_CASE("a session without length counts once, and an open one not yet") {
@@ -68,7 +68,7 @@ STORE_TEST("ended and expired sessions are summed by tenant; one that never bega
   // A run over midnight has two days.
   std::map<std::string, Usage> sums;
   for (const Usage& piece : usage) {
-    CHECK(piece.source == Source::cloud);
+    CHECK(piece.origin == Origin::runpod);
     CHECK(piece.usd == Approx(250 * piece.seconds));
     sums[piece.tenant.text].sessions += piece.sessions;
     sums[piece.tenant.text].usd += piece.usd;

@@ -16,6 +16,7 @@ Gpu pod(int misses, Duration ago = 15s) {
   return {.source = Source::cloud,
           .state = State::idle,
           .url = "http://127.0.0.1:9",
+          .provider_id = "pod",
           .since = k_now - 1h,
           .misses = misses,
           .missed_since = k_now - ago};
@@ -28,8 +29,8 @@ Gpu failed(int misses, Duration ago) {
   return gpu;
 }
 
-SourceAnswers count(const std::vector<Gpu>& gpus, const Outage& outage = {}) {
-  return count_answers(gpus, Source::cloud, outage, k_grace, k_now);
+OriginAnswers count(const std::vector<Gpu>& gpus, const Outage& outage = {}) {
+  return count_answers(gpus, Origin::runpod, outage, k_grace, k_now);
 }
 
 }  // namespace
@@ -72,27 +73,27 @@ TEST_CASE("most of one to three cloud GPUs that miss for less than ten minutes a
   CHECK(count({pod(3, 10min), pod(2, 1s)}).lately == 1);
   Gpu external = pod(3, 1min);
   external.source = Source::external;
-  CHECK(count_answers(std::vector{external}, Source::external, {}, k_grace, k_now) ==
-        SourceAnswers{.gpus = 1, .missing = 1, .lately = 0});
+  CHECK(count_answers(std::vector{external}, Origin::external, {}, k_grace, k_now) ==
+        OriginAnswers{.gpus = 1, .missing = 1, .lately = 0});
 }
 
 TEST_CASE(
     "what serves is counted, and misses from its second miss on, in an outage from its first") {
   const Outage outage{.on = true, .since = k_now - 1min};
   CHECK(count({pod(0), pod(1), pod(2), pod(3)}) ==
-        SourceAnswers{.gpus = 4, .missing = 2, .lately = 2});
+        OriginAnswers{.gpus = 4, .missing = 2, .lately = 2});
   CHECK(count({pod(0), pod(1), pod(2), pod(3)}, outage) ==
-        SourceAnswers{.gpus = 4, .missing = 3, .lately = 3});
+        OriginAnswers{.gpus = 4, .missing = 3, .lately = 3});
   Gpu starting = pod(3), external = pod(3), unborn = pod(3);
   starting.state = State::starting;
   external.source = Source::external;
   unborn.url.clear();
-  CHECK(count({starting, external, unborn}) == SourceAnswers{});
+  CHECK(count({starting, external, unborn}) == OriginAnswers{});
 }
 
 TEST_CASE(
     "what failed for its silence within the grace time counts, and nothing else that failed") {
-  const SourceAnswers none{}, one{.gpus = 1, .missing = 1, .lately = 1};
+  const OriginAnswers none{}, one{.gpus = 1, .missing = 1, .lately = 1};
   CHECK(count({failed(3, 10s)}) == one);
   CHECK(count({failed(3, 16s)}) == none);
   CHECK(count({failed(0, 10s)}) == none);

@@ -24,13 +24,16 @@ struct ProbedPool {
   explicit ProbedPool(ProberOptions options = {}) : prober(*pool.store, at_once(options)) {}
 
   Gpu put(Source source, State state) { return put(source, state, server.url()); }
-  Gpu put(Source source, State state, const std::string& url) {
+  // `provider_id`: of a cloud's; by default a pod at Runpod.
+  Gpu put(Source source, State state, const std::string& url,
+          const std::string& provider_id = "pod") {
     Gpu gpu = new_gpu(pool.identity, source);
     gpu.state = state;
     gpu.host = "here";
     gpu.slots = 4;
     gpu.url = url;
     if (source == Source::cloud) gpu.usd_per_hour = 0.5;
+    if (source == Source::cloud) gpu.provider_id = provider_id;
     return pool.add(gpu);
   }
   // Another way to the same worker.

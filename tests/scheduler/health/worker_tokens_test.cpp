@@ -73,7 +73,7 @@ TEST_CASE("no token is for a request over http beyond loopback, unless that is a
                                 "http://127.evil.example", "http://localhost.example"}) {
     INFO(url);
     gpu.url = url;
-    const Lease lease{.url = url, .source = gpu.source};
+    const Lease lease{.url = url, .origin = origin_of(gpu)};
     test::expect_error(Code::invalid, {"pool.allow_http_workers"}, [&] { k_tokens.of(gpu); });
     test::expect_error(Code::invalid, {"pool.allow_http_workers"}, [&] { k_tokens.of(lease); });
     CHECK(anywhere.of(gpu) == k_tokens.of_url(url));

@@ -13,11 +13,11 @@ constexpr TimePoint k_start{1h};
 SessionFault fault(Duration at, const std::string& client, const std::string& gpu = "x",
                    Kind kind = Kind::cut) {
   return {
-      .gpu = {gpu}, .source = Source::cloud, .client = client, .kind = kind, .at = k_start + at};
+      .gpu = {gpu}, .origin = Origin::runpod, .client = client, .kind = kind, .at = k_start + at};
 }
 
 LastedSession lasted(const std::string& gpu, Duration until = 1min) {
-  return {{gpu}, Source::cloud, k_start, k_start + until};
+  return {{gpu}, Origin::runpod, k_start, k_start + until};
 }
 
 }  // namespace

@@ -16,18 +16,18 @@ using Faults = std::vector<SessionFault>;
 SessionFault fault(Duration at, const std::string& client, const std::string& gpu = "x",
                    Kind kind = Kind::cut) {
   return {
-      .gpu = {gpu}, .source = Source::cloud, .client = client, .kind = kind, .at = k_start + at};
+      .gpu = {gpu}, .origin = Origin::runpod, .client = client, .kind = kind, .at = k_start + at};
 }
 
 // A session that has lasted on that GPU, and began so long after the first fault.
-LastedSession living(const std::string& gpu, Duration began = 0s, Source source = Source::cloud) {
-  return {{gpu}, source, k_start + began, TimePoint::max()};
+LastedSession living(const std::string& gpu, Duration began = 0s, Origin origin = Origin::runpod) {
+  return {{gpu}, origin, k_start + began, TimePoint::max()};
 }
 
 // Of GPU x, a second after the last fault.
 Verdict verdict(const Faults& faults, const std::vector<LastedSession>& lasting) {
-  return judge_sessions(SessionFaults(faults), {"x"}, Source::cloud, lasting, faults.back().at + 1s,
-                        {});
+  return judge_sessions(SessionFaults(faults), {"x"}, Origin::runpod, lasting,
+                        faults.back().at + 1s, {});
 }
 
 // `clients` take turns to fail on that GPU, one every `every`.
@@ -91,7 +91,7 @@ TEST_CASE("a GPU whose sessions break as those of the others do is not to blame"
     Verdict verdict;
   };
   const Faults y = series(2, 4s, 2, "y"), z = series(2, 4s, 2, "z");
-  LastedSession external = living("e", 0s, Source::external);
+  LastedSession external = living("e", 0s, Origin::external);
   const std::vector<Row> table = {
       {"another one breaks too", y, {}, Verdict::network},
       {"one breaks too, and one works", y, {living("a")}, Verdict::network},
@@ -104,13 +104,13 @@ TEST_CASE("a GPU whose sessions break as those of the others do is not to blame"
        Verdict::network},
       {"the only other one has had nobody", {}, {}, Verdict::none},
       {"elsewhere only sessions live on that are older", {}, {living("a", -1s)}, Verdict::none},
-      {"sessions last at another source", {}, {external}, Verdict::none},
+      {"sessions last at another origin", {}, {external}, Verdict::none},
   };
   for (const Row& row : table) {
     INFO(row.what);
     CHECK(verdict(row.others + series(3, 4s, 3), row.lasting) == row.verdict);
     const bool breaks = row.verdict == Verdict::network;
-    CHECK(sessions_break(SessionFaults(row.others + series(3, 4s, 3)), Source::cloud, row.lasting,
+    CHECK(sessions_break(SessionFaults(row.others + series(3, 4s, 3)), Origin::runpod, row.lasting,
                          k_start + 10s, {}) == breaks);
   }
 }
@@ -119,7 +119,7 @@ TEST_CASE("cuts at one age blame nobody before a session elsewhere has outlived 
   Faults faults = series(3, 4s, 3);
   for (SessionFault& cut : faults) cut.early_age = 32s;  // two seconds after it was ready
   const auto judged = [&](Duration length) {
-    const LastedSession beside{{"a"}, Source::cloud, k_start + 1s, k_start + 1s + length};
+    const LastedSession beside{{"a"}, Origin::runpod, k_start + 1s, k_start + 1s + length};
     return verdict(faults, {beside});
   };
   CHECK(judged(31s) == Verdict::none);
@@ -146,14 +146,14 @@ TEST_CASE("three resets of all connections are the network's, from the second GP
 }
 
 TEST_CASE("cuts of all sessions of one GPU together are its path's, one by one its worker's") {
-  const auto resets = [](int count, Duration between, Source source = Source::cloud) {
+  const auto resets = [](int count, Duration between, Origin origin = Origin::runpod) {
     Faults faults;
     for (int reset = 0; reset < count; ++reset) {
       for (int user = 0; user < 3; ++user) {
         SessionFault cut =
             fault(reset * 35s + user * between, std::to_string(reset) + std::to_string(user));
         cut.early_age = 20s;
-        cut.source = source;
+        cut.origin = origin;
         faults.push_back(cut);
       }
     }
@@ -166,9 +166,9 @@ TEST_CASE("cuts of all sessions of one GPU together are its path's, one by one i
   CHECK(verdict(resets(8, 0s), works) == Verdict::worker);  // nobody can be served there
   // Another session lived through them.
   CHECK(verdict(resets(3, 0s), {living("works"), living("x", -1min)}) == Verdict::worker);
-  const Faults local = resets(3, 0s, Source::local);
-  CHECK(judge_sessions(SessionFaults(local), {"x"}, Source::local,
-                       {living("works", 0s, Source::local)}, local.back().at + 1s,
+  const Faults local = resets(3, 0s, Origin::local);
+  CHECK(judge_sessions(SessionFaults(local), {"x"}, Origin::local,
+                       {living("works", 0s, Origin::local)}, local.back().at + 1s,
                        {}) == Verdict::worker);
   Faults late = resets(3, 0s);
   for (SessionFault& cut : late) cut.age = 34s;
@@ -189,8 +189,8 @@ TEST_CASE("a GPU with nothing to compare with is to blame for many clients over 
   // One client is enough where no network lies between.
   const SessionFaults of_one(series(8, 18s));
   const TimePoint then = of_one.all().back().at;
-  CHECK(judge_sessions(of_one, {"x"}, Source::cloud, {}, then, {}) == Verdict::none);
-  CHECK(judge_sessions(of_one, {"x"}, Source::local, {}, then, {}) == Verdict::worker);
+  CHECK(judge_sessions(of_one, {"x"}, Origin::runpod, {}, then, {}) == Verdict::none);
+  CHECK(judge_sessions(of_one, {"x"}, Origin::local, {}, then, {}) == Verdict::worker);
   // Its successor breaks as it did: it was not to blame.
   CHECK(verdict(series(8, 40s, 8, "gone") + series(8, 40s, 8), {}) == Verdict::network);
 }
@@ -198,8 +198,8 @@ TEST_CASE("a GPU with nothing to compare with is to blame for many clients over 
 TEST_CASE("a session that ended proves that its GPU works if it saw the others break") {
   const Faults faults = series(3, 40s, 3);
   const auto judged = [&](Duration began, Duration until) {
-    const LastedSession ended{{"a"}, Source::cloud, k_start + began, k_start + until};
-    return judge_sessions(SessionFaults(faults, {ended}), {"x"}, Source::cloud, {}, k_start + 81s,
+    const LastedSession ended{{"a"}, Origin::runpod, k_start + began, k_start + until};
+    return judge_sessions(SessionFaults(faults, {ended}), {"x"}, Origin::runpod, {}, k_start + 81s,
                           {});
   };
   CHECK(judged(5s, 50s) == Verdict::worker);
@@ -218,7 +218,7 @@ TEST_CASE("clients that fail on three GPUs prove nothing until their sessions la
   const std::vector<LastedSession> lasting = {living("1"), living("2"), living("3"), living("4")};
   const TimePoint now = everywhere.back().at;
   SessionFaults faults(everywhere);
-  const auto of_x = [&] { return judge_sessions(faults, {"x"}, Source::cloud, lasting, now, {}); };
+  const auto of_x = [&] { return judge_sessions(faults, {"x"}, Origin::runpod, lasting, now, {}); };
   CHECK(of_x() == Verdict::none);
   for (const char* const client : {"a", "b", "c"}) faults.note_lasted(living("1"), client, false);
   CHECK(of_x() == Verdict::worker);
@@ -227,7 +227,7 @@ TEST_CASE("clients that fail on three GPUs prove nothing until their sessions la
 TEST_CASE("one client whose sessions break everywhere is not taken for a fault of the network") {
   const Faults faults = {fault(0s, "a", "x"), fault(0s, "a", "y"), fault(5s, "a", "x"),
                          fault(5s, "a", "y")};
-  CHECK_FALSE(sessions_break(SessionFaults(faults), Source::cloud, {}, k_start + 6s, {}));
+  CHECK_FALSE(sessions_break(SessionFaults(faults), Origin::runpod, {}, k_start + 6s, {}));
 }
 
 namespace {
@@ -241,7 +241,7 @@ SessionFault late_cut(Duration at, const std::string& client, Duration age,
 
 // A session on another GPU that began so long after the first fault, and went on for so long.
 LastedSession beside(const std::string& gpu, Duration began, Duration length) {
-  return {{gpu}, Source::cloud, k_start + began, k_start + began + length};
+  return {{gpu}, Origin::runpod, k_start + began, k_start + began + length};
 }
 
 // Three clients, cut a minute after they began.
@@ -301,14 +301,14 @@ TEST_CASE("a GPU is to blame for late cuts where sessions elsewhere outlive them
   };
   for (const Row& row : table) {
     INFO(row.what);
-    CHECK(judge_sessions(SessionFaults(row.faults), {"x"}, Source::cloud, row.living, k_start + 65s,
-                         {}) == row.verdict);
+    CHECK(judge_sessions(SessionFaults(row.faults), {"x"}, Origin::runpod, row.living,
+                         k_start + 65s, {}) == row.verdict);
   }
 }
 
-TEST_CASE("late cuts on most GPUs of a source are told as a fault of the network") {
+TEST_CASE("late cuts on most GPUs of a origin are told as a fault of the network") {
   const auto breaks = [](const Faults& faults, const std::vector<LastedSession>& lasting) {
-    return sessions_break(SessionFaults(faults), Source::cloud, lasting, k_start + 65s, {});
+    return sessions_break(SessionFaults(faults), Origin::runpod, lasting, k_start + 65s, {});
   };
   CHECK(breaks(late_series() + late_series("y"), {}));
   CHECK(breaks(late_series() + late_series("y"), {beside("z", 10s, 75s)}));
@@ -322,16 +322,17 @@ TEST_CASE("a local GPU that cuts all its sessions late is to blame without anoth
   Faults faults;
   for (int i = 0; i < 8; ++i) faults.push_back(late_cut(i * 50s, "a", 45s));
   const TimePoint then = faults.back().at;
-  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Source::local, {}, then, {}) ==
+  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Origin::local, {}, then, {}) ==
         Verdict::worker_late);
-  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Source::cloud, {}, then, {}) == Verdict::none);
+  CHECK(judge_sessions(SessionFaults(faults), {"x"}, Origin::runpod, {}, then, {}) ==
+        Verdict::none);
 }
 
 TEST_CASE("a session that outlived late cuts clears them, and one that was cut too does not") {
   const Faults cuts = late_series();
   const LastedSession other = beside("y", 10s, 75s);
   const auto judged = [&](const SessionFaults& faults) {
-    return judge_sessions(faults, {"x"}, Source::cloud, {other}, k_start + 65s, {});
+    return judge_sessions(faults, {"x"}, Origin::runpod, {other}, k_start + 65s, {});
   };
   SessionFaults faults(cuts);
   faults.note_lasted(beside("x", -10s, 61s), "z", false);  // it outlived one of them

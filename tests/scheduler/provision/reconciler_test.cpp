@@ -257,7 +257,7 @@ TEST_CASE("what one process observed counts for the next one too") {
   pass({});
   CHECK(world.pool.store->view().gpus.size() == 2);
   // What is settled is forgotten.
-  CHECK(parse_observations(world.pool.store->setting("reconciler.runpod").value()) ==
+  CHECK(parse_observations(world.pool.store->setting("reconciler.cloud").value()) ==
         Observations{});
 }
 

@@ -48,12 +48,14 @@ struct TwoClouds {
     cluster = a.get();
     runpod = b.get();
     std::vector<OneCloud> both;
-    both.push_back({"kubernetes", std::move(a)});
-    both.push_back({"runpod", std::move(b)});
-    clouds = std::make_unique<SeveralClouds>(std::move(both), cheapest);
+    both.push_back({Origin::kubernetes, std::move(a)});
+    both.push_back({Origin::runpod, std::move(b)});
+    clouds = std::make_unique<SeveralClouds>(std::move(both), cheapest,
+                                             [this](Origin cloud) { return closed == cloud; });
   }
 
   std::string asked;
+  std::optional<Origin> closed{};
   ToldCloud *cluster, *runpod;
   std::unique_ptr<SeveralClouds> clouds;
   std::stop_token never{};
@@ -113,6 +115,23 @@ TEST_CASE("the price decides where the cheapest cloud comes first") {
   CHECK(TwoClouds(false, 2, 1).clouds->expected_usd_per_hour() == 2);
 }
 
+TEST_CASE("a cloud in maintenance is not asked to create, nor counted or priced") {
+  TwoClouds two;
+  two.closed = Origin::kubernetes;
+  two.clouds->create(row_at(""), two.never);
+  CHECK(two.asked == "create r; ");
+  CHECK(two.clouds->creatable({}) == 10);
+  CHECK(two.clouds->expected_usd_per_hour() == 1);
+  two.asked.clear();
+  two.clouds->destroy(row_at("kubernetes/gpus/a/u"), two.never);
+  CHECK(two.asked == "destroy k; ");
+  two.runpod->answer = NoCapacity{"full", std::chrono::minutes(5)};
+  const Outcome none = two.clouds->create(row_at(""), two.never);
+  REQUIRE(std::holds_alternative<NoCapacity>(none));
+  CHECK(std::get<NoCapacity>(none).message == "kubernetes: a maintenance window; runpod: full");
+  CHECK(std::get<NoCapacity>(none).retry_after == std::chrono::minutes(1));
+}
+
 TEST_CASE("a row's id says which cloud is asked for it") {
   const std::string pod = "kubernetes/gpus/navtalk-a/u-1";
   TwoClouds two;
@@ -121,9 +140,9 @@ TEST_CASE("a row's id says which cloud is asked for it") {
   two.clouds->destroy(row_at(pod), two.never);
   two.clouds->find(row_at("abc123"), two.never);
   CHECK(two.asked == "wake k; pause r; destroy k; find r; ");
-  CHECK(provider_name(row_at(pod)) == "kubernetes");
-  CHECK(provider_name(row_at("abc123")) == "runpod");
-  CHECK(provider_name({.source = Source::local, .provider_id = "123"}) == "local");
+  CHECK(origin_of(row_at(pod)) == Origin::kubernetes);
+  CHECK(origin_of(row_at("abc123")) == Origin::runpod);
+  CHECK(origin_of({.source = Source::local, .provider_id = "123"}) == Origin::local);
   // Each cloud counts its own rows, and those that may become so.
   CHECK(two.clouds->creatable({row_at(pod), row_at(pod), row_at("")}) == 7 + 9);
 }

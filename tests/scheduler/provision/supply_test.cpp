@@ -281,7 +281,7 @@ TEST_CASE("in an outage of the cloud other sources come first, then one pod at a
   world.host({"cpu"});
   const Gpu paused = world.put(Source::cloud, State::paused, 1);
   Outages outages;
-  outages[static_cast<std::size_t>(Source::cloud)] = {.on = true, .since = world.pool.store->now()};
+  outages[Origin::runpod] = {.on = true, .since = world.pool.store->now()};
   REQUIRE(replace_outages(*world.pool.store, {}, outages));
   Supply supply = world.supply({.cloud = CloudSwitch::on});
   const auto next = [&] { return supply.provision(world.pool.store->view(), "test"); };

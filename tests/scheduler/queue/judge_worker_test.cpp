@@ -101,7 +101,7 @@ TEST_CASE("a GPU that cuts sessions late fails, and keeps those that it has") {
     const Gpu bad = world.idle(), good = world.idle();
     const auto cut = [&](const char* client) {
       return SessionFault{.gpu = bad.id,
-                          .source = bad.source,
+                          .origin = origin_of(bad),
                           .client = client,
                           .at = world.pool.store->now(),
                           .age = age};
@@ -114,7 +114,7 @@ TEST_CASE("a GPU that cuts sessions late fails, and keeps those that it has") {
         fault.at = now - (client[0] == 'a' ? 95s : 50s);
         known.add(fault);
       }
-      known.note_lasted({good.id, good.source, now - 90s, now - 10s}, "c", false);
+      known.note_lasted({good.id, origin_of(good), now - 90s, now - 10s}, "c", false);
     });
     const auto lives = std::get<Lease>(world.allocator.arrive({.id = {"other"}}));
     REQUIRE(lives.gpu == bad.id);
@@ -132,7 +132,7 @@ TEST_CASE("a session that lasts clears what was known against its GPU") {
   const Gpu gpu = world.idle();
   world.report(gpu, Answer::well, {"a"});
   world.report(gpu, Answer::well, {"b"});
-  world.allocator.session_lasted({.gpu = gpu.id, .source = gpu.source}, "z", false);
+  world.allocator.session_lasted({.gpu = gpu.id, .origin = origin_of(gpu)}, "z", false);
   world.report(gpu, Answer::well, {"c"});
   CHECK(world.pool.row(gpu).state == State::idle);
 }
@@ -163,7 +163,7 @@ TEST_CASE("sessions that break on every GPU fail none of them, and that is said 
                                  "well: none is failed"});
 
   for (const Gpu& gpu : gpus) {
-    world.allocator.session_lasted({.gpu = gpu.id, .source = gpu.source}, "z", false);
+    world.allocator.session_lasted({.gpu = gpu.id, .origin = origin_of(gpu)}, "z", false);
   }
   CHECK(world.sayings().size() == 2);
   CHECK(world.sayings().back() == "external: sessions last again");
@@ -190,7 +190,8 @@ TEST_CASE("of two GPUs the one fails whose sessions break while one lasts on the
   for (const char* const client : {"a", "b", "c"}) world.report(bad, Answer::well, {client});
   CHECK(world.pool.row(bad).state == State::idle);  // nobody has tried the other one
   world.allocator.session_lasted(
-      {.gpu = good.id, .source = good.source, .claimed_at = world.pool.store->now()}, "d", false);
+      {.gpu = good.id, .origin = origin_of(good), .claimed_at = world.pool.store->now()}, "d",
+      false);
   world.report(bad, Answer::well, {"e"});
   CHECK(world.pool.row(bad).state == State::failed);
   CHECK(world.pool.row(good).state == State::idle);

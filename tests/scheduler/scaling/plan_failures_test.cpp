@@ -16,9 +16,9 @@ TEST_CASE("a failed GPU is not replaced during its hold, then it is cleared and 
   CHECK(pool.did() == "");
   CHECK(pool.plan().missing == 0);
   gpu.since = k_now - 30s;
-  CHECK(pool.did() == "clear-failed g0; create runpod");
+  CHECK(pool.did() == "clear-failed g0; create cloud");
   gpu.sessions = 1;  // leases that have not ended yet
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
 }
 
 TEST_CASE("a silent GPU still counts: nothing is made for it, and it is not surplus") {
@@ -47,14 +47,14 @@ TEST_CASE("in an outage a GPU that failed for its silence still counts, and no o
     gpu.seen_at = k_now - 2h;
     gpu.misses = i == 0 ? k_silent_misses : 0;
   }
-  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create runpod; create runpod");
-  Outage& outage = pool.snapshot.outages[static_cast<std::size_t>(Source::cloud)];
+  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create cloud; create cloud");
+  Outage& outage = pool.snapshot.outages[Origin::runpod];
   outage = {.on = true, .since = k_now - 10min};
-  CHECK(pool.did() == "clear-failed g1; create runpod");
+  CHECK(pool.did() == "clear-failed g1; create cloud");
   outage = {.on = false, .since = k_now - 29s};
-  CHECK(pool.did() == "clear-failed g1; create runpod");
+  CHECK(pool.did() == "clear-failed g1; create cloud");
   outage.since = k_now - 30s;
-  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create runpod; create runpod");
+  CHECK(pool.did() == "clear-failed g0; clear-failed g1; create cloud; create cloud");
 }
 
 TEST_CASE("a failed GPU that nobody has asked is neither destroyed nor replaced") {
@@ -65,25 +65,25 @@ TEST_CASE("a failed GPU that nobody has asked is neither destroyed nor replaced"
   pool.snapshot.unasked = {gpu.id};
   CHECK(pool.did() == "");
   pool.snapshot.unasked.clear();
-  CHECK(pool.did() == "clear-failed g0; create runpod");
+  CHECK(pool.did() == "clear-failed g0; create cloud");
 }
 
 TEST_CASE("the only pod that serves is replaced in an outage after the hold, one of two is not") {
   Pool pool;
   pool.limits.min_free = 2;
-  pool.snapshot.outages[2] = {.on = true, .since = k_now - 10min};
+  pool.snapshot.outages[Origin::runpod] = {.on = true, .since = k_now - 10min};
   const auto add_silent = [&] {
     Gpu& gpu = pool.add(Source::cloud, State::idle);
     gpu.misses = k_silent_misses;
     gpu.missed_since = k_now - pool.limits.failed_hold;
   };
   add_silent();
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
   pool.snapshot.gpus[0].missed_since += 1s;
   pool.limits.min_free = 1;
   CHECK(pool.did() == "");
   pool.snapshot.gpus[0].missed_since -= 1s;
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
   add_silent();
   CHECK(pool.did() == "");
 }
@@ -93,8 +93,8 @@ TEST_CASE("in an outage new GPUs of its source are tried one at a time, others a
   pool.limits.min_free = 5;
   pool.limits.max_paused_cloud = 1;
   pool.source(Source::local).creatable = 2;
-  pool.snapshot.outages[2] = {.on = true, .since = k_now - 10min};
-  CHECK(pool.did() == "create local; create local; create runpod");
+  pool.snapshot.outages[Origin::runpod] = {.on = true, .since = k_now - 10min};
+  CHECK(pool.did() == "create local; create local; create cloud");
   CHECK(pool.plan().missing == 2);
   CHECK(pool.plan().blocked_by == BlockedBy::outage);
   pool.add(Source::cloud, State::paused);

@@ -36,6 +36,7 @@ struct Pool {
                              .source = source,
                              .state = state,
                              .sessions = sessions,
+                             .provider_id = source == Source::cloud ? "pod" : "",
                              .usd_per_hour = source == Source::cloud ? 0.5 : 0,
                              .created_at = k_now - 1h,
                              .since = k_now - 20s});

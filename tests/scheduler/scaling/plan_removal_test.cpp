@@ -166,7 +166,7 @@ TEST_CASE("a drained local GPU holds its device: others come, it does not, until
   Gpu& gpu = pool.add(Source::local, State::paused);
   CHECK(pool.did() == "wake g0");
   gpu.draining = true;
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
 }
 
 TEST_CASE("pods past their age drain one after the other, and others come for them") {
@@ -188,7 +188,7 @@ TEST_CASE("pods past their age drain one after the other, and others come for th
   CHECK(pool.did() == "drain g1");
   pool.snapshot.gpus[1].draining = true;
   pool.limits.min_free = 3;
-  CHECK(pool.did() == "create runpod; destroy g1; drain g2");
+  CHECK(pool.did() == "create cloud; destroy g1; drain g2");
   pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "destroy g1");
 }
@@ -201,10 +201,10 @@ TEST_CASE("until the history is known nothing is taken away, and more is still b
   pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "");
   pool.limits.min_free = 3;
-  CHECK(pool.did() == "wake g1; create runpod");
+  CHECK(pool.did() == "wake g1; create cloud");
   // A drained one is none of what is kept for users.
   pool.add(Source::cloud, State::idle).draining = true;
-  CHECK(pool.did() == "wake g1; create runpod; destroy g2");
+  CHECK(pool.did() == "wake g1; create cloud; destroy g2");
 }
 
 TEST_CASE("pods are paused only while that is worth their disk and waking works") {

@@ -14,7 +14,7 @@ TEST_CASE("static keeps MIN free slots, starting ones included") {
   pool.add(Source::cloud, State::running, 1);
   pool.add(Source::cloud, State::idle);
   pool.add(Source::cloud, State::starting);
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
   pool.add(Source::cloud, State::starting);
   CHECK(pool.did() == "");
 }
@@ -27,7 +27,7 @@ TEST_CASE(
   pool.add(Source::cloud, State::idle);
   CHECK(pool.did() == "");
   pool.snapshot.offline = 2;
-  CHECK(pool.did() == "create runpod; create runpod");
+  CHECK(pool.did() == "create cloud; create cloud");
   for (int i = 0; i < 2; ++i) pool.add(Source::cloud, State::running, 1).lent = 1;
   CHECK(pool.did() == "");
   pool.add(Source::cloud, State::idle);
@@ -108,7 +108,7 @@ TEST_CASE("waiting users need slots of their own") {
   Pool pool;
   pool.limits.min_free = 1;
   pool.snapshot.queued = 2;
-  CHECK(pool.did() == "create runpod; create runpod; create runpod");
+  CHECK(pool.did() == "create cloud; create cloud; create cloud");
 }
 
 TEST_CASE("a GPU with slots counts them all, and is taken away only whole") {
@@ -116,7 +116,7 @@ TEST_CASE("a GPU with slots counts them all, and is taken away only whole") {
   pool.limits.min_free = 3;
   pool.limits.max_free = 4;
   pool.source(Source::cloud).slots = 4;
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
   pool.add(Source::cloud, State::running, 1).slots = 4;
   CHECK(pool.did() == "");
   pool.add(Source::cloud, State::idle).slots = 4;
@@ -132,7 +132,7 @@ TEST_CASE("paused GPUs are woken before new ones are made, local before cloud") 
   pool.add(Source::cloud, State::paused);
   pool.add(Source::local, State::paused);
   pool.add(Source::external, State::paused);
-  CHECK(pool.did() == "wake g1; create local; wake g2; wake g0; create runpod");
+  CHECK(pool.did() == "wake g1; create local; wake g2; wake g0; create cloud");
 }
 
 TEST_CASE("where waking mostly fails, creating comes first") {
@@ -141,14 +141,14 @@ TEST_CASE("where waking mostly fails, creating comes first") {
   pool.add(Source::cloud, State::paused);
   CHECK(pool.did() == "wake g0");
   pool.snapshot.demand.wake[2].success_rate = 0.05;
-  CHECK(pool.did().starts_with("create runpod"));
+  CHECK(pool.did().starts_with("create cloud"));
 }
 
 TEST_CASE("dedicated GPUs are no supply") {
   Pool pool;
   pool.limits.min_free = 1;
   pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
 }
 
 TEST_CASE("caps are kept and named") {
@@ -157,7 +157,7 @@ TEST_CASE("caps are kept and named") {
   SECTION("creations per tick, wakes among them") {
     pool.limits.max_creates_per_tick = 2;
     pool.add(Source::local, State::paused);
-    CHECK(pool.did() == "wake g0; create runpod");
+    CHECK(pool.did() == "wake g0; create cloud");
     CHECK(pool.plan().blocked_by == BlockedBy::creates_per_tick);
     CHECK(pool.plan().missing == 3);
   }
@@ -167,18 +167,18 @@ TEST_CASE("caps are kept and named") {
     pool.add(Source::cloud, State::failed).since = k_now - 1h;
     pool.add(Source::cloud, State::idle).dedicated_to = TenantId{"acme"};
     pool.add(Source::external, State::running, 1);
-    CHECK(pool.did() == "clear-failed g1; create runpod");
+    CHECK(pool.did() == "clear-failed g1; create cloud");
     CHECK(pool.plan().blocked_by == BlockedBy::max_gpus);
   }
   SECTION("dollars per hour") {
     pool.limits.max_usd_per_hour = 1.6;
     pool.add(Source::cloud, State::running, 1);
-    CHECK(pool.did() == "create runpod; create runpod");
+    CHECK(pool.did() == "create cloud; create cloud");
     CHECK(pool.plan().blocked_by == BlockedBy::max_usd);
   }
   SECTION("no room anywhere") {
     pool.source(Source::cloud).creatable = 1;
-    CHECK(pool.did() == "create runpod");
+    CHECK(pool.did() == "create cloud");
     CHECK(pool.plan().blocked_by == BlockedBy::nothing_creatable);
   }
 }
@@ -192,7 +192,7 @@ TEST_CASE("without capacity a source is asked again after a while, and that is n
   CHECK(pool.did() == "");
   CHECK(pool.plan().blocked_by == BlockedBy::no_capacity);
   lead.last_failure = k_now - 30s;
-  CHECK(pool.did() == "create runpod");
+  CHECK(pool.did() == "create cloud");
 }
 
 TEST_CASE("while the account is refused nothing is created, but waking goes on") {
@@ -203,7 +203,7 @@ TEST_CASE("while the account is refused nothing is created, but waking goes on")
   CHECK(pool.did() == "wake g0");
   CHECK(pool.plan().blocked_by == BlockedBy::paused_creation);
   pool.snapshot.creation_paused_until = k_now;
-  CHECK(pool.did() == "wake g0; create runpod");
+  CHECK(pool.did() == "wake g0; create cloud");
 }
 
 TEST_CASE("cloud auto: on after two ticks of need, off after a quiet hold") {
@@ -257,7 +257,7 @@ TEST_CASE("a plan is explained: the target and its figures, every action, what i
   }
   for (const std::string phrase :
        {"adaptive target: 28 slots", "20.0 +- 3.1 busy within 95 s", "4.00 users/min",
-        "capacity: 20 slots: 20 busy", "the cloud is switched on", "create runpod: more slots",
+        "capacity: 20 slots: 20 busy", "the cloud is switched on", "create cloud: more slots",
         "7 slots missing: the cap on GPUs is reached", "shadow: static target: 20 slots"}) {
     INFO(text);
     CHECK(text.find(phrase) != std::string::npos);

@@ -39,10 +39,12 @@ struct TimedPool {
   DemandTracker demand_tracker{*pool.store};
   std::vector<ScheduledLimits> schedule{};
   std::vector<MaintenanceWindow> windows{};
+  std::vector<Origin> clouds{Origin::runpod};
   ScalingLimits usual = quick_limits(0, 0);
 
   std::shared_ptr<const Timetable> timetable() {
-    return std::make_shared<const Timetable>(usual, schedule, windows, [this] { return wall; });
+    return std::make_shared<const Timetable>(
+        usual, schedule, windows, [this] { return wall; }, clouds);
   }
   SupplyOptions supply_options() {
     return {.identity = pool.identity,
@@ -180,11 +182,26 @@ TEST_CASE("no GPU is started where there is maintenance; another source takes it
   world.host("a", {"cpu"});
   world.windows = {{.name = "updates",
                     .window = berlin("0 10 * * *", "0 11 * * *"),
-                    .sources = {Source::local}}};
+                    .origins = {Origin::local}}};
   world.wall = monday(10h);
   world.tick();
   REQUIRE(world.rows() == 1);
   CHECK(world.pool.store->view().gpus[0].source == Source::cloud);
+}
+
+TEST_CASE("a window of one of two clouds drains its GPUs, and leaves the other one open") {
+  TimedPool world;
+  world.clouds = {Origin::kubernetes, Origin::runpod};
+  world.windows = {{.name = "cluster",
+                    .window = berlin("0 10 * * *", "0 11 * * *"),
+                    .origins = {Origin::kubernetes}}};
+  world.wall = monday(10h);
+  const auto closed = [&](Origin origin) { return world.timetable()->in_maintenance(origin, ""); };
+  CHECK(closed(Origin::kubernetes));
+  CHECK_FALSE(closed(Origin::runpod));
+  CHECK_FALSE(closed(Origin::cloud));
+  world.clouds = {Origin::kubernetes};
+  CHECK(closed(Origin::cloud));
 }
 
 TEST_CASE("nothing is created for waiting users in a maintenance window of everything") {

@@ -57,6 +57,28 @@ struct World {
 
 }  // namespace
 
+TEST_CASE("the pods of one cloud are spared in its outage, however many GPUs another cloud has") {
+  World world(3);
+  for (int i = 0; i < 6; ++i) {
+    const std::string pod = "kubernetes/gpus/p" + std::to_string(i) + "/u";
+    world.probed.put(Source::cloud, State::idle, world.probed.alias(), pod);
+  }
+  world.look(1);
+  world.probed.worker.set({.alive = false});
+  // Those of the cluster go on answering.
+  for (int i = 0; i < 6; ++i) {
+    world.probed.prober.step(true);
+    REQUIRE(world.probed.prober.wait_idle(k_long, {}));
+    for (const Gpu& gpu : world.store.view().gpus) {
+      if (origin_of(gpu) == Origin::kubernetes) world.store.seen({gpu.id}, world.store.now());
+    }
+    world.scaler.tick();
+  }
+  CHECK(read_outages(world.store)[Origin::runpod].on);
+  CHECK_FALSE(read_outages(world.store)[Origin::kubernetes].on);
+  CHECK(world.in_state(State::idle) == 9);
+}
+
 TEST_CASE("four idle pods that are silent for a while are neither destroyed nor replaced") {
   World world(4);
   world.look(1);
@@ -64,14 +86,14 @@ TEST_CASE("four idle pods that are silent for a while are neither destroyed nor 
   world.look(6);
   CHECK(world.in_state(State::idle) == 4);
   CHECK(world.store.view().gpus.size() == 4);
-  CHECK(read_outages(world.store)[2].on);
-  CHECK(report_pool(world.store).totals.silent[2] == 4);
+  CHECK(read_outages(world.store)[Origin::runpod].on);
+  CHECK(report_pool(world.store).totals.silent[Origin::runpod] == 4);
   CHECK(world.outage_events().size() == 1);
   CHECK_FALSE(world.probed.pool.claim("nobody is put on a silent one"));
 
   world.probed.worker.set({.slots = 4});
   world.look(2);
-  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK_FALSE(read_outages(world.store)[Origin::runpod].on);
   CHECK(world.in_state(State::idle) == 4);
   CHECK(world.store.view().gpus.size() == 4);
   CHECK(world.outage_events().size() == 2);
@@ -104,7 +126,7 @@ TEST_CASE("a pod that failed before the others fell silent is kept until the out
                              {"test", "silent"}));
   world.probed.worker.set({.alive = false});
   world.probed.look(3);
-  REQUIRE(read_outages(world.store)[2].on);
+  REQUIRE(read_outages(world.store)[Origin::runpod].on);
   world.scaler.tick();
   CHECK(world.probed.pool.row(first).state == State::failed);
   world.probed.worker.set({.slots = 4});
@@ -126,7 +148,7 @@ TEST_CASE("one silent pod of four fails, and so does what is still silent after 
   world.probed.look(3);
   CHECK(world.probed.pool.row(dead).state == State::failed);
   CHECK(world.in_state(State::idle) == 3);
-  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK_FALSE(read_outages(world.store)[Origin::runpod].on);
 }
 
 TEST_CASE("one or two pods that are silent are not destroyed, and users who wait get one pod") {
@@ -136,7 +158,7 @@ TEST_CASE("one or two pods that are silent are not destroyed, and users who wait
   world.look(1);
   world.probed.worker.set({.alive = false});
   world.look(6);
-  CHECK(read_outages(world.store)[2].on);
+  CHECK(read_outages(world.store)[Origin::runpod].on);
   CHECK(world.outage_events().size() == 1);
   CHECK(world.in_state(State::idle) == pods);
   CHECK(world.in_state(State::stopping) == 0);
@@ -149,7 +171,7 @@ TEST_CASE("one or two pods that are silent are not destroyed, and users who wait
 
   world.probed.worker.set({.slots = 4});
   world.look(2);
-  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK_FALSE(read_outages(world.store)[Origin::runpod].on);
   CHECK(world.in_state(State::idle) >= pods);
 }
 
@@ -158,7 +180,7 @@ TEST_CASE("two pods that stay silent for longer than ten minutes are failed, and
   world.look(1);
   world.probed.worker.set({.alive = false});
   world.probed.look(4);
-  REQUIRE(read_outages(world.store)[2].on);
+  REQUIRE(read_outages(world.store)[Origin::runpod].on);
   // As if they had been silent since eleven minutes ago.
   std::vector<Miss> misses;
   std::vector<GpuId> ids;
@@ -170,7 +192,7 @@ TEST_CASE("two pods that stay silent for longer than ten minutes are failed, and
   world.store.seen(ids, world.store.now());
   world.store.missed(misses, then);
   world.probed.look(4);
-  CHECK_FALSE(read_outages(world.store)[2].on);
+  CHECK_FALSE(read_outages(world.store)[Origin::runpod].on);
   CHECK(world.in_state(State::failed) == 2);
 }
 

@@ -32,10 +32,10 @@ TEST_CASE("a provider that did nothing it was asked for is a problem, one that d
            {{}, {}, ""},
            {{done}, {}, ""},
            {{done, poor, full}, {}, ""},
-           {{poor}, Code::failed, "runpod did nothing of what it was asked for: create: no bal"},
+           {{poor}, Code::failed, "cloud did nothing of what it was asked for: create: no bal"},
            {{broken}, Code::failed, "create: broken"},
            {{unknown}, Code::failed, "create: no answer"},
-           {{full}, Code::no_capacity, "runpod has no capacity: create: no A40"},
+           {{full}, Code::no_capacity, "cloud has no capacity: create: no A40"},
            {{full, full}, Code::no_capacity, "create: no A40"},
            {{poor, full}, Code::failed, "create: no balance"},
            {{full, poor}, Code::failed, "create: no balance"}}) {
@@ -69,7 +69,7 @@ TEST_CASE("a list that failed is a problem, also when nothing was wanted") {
   const auto problems = tick_problems({.failed_lists = {{Source::cloud, "HTTP 401"}}}, Plan{});
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].code == Code::failed);
-  CHECK_THAT(problems[0].message, Catch::Contains("runpod") && Catch::Contains("HTTP 401"));
+  CHECK_THAT(problems[0].message, Catch::Contains("cloud") && Catch::Contains("HTTP 401"));
 }
 
 TEST_CASE(
@@ -106,7 +106,7 @@ TEST_CASE("slots that failed starts keep missing are a problem until somebody ca
   CHECK(held(one_missing, {}).empty());
   const auto problems = held(one_missing, {broken});
   CHECK(worst(problems) == Code::failed);
-  CHECK_THAT(said(problems), Catch::Contains("1 slot is missing: runpod failed to start GPUs") &&
+  CHECK_THAT(said(problems), Catch::Contains("1 slot is missing: cloud failed to start GPUs") &&
                                  Catch::Contains("HTTP 500"));
   CHECK(worst(held(one_missing, {full})) == Code::no_capacity);
   CHECK(worst(held(one_missing, {full, broken})) == Code::failed);
@@ -116,7 +116,7 @@ TEST_CASE("slots that failed starts keep missing are a problem until somebody ca
   // Its row is gone, and its source is in a backoff; or something else is in the way.
   const FailedStart gone{.source = Source::cloud, .why = "HTTP 500"};
   Plan backoff{.target = {.least = 2}, .blocked_by = BlockedBy::failed_hold, .missing = 2};
-  CHECK_THAT(said(held(backoff, {gone})), Catch::Contains("2 slots are missing: runpod failed"));
+  CHECK_THAT(said(held(backoff, {gone})), Catch::Contains("2 slots are missing: cloud failed"));
   backoff.blocked_by = BlockedBy::max_gpus;
   CHECK(held(backoff, {gone}).empty());
   // Nothing is wanted any more; others are being made.

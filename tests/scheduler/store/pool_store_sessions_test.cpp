@@ -117,14 +117,15 @@ STORE_TEST("asking again gives the same lease, and no second one") {
   CHECK(found(*store, "a").sessions == 1);
 }
 
-STORE_TEST("a lease has its worker's name and source, also when it is read again") {
+STORE_TEST("a lease has its worker's name and provider, also when it is read again") {
   const TestType place;
   const auto store = place.open();
   Gpu duplicate = from(Source::cloud, gpu_row("a", State::idle, 2));
   duplicate.name = "navtalk-test-0123abcd-a.second";
+  duplicate.provider_id = "kubernetes/gpus/a/u";
   add(*store, duplicate);
   const Lease lease = claimed(*store, user("u"));
-  CHECK(lease.source == Source::cloud);
+  CHECK(lease.origin == Origin::kubernetes);
   CHECK(lease.worker == "navtalk-test-0123abcd-a");
   CHECK(store->leases() == std::vector{lease});
 }

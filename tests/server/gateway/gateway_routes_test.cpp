@@ -158,7 +158,7 @@ TEST_CASE("readiness reports the problems of the pool's loops, and metrics the p
   CHECK(unready.status == 503);
   CHECK_THAT(unready.text, Catch::Contains("a loop is stuck"));
   const std::string metrics = ask("GET", pool.url() + "/metrics").text;
-  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{source="local",state="idle"} 1)"));
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_gpus{provider="local",state="idle"} 1)"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_queue_depth 0"));
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
 }
@@ -174,7 +174,7 @@ TEST_CASE("sessions that break on most GPUs of a source are shown and scraped") 
   for (const int ago_s : {20, 10}) {
     for (const char* const gpu : {"x", "y"}) {
       faults.add({.gpu = {gpu},
-                  .source = Source::cloud,
+                  .origin = Origin::runpod,
                   .client = gpu + std::to_string(ago_s),
                   .at = store.now() - std::chrono::seconds(ago_s)});
     }
@@ -182,8 +182,8 @@ TEST_CASE("sessions that break on most GPUs of a source are shown and scraped") 
   k_session_faults.write(store, faults);
   CHECK(broken() == nlohmann::json::parse(R"(["runpod"])"));
   const std::string metrics = ask("GET", pool.url() + "/metrics").text;
-  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{source="runpod"} 1)"));
-  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{source="local"} 0)"));
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{provider="runpod"} 1)"));
+  CHECK_THAT(metrics, Catch::Contains(R"(navtalk_pool_sessions_break{provider="local"} 0)"));
 }
 
 TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
@@ -192,14 +192,14 @@ TEST_CASE("an outage of a source and its silent GPUs are shown and scraped") {
   const auto totals = [&] { return pool.operate("GET", "/v1/pool").body["totals"]; };
   CHECK(totals().at("outages").empty());
   Outages outages;
-  outages[static_cast<std::size_t>(Source::cloud)] = {.on = true, .since = store.now()};
+  outages[Origin::runpod] = {.on = true, .since = store.now()};
   REQUIRE(replace_outages(store, {}, outages));
   CHECK(totals().at("outages") == nlohmann::json::parse(R"(["runpod"])"));
   CHECK(totals().at("silent") == 0);
   const std::string metrics = ask("GET", pool.url() + "/metrics").text;
-  for (const char* const line :
-       {R"(navtalk_pool_outage{source="runpod"} 1)", R"(navtalk_pool_outage{source="external"} 0)",
-        R"(navtalk_pool_silent_gpus{source="runpod"} 0)"}) {
+  for (const char* const line : {R"(navtalk_pool_outage{provider="runpod"} 1)",
+                                 R"(navtalk_pool_outage{provider="external"} 0)",
+                                 R"(navtalk_pool_silent_gpus{provider="runpod"} 0)"}) {
     CHECK_THAT(metrics, Catch::Contains(line));
   }
 }

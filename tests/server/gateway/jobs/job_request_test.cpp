@@ -71,6 +71,7 @@ TEST_CASE("what a job cannot have is refused by its name") {
   refused(json(R"({"avatar":"ada","text":"a","audio_url":"http://x"})"), "leave one of them out");
   refused(json(R"({"avatar":"ada","audio_url":"file:///etc/passwd"})"), "http");
   refused(json(R"({"avatar":"ada","audio_url":"http://u:p@x/"})"), "password");
+  refused(json(R"({"avatar":"ada","text":"a","webhook":"ftp://x"})"), "webhook: ");
   refused(json(R"({"avatar":"ada","audio_url":"http://x/","ssml":true})"), "need a text");
   refused(json(R"({"avatar":"ada","text":")" + std::string(100'001, 'a') + "\"}"), "longer");
 }
