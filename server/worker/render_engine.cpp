@@ -62,8 +62,8 @@ std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
 
 struct LoadedBundle {
   std::shared_ptr<const Bundle> bundle;
-  std::filesystem::path directory;
   std::uint64_t memory = 0;  // bytes
+  std::shared_ptr<ClipOfSessions> clip{};
 };
 
 // Models are of the work loop's thread and the inference engine's lanes, which never use them at the same time; avatars of
@@ -120,10 +120,8 @@ class Renderer {
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
     const LoadedBundle bundle = loaded(id).value();
     const std::shared_ptr<const Bundle>& avatar = bundle.bundle;
-    const AvatarInfo& info = avatar->info();
-    Clip clip(bundle.directory / k_frames_file, info.width, info.height);
-    return rendered_avatar(
-        std::make_shared<LivePictures>(avatar, std::move(clip), request.width, request.kbit_per_s));
+    return rendered_avatar(std::make_shared<LivePictures>(avatar, bundle.clip->open(),
+                                                          request.width, request.kbit_per_s));
   }
 
  private:
@@ -172,8 +170,11 @@ class Renderer {
   }
 
   static LoadedBundle with_memory(Bundle avatar, const fs::path& directory) {
-    const std::uint64_t memory = memory_of(avatar.info(), directory);
-    return {std::make_shared<const Bundle>(std::move(avatar)), directory, memory};
+    const AvatarInfo& info = avatar.info();
+    auto clip =
+        std::make_shared<ClipOfSessions>(directory / k_frames_file, info.width, info.height);
+    const std::uint64_t memory = memory_of(info, directory);
+    return {std::make_shared<const Bundle>(std::move(avatar)), memory, std::move(clip)};
   }
 
   LoadedBundle open(const std::string& id, const Progress& progress) const {
