@@ -18,6 +18,7 @@ void add_commands(Commands& commands) {
   add_avatar_list(commands);
   add_avatar_prepare(commands);
   add_avatar_show(commands);
+  add_avatar_import(commands);
   add_avatar_pull(commands);
   add_avatar_push(commands);
   add_pool_status(commands);

@@ -30,6 +30,7 @@
 
 namespace navtalk::cmd {
 
+void add_avatar_import(Commands& commands);
 void add_avatar_list(Commands& commands);
 void add_avatar_prepare(Commands& commands);
 void add_avatar_pull(Commands& commands);

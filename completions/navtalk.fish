@@ -164,6 +164,7 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l extra-margin -x -d 'How 
 complete -c navtalk -n '__navtalk_at avatar prepare' -l parsing-mode -x -a 'jaw raw neck none' -d 'What of the face is replaced, by MuseTalk\'s face parsing: jaw, raw or neck; none: an ellipse. Default: jaw where the model has a face parsing'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l left-cheek-width -x -d 'Of the middle, left of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l right-cheek-width -x -d 'Of the middle, right of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l no-smoothing -d 'Leave the boxes of the built-in finder as they are in single frames'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames per second of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l loop -d 'Play the clip from its start again, not forwards and backwards'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l voice -x -a '(__navtalk_first voices)' -d 'espeak-ng\'s voice for text that this avatar speaks'

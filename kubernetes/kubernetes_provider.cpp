@@ -48,8 +48,17 @@ std::string KubernetesProvider::url(const Pod& pod) const {
   return with(std::move(text), "{ip}", ip);
 }
 
-std::string KubernetesProvider::order(const Gpu& gpu) const {
+// A pod keeps the node that it once has.
+void KubernetesProvider::saw(const Pod& pod) {
+  marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
+  if (pod.node.empty()) return;
+  nodes_.with([&](auto& nodes) { nodes.insert_or_assign(pod.uid, pod.node); });
+}
+
+std::string KubernetesProvider::order(const Gpu& gpu,
+                                      const std::optional<OwnerReference>& owner) const {
   NewPod pod{.name = object_name(gpu.name),
+             .owner = owner,
              .row = gpu.name,
              .gpu_id = gpu.id.text,
              .pool_id = options_.pool_id,
@@ -93,11 +102,26 @@ Outcome KubernetesProvider::create(const Gpu& gpu, const std::stop_token& stop) 
     return NoCapacity{"Kubernetes refused a moment ago; creation is paused", paused};
   if (options_.reserve && !options_.reserve(gpu, options_.usd_per_hour))
     return NoCapacity{"pool.max_usd_per_hour leaves nothing for another pod", k_again};
-  const ApiResult<Pod> made = api_.create(order(gpu), stop);
+  std::optional<OwnerReference> owner;
+  if (options_.owner) {
+    // Every time: Kubernetes removes a pod whose owner was made anew under its name.
+    const ApiResult<OwnerReference> found = api_.reference(*options_.owner, stop);
+    if (const auto* fault = std::get_if<ApiFault>(&found)) return without_owner(*fault);
+    owner = std::get<OwnerReference>(found);
+  }
+  const ApiResult<Pod> made = api_.create(order(gpu, owner), stop);
   if (const auto* pod = std::get_if<Pod>(&made)) return await_node(*pod, stop);
   const auto& fault = std::get<ApiFault>(made);
   if (fault.kind == Kind::conflict) return adopt_existing(gpu, fault, stop);
   return outcome_of(fault, "creating " + gpu.name);
+}
+
+// Nothing was asked for yet.
+Outcome KubernetesProvider::without_owner(const ApiFault& fault) {
+  const std::string what = "looking up " + options_.owner->kind + "/" + options_.owner->name +
+                           ", which kubernetes.owner names";
+  if (fault.kind == Kind::not_found || !fault.says_nothing()) return outcome_of(fault, what);
+  return NoCapacity{what + ": " + fault.message, k_again};
 }
 
 // Its name is taken: by the pod of an earlier call whose answer was lost, or by somebody else's.
@@ -116,7 +140,7 @@ Outcome KubernetesProvider::adopt_existing(const Gpu& gpu, const ApiFault& why,
 
 // Where the wait is cut short the pod is there all the same: the row has its id, and a deadline.
 Outcome KubernetesProvider::await_node(Pod pod, const std::stop_token& stop) {
-  marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
+  saw(pod);
   const Clock::time_point until = Clock::now() + options_.schedule;
   while (pod.node.empty() && !pod.ended() && !pod.terminating) {
     if (Clock::now() >= until) return pod.unschedulable ? give_up(pod, stop) : Done{instance(pod)};
@@ -125,6 +149,7 @@ Outcome KubernetesProvider::await_node(Pod pod, const std::stop_token& stop) {
     if (const auto* next = std::get_if<Pod>(&now)) {
       if (next->uid != pod.uid) return Failure{pod.name + " was replaced by another pod"};
       pod = *next;
+      saw(pod);
     } else if (std::get<ApiFault>(now).kind == Kind::not_found) {
       return Failure{pod.name + " was deleted before it had a node"};
     }
@@ -189,10 +214,13 @@ Listing KubernetesProvider::list(const std::stop_token& stop) {
   const PodList all = api_.list(options_.pool_id, stop);
   Listing listing{.complete = !all.fault};
   if (all.fault) listing.message = all.fault->message;
+  std::map<std::string, std::string> nodes;
   for (const Pod& pod : all.pods) {
-    marks_.with([&](EvictionMarks& marks) { marks.saw(pod); });
+    saw(pod);
+    if (!pod.node.empty()) nodes.insert_or_assign(pod.uid, pod.node);
     listing.instances.push_back(instance(pod));
   }
+  if (!all.fault) nodes_.with([&](auto& known) { known = std::move(nodes); });
   return listing;
 }
 
@@ -238,6 +266,23 @@ void KubernetesProvider::attend(const std::vector<Gpu>& gpus, const std::stop_to
   for (const DueMark& one : due) {
     if (stop.stop_requested() || !mark(one.pod, one.evictable, stop)) return;
   }
+}
+
+bool KubernetesProvider::changed() {
+  return watch_.with([&](std::unique_ptr<PodWatch>& watch) {
+    if (!watch)
+      watch = std::make_unique<PodWatch>(options_.cluster, options_.times, options_.pool_id);
+    return watch->take_changed();
+  });
+}
+
+std::string KubernetesProvider::place(const Gpu& gpu) const {
+  const auto id = parse_pod_id(gpu.provider_id);
+  if (!id) return "";
+  return nodes_.with([&](const auto& nodes) {
+    const auto found = nodes.find(id->uid);
+    return found == nodes.end() ? std::string() : found->second;
+  });
 }
 
 int KubernetesProvider::creatable(const std::vector<Gpu>& existing) const {

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "kubernetes/api/manifest.h"
 #include "kubernetes/eviction_marks.h"
 #include "kubernetes/pod_id.h"
+#include "kubernetes/watch/pod_watch.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/provision/provider.h"
 
@@ -24,6 +28,7 @@ struct ProviderOptions {
   std::string worker_url = "http://{ip}:{port}";  // {pod} and {namespace} are filled in too
   std::string pool_id{};
   PodSettings pod{};
+  std::optional<Owner> owner{};  // of every pod
   // False: create() is refused and the image may be empty; existing pods are managed as always.
   bool creates = true;
   int port = 2160;
@@ -55,15 +60,21 @@ class KubernetesProvider : public Provider {
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   // Pods with sessions are marked as not to be evicted, all others as free for the autoscaler.
   void attend(const std::vector<Gpu>& gpus, const std::stop_token& stop) override;
+  // Begins to watch the pods at the first call.
+  bool changed() override;
+  // The pod's node.
+  std::string place(const Gpu& gpu) const override;
   int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return options_.usd_per_hour; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string order(const Gpu& gpu) const;
+  std::string order(const Gpu& gpu, const std::optional<OwnerReference>& owner) const;
+  void saw(const Pod& pod);
   std::string url(const Pod& pod) const;
   Instance instance(const Pod& pod) const;
+  Outcome without_owner(const ApiFault& fault);
   Outcome adopt_existing(const Gpu& gpu, const ApiFault& why, const std::stop_token& stop);
   Outcome await_node(Pod pod, const std::stop_token& stop);
   Outcome give_up(const Pod& pod, const std::stop_token& stop);
@@ -75,6 +86,8 @@ class KubernetesProvider : public Provider {
   Guarded<Clock::time_point> account_pause_until_{};
   Guarded<EvictionMarks> marks_{};
   Guarded<Clock::time_point> mark_again_{};
+  Guarded<std::map<std::string, std::string>> nodes_{};  // of pods, by uid
+  Guarded<std::unique_ptr<PodWatch>> watch_{};           // empty: nobody has asked for changes
 };
 
 }  // namespace navtalk::kubernetes

@@ -11,7 +11,8 @@ namespace navtalk {
 namespace {
 
 constexpr const char* k_format = "navtalk-avatar";
-constexpr int k_version = 1;
+constexpr int k_version = 2;
+constexpr const char* k_rgb = "rgb";
 constexpr std::size_t k_max_info_bytes = 64 * 1024;
 
 int whole(const JsonValue& value, std::int64_t min, std::int64_t max) {
@@ -44,12 +45,20 @@ AvatarInfo read_avatar_info(const std::filesystem::path& file) {
   if (!valid_avatar_id(info.id)) root.at("id").refuse(fmt::format("must be {}", k_avatar_id_rule));
   info.width = whole(root.at("width"), 1, k_max_frame_size);
   info.height = whole(root.at("height"), 1, k_max_frame_size);
+  if (root.has("pixel_format")) {
+    if (root.at("pixel_format").text(64) != k_rgb)
+      root.at("pixel_format").refuse(fmt::format("must be \"{}\", or absent for 4:2:0", k_rgb));
+    info.rgb = true;
+  }
   info.fps = root.at("fps").frame_rate(k_highest_avatar_fps);
   info.frames = root.at("frames").integer(1, k_max_avatar_frames);
   info.faceless_frames = root.at("faceless_frames").integer(0, info.frames);
   info.face_source = root.at("face_source").text(64);
   if (root.has("mask_source")) info.mask_source = root.at("mask_source").text(64);
   if (root.has("model_checksum")) info.model_checksum = checksum(root.at("model_checksum"));
+  if (root.has("given_latents")) info.given_latents = root.at("given_latents").boolean();
+  if (info.given_latents && !info.model_checksum.empty())
+    root.at("given_latents").refuse("excludes model_checksum");
   if (root.has("loop")) info.loop = root.at("loop").boolean();
   if (root.has("voice")) info.voice = root.at("voice").text(k_max_voice);
   return info;
@@ -65,8 +74,10 @@ void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info
                                  {"frames", info.frames},
                                  {"faceless_frames", info.faceless_frames},
                                  {"face_source", info.face_source}};
+  if (info.rgb) json["pixel_format"] = k_rgb;
   if (info.mask_source != k_built_in_mask) json["mask_source"] = info.mask_source;
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
+  if (info.given_latents) json["given_latents"] = true;
   if (info.loop) json["loop"] = true;
   if (!info.voice.empty()) json["voice"] = info.voice;
   write_text_whole(file, json.dump(2) + "\n");

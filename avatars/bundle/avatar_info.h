@@ -11,21 +11,30 @@
 namespace navtalk {
 
 inline constexpr const char* k_built_in_mask = "ellipse";
+// The source of the faces and masks of an avatar that MuseTalk's Python prepared.
+inline constexpr const char* k_imported = "musetalk";
 
 struct AvatarInfo {
   std::string id;
-  int format_version = 1;
+  int format_version = 1;  // 2 where a bundle needs more than version 1 has: docs/avatar-format.md
   int width = 0, height = 0;
+  bool rgb = false;  // frames.mp4 holds the pictures' own bytes; else 4:2:0
   FrameRate fps = 25;
   std::int64_t frames = 0;
   std::int64_t faceless_frames = 0;
-  std::string face_source;                    // "dwpose", "cascade", "box"
-  std::string mask_source = k_built_in_mask;  // or "musetalk-jaw", "musetalk-raw", "musetalk-neck"
-  std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents
+  std::string face_source;  // "dwpose", "cascade", "box", "musetalk"
+  std::string mask_source =
+      k_built_in_mask;         // or "musetalk-jaw", -raw, -neck; "musetalk": imported
+  std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents,
+  bool given_latents = false;  // or when they came from elsewhere and serve every model
   bool loop = false;           // the last frame leads to the first
   std::string voice;           // espeak-ng's for its --text; empty: whoever speaks chooses
   bool operator==(const AvatarInfo&) const = default;
 };
+
+inline bool has_latents(const AvatarInfo& info) {
+  return info.given_latents || !info.model_checksum.empty();
+}
 
 inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an hour at 25 a second
 inline constexpr FrameRate k_highest_avatar_fps = 240;

@@ -22,7 +22,8 @@ struct Bundle::Impl {
 
   // Whose latents have to be made; nullopt: they are here, or were in the cache.
   std::optional<LatentKey> missing_latents(const std::string& model, const LatentCache& cache) {
-    if (files.latents && latents_checksum == model) return std::nullopt;
+    const bool fit = files.info.given_latents || latents_checksum == model;
+    if (files.latents && fit) return std::nullopt;
     LatentKey key = latent_key(frames_file, files.info, files.faces, model);
     auto found = cache.find(key);
     if (!found) return key;

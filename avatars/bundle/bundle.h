@@ -40,7 +40,7 @@ class Bundle {
   // video.
   Image frame(std::int64_t index) const;
 
-  // Unless the bundle has latents of this model, takes them from the cache, or else opens the
+  // Unless the bundle has latents of this model, or given ones, takes them from the cache, or else opens the
   // model, encodes the faces and keeps them there. Afterwards latent() gives [1,8,32,32] for every
   // frame with a face.
   void ensure_latents(const LatentOptions& model, const LatentCache& cache,

@@ -29,15 +29,16 @@ BundleFiles read_bundle_files(const std::filesystem::path& directory) {
                                            k_faces_file, info.frames - count_faces(faces)));
   MaskFile masks(directory / k_masks_file, faces);
   std::optional<Latents> latents;
-  if (!info.model_checksum.empty()) latents.emplace(directory / k_latents_file, info);
+  if (has_latents(info)) latents.emplace(directory / k_latents_file, info);
   return {std::move(info), std::move(faces), std::move(masks), std::move(latents)};
 }
 
 bool has_all_frames(const std::filesystem::path& directory, const AvatarInfo& info) {
   const std::optional<Mp4Outline> video = mp4_outline(directory / k_frames_file);
-  // H.264 codes even sizes only.
-  return video && video->frames == info.frames && video->width == info.width + info.width % 2 &&
-         video->height == info.height + info.height % 2;
+  // In 4:2:0 H.264 codes even sizes only.
+  const auto coded = [&](int side) { return info.rgb ? side : side + side % 2; };
+  return video && video->rgb == info.rgb && video->frames == info.frames &&
+         video->width == coded(info.width) && video->height == coded(info.height);
 }
 
 }  // namespace navtalk

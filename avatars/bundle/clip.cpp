@@ -26,7 +26,8 @@ Clip::Clip(const std::filesystem::path& file, int width, int height, const Media
     : video_(IndexedVideo::open(file, {.limits = with_edge(limits, width, height)})),
       width_(width),
       height_(height) {
-  if (video_.width() != next_even(width) || video_.height() != next_even(height))
+  const bool whole = video_.width() == width && video_.height() == height;
+  if (!whole && (video_.width() != next_even(width) || video_.height() != next_even(height)))
     throw Error(Code::invalid,
                 fmt::format("{}: the video is {}x{}, the avatar {}x{}", file.string(),
                             video_.width(), video_.height(), width, height));

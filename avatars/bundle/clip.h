@@ -1,5 +1,5 @@
-// The pictures of an avatar: frames.mp4 at the avatar's own size. H.264 codes even sizes only, so
-// the file may be one column or row larger; that edge is cut off. One thread at a time.
+// The pictures of an avatar: frames.mp4 at the avatar's own size. H.264 codes even sizes only in
+// 4:2:0, so the file may be one column or row larger; that edge is cut off. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,11 @@ bool inside(const Box& inner, const Box& outer) {
 AvatarFace read_face(const JsonValue& frame, const AvatarInfo& info) {
   AvatarFace face;
   face.placement.box = frame.at("box").box();
-  if (!inside(face.placement.box, {0, 0, info.width, info.height}))
+  const Box whole{0, 0, info.width, info.height};
+  const bool may_leave = info.format_version > 1;
+  if (may_leave && intersection(face.placement.box, whole).empty())
+    frame.at("box").refuse(fmt::format("lies outside of the frame of {}x{}", whole.x2, whole.y2));
+  if (!may_leave && !inside(face.placement.box, whole))
     frame.at("box").refuse(fmt::format("leaves the frame of {}x{}", info.width, info.height));
   face.placement.crop_box = frame.at("crop_box").box();
   const Box& crop = face.placement.crop_box;

@@ -25,7 +25,8 @@ using Faces = std::vector<std::optional<AvatarFace>>;
 std::int64_t count_faces(const Faces& faces);
 
 // Error{not_found}, or Error{invalid} naming file, frame and key: the number of frames is not
-// `info`'s, a box leaves its frame, a mask region leaves its face box.
+// `info`'s, a box leaves its frame (in version 1; later, lies outside of it), a mask region leaves
+// its face box.
 Faces read_faces(const std::filesystem::path& file, const AvatarInfo& info);
 // The same faces give the same bytes; Error{failed}.
 void write_faces(const std::filesystem::path& file, const Faces& faces);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/checkpoint/safetensors_writer.h"
 
@@ -49,10 +50,21 @@ MaskFile::MaskFile(const std::filesystem::path& file, const Faces& faces)
 }
 
 void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks) {
+  std::vector<ConstImageView> views;
+  views.reserve(masks.size());
+  for (const Image& mask : masks) views.push_back(mask.view());
+  write_masks(file, views);
+}
+
+void write_masks(const std::filesystem::path& file, const std::vector<ConstImageView>& masks) {
   SafetensorsWriter writer;
-  for (std::size_t i = 0; i < masks.size(); ++i)
-    writer.add(std::to_string(i), DType::u8, {masks[i].height, masks[i].width},
-               std::as_bytes(std::span(masks[i].pixels)));
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    const ConstImageView& mask = masks[i];
+    NAVTALK_CHECK(mask.channels == 1 && mask.stride == mask.width);
+    const auto size = static_cast<std::size_t>(mask.width) * static_cast<std::size_t>(mask.height);
+    writer.add(std::to_string(i), DType::u8, {mask.height, mask.width},
+               std::as_bytes(std::span(mask.data, size)));
+  }
   writer.write(file);
 }
 

@@ -28,7 +28,9 @@ class MaskFile {
   std::vector<ConstImageView> views_;  // into file_
 };
 
-// Mask i becomes the tensor "i", [height, width] U8. Error{failed}.
+// Mask i becomes the tensor "i", [height, width] U8. The views are without gaps between their rows.
+// Error{failed}.
 void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks);
+void write_masks(const std::filesystem::path& file, const std::vector<ConstImageView>& masks);
 
 }  // namespace navtalk

@@ -107,7 +107,8 @@ void read_description(const Mp4Box& tables, Mp4Outline& outline) {
   outline.height = static_cast<int>(entry.number(26, 2));
   const std::uint64_t profile = entry.one("avcC", 78).number(1, 1);
   const bool eight_bit_420 = profile == 66 || profile == 77 || profile == 88 || profile == 100;
-  if (!eight_bit_420) throw NotPlain();
+  outline.rgb = profile == 244;
+  if (!eight_bit_420 && !outline.rgb) throw NotPlain();
 }
 
 std::vector<std::uint64_t> chunk_positions(const Mp4Box& tables) {

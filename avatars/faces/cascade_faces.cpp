@@ -92,8 +92,8 @@ Box landmark_box(const FaceSquare& face, const Clip& clip) {
 
 }  // namespace
 
-CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories)
-    : directories_(std::move(directories)) {}
+CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories, bool smooth)
+    : directories_(std::move(directories)), smooth_(smooth) {}
 
 std::vector<std::filesystem::path> CascadeFaces::default_directories() {
   return {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"};
@@ -125,7 +125,8 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& p
                 "the face finder's cascade files are not installed: install Debian's package "
                 "opencv-data, or give the face's position with --face-box");
   FaceBoxes boxes;
-  for (const auto& face : smooth_faces(follow_face(best, fps), fps))
+  const auto followed = follow_face(best, fps);
+  for (const auto& face : smooth_ ? smooth_faces(followed, fps) : bridged_faces(followed, fps))
     boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);
   refuse_small_faces(boxes);
   return boxes;

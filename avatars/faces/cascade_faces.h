@@ -14,12 +14,16 @@ namespace navtalk {
 
 class CascadeFaces : public FaceSource {
  public:
-  // `directories`: where opencv-data may lie; the first that has a file wins.
-  explicit CascadeFaces(std::vector<std::filesystem::path> directories = default_directories());
+  // `directories`: where opencv-data may lie; the first that has a file wins. `smooth`: over time;
+  // otherwise dropouts are bridged, and the boxes are those of single frames.
+  explicit CascadeFaces(std::vector<std::filesystem::path> directories = default_directories(),
+                        bool smooth = true);
   static std::vector<std::filesystem::path> default_directories();
 
   std::string name() const override { return "cascade"; }
-  std::string identity() const override { return "cascade 1"; }
+  std::string identity() const override {
+    return smooth_ ? "cascade 2" : "cascade 2, not smoothed";
+  }
   // The preferred cascade that sees a face in half of the frames serves, else the one that sees
   // most. Error{not_found} without cascade files; Error{invalid} for no face, or a second one.
   FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
@@ -27,6 +31,7 @@ class CascadeFaces : public FaceSource {
 
  private:
   std::vector<std::filesystem::path> directories_;
+  bool smooth_;
 };
 
 }  // namespace navtalk

@@ -12,50 +12,114 @@ namespace {
 constexpr double k_bridge_s = 0.4;
 
 struct Smoothing {
-  double median_s;  // the whole window
-  double sigma_s;   // of the Gaussian
+  double reach_s;    // to each side, in which a wrong value is told from a movement
+  double sigma_s;    // of the Gaussian
+  double unnoticed;  // of the face's size: so far from what was detected nobody notices it
 };
-constexpr Smoothing k_centre{0.36, 0.06}, k_size{2.0, 0.6};
+constexpr Smoothing k_centre{0.18, 0.06, 0.01}, k_size{1.0, 0.6, 0.03};
+
+// A value is wrong that is off the line through its neighbours by more than so many times what these are
+// usually off, and by so much of the face's size at least.
+constexpr double k_wrong = 4, k_least_wrong = 0.05;
+// A smoothed value stays within so many times what the detections around it usually are off.
+constexpr double k_bound = 4;
 
 using Series = std::vector<double>;
+
+double median(Series values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 // The entries of `values` at most `reach` from i.
 std::pair<std::size_t, std::size_t> window(const Series& values, std::size_t i, std::size_t reach) {
   return {i - std::min(i, reach), std::min(values.size(), i + reach + 1)};
 }
 
-Series median(const Series& values, std::size_t reach) {
+Series local_median(const Series& values, std::size_t reach) {
   Series result(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto [begin, end] = window(values, i, reach);
-    Series part(values.begin() + static_cast<std::ptrdiff_t>(begin),
-                values.begin() + static_cast<std::ptrdiff_t>(end));
-    std::nth_element(part.begin(), part.begin() + std::ssize(part) / 2, part.end());
-    result[i] = part[part.size() / 2];
+    result[i] = median(Series(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                              values.begin() + static_cast<std::ptrdiff_t>(end)));
   }
   return result;
 }
 
+// At i, of the line through the values around it whose slope is the median of the slopes from each of them
+// (Siegel's repeated medians): up to half of the values may be wrong.
+double on_line(const Series& values, std::size_t i, std::size_t reach) {
+  const auto [begin, end] = window(values, i, reach);
+  if (end - begin < 3) return values[i];
+  Series slopes;
+  for (std::size_t a = begin; a < end; ++a) {
+    Series from;
+    for (std::size_t b = begin; b < end; ++b) {
+      if (a != b)
+        from.push_back((values[b] - values[a]) / (static_cast<double>(b) - static_cast<double>(a)));
+    }
+    slopes.push_back(median(std::move(from)));
+  }
+  const double slope = median(std::move(slopes));
+  Series here;
+  for (std::size_t a = begin; a < end; ++a)
+    here.push_back(values[a] + slope * (static_cast<double>(i) - static_cast<double>(a)));
+  return median(std::move(here));
+}
+
+Series distances(const Series& a, const Series& b) {
+  Series result(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) result[i] = std::abs(a[i] - b[i]);
+  return result;
+}
+
+// Wrong values are replaced by what the line through their neighbours has there.
+Series without_wrong(const Series& values, const Series& sizes, std::size_t reach) {
+  Series line(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) line[i] = on_line(values, i, reach);
+  const Series off = distances(values, line), usual = local_median(off, reach);
+  Series result = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (off[i] > std::max(k_wrong * usual[i], k_least_wrong * sizes[i])) result[i] = line[i];
+  }
+  return result;
+}
+
+// Of a line through the values around each, weighted by a Gaussian: a steady movement is kept, at the ends
+// of the clip as well.
 Series gaussian(const Series& values, double sigma) {
   const auto reach = static_cast<std::size_t>(std::ceil(3 * sigma));
   Series result(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto [begin, end] = window(values, i, reach);
-    double sum = 0, weights = 0;
+    double w = 0, wd = 0, wdd = 0, wv = 0, wdv = 0;
     for (std::size_t j = begin; j < end; ++j) {
-      const double distance = (static_cast<double>(j) - static_cast<double>(i)) / sigma;
-      const double weight = std::exp(-0.5 * distance * distance);
-      sum += weight * values[j];
-      weights += weight;
+      const double distance = static_cast<double>(j) - static_cast<double>(i);
+      const double weight = std::exp(-0.5 * distance * distance / (sigma * sigma));
+      w += weight;
+      wd += weight * distance;
+      wdd += weight * distance * distance;
+      wv += weight * values[j];
+      wdv += weight * distance * values[j];
     }
-    result[i] = sum / weights;
+    const double spread = w * wdd - wd * wd;
+    result[i] = spread > 1e-9 * w * w ? (wdd * wv - wd * wdv) / spread : wv / w;
   }
   return result;
 }
 
-Series smooth(const Series& values, const Smoothing& how, const FrameRate& fps) {
-  return gaussian(median(values, static_cast<std::size_t>(how.median_s * fps.hz() / 2)),
-                  how.sigma_s * fps.hz());
+Series smooth(const Series& detected, const Series& sizes, const Smoothing& how,
+              const FrameRate& fps) {
+  const auto reach = static_cast<std::size_t>(std::lround(how.reach_s * fps.hz()));
+  const Series right = without_wrong(detected, sizes, reach);
+  Series result = gaussian(right, how.sigma_s * fps.hz());
+  const Series usual = local_median(distances(result, right), reach);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const double bound = std::max(k_bound * usual[i], how.unnoticed * sizes[i]);
+    result[i] = std::clamp(result[i], right[i] - bound, right[i] + bound);
+  }
+  return result;
 }
 
 // One stretch: frames first..first+n-1, all with values.
@@ -108,11 +172,21 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
                                                     const FrameRate& fps) {
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
-    const Series x = smooth(stretch.x, k_centre, fps);
-    const Series y = smooth(stretch.y, k_centre, fps);
-    const Series size = smooth(stretch.size, k_size, fps);
+    const Series x = smooth(stretch.x, stretch.size, k_centre, fps);
+    const Series y = smooth(stretch.y, stretch.size, k_centre, fps);
+    const Series size = smooth(stretch.size, stretch.size, k_size, fps);
     for (std::size_t i = 0; i < size.size(); ++i)
       result[stretch.first + i] = FaceSquare{x[i], y[i], size[i]};
+  }
+  return result;
+}
+
+std::vector<std::optional<FaceSquare>> bridged_faces(const std::vector<std::optional<Box>>& squares,
+                                                     const FrameRate& fps) {
+  std::vector<std::optional<FaceSquare>> result(squares.size());
+  for (const Stretch& stretch : stretches_of(squares, fps)) {
+    for (std::size_t i = 0; i < stretch.size.size(); ++i)
+      result[stretch.first + i] = FaceSquare{stretch.x[i], stretch.y[i], stretch.size[i]};
   }
   return result;
 }

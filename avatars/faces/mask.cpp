@@ -64,9 +64,14 @@ FaceMask lower_part(const Box& face, Image sharp) {
       if (y < kept.y1 || y >= kept.y2 || x < kept.x1 || x >= kept.x2) *sharp.view().at(x, y) = 0;
   Image blurred(side, side, 1);
   gaussian_blur(sharp.view(), blurred.view(), 2 * (side / 20) + 1);
-  Box region = nonzero_box(blurred.view(), inner);
+  return shown_part(face, crop, blurred.view());
+}
+
+FaceMask shown_part(const Box& face, const Box& crop, ConstImageView whole) {
+  const Box inner = face.moved(-crop.x1, -crop.y1);
+  Box region = nonzero_box(whole, inner);
   if (region.empty()) region = {inner.x1, inner.y1, inner.x1 + 1, inner.y1 + 1};
-  return {crop, region, copy(blurred.view().crop(region))};
+  return {crop, region, copy(whole.crop(region))};
 }
 
 FaceMask lower_face_mask(const Box& face) {

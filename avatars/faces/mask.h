@@ -29,6 +29,10 @@ Box crop_box_of(const Box& face);
 // and is blurred with k = 2 floor(2s / 20) + 1. Where nothing is left the region is one pixel of 0.
 FaceMask lower_part(const Box& face, Image sharp);
 
+// What of a whole mask, of the crop box's size, can show: the smallest region inside the face box that holds all that is
+// not zero, or one pixel of 0 where there is none. The crop box surrounds the face box.
+FaceMask shown_part(const Box& face, const Box& crop, ConstImageView whole);
+
 // The built-in mask: a filled ellipse around the centre of the face box with the semi-axes 0.45 w
 // and 0.45 h, so that it fades out before the box's edge, then lower_part(). It depends on the box's size alone.
 // The box must be at least 8x8.

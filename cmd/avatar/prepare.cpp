@@ -79,6 +79,8 @@ void add_avatar_prepare(Commands& commands) {
                         side))
         ->type_name("N")
         ->check(CLI::Range(0, 256));
+  command.add_flag("--no-smoothing", options->no_smoothing,
+                   "Leave the boxes of the built-in finder as they are in single frames");
   add_frame_rate(command, options->fps, k_highest_avatar_fps, "Frames per second of the avatar");
   command.add_flag("--loop", options->loop,
                    "Play the clip from its start again, not forwards and backwards");

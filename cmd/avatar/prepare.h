@@ -14,7 +14,7 @@ struct AvatarPrepareOptions {
   std::string id, face_box, voice, parsing_mode;
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin;
   FrameRate fps = 25;
-  bool loop = false, no_latents = false, force = false;
+  bool loop = false, no_latents = false, no_smoothing = false, force = false;
 };
 
 }  // namespace navtalk::cmd

@@ -19,6 +19,7 @@ std::uintmax_t bytes_in(const std::filesystem::path& directory) {
 std::string face_source_text(const std::string& source) {
   if (source == "box") return "a given box";
   if (source == "cascade") return "the built-in finder (cascade)";
+  if (source == k_imported) return "an imported folder of MuseTalk";
   if (source == "dwpose") return "MuseTalk's landmarks (dwpose)";
   return source;
 }
@@ -39,6 +40,8 @@ nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem
   json["faceless_frames"] = info.faceless_frames;
   json["face_source"] = info.face_source;
   json["mask_source"] = info.mask_source;
+  json["pixel_format"] = info.rgb ? "rgb" : "yuv420p";
+  json["given_latents"] = info.given_latents;
   json["model_checksum"] = nullptr;
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
   json["loop"] = info.loop;
@@ -62,7 +65,8 @@ void print_avatar(Context& context, const AvatarInfo& info,
   out.print("mask      from {}\n",
             info.mask_source == k_built_in_mask ? "an ellipse" : info.mask_source);
   if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
-  out.print("latents   {}\n", info.model_checksum.empty()
+  out.print("latents   {}\n", info.given_latents ? "given, for every model"
+                              : info.model_checksum.empty()
                                   ? "none, made when first used and kept in the cache"
                                   : "of the model " + info.model_checksum.substr(0, 12));
 }

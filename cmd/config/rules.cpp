@@ -65,6 +65,13 @@ void look_at_kubernetes(const ConfigReading& reading, std::vector<std::string>& 
   };
   look_at("kubernetes.node_selector", pods.node_selector, kubernetes::parse_node_label);
   look_at("kubernetes.tolerations", pods.tolerations, kubernetes::parse_toleration);
+  if (!pods.owner.empty())
+    look_at("kubernetes.owner", std::vector<std::string>{pods.owner}, kubernetes::parse_owner);
+  if (!pods.kubeconfig.empty() && !pods.api_url.empty()) {
+    found.push_back(fmt::format("{} and {} exclude each other: unset one",
+                                where(reading, "kubernetes.kubeconfig"),
+                                where(reading, "kubernetes.api_url")));
+  }
 }
 
 void look_at_cloud(const ConfigReading& reading, std::vector<std::string>& found) {

@@ -83,7 +83,8 @@ kubernetes::ProviderOptions cluster_options(const Config& config, const PoolIden
                                       .tls = {.ca_file = pods.ca_file.native(),
                                               .certificate_file = pods.certificate_file.native(),
                                               .key_file = pods.key_file.native()},
-                                      .name_space = pods.name_space}),
+                                      .name_space = pods.name_space},
+                                     {pods.kubeconfig.native(), pods.context}),
       .worker_url = pods.worker_url,
       .pool_id = identity.id,
       .creates = config.pool.cloud != "off" && uses_kubernetes(config),
@@ -104,6 +105,7 @@ kubernetes::ProviderOptions cluster_options(const Config& config, const PoolIden
     options.pod.node_selector.insert(kubernetes::parse_node_label(text));
   for (const std::string& text : pods.tolerations)
     options.pod.tolerations.push_back(kubernetes::parse_toleration(text));
+  if (!pods.owner.empty()) options.owner = kubernetes::parse_owner(pods.owner);
   if (config.pool.max_gpus > 0) options.max_pods = config.pool.max_gpus;
   return options;
 }

@@ -11,6 +11,7 @@ VideoRenderer video_renderer(const InferOptions& options, Context& context);
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
                     bool force, const MediaLimits& limits);
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context);
+int import_avatar(const AvatarImportOptions& options, Context& context);
 int bench_image(const BenchImageOptions& options, Context& context);
 int bench_pipeline(const BenchPipelineOptions& options, Context& context);
 int verify_model(const ModelVerifyOptions& options, Context& context);

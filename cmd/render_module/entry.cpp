@@ -14,6 +14,7 @@ extern "C" const RenderModule* navtalk_render_module() {
                         const MediaLimits& limits) { Bundle::open(directory, limits); },
       .preview_avatar = preview_avatar,
       .prepare_avatar = prepare_avatar,
+      .import_avatar = import_avatar,
       .bench_image = bench_image,
       .bench_pipeline = bench_pipeline,
       .verify_model = verify_model,

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "avatars/faces/cascade_faces.h"
 #include "avatars/faces/given_faces.h"
 #include "avatars/faces/landmark_faces.h"
 #include "avatars/faces/parsed_masks.h"
@@ -76,13 +77,16 @@ std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
   if (given && (options.bbox_shift || options.extra_margin))
     throw Error(Code::usage,
                 "--bbox-shift and --extra-margin move boxes that are found, not given ones");
+  if (given && options.no_smoothing)
+    throw Error(Code::usage, "--no-smoothing is about boxes that are found, not given ones");
   if (!options.face_box.empty() && !options.face_boxes.empty())
     throw Error(Code::usage, "--face-box and --face-boxes exclude each other");
   if (!options.face_box.empty())
     return std::make_shared<GivenFaces>(parse_face_box(options.face_box));
   if (!options.face_boxes.empty())
     return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
-  return landmarks_of(options, models);
+  if (auto landmarks = landmarks_of(options, models)) return landmarks;
+  return std::make_shared<CascadeFaces>(CascadeFaces::default_directories(), !options.no_smoothing);
 }
 
 // The model that is named or configured, else the demo's where it is there.

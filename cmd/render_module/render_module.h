@@ -12,6 +12,7 @@
 // together.
 #pragma once
 
+#include "cmd/avatar/exchange.h"
 #include "cmd/avatar/prepare.h"
 #include "cmd/bench/image.h"
 #include "cmd/bench/pipeline.h"
@@ -36,6 +37,7 @@ struct RenderModule {
   void (*preview_avatar)(const std::filesystem::path& directory, const std::filesystem::path& file,
                          bool force, const MediaLimits& limits);
   int (*prepare_avatar)(const AvatarPrepareOptions&, Context&);
+  int (*import_avatar)(const AvatarImportOptions&, Context&);
   int (*bench_image)(const BenchImageOptions&, Context&);
   int (*bench_pipeline)(const BenchPipelineOptions&, Context&);
   int (*verify_model)(const ModelVerifyOptions&, Context&);

@@ -68,7 +68,7 @@ std::string quoted(const std::string& text) { return nlohmann::json(text).dump()
 void SafetensorsWriter::add(std::string name, DType dtype, Shape shape,
                             std::span<const std::byte> data) {
   NAVTALK_CHECK(dtype != DType::other && data.size() == element_count(shape) * item_size(dtype));
-  for (const Entry& entry : entries_) NAVTALK_CHECK(entry.info.name != name);
+  NAVTALK_CHECK(names_.insert(name).second);
   entries_.push_back({{std::move(name), dtype, std::move(shape)}, data});
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/checkpoint/checkpoint.h"
@@ -27,6 +28,7 @@ class SafetensorsWriter {
     std::span<const std::byte> data;
   };
   std::vector<Entry> entries_;
+  std::unordered_set<std::string> names_;
   std::map<std::string, std::string> metadata_;
 };
 

@@ -113,7 +113,9 @@ struct Config {
     std::string name_prefix = "navtalk";
   } runpod;
   struct {
-    std::string api_url;                        // empty: the cluster that navtalk runs in
+    std::string api_url;  // empty: the kubeconfig's, else the cluster that navtalk runs in
+    std::filesystem::path kubeconfig;           // empty: the variable KUBECONFIG
+    std::string context;                        // of the kubeconfig; empty: its current one
     std::filesystem::path token_file, ca_file;  // empty: the service account's, in that cluster
     std::filesystem::path certificate_file, key_file;  // of a client; both or none
     std::string name_space;  // empty: the service account's, else "default"
@@ -125,6 +127,7 @@ struct Config {
     std::vector<std::string> tolerations;    // "KEY=VALUE:EFFECT"
     std::vector<std::string> image_pull_secrets;
     std::string priority_class, runtime_class;  // empty: the cluster's default
+    std::string owner;                          // "KIND/NAME"; empty: none
     double usd_per_hour = 1;
     int slots = 1;
     int schedule_s = 60;

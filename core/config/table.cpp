@@ -276,9 +276,21 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.runpod.name_prefix; }},
       {.section = "kubernetes",
        .name = "api_url",
-       .meaning = "URL of the API server. Empty: the cluster that navtalk runs in, by the "
-                  "service account of its pod.",
+       .meaning = "URL of the API server. Empty: that of kubeconfig, else the cluster that navtalk "
+                  "runs in, by the service account\n"
+                  "of its pod.",
        .member = [](Config& config) -> ConfigMember { return &config.kubernetes.api_url; }},
+      {.section = "kubernetes",
+       .name = "kubeconfig",
+       .meaning = "File that names server, certificates, credentials and namespace, as kubectl "
+                  "reads it. Programs that make\n"
+                  "credentials (exec) are refused. Empty: without api_url the file of the variable "
+                  "KUBECONFIG, where it is set.",
+       .member = [](Config& config) -> ConfigMember { return &config.kubernetes.kubeconfig; }},
+      {.section = "kubernetes",
+       .name = "context",
+       .meaning = "Context of the kubeconfig. Empty: its current one.",
+       .member = [](Config& config) -> ConfigMember { return &config.kubernetes.context; }},
       {.section = "kubernetes",
        .name = "token_file",
        .meaning = "File with a bearer token, which is read before every request. Empty: the "
@@ -302,8 +314,9 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.kubernetes.key_file; }},
       {.section = "kubernetes",
        .name = "namespace",
-       .meaning = "Namespace of the pods. Empty: that of the service account, else "
-                  "\"default\".",
+       .meaning =
+           "Namespace of the pods. Empty: that of the kubeconfig or the service account, else "
+           "\"default\".",
        .member = [](Config& config) -> ConfigMember { return &config.kubernetes.name_space; }},
       {.section = "kubernetes",
        .name = "worker_url",
@@ -347,6 +360,14 @@ const std::vector<ConfigKey>& config_keys() {
        .name = "runtime_class",
        .meaning = "Runtime class of the pods. Empty: the cluster's default.",
        .member = [](Config& config) -> ConfigMember { return &config.kubernetes.runtime_class; }},
+      {.section = "kubernetes",
+       .name = "owner",
+       .meaning = "What owns the pods, as KIND/NAME in their namespace, such as "
+                  "\"Deployment/navtalk\": deleting it deletes\n"
+                  "them. A ConfigMap, DaemonSet, Deployment, ReplicaSet, Secret, Service, "
+                  "ServiceAccount or StatefulSet.\n"
+                  "Empty: nothing does.",
+       .member = [](Config& config) -> ConfigMember { return &config.kubernetes.owner; }},
       {.section = "kubernetes",
        .name = "usd_per_hour",
        .meaning = "What an hour of one pod counts, in the ledger, in budgets and for "

@@ -80,6 +80,10 @@ void interleave(const AVFrame& planar, ImageView bgr) {
 
 void FrameToBgr::convert(const AVFrame& frame, ImageView bgr) {
   NAVTALK_CHECK(bgr.width == frame.width && bgr.height == frame.height && bgr.channels == 3);
+  if (frame.format == AV_PIX_FMT_GBRP) {  // lossless H.264: the pictures' own bytes
+    interleave(frame, bgr);
+    return;
+  }
   const bool same = scaler_ && frame.format == format_ && frame.colorspace == space_ &&
                     frame.color_range == range_ && frame.chroma_location == location_ &&
                     frame.width == planar_->width && frame.height == planar_->height;

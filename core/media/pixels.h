@@ -20,8 +20,8 @@ class FrameToBgr {
  private:
   void prepare(const AVFrame& frame);
 
-  ScalerPtr scaler_;
-  FramePtr planar_;  // G, B, R: swscale's exact path is planar
+  ScalerPtr scaler_;  // of frames that are not planar RGB already
+  FramePtr planar_;   // G, B, R: swscale's exact path is planar
   int format_ = -1, space_ = -1, range_ = -1, location_ = -1;
 };
 

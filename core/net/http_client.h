@@ -41,6 +41,7 @@ struct AwsIdentity {
 struct HttpTls {
   std::string ca_file{};                       // PEM; only what it holds is trusted then
   std::string certificate_file{}, key_file{};  // PEM; how this client shows who it is
+  std::string ca{}, certificate{}, key{};      // the same as texts; each is used before its file
 };
 
 struct HttpRequest {

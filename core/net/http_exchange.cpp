@@ -291,6 +291,14 @@ void HttpExchange::prepare(CURL* curl) {
   set_file(CURLOPT_CAINFO, request_.tls.ca_file);
   set_file(CURLOPT_SSLCERT, request_.tls.certificate_file);
   set_file(CURLOPT_SSLKEY, request_.tls.key_file);
+  const auto set_text = [&set](CURLoption option, std::string& text) {
+    if (text.empty()) return;
+    curl_blob blob{text.data(), text.size(), CURL_BLOB_NOCOPY};
+    set(option, &blob);
+  };
+  set_text(CURLOPT_CAINFO_BLOB, request_.tls.ca);
+  set_text(CURLOPT_SSLCERT_BLOB, request_.tls.certificate);
+  set_text(CURLOPT_SSLKEY_BLOB, request_.tls.key);
   if (request_.stall_timeout.count() > 0) {
     set(CURLOPT_LOW_SPEED_LIMIT, 1L);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request_.stall_timeout.count()));

@@ -16,7 +16,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int k_most_pages = 1'000, k_page = 250;
-constexpr int k_most_restarts = 3;  // of a list whose continuation expired
+constexpr int k_most_restarts = 3;                    // of a list whose continuation expired
+constexpr std::chrono::seconds k_watch{300};          // one stream
+constexpr std::chrono::seconds k_watch_silence{150};  // bookmarks come about once a minute
 
 milliseconds time_left(std::chrono::steady_clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
@@ -48,19 +50,24 @@ std::string Api::pods_path() const {
 ApiResult<HttpAnswer> Api::send_once(const Call& call, Clock::time_point until,
                                      const std::stop_token& stop) {
   HttpRequest request{.method = call.method,
-                      .url = cluster_.url + call.path,
-                      .headers = {{"Accept", "application/json"}},
                       .body = call.body,
                       .connect_timeout = times_.connect_timeout,
-                      .timeout = std::min(times_.timeout, time_left(until)),
-                      .tls = cluster_.tls};
+                      .timeout = std::min(times_.timeout, time_left(until))};
+  if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.type);
+  return exchange(std::move(request), call.path, stop);
+}
+
+ApiResult<HttpAnswer> Api::exchange(HttpRequest request, const std::string& path,
+                                    const std::stop_token& stop) {
+  request.url = cluster_.url + path;
+  request.tls = cluster_.tls;
+  request.headers.emplace_back("Accept", "application/json");
   try {
     const std::string authorization = cluster_.authorization();
     if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
   } catch (const Error& error) {
     return ApiFault{ApiFault::Kind::forbidden, 0, error.message()};
   }
-  if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.type);
   HttpClient http = idle_.with([](std::vector<HttpClient>& idle) {
     if (idle.empty()) return HttpClient();
     HttpClient taken = std::move(idle.back());
@@ -72,7 +79,7 @@ ApiResult<HttpAnswer> Api::send_once(const Call& call, Clock::time_point until,
   if (const auto* fault = std::get_if<HttpFault>(&result)) return fault_of(*fault);
   const auto& answer = std::get<HttpAnswer>(result);
   log::debug("kubernetes",
-             {{"call", call.method + " " + call.path}, {"outcome", std::to_string(answer.status)}});
+             {{"call", request.method + " " + path}, {"outcome", std::to_string(answer.status)}});
   if (answer.status >= 200 && answer.status < 300) return answer;
   return fault_of(answer);
 }
@@ -88,9 +95,13 @@ ApiResult<HttpAnswer> Api::send(const Call& call, const std::stop_token& stop) {
   }
 }
 
+std::string Api::pods_of(const std::string& pool_id) const {
+  return pods_path() +
+         "?labelSelector=" + percent_encoded(std::string(k_pool_label) + "=" + pool_id);
+}
+
 PodList Api::list(const std::string& pool_id, const std::stop_token& stop) {
-  const std::string first = pods_path() + "?limit=" + std::to_string(k_page) + "&labelSelector=" +
-                            percent_encoded(std::string(k_pool_label) + "=" + pool_id);
+  const std::string first = pods_of(pool_id) + "&limit=" + std::to_string(k_page);
   PodList list;
   std::string next;
   int restarts = 0;
@@ -113,12 +124,37 @@ PodList Api::list(const std::string& pool_id, const std::stop_token& stop) {
       return list;
     }
     std::move(page->pods.begin(), page->pods.end(), std::back_inserter(list.pods));
+    list.version = page->version;
     if (!page->whole) list.fault = unreadable("the list of pods");
     next = page->next;
     if (next.empty()) return list;
   }
   list.fault = unreadable("the list of pods, whose pages do not end,");
   return list;
+}
+
+ApiResult<Nothing> Api::watch(const std::string& pool_id, const std::string& version,
+                              const std::function<bool(std::string_view bytes)>& on_bytes,
+                              const std::stop_token& stop) {
+  const std::string path = pods_of(pool_id) + "&watch=1&allowWatchBookmarks=true&timeoutSeconds=" +
+                           std::to_string(k_watch.count()) +
+                           "&resourceVersion=" + percent_encoded(version);
+  const ApiResult<HttpAnswer> result = exchange(
+      {.connect_timeout = times_.connect_timeout,
+       .timeout = k_watch + times_.timeout,
+       .stall_timeout = k_watch_silence,
+       .on_body = [&](const HttpAnswer&, std::string_view bytes) { return on_bytes(bytes); }},
+      path, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
+  return Nothing{};
+}
+
+ApiResult<OwnerReference> Api::reference(const Owner& owner, const std::stop_token& stop) {
+  const ApiResult<HttpAnswer> result = send({"GET", path_of(owner, cluster_.name_space)}, stop);
+  if (const auto* fault = std::get_if<ApiFault>(&result)) return *fault;
+  auto found = parse_owner_object(owner, std::get<HttpAnswer>(result).body);
+  if (!found) return unreadable("the owner");
+  return std::move(*found);
 }
 
 ApiResult<Pod> Api::pod(const std::string& name, const std::stop_token& stop) {

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "kubernetes/api/cluster.h"
 #include "kubernetes/api/fault.h"
 #include "kubernetes/api/messages.h"
+#include "kubernetes/api/owner.h"
 
 namespace navtalk::kubernetes {
 
@@ -31,6 +34,7 @@ using ApiResult = std::variant<T, ApiFault>;
 
 struct PodList {
   std::vector<Pod> pods{};
+  std::string version{};  // as of which they are
   // Set when it is not every pod: absence proves nothing then.
   std::optional<ApiFault> fault{};
 };
@@ -45,6 +49,13 @@ class Api {
   Api(Cluster cluster, ApiTimes times) : cluster_(std::move(cluster)), times_(times) {}
 
   PodList list(const std::string& pool_id, const std::stop_token& stop);  // all pages
+  // Every change since that version, as lines of JSON (parse_pod_event), until the server ends the stream,
+  // which is after five minutes; once, without repeats. `on_bytes` gets them in pieces of any length;
+  // false from it ends the stream with a fault.
+  ApiResult<Nothing> watch(const std::string& pool_id, const std::string& version,
+                           const std::function<bool(std::string_view bytes)>& on_bytes,
+                           const std::stop_token& stop);
+  ApiResult<OwnerReference> reference(const Owner& owner, const std::stop_token& stop);
   ApiResult<Pod> pod(const std::string& name, const std::stop_token& stop);
   // `conflict`: there is a pod of that name already.
   ApiResult<Pod> create(const std::string& manifest, const std::stop_token& stop);
@@ -64,7 +75,10 @@ class Api {
     const char* type = "application/json";  // of the body
   };
   std::string pods_path() const;
+  std::string pods_of(const std::string& pool_id) const;
   ApiResult<HttpAnswer> send(const Call& call, const std::stop_token& stop);
+  ApiResult<HttpAnswer> exchange(HttpRequest request, const std::string& path,
+                                 const std::stop_token& stop);
   ApiResult<HttpAnswer> send_once(const Call& call, Clock::time_point until,
                                   const std::stop_token& stop);
 

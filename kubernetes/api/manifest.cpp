@@ -101,11 +101,17 @@ std::string manifest(const PodSettings& settings, const NewPod& pod) {
                        {k_pool_label, pod.pool_id},
                        {k_gpu_label, pod.gpu_id}};
   const json annotations = {{k_row_annotation, pod.row}, {k_evictable_annotation, "true"}};
-  const json body = {
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata", {{"name", pod.name}, {"labels", labels}, {"annotations", annotations}}},
-      {"spec", spec_json(settings, pod)}};
+  json metadata = {{"name", pod.name}, {"labels", labels}, {"annotations", annotations}};
+  if (pod.owner) {
+    metadata["ownerReferences"].push_back({{"apiVersion", pod.owner->api_version},
+                                           {"kind", pod.owner->kind},
+                                           {"name", pod.owner->name},
+                                           {"uid", pod.owner->uid}});
+  }
+  const json body = {{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata", metadata},
+                     {"spec", spec_json(settings, pod)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "kubernetes/api/owner.h"
 
 namespace navtalk::kubernetes {
 
@@ -35,6 +38,7 @@ struct PodSettings {
 
 struct NewPod {
   std::string name{};  // of the object: object_name(row)
+  std::optional<OwnerReference> owner{};
   std::string row{}, gpu_id{}, pool_id{};
   std::vector<std::string> args{};
   std::map<std::string, std::string> env{};

@@ -68,6 +68,28 @@ std::optional<Pod> parse_pod(const std::string& body) {
   return pod_from(*object);
 }
 
+std::optional<PodEvent> parse_pod_event(const std::string& line) {
+  const std::optional<json> event = parse_json(line);
+  if (!event) return std::nullopt;
+  const std::string type = text_of(*event, "type");
+  const json& object = object_field(*event, "object");
+  if (type == "ERROR") {
+    const auto code = whole_field(object, "code").value_or(500);
+    const int status = code >= 400 && code < 600 ? static_cast<int>(code) : 500;
+    return PodEvent{PodEvent::Kind::error, {}, fault_of({.status = status, .body = object.dump()})};
+  }
+  if (type == "BOOKMARK") {
+    Pod at{.version = text_of(object_field(object, "metadata"), "resourceVersion")};
+    if (at.version.empty()) return std::nullopt;
+    return PodEvent{PodEvent::Kind::bookmark, std::move(at), {}};
+  }
+  const bool gone = type == "DELETED";
+  if (!gone && type != "ADDED" && type != "MODIFIED") return std::nullopt;
+  std::optional<Pod> pod = pod_from(object);
+  if (!pod) return std::nullopt;
+  return PodEvent{gone ? PodEvent::Kind::gone : PodEvent::Kind::is, std::move(*pod), {}};
+}
+
 std::optional<PodPage> parse_pods(const std::string& body) {
   const std::optional<json> answer = parse_json(body);
   if (!answer || text_field(*answer, "kind") != "PodList") return std::nullopt;
@@ -79,6 +101,7 @@ std::optional<PodPage> parse_pods(const std::string& body) {
       page.whole = false;
     }
   }
+  page.version = text_field(object_field(*answer, "metadata"), "resourceVersion").value_or("");
   // Not as it is printed: it goes back as it came.
   page.next = text_field(object_field(*answer, "metadata"), "continue").value_or("");
   return page;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "kubernetes/api/fault.h"
+
 namespace navtalk::kubernetes {
 
 struct Pod {
@@ -26,11 +28,25 @@ struct Pod {
 
 struct PodPage {
   std::vector<Pod> pods{};
-  std::string next{};  // empty: the last page
-  bool whole = true;   // false: an entry could not be read
+  std::string version{};  // of the list, from which a watch goes on
+  std::string next{};     // empty: the last page
+  bool whole = true;      // false: an entry could not be read
+};
+
+// One line of a watch.
+struct PodEvent {
+  enum class Kind {
+    is,        // the pod is like this now
+    gone,      // its object was removed; the pod as it was last
+    bookmark,  // only the version of everything before
+    error,     // the stream ends
+  } kind{};
+  Pod pod{};         // bookmark: its version alone; error: empty
+  ApiFault fault{};  // of an error
 };
 
 // nullopt: the text is not what it should be.
+std::optional<PodEvent> parse_pod_event(const std::string& line);
 std::optional<Pod> parse_pod(const std::string& body);
 std::optional<PodPage> parse_pods(const std::string& body);
 

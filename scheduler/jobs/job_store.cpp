@@ -281,18 +281,24 @@ std::vector<Job> JobStore::requeue_of(const std::string& worker, const Cause& ca
   });
 }
 
-std::vector<JobId> JobStore::forget(TimePoint before, std::size_t most) {
-  const std::string rest = "WHERE state >= 3 AND changed_at < $1 ORDER BY changed_at LIMIT $2";
+std::vector<JobId> JobStore::over_since(TimePoint before, std::size_t most) {
   const DbValue values[] = {column::of(before), column::of(most)};
-  const auto any = [&](Transaction& t) { return !select_jobs(t, rest, values).empty(); };
-  if (!in_read(*backend_, any)) return {};
-  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
-    std::vector<JobId> forgotten;
-    for (const Job& job : select_jobs(t, rest, values)) {
-      delete_job(t, job.number);
-      forgotten.push_back(job.id);
+  return in_read(*backend_, [&](Transaction& t) {
+    std::vector<JobId> over;
+    for (const Job& job : select_jobs(
+             t, "WHERE state >= 3 AND changed_at < $1 ORDER BY changed_at LIMIT $2", values))
+      over.push_back(job.id);
+    return over;
+  });
+}
+
+void JobStore::forget(std::span<const JobId> jobs) {
+  if (jobs.empty()) return;
+  in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
+    for (const JobId& id : jobs) {
+      const auto job = find_job(t, id);
+      if (job && is_final(job->state)) delete_job(t, job->number);
     }
-    return forgotten;
   });
 }
 

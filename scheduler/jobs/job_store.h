@@ -113,9 +113,11 @@ class JobStore {
   std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
-  // Deletes jobs that have been over since before then, with their history, the oldest first, at most so
-  // many. Their ids.
-  std::vector<JobId> forget(TimePoint before, std::size_t most);
+  // Those that have been over since before then, the oldest first, at most so many.
+  std::vector<JobId> over_since(TimePoint before, std::size_t most);
+  // Deletes those of the jobs that are over, with their history. Their files go first: what a crash
+  // leaves between is a row, which is found again.
+  void forget(std::span<const JobId> jobs);
   // Workers of the running jobs.
   std::vector<std::string> workers();
   // Whether a worker could claim a job now.

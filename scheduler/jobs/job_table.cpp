@@ -123,9 +123,14 @@ void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& caus
 }
 
 void delete_job(Transaction& transaction, std::int64_t number) {
-  for (const char* table : {"job_segments", "job_events", "job_promises", "job_notices"}) {
+  for (const char* table : {"job_segments", "job_promises", "job_notices"}) {
     transaction.db.run("DELETE FROM " + std::string(table) + " WHERE job = $1", {number});
   }
+  // The newest event stays: SQLite would give its number to the next one, behind the place up to which the
+  // lane has read (LaneRow::seen_event).
+  transaction.db.run(
+      "DELETE FROM job_events WHERE job = $1 AND number < (SELECT MAX(number) FROM job_events)",
+      {number});
   transaction.db.run("DELETE FROM jobs WHERE number = $1", {number});
 }
 

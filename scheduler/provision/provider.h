@@ -96,6 +96,12 @@ class Provider {
   // Called about every second by one process of the pool, for providers that have to know which of
   // their GPUs have sessions. `gpus`: every row, those of other sources too.
   virtual void attend(const std::vector<Gpu>&, const std::stop_token&) {}
+  // Called about every second by the process that lists. True: since the last call something happened
+  // that the list shows, so that listing need not wait for its turn. Blocks for no call.
+  virtual bool changed() { return false; }
+  // What it shares with other GPUs of the provider, and what is given back when the last one leaves, such
+  // as a node of a cluster; empty: nothing that is known.
+  virtual std::string place(const Gpu&) const { return ""; }
   // How many more GPUs it could make now as far as it knows (local: free devices); the price that
   // the next one is expected to have.
   virtual int creatable(const std::vector<Gpu>& existing) const = 0;

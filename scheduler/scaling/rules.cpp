@@ -1,6 +1,8 @@
 #include "scheduler/scaling/rules.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 #include "scheduler/scaling/capacity.h"
@@ -68,16 +70,22 @@ bool Rules::stays_for_now(const Gpu& gpu) const {
   return plan_.target.idle_hold && in_idle_hold(gpu, limits_, now_);
 }
 
-// Cloud first, the most expensive first, then those with an error, then the newest. Those in their
-// hold last: they stay, and others must not go for them at a source that costs less.
+// Cloud first, the most expensive first, then those of the emptiest nodes, one node after the other, then
+// those with an error, then the newest. Those in their hold last: they stay, and others must not go for
+// them at a source that costs less.
 void Rules::sort_for_removal(std::vector<std::size_t>& indices) const {
+  std::map<std::string_view, int> on_node;
+  for (const auto& [unused, place] : snapshot_.places) ++on_node[place];
   std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
-    const Gpu &left = snapshot_.gpus[a], &right = snapshot_.gpus[b];
-    const auto key = [&](const Gpu& gpu, std::size_t index) {
+    const auto key = [&](std::size_t index) {
+      const Gpu& gpu = snapshot_.gpus[index];
+      const auto place = snapshot_.places.find(gpu.id);
+      const bool known = place != snapshot_.places.end();
+      const std::string_view node = known ? std::string_view(place->second) : std::string_view();
       return std::tuple(gpu.source == Source::cloud, !stays_for_now(gpu), gpu.usd_per_hour,
-                        !gpu.last_error.empty(), index);
+                        known ? -on_node.at(node) : 0, node, !gpu.last_error.empty(), index);
     };
-    return key(left, a) > key(right, b);
+    return key(a) > key(b);
   });
 }
 

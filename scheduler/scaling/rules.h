@@ -1,5 +1,6 @@
 // The rules that turn a target into actions; they hold under every policy. Starting slots are
-// supply. Only idle GPUs of the shared pool are removed: cloud first, the most expensive first.
+// supply. Only idle GPUs of the shared pool are removed: cloud first, the most expensive first,
+// and of a cluster's nodes the one with the fewest GPUs of the pool.
 // Failed rows are not replaced for a while, in an outage until it ends; silent ones neither. Caps,
 // backoff and start deadlines are kept. A pod past its maximum age is drained: it is not supply any
 // more, so another one comes. A drained pod without sessions is destroyed; a drained local GPU is

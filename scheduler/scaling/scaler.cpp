@@ -87,6 +87,10 @@ Snapshot Scaler::snapshot(const PoolView& view, const std::vector<Decision>& dec
             timetable_->in_maintenance(Origin::cloud, "") ? 0 : cloud_->creatable(view.gpus),
         .slots = options_.cloud_slots,
         .usd_per_hour = cloud_->expected_usd_per_hour()};
+    for (const Gpu& gpu : view.gpus) {
+      std::string place = gpu.source == cloud_->source() ? cloud_->place(gpu) : "";
+      if (!place.empty()) snapshot.places.insert_or_assign(gpu.id, std::move(place));
+    }
   }
   recent_.clear();
   for (const Decision& decision : decisions) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -55,6 +56,7 @@ struct Snapshot {
   Outages outages{};
   // Failed GPUs that may return, and that nobody has asked for long enough to know.
   std::set<GpuId> unasked{};
+  std::map<GpuId, std::string> places{};             // Provider::place(), where it is not empty
   std::optional<TimePoint> creation_paused_until{};  // an account's refusal: nothing is created
 };
 

@@ -18,6 +18,8 @@ constexpr Duration k_webhook_every = std::chrono::seconds(1);
 // A step ends at the first endpoint that does not answer; thousands of events may be waiting.
 constexpr std::chrono::seconds k_webhook_patience{600};
 constexpr Duration k_attend_every = std::chrono::seconds(1);
+// What a provider tells by itself waits no longer.
+constexpr Duration k_reconcile_every = std::chrono::seconds(1);
 constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
@@ -102,10 +104,12 @@ void PoolService::start(const std::string& name, Duration every,
 
 void PoolService::start_reconciler(Source source, Reconciler& reconciler) {
   start(
-      "reconciler of " + std::string(name(source)), std::chrono::seconds(2),
+      "reconciler of " + std::string(name(source)), k_reconcile_every,
       [this, source, &reconciler, due = TimePoint{}](const auto& stop) mutable {
+        if (source != Source::local && !leading_) return;
+        const bool changed = reconciler.provider_changed();
         const TimePoint now = store_.now();
-        if (now < due || (source != Source::local && !leading_)) return;
+        if (now < due && !changed) return;
         reconciler.pass(stop);
         due = now + reconciler.next_pass();
       },

@@ -103,11 +103,11 @@ TEST_CASE("files that disagree are refused") {
     CHECK_THROWS_WITH(Bundle::open(base / "ada"), Catch::Contains("faceless_frames"));
   }
   SECTION("a mask of another size") {
-    write_masks(base / "ada/masks.safetensors", {Image(4, 4, 1)});
+    write_masks(base / "ada/masks.safetensors", std::vector{Image(4, 4, 1)});
     CHECK_THROWS_WITH(Bundle::open(base / "ada"), Catch::Contains("tensor \"0\" must be U8"));
   }
   SECTION("a mask that is not there") {
-    write_masks(base / "ada/masks.safetensors", {});
+    write_masks(base / "ada/masks.safetensors", std::vector<Image>{});
     CHECK_THROWS_WITH(Bundle::open(base / "ada"), Catch::Contains("tensor \"0\" is missing"));
   }
   SECTION("latents that are promised and not there") {

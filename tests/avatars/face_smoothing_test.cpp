@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <random>
 
 using navtalk::Box;
@@ -53,6 +54,66 @@ TEST_CASE("a steady movement is followed without lag") {
   const auto smooth = smooth_faces(squares, 25);
   for (std::size_t i = 10; i < 40; ++i)
     CHECK(smooth[i]->centre_x == Approx(140.0 + 2.0 * static_cast<double>(i)));
+}
+
+namespace {
+
+// Where the face is in frame i, and how large: pixels.
+using Path = std::function<double(int)>;
+
+double worst_lag(const Path& x, int frames, int jitter = 0) {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> off(-jitter, jitter);
+  Squares squares;
+  for (int i = 0; i < frames; ++i)
+    squares.emplace_back(square_at(static_cast<int>(std::lround(x(i))) + off(random), 50, 250));
+  const auto smooth = smooth_faces(squares, 25);
+  double worst = 0;
+  for (int i = 0; i < frames; ++i)
+    worst = std::max(worst, std::abs(smooth[static_cast<std::size_t>(i)]->centre_x - 125 - x(i)));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("a fast face is followed, through the clip's first and last frames as well") {
+  struct Row {
+    double speed;  // pixels a frame
+    double lag;    // pixels
+  };
+  for (const Row& row : {Row{6, 3}, Row{24, 8}}) {
+    CAPTURE(row.speed);
+    CHECK(worst_lag([&](int i) { return 500 + row.speed * i; }, 40) <= 1);
+    // To and fro: that fast in the middle, and with a turn every half second.
+    const auto swings = [&](int i) { return 500 + row.speed * 4 * std::sin(i / 4.0); };
+    CHECK(worst_lag(swings, 60) <= row.lag);
+    CHECK(worst_lag(swings, 60, 2) <= row.lag + 2);
+    const auto sets_off = [&](int i) { return 500 + row.speed * std::clamp(i - 10, 0, 15); };
+    CHECK(worst_lag(sets_off, 40) <= row.lag);
+  }
+}
+
+TEST_CASE("the size of a face that comes nearer is followed to the clip's end") {
+  Squares squares;
+  for (int i = 0; i < 60; ++i) squares.emplace_back(square_at(100 - 2 * i, 50, 120 + 4 * i));
+  const auto smooth = smooth_faces(squares, 25);
+  for (std::size_t i = 0; i < smooth.size(); ++i)
+    CHECK(std::abs(smooth[i]->size - (120 + 4.0 * static_cast<double>(i))) <= 1);
+}
+
+TEST_CASE("wrong boxes on a moving face move nothing, up to four in a row") {
+  Squares squares;
+  for (int i = 0; i < 50; ++i) squares.emplace_back(square_at(100 + 5 * i, 50, 200));
+  const Squares right = squares;
+  for (std::size_t i = 20; i < 24; ++i)
+    squares[i] = square_at(100 + 5 * static_cast<int>(i) - 50, 90, 240);
+  const auto smooth = smooth_faces(squares, 25), wanted = smooth_faces(right, 25);
+  for (std::size_t i = 0; i < smooth.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(smooth[i]->centre_x - wanted[i]->centre_x) <= 4);
+    CHECK(std::abs(smooth[i]->centre_y - wanted[i]->centre_y) <= 4);
+    CHECK(std::abs(smooth[i]->size - wanted[i]->size) <= 4);
+  }
 }
 
 TEST_CASE("short dropouts are bridged, long ones stay faceless") {

@@ -1,151 +1,22 @@
 """usage: kubernetes_pool_test.py NAVTALK FAKE_WORKER   the pool of the real binary against a fake Kubernetes API server"""
 
-import contextlib
+import base64
 import json
 import os
 import pathlib
 import shutil
-import sqlite3
+import ssl
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fakes/kubernetes"))
-from api_server import TOKEN, FakeCluster  # noqa: E402
+from pool_case import FAKE_WORKER, PATIENCE_S, ROW, TOKEN, FakeCluster, PoolCase
 
-NAVTALK, FAKE_WORKER = sys.argv.pop(1), sys.argv.pop(1)
-PATIENCE_S = 60
-ROW = "navtalk/row"
 POOL = "navtalk/pool-id"
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
-class Pool:
-    def __init__(self, folder, url):
-        self.folder, self.url = pathlib.Path(folder), url
-        (self.folder / "token").write_text(TOKEN + "\n")
-        (self.folder / "token").chmod(0o600)
-        self.configure()
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": folder,
-            "STATE_DIRECTORY": folder,
-            "NAVTALK_WORKER_TOKEN": "a-token-of-this-test",
-        }
-
-    def configure(self, pods=1, extra="", pool="", image="registry.invalid/navtalk@sha256:0"):
-        (self.folder / "navtalk.toml").write_text(
-            f"""
-[store]
-url = "sqlite:{self.folder}/pool.db"
-[pool]
-name = "Test"
-min_running_gpu = {pods}
-free_running_gpu = {pods}
-cloud = "on"
-max_gpus = 16
-tick_s = 1
-hold_down_s = 0
-failed_hold_s = 0
-allow_http_workers = true
-{pool}
-[kubernetes]
-api_url = "{self.url}"
-token_file = "{self.folder}/token"
-namespace = "gpus"
-image = "{image}"
-schedule_s = 0
-settle_s = 2
-{extra}
-"""
-        )
-
-    def run(self, *arguments):
-        command = [NAVTALK, "--config", str(self.folder / "navtalk.toml"), *arguments]
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120)
-
-    def json(self, *arguments):
-        done = self.run("--json", *arguments)
-        if done.returncode != 0:
-            raise AssertionError(f"{arguments}: {done.returncode} {done.stdout} {done.stderr}")
-        return json.loads(done.stdout)
-
-    def rows(self):
-        return self.json("pool", "status")["gpus"]
-
-    def events(self):
-        return " ".join(event["why"] for event in self.json("pool", "events")["events"])
-
-    @contextlib.contextmanager
-    def scaling(self):
-        command = [NAVTALK, "--config", str(self.folder / "navtalk.toml"), "pool", "scale", "--watch"]
-        with open(self.folder / "log", "ab") as log:
-            process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=log)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
-
-    def write(self, *statements):
-        with contextlib.closing(sqlite3.connect(self.folder / "pool.db", timeout=20)) as database, database:
-            for statement, *values in statements:
-                database.execute(statement, values)
-
-    def begin_session(self, name):
-        """As a gateway records one that does not end."""
-        session = "INSERT INTO sessions (lease, claimant, gpu, slot, epoch, tenant, gateway, url, arrived_at, claimed_at, until, lane)"
-        values = " SELECT 'lease', 'claimant', id, 0, 1, '', 'test', url, created_at, created_at, created_at + 3600000000, 0 FROM gpus WHERE name = ?"
-        self.write((session + values, name), ("UPDATE gpus SET sessions = 1, state = 1, version = version + 1 WHERE name = ?", name))
-
-    def end_session(self, name):
-        self.write(("DELETE FROM sessions",), ("UPDATE gpus SET sessions = 0, state = 0, version = version + 1 WHERE name = ?", name))
-
-    def spans(self):
-        with contextlib.closing(sqlite3.connect(self.folder / "pool.db")) as database:
-            return {row[0] for row in database.execute("SELECT provider_id FROM paid_spans")}
-
-
-def id_of(pod):
-    return f"kubernetes/gpus/{pod['metadata']['name']}/{pod['metadata']['uid']}"
-
-
-class Kubernetes(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.addCleanup(folder.cleanup)
-        self.cluster = FakeCluster(FAKE_WORKER)
-        self.addCleanup(self.cluster.close)
-        self.pool = Pool(folder.name, self.cluster.url)
-
-    def wait(self, what, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            found = condition()
-            if found:
-                return found
-            time.sleep(0.05)
-        log = (self.pool.folder / "log").read_text() if (self.pool.folder / "log").exists() else ""
-        raise AssertionError(f"{what} did not come: {self.pool.rows()} {self.cluster.living()} {log}")
-
-    def settled(self, count=1):
-        rows, pods = self.pool.rows(), self.cluster.living()
-        idle = [row for row in rows if row["state"] == "idle"]
-        return len(rows) == len(pods) == len(idle) == count and rows
-
-    def settle(self, count=1):
-        """Runs the scaler until so many pods serve so many idle rows, and nothing else is left."""
-        with self.pool.scaling():
-            rows = self.wait(f"{count} idle GPUs", lambda: self.settled(count))
-        pods = self.cluster.living()
-        self.assertEqual({row["provider_id"] for row in rows}, {id_of(pod) for pod in pods})
-        self.assertEqual({row["name"] for row in rows}, {pod["metadata"]["annotations"][ROW] for pod in pods})
-        # Every pod that ever was stands in the ledger, under the provider's name.
-        self.assertEqual({f.rsplit("/", 1)[1] for f in self.pool.spans() if f.startswith("kubernetes/gpus/")}, set(self.cluster.ever))
-        return rows
-
+class Kubernetes(PoolCase):
     def test_pods_come_serve_and_go(self):
         self.pool.configure(pods=3)
         self.settle(3)  # two pages of the list
@@ -180,7 +51,7 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(self.pool.rows()[0]["slots"], 3)
 
     def test_killed_before_the_pod_is_made(self):
-        self.cluster.fault("create", hang=True)
+        self.cluster.fault("create", how="hang")
         with self.pool.scaling():
             self.wait("the create", lambda: self.cluster.calls("create"))
             # Recorded before it was asked for.
@@ -189,7 +60,7 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(len(self.cluster.ever), 1)
 
     def test_killed_between_the_pod_and_its_record(self):
-        self.cluster.fault("create", hang=True, acts=True)
+        self.cluster.fault("create", how="hang", acts=True)
         with self.pool.scaling():
             self.wait("the pod", self.cluster.living)
             self.assertEqual([row["provider_id"] for row in self.pool.rows()], [None])
@@ -261,6 +132,34 @@ class Kubernetes(unittest.TestCase):
             self.pool.end_session(busy)
             self.wait("its end", lambda: set(marks().values()) == {"true"})
 
+    def test_pods_go_with_what_owns_them(self):
+        owner = self.cluster.own("Deployment", "navtalk")
+        self.pool.configure(extra='owner = "Deployment/navtalk"')
+        self.settle()
+        references = self.cluster.living()[0]["metadata"]["ownerReferences"]
+        self.assertEqual(references, [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "navtalk", "uid": owner}])
+        # The release is made anew: the old pods go, and new ones have the new owner.
+        self.cluster.disown(owner)
+        self.assertEqual(self.cluster.living(), [])
+        with self.pool.scaling():
+            self.wait("the reason", lambda: "Deployment/navtalk, which kubernetes.owner names" in self.pool.events())
+            self.assertEqual(self.cluster.living(), [])
+            again = self.cluster.own("Deployment", "navtalk")
+            owners = lambda: [pod["metadata"]["ownerReferences"][0]["uid"] for pod in self.cluster.living()]
+            self.wait("a pod of the new owner", lambda: owners() == [again])
+
+    def test_the_emptiest_node_is_left_first(self):
+        self.cluster.nodes = {"small": 1, "big": 5}
+        self.pool.configure(pods=1)
+        self.settle(1)
+        self.pool.configure(pods=4)
+        self.settle(4)
+        nodes = lambda: sorted(pod["spec"]["nodeName"] for pod in self.cluster.living())
+        self.assertEqual(nodes(), ["big", "big", "big", "small"])
+        self.pool.configure(pods=3)
+        self.settle(3)  # the newest one stays
+        self.assertEqual(nodes(), ["big", "big", "big"])
+
     def test_a_pod_of_another_pool_is_left_alone(self):
         self.cluster.create(
             {
@@ -312,6 +211,44 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual({pod["metadata"]["name"] for pod in self.cluster.living()}, {pod["metadata"]["name"] for pod in seen[1:]})
         with self.pool.scaling():
             self.wait("another pod in its place", lambda: self.settled(3))
+
+    def certificate(self, name, purpose):
+        """A key and a certificate that it signed itself, both as kubeconfig wants them."""
+        where = [str(self.pool.folder / f"{name}.{part}") for part in ("key", "crt")]
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+        extras = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", f"extendedKeyUsage={purpose}"]
+        subprocess.run([*command, *extras, "-keyout", where[0], "-out", where[1]], check=True, capture_output=True)
+        return [base64.b64encode(pathlib.Path(one).read_bytes()).decode() for one in where]
+
+    def test_a_kubeconfig_is_enough(self):
+        _, authority = self.certificate("server", "serverAuth")
+        key, client = self.certificate("client", "clientAuth")
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.pool.folder / "server.crt", self.pool.folder / "server.key")
+        tls.load_verify_locations(self.pool.folder / "client.crt")
+        tls.verify_mode = ssl.CERT_REQUIRED
+        self.cluster = FakeCluster(FAKE_WORKER, tls=tls)
+        self.addCleanup(self.cluster.close)
+        # JSON is YAML.
+        kubeconfig = {
+            "current-context": "elsewhere",
+            "clusters": [{"name": "c", "cluster": {"server": self.cluster.url, "certificate-authority-data": authority}}],
+            "contexts": [{"name": "mine", "context": {"cluster": "c", "user": "u", "namespace": "gpus"}}],
+            "users": [{"name": "u", "user": {"client-certificate-data": client, "client-key-data": key}}],
+        }
+        (self.pool.folder / "config").write_text(json.dumps(kubeconfig))
+        self.pool.access = f'kubeconfig = "{self.pool.folder}/config"\ncontext = "mine"'
+        self.pool.configure()
+        self.settle()
+        # A server that this authority does not vouch for is not spoken to.
+        kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] = client
+        (self.pool.folder / "config").write_text(json.dumps(kubeconfig))
+        before = len(self.cluster.requests)
+        self.assertIn("certificate", self.pool.run("pool", "scale").stderr)
+        self.assertEqual(len(self.cluster.requests), before)
+        kubeconfig["users"][0]["user"] = {"exec": {"command": "a-plugin"}}
+        (self.pool.folder / "config").write_text(json.dumps(kubeconfig))
+        self.assertIn("has 'exec', which navtalk does not support", self.pool.run("pool", "scale").stderr)
 
     def test_a_wrong_token_is_told(self):
         (self.pool.folder / "token").write_text("another\n")

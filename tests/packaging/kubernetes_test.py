@@ -122,6 +122,23 @@ def check_drain(deployment):
         raise AssertionError(f"{pod['terminationGracePeriodSeconds']} s are too short for {wait} s and a drain of {drain} s")
 
 
+def check_rights_and_probes(found):
+    """Nothing but pods, and a look at the one object that owns them; every probe is there."""
+    deployment = found["Deployment", "navtalk"]
+    rules = [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "list", "watch", "patch", "delete"]},
+        {"apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["navtalk"], "verbs": ["get"]},
+    ]
+    if found["Role", "navtalk"]["rules"] != rules:
+        raise AssertionError(f"the role is {found['Role', 'navtalk']['rules']}")
+    if 'owner = "Deployment/navtalk"' not in found["ConfigMap", "navtalk"]["data"]["navtalk.toml"]:
+        raise AssertionError("nothing owns the pods")
+    gateway = deployment["spec"]["template"]["spec"]["containers"][0]
+    paths = {probe: gateway[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
+    if paths != {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}:
+        raise AssertionError(f"the probes are {paths}")
+
+
 def check_configuration(program, text):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "navtalk.toml"
@@ -196,6 +213,7 @@ def main():
             for version in VERSIONS:
                 kubernetes_validate.validate(one, version, strict=True)
         check_drain(found["Deployment", "navtalk"])
+        check_rights_and_probes(found)
     check_references(mine)
     check_references({**changed, ("Secret", "other"): {"metadata": {}}})
     for found in (mine, changed):

@@ -13,7 +13,8 @@ namespace navtalk {
 
 Image face_crop(ConstImageView frame, const Box& box) {
   Image crop(k_face_size, k_face_size);
-  resize(frame.crop(box), crop.view(), Interpolation::lanczos4);
+  resize(frame.crop(intersection(box, {0, 0, frame.width, frame.height})), crop.view(),
+         Interpolation::lanczos4);
   return crop;
 }
 

@@ -77,12 +77,18 @@ NdArray<float> Latents::at(std::int64_t frame) const {
 
 void Latents::write(const std::filesystem::path& file, const std::string& model_checksum,
                     const std::map<std::string, std::string>& metadata) const {
-  const std::span<const float> all = values();
+  write_latents(file, values(), model_checksum, metadata);
+}
+
+void write_latents(const std::filesystem::path& file, std::span<const float> values,
+                   const std::string& model_checksum,
+                   const std::map<std::string, std::string>& metadata) {
   SafetensorsWriter writer;
   for (const auto& [key, value] : metadata) writer.add_metadata(key, value);
   writer.add_metadata(k_checksum_key, model_checksum);
   writer.add(k_tensor, DType::f32,
-             shape_of(static_cast<std::int64_t>(all.size() / k_latent_values)), std::as_bytes(all));
+             shape_of(static_cast<std::int64_t>(values.size() / k_latent_values)),
+             std::as_bytes(values));
   writer.write(file);
 }
 

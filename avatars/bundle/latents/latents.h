@@ -24,7 +24,7 @@ namespace navtalk {
 inline constexpr std::size_t k_latent_values = std::size_t{8} * k_latent_size * k_latent_size;
 inline constexpr std::size_t k_encode_batch = 8;  // faces per pass; part of the numbers' identity
 
-// The face as the VAE sees it: [256,256,3] BGR, Lanczos. The box must lie inside the frame.
+// The face as the VAE sees it: what the frame shows of the box, as [256,256,3] BGR, Lanczos.
 Image face_crop(ConstImageView frame, const Box& box);
 
 // Crops of 256x256 BGR to latents [K,8,32,32]: Model::encode of whatever model is at hand.
@@ -56,12 +56,18 @@ class Latents {
 
   NdArray<float> at(std::int64_t frame) const;  // [1,8,32,32]; Error{invalid} if not finite
   std::span<const float> values() const;        // [frames,8,32,32]
-  // Further `metadata` goes into the file beside the checksum. Error{failed}.
+  // As write_latents(). Error{failed}.
   void write(const std::filesystem::path& file, const std::string& model_checksum,
              const std::map<std::string, std::string>& metadata = {}) const;
 
  private:
   std::variant<std::vector<float>, Checkpoint> store_;
 };
+
+// latents.safetensors of one latent a frame, [frames,8,32,32]; an empty checksum: given latents.
+// Further `metadata` goes into the file beside the checksum. Error{failed}.
+void write_latents(const std::filesystem::path& file, std::span<const float> values,
+                   const std::string& model_checksum,
+                   const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace navtalk

@@ -183,7 +183,10 @@ IndexedVideo IndexedVideo::open(const std::filesystem::path& path, const Options
   impl->height = stream->codecpar->height;
   impl->rate = media::frame_rate(stream->avg_frame_rate);
   impl->file.open(path, std::ios::binary);
-  const std::size_t picture_bytes = static_cast<std::size_t>(impl->width) * impl->height * 3 / 2;
+  // Of a pixel, in half bytes: three in 4:2:0, six in RGB.
+  const std::size_t halves = stream->codecpar->format == AV_PIX_FMT_GBRP ? 6 : 3;
+  const std::size_t picture_bytes =
+      static_cast<std::size_t>(impl->width) * impl->height * halves / 2;
   impl->capacity =
       std::max<std::size_t>(2, options.cache_bytes / std::max<std::size_t>(1, picture_bytes));
   return IndexedVideo(std::move(impl));

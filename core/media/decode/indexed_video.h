@@ -30,7 +30,7 @@ class IndexedVideo {
   };
 
   // Error{not_found} for a missing file; Error{invalid} when it is not MP4 with one H.264 stream in
-  // 4:2:0, or damaged, or truncated, or beyond the limits.
+  // 4:2:0 or RGB, or damaged, or truncated, or beyond the limits.
   static IndexedVideo open(const std::filesystem::path& path, const Options& options);
   static IndexedVideo open(const std::filesystem::path& path) { return open(path, Options()); }
   IndexedVideo(IndexedVideo&&) noexcept;

@@ -34,8 +34,8 @@ const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path
   const int pixels = stream->codecpar->format;
   if (pixels == AV_PIX_FMT_NONE)
     refuse(path, "its first picture cannot be decoded: the file is cut off or damaged");
-  if (pixels != AV_PIX_FMT_YUV420P && pixels != AV_PIX_FMT_YUVJ420P)
-    refuse(path, "the video is not 8-bit 4:2:0");
+  if (pixels != AV_PIX_FMT_YUV420P && pixels != AV_PIX_FMT_YUVJ420P && pixels != AV_PIX_FMT_GBRP)
+    refuse(path, "the video is neither 8-bit 4:2:0 nor 8-bit RGB");
   return stream;
 }
 

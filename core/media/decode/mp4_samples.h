@@ -22,6 +22,7 @@ struct Sample {
 
 // Each throws Error{invalid} with the path and what is wrong with the file.
 InputPtr open_mp4(ByteSource& source, const std::filesystem::path& path, const MediaLimits& limits);
+// 8-bit 4:2:0 or RGB.
 const AVStream* h264_stream(AVFormatContext* format, const std::filesystem::path& path,
                             const MediaLimits& limits);
 std::vector<Sample> read_samples(AVFormatContext* format, const AVStream* stream,

@@ -6,6 +6,7 @@ extern "C" {
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -28,6 +29,8 @@ constexpr int even(int n) { return n + n % 2; }
 // not and is as fast.
 std::string x264_parameters(const VideoOptions& options) {
   std::string text = options.open_groups ? "open-gop=1" : "open-gop=0";
+  // Lossless pictures have many bits, and arithmetic coding takes four times as long to read them.
+  if (options.lossless_rgb) text += ":cabac=0";
   if (options.kbit_per_s > 0) text += fmt::format(":bitrate={}", options.kbit_per_s);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bw")) text += ":asm=avx2";
@@ -37,11 +40,13 @@ std::string x264_parameters(const VideoOptions& options) {
 
 CodecPtr open_h264(const VideoOptions& options) {
   const std::string parameters = x264_parameters(options);
-  return open_x264({.width = even(options.width),
-                    .height = even(options.height),
+  return open_x264({.width = options.lossless_rgb ? options.width : even(options.width),
+                    .height = options.lossless_rgb ? options.height : even(options.height),
                     .fps = options.fps,
                     .threads = options.threads,
                     .crf = options.crf.value_or(k_h264_crf),
+                    .lossless_rgb = options.lossless_rgb,
+                    .key_interval = options.key_interval,
                     .more = {{"preset", options.preset}, {"x264-params", parameters.c_str()}}});
 }
 
@@ -105,6 +110,12 @@ void to_bgra(ConstImageView bgr, AVFrame& frame) {
   }
 }
 
+void to_bgr(ConstImageView bgr, AVFrame& frame) {
+  for (int y = 0; y < bgr.height; ++y)
+    std::copy_n(bgr.row(y), std::ptrdiff_t{3} * bgr.width,
+                frame.data[0] + std::ptrdiff_t{y} * frame.linesize[0]);
+}
+
 PictureEncoder open_webp(const VideoOptions& options) {
   CodecPtr encoder = allocated(options, "libwebp_anim", AV_PIX_FMT_BGRA);
   av_opt_set_double(encoder->priv_data, "quality", k_webp_quality, 0);
@@ -128,6 +139,7 @@ PictureEncoder open_picture_encoder(const VideoOptions& options) {
   capture_log();
   switch (options.format->pictures) {
     case PictureCodec::h264:
+      if (options.lossless_rgb) return {open_h264(options), to_bgr};
       return with_yuv(options, open_h264(options));
     case PictureCodec::vp9:
       return with_yuv(options, open_vp9(options));

@@ -30,6 +30,11 @@ struct VideoOptions {
   MediaLimits audio_limits{};
   std::optional<double> crf{};  // constant quality, lower is better: 0 to 51 of H.264, to 63 of VP9
   int kbit_per_s = 0;           // the average of H.264 and VP9 instead; 0: constant quality
+  // H.264 in RGB whose pictures come back as they were, of any size, for IndexedVideo; most players
+  // do not show it. Then `crf` and `kbit_per_s` mean nothing.
+  bool lossless_rgb = false;
+  int key_interval =
+      0;  // H.264's pictures at most from one key frame to the next; 0: libx264's own
   const char* preset = "veryfast";  // libx264's
   int threads = 0;                  // of the encoder; 0 lets it choose
   // H.264 whose key frames are coded with the pictures around them. The step that shows at a closed

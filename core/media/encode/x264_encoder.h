@@ -1,5 +1,5 @@
-// Opening libx264 as every H.264 output of navtalk is coded: yuv420p, BT.709 limited range, bit-exact. What
-// outputs differ in are options. Private to core/media.
+// Opening libx264 as every H.264 output of navtalk is coded: yuv420p, BT.709 limited range, bit-exact; or, without
+// loss, in RGB. What outputs differ in are options. Private to core/media.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,12 @@
 namespace navtalk::media {
 
 struct X264Options {
-  int width = 0, height = 0;  // pixels, even
+  int width = 0, height = 0;  // pixels, even unless lossless_rgb
   FrameRate fps = 25;
   int threads = 1;  // 0: libx264 chooses
   double crf = 23;  // quality: lower is better and larger
+  // Frames are BGR24 and come back as they were; then `crf`, `bit_per_s` and `chroma` mean nothing.
+  bool lossless_rgb = false;
   // At most, averaged over half a second; 0: no bound.
   std::int64_t bit_per_s = 0;
   AVChromaLocation chroma = AVCHROMA_LOC_LEFT;  // where the chroma samples were taken

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,21 @@ struct JobNotice {
   TimePoint at{};       // of the event, wall clock
   TimePoint made_at{};  // the same by the store's clock
   int failures = 0;
+  std::string receiver{};                  // the tenant, and the host of its webhook
+  std::optional<TimePoint> promised_at{};  // of the job, as it is now
+};
+
+// How much is taken at once.
+struct NoticeShare {
+  std::size_t receivers = 8;
+  std::size_t each = 4;            // of one receiver
+  std::set<std::string> except{};  // receivers whose turn it is not
+};
+
+// Notices to one receiver that were given up.
+struct LostNotices {
+  std::string receiver{};
+  std::size_t notices = 0;
 };
 
 // Whether the event is told: the job is over, or its promise has changed.
@@ -36,9 +52,12 @@ class JobNotices {
 
   TimePoint now() { return backend_->now(); }
 
-  // Those that are due, the longest first; they are due again after `hold`.
-  std::vector<JobNotice> take(std::size_t most, Duration hold, TimePoint now);
-  // It was delivered, or never will be.
+  // Those that are due, the longest first; they are due again after `hold`. However many are due to one
+  // receiver, others have theirs.
+  std::vector<JobNotice> take(const NoticeShare& share, Duration hold, TimePoint now);
+  // Deletes those of the `most` oldest that were made before then.
+  std::vector<LostNotices> give_up(TimePoint made_before, std::size_t most);
+  // It was delivered.
   void remove(std::int64_t number);
   // Not tried: due again then.
   void hold(std::int64_t number, TimePoint until);

@@ -156,6 +156,18 @@ void SeveralClouds::attend(const std::vector<Gpu>& gpus, const std::stop_token& 
   for (const OneCloud& cloud : clouds_) cloud.provider->attend(gpus, stop);
 }
 
+// Every cloud is asked: one that is passed over would tell the same again.
+bool SeveralClouds::changed() {
+  bool any = false;
+  for (const OneCloud& cloud : clouds_) any = cloud.provider->changed() || any;
+  return any;
+}
+
+std::string SeveralClouds::place(const Gpu& gpu) const {
+  const OneCloud* const cloud = cloud_of(gpu);
+  return cloud == nullptr ? "" : cloud->provider->place(gpu);
+}
+
 int SeveralClouds::creatable(const std::vector<Gpu>& existing) const {
   int sum = 0;
   for (const OneCloud& cloud : clouds_)

@@ -40,6 +40,8 @@ class SeveralClouds : public Provider {
   Listing list(const std::stop_token& stop) override;
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   void attend(const std::vector<Gpu>& gpus, const std::stop_token& stop) override;
+  bool changed() override;
+  std::string place(const Gpu& gpu) const override;
   int creatable(const std::vector<Gpu>& existing) const override;
   // Of the cloud that the next create asks first.
   double expected_usd_per_hour() const override;

@@ -68,6 +68,8 @@ class Reconciler {
   bool pass(const std::stop_token& stop);
   // Why the last pass had no complete list; empty: it had one.
   const std::string& failed_list() const { return failed_list_; }
+  // Has something happened at the provider that a pass would find, since the last call of this?
+  bool provider_changed() { return provider_.changed(); }
   // When the next pass is due: soon while something is not settled.
   Duration next_pass() const;
 

@@ -138,8 +138,9 @@ asio::awaitable<void> JobDispatcher::keep_house() {
     if (all_could_renew) expired = requeue_expired_leases(store, owner_);
     if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
     if (parts_.keep <= Duration{}) return;
-    for (const JobId& job : store.forget(store.now() - parts_.keep, k_forgotten_at_once))
-      parts_.runs.files.remove(job);
+    const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
+    for (const JobId& job : old) parts_.runs.files.remove(job);
+    store.forget(old);
   };
   co_await parts_.runs.store_threads.run(work);
   std::move(expired.begin(), expired.end(), std::back_inserter(lost));

@@ -5,9 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
 #include "core/log/log.h"
-#include "core/net/url.h"
 #include "core/text/rfc3339.h"
 
 namespace navtalk::server {
@@ -18,23 +16,20 @@ namespace {
 
 constexpr auto k_send_every = 1s;
 constexpr auto k_least_wait = 50ms;
-constexpr auto k_hold = 5min;  // notices that were taken: above the time of as many exchanges
+constexpr auto k_hold =
+    5min;  // notices that were taken: above the time of NoticeShare::each exchanges
 constexpr auto k_give_up = 72h;
-constexpr std::size_t k_most_taken = 16, k_most_hosts = 8;
+constexpr auto k_give_up_every = 1min;
+constexpr std::size_t k_most_receivers = 8, k_most_given_up = 1000;
 
-std::string host_of(const std::string& url) {
-  try {
-    return parse_http_url(url).authority();
-  } catch (const Error&) {
-    return url;
-  }
+std::string notice_time(TimePoint time) {
+  return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
 }
 
 }  // namespace
 
 WebhookMessage message_of(const JobNotice& notice) {
   const Job& job = notice.job;
-  const auto at = std::chrono::time_point_cast<std::chrono::system_clock::duration>(notice.at);
   const std::string type =
       "job." + std::string(notice.event == JobEvent::promise ? "promise" : name(notice.to));
   const std::string id = job.id.text + "-" + std::to_string(notice.number);
@@ -42,13 +37,16 @@ WebhookMessage message_of(const JobNotice& notice) {
   const nlohmann::ordered_json body = {
       {"id", id},
       {"type", type},
-      {"at", rfc3339(at)},
+      {"at", notice_time(notice.at)},
       {"why", notice.why},
       {"job",
        {{"id", job.id.text},
         {"state", name(notice.to)},
         {"avatar", job.spec.avatar},
         {"video_minutes", job.work.count()},
+        {"promised_at", notice.promised_at
+                            ? nlohmann::ordered_json(notice_time(*notice.promised_at))
+                            : nlohmann::ordered_json(nullptr)},
         {"error", done || job.error.empty() ? nlohmann::ordered_json(nullptr)
                                             : nlohmann::ordered_json(job.error)},
         {"url", "/v1/jobs/" + job.id.text}}}};
@@ -73,33 +71,45 @@ asio::awaitable<void> JobWebhooks::run() {
 }
 
 asio::awaitable<void> JobWebhooks::round() {
-  if (hosts_.size() >= k_most_hosts) co_return;
-  auto take = [&] { return notices_.take(k_most_taken, k_hold, notices_.now()); };
-  std::vector<JobNotice> taken = co_await store_threads_.run(take);
-  std::map<std::string, std::shared_ptr<Batch>> batches;
-  for (JobNotice& notice : taken) {
-    const std::string host = host_of(notice.job.spec.webhook);
-    // After what is under way to that host.
-    if (hosts_.contains(host) || (batches.size() >= k_most_hosts && !batches.contains(host))) {
-      auto later = [&] { notices_.hold(notice.number, notices_.now() + k_send_every); };
-      co_await store_threads_.run(later);
-      continue;
-    }
-    std::shared_ptr<Batch>& batch = batches[host];
-    if (!batch) batch = std::make_shared<Batch>(Batch{.host = host});
-    batch->notices.push_back(std::move(notice));
+  co_await give_up();
+  if (sending_.size() >= k_most_receivers) co_return;
+  std::erase_if(resting_,
+                [](const auto& entry) { return Clock::now() >= entry.second.known_until; });
+  NoticeShare share{.receivers = k_most_receivers - sending_.size(), .except = sending_};
+  for (const auto& [receiver, rest] : resting_) {
+    if (Clock::now() < rest.until) share.except.insert(receiver);
   }
-  for (const auto& [host, batch] : batches) {
-    hosts_.insert(host);
-    asio::co_spawn(executor_, send(batch), asio::detached);
+  auto take = [&] { return notices_.take(share, k_hold, notices_.now()); };
+  std::vector<JobNotice> taken = co_await store_threads_.run(take);
+  std::map<std::string, std::shared_ptr<std::vector<JobNotice>>> batches;
+  for (JobNotice& notice : taken) {
+    auto& batch = batches[notice.receiver];
+    if (!batch) batch = std::make_shared<std::vector<JobNotice>>();
+    batch->push_back(std::move(notice));
+  }
+  for (const auto& [receiver, batch] : batches) {
+    sending_.insert(receiver);
+    asio::co_spawn(executor_, send(receiver, batch), asio::detached);
   }
 }
 
-// What follows a failure waits, too: the host is likely to fail it as well.
-asio::awaitable<void> JobWebhooks::send(std::shared_ptr<const Batch> batch) {
+asio::awaitable<void> JobWebhooks::give_up() {
+  if (Clock::now() < give_up_at_) co_return;
+  give_up_at_ = Clock::now() + k_give_up_every;
+  auto old = [&] { return notices_.give_up(notices_.now() - k_give_up, k_most_given_up); };
+  const std::vector<LostNotices> all = co_await store_threads_.run(old);
+  for (const LostNotices& lost : all) {
+    log::error("webhooks of jobs were never delivered",
+               {{"tenant and host", lost.receiver}, {"messages", std::to_string(lost.notices)}});
+  }
+}
+
+// What follows a failure waits, too: it is likely to fail as well.
+asio::awaitable<void> JobWebhooks::send(std::string receiver,
+                                        std::shared_ptr<const std::vector<JobNotice>> batch) {
   bool fails = false;
   try {
-    for (const JobNotice& notice : batch->notices) {
+    for (const JobNotice& notice : *batch) {
       if (!fails && !draining_) {
         const bool delivered = co_await deliver(notice);
         fails = !delivered;
@@ -111,8 +121,18 @@ asio::awaitable<void> JobWebhooks::send(std::shared_ptr<const Batch> batch) {
   } catch (const std::exception& error) {
     errors_.failed("webhooks", error.what());
   }
-  hosts_.erase(batch->host);
+  sending_.erase(receiver);
   changed_.notify();
+}
+
+void JobWebhooks::rest(const std::string& receiver, const WebhookResult& result) {
+  if (result.delivered) {
+    resting_.erase(receiver);
+    return;
+  }
+  Rest& rest = resting_[receiver];
+  rest.until = Clock::now() + webhook_delay(++rest.failures, result.retry_after);
+  rest.known_until = rest.until + webhook_delay(rest.failures + 1);
 }
 
 asio::awaitable<bool> JobWebhooks::deliver(const JobNotice& notice) {
@@ -124,20 +144,15 @@ asio::awaitable<bool> JobWebhooks::deliver(const JobNotice& notice) {
   };
   const WebhookResult result = co_await senders_.run(exchange);
   if (!result.delivered && stop_.stop_requested()) co_return false;
+  rest(notice.receiver, result);
   auto record = [&] {
-    const TimePoint now = notices_.now();
     if (result.delivered) return notices_.remove(notice.number);
-    if (now - notice.made_at >= k_give_up) {
-      log::error("a webhook of a job was never delivered",
-                 {{"job", notice.job.id.text}, {"why", result.why}});
-      return notices_.remove(notice.number);
-    }
     const auto delay = webhook_delay(notice.failures + 1, result.retry_after);
     log::warn("a webhook of a job was not delivered",
               {{"job", notice.job.id.text},
                {"why", result.why},
                {"again_in_s", std::to_string(delay.count())}});
-    notices_.postpone(notice.number, now + delay);
+    notices_.postpone(notice.number, notices_.now() + delay);
   };
   co_await store_threads_.run(record);
   co_return result.delivered;
@@ -147,7 +162,8 @@ asio::awaitable<void> JobWebhooks::drain() {
   draining_ = true;
   stop_.request_stop();
   changed_.notify();
-  while (!stopped_ || !hosts_.empty()) co_await changed_.wait(Signal::Clock::now() + k_send_every);
+  while (!stopped_ || !sending_.empty())
+    co_await changed_.wait(Signal::Clock::now() + k_send_every);
 }
 
 }  // namespace navtalk::server

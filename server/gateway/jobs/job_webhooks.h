@@ -1,10 +1,11 @@
 // Posts the notices of jobs (scheduler/jobs/notices/job_notices.h) to their webhooks: several at once, one
-// at a time for each host, so that an endpoint that hangs delays nobody else's. Of the I/O thread, with
-// the store's calls and the exchanges on blocking threads.
+// at a time for each receiver, and none for a while to one that fails, so that an endpoint that hangs delays
+// nobody else's. Of the I/O thread, with the store's calls and the exchanges on blocking threads.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -39,14 +40,20 @@ class JobWebhooks {
   boost::asio::awaitable<void> drain();
 
  private:
-  boost::asio::awaitable<void> round();
-  struct Batch {  // for one host
-    std::string host{};
-    std::vector<JobNotice> notices{};
+  using Clock = Signal::Clock;
+  struct Rest {
+    int failures = 0;  // one after another
+    Clock::time_point until{};
+    Clock::time_point known_until{};  // its failures count until then
   };
-  boost::asio::awaitable<void> send(std::shared_ptr<const Batch> batch);
+
+  boost::asio::awaitable<void> round();
+  boost::asio::awaitable<void> give_up();
+  boost::asio::awaitable<void> send(std::string receiver,
+                                    std::shared_ptr<const std::vector<JobNotice>> batch);
   // False: it was not delivered.
   boost::asio::awaitable<bool> deliver(const JobNotice& notice);
+  void rest(const std::string& receiver, const WebhookResult& result);
 
   const boost::asio::any_io_executor executor_;
   JobNotices& notices_;
@@ -56,7 +63,9 @@ class JobWebhooks {
   Signal changed_;
   ErrorThrottleLog errors_{"the webhooks of jobs"};
   std::stop_source stop_{};
-  std::set<std::string> hosts_{};  // that something is sent to
+  std::set<std::string> sending_{};        // receivers
+  std::map<std::string, Rest> resting_{};  // receivers that failed
+  Clock::time_point give_up_at_{};
   bool draining_ = false, stopped_ = false;
 };
 

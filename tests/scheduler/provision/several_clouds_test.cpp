@@ -1,5 +1,6 @@
 // Which of several clouds a call goes to, and what their answers are together.
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "scheduler/provision/clouds/several_clouds.h"
 
@@ -14,6 +15,7 @@ class ToldCloud : public Provider {
 
   Outcome answer = Done{};
   Listing listing{.complete = true};
+  bool news = false;
 
   Source source() const override { return Source::cloud; }
   Outcome create(const Gpu&, const std::stop_token&) override { return ask("create"); }
@@ -25,6 +27,8 @@ class ToldCloud : public Provider {
     ask("find");
     return NotFound{};
   }
+  bool changed() override { return std::exchange(news, false); }
+  std::string place(const Gpu&) const override { return "node of " + name_; }
   int creatable(const std::vector<Gpu>& rows) const override {
     return 10 - static_cast<int>(rows.size());
   }
@@ -158,6 +162,16 @@ TEST_CASE("a row without an id is looked for at every cloud before it counts as 
   CHECK(std::get<Done>(nowhere).unknown);
   two.runpod->answer = Done{};
   CHECK_FALSE(std::get<Done>(two.clouds->destroy(row_at(""), two.never)).unknown);
+}
+
+TEST_CASE("news of any cloud is news, and told once") {
+  TwoClouds two;
+  CHECK_FALSE(two.clouds->changed());
+  two.cluster->news = two.runpod->news = true;
+  CHECK(two.clouds->changed());
+  CHECK_FALSE(two.clouds->changed());
+  CHECK(two.clouds->place(row_at("kubernetes/gpus/navtalk-a/u-1")) == "node of k");
+  CHECK(two.clouds->place(row_at("")).empty());
 }
 
 TEST_CASE("a list is complete when every cloud's is") {

@@ -22,6 +22,26 @@ TEST_CASE("the cloud is given back first, the most expensive first, then the new
   CHECK(pool.did() == "destroy g2; destroy g3; destroy g1; destroy g4; pause g0");
 }
 
+TEST_CASE("of equal prices, those of the emptiest node go first, one node after the other") {
+  Pool pool;
+  pool.limits.max_free = 3;
+  for (const char* node : {"b", "a", "b", "c", "c", "a", "a"}) {
+    const GpuId id = pool.add(Source::cloud, State::idle).id;
+    pool.snapshot.places.insert_or_assign(id, node);
+  }
+  CHECK(pool.did() == "destroy g4; destroy g3; destroy g2; destroy g0");
+  // A node is empty when its busy ones have left too.
+  pool.add(Source::cloud, State::running, 1);
+  pool.add(Source::cloud, State::running, 1);
+  pool.snapshot.places[pool.snapshot.gpus[7].id] = pool.snapshot.places[pool.snapshot.gpus[8].id] =
+      "c";
+  pool.limits.max_free = 5;
+  CHECK(pool.did() == "destroy g2; destroy g0");
+  // The price decides first.
+  pool.snapshot.gpus[1].usd_per_hour = 0.9;
+  CHECK(pool.did() == "destroy g1; destroy g2");
+}
+
 TEST_CASE("of equals, one that was in trouble goes first") {
   Pool pool;
   pool.limits.max_free = 1;
