@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,18 @@ struct Bundle::Impl {
   Clip clip;
   std::string latents_checksum;  // of the model that made the latents
   std::filesystem::path frames_file;
+
+  // Whose latents have to be made; nullopt: they are here, or were in the cache.
+  std::optional<LatentKey> missing_latents(const std::string& model, const LatentCache& cache) {
+    const bool fit = files.info.given_latents || latents_checksum == model;
+    if (files.latents && fit) return std::nullopt;
+    LatentKey key = latent_key(frames_file, files.info, files.faces, model);
+    auto found = cache.find(key);
+    if (!found) return key;
+    files.latents = std::move(found);
+    latents_checksum = model;
+    return std::nullopt;
+  }
 
   std::vector<float> encoded(const FaceEncoder& encode, const Progress& progress,
                              const std::stop_token& stop) {
@@ -64,17 +78,16 @@ Image Bundle::frame(std::int64_t index) const { return impl_->clip.frame(index);
 
 void Bundle::ensure_latents(const LatentOptions& model, const LatentCache& cache,
                             const Progress& progress, const std::stop_token& stop) {
-  const bool fit = info().given_latents || impl_->latents_checksum == model.model_checksum;
-  if (impl_->files.latents && fit) return;
-  const LatentKey key =
-      latent_key(impl_->frames_file, impl_->files.info, impl_->files.faces, model.model_checksum);
-  impl_->files.latents = cache.find(key);
-  if (!impl_->files.latents) {
-    impl_->files.latents.emplace(impl_->files.faces,
-                                 impl_->encoded(model.open_model(), progress, stop));
-    cache.keep(key, *impl_->files.latents);
-  }
+  const auto missing = impl_->missing_latents(model.model_checksum, cache);
+  if (!missing) return;
+  impl_->files.latents.emplace(impl_->files.faces,
+                               impl_->encoded(model.open_model(), progress, stop));
   impl_->latents_checksum = model.model_checksum;
+  cache.keep(*missing, *impl_->files.latents);
+}
+
+bool Bundle::find_latents(const LatentOptions& model, const LatentCache& cache) {
+  return !impl_->missing_latents(model.model_checksum, cache);
 }
 
 NdArray<float> Bundle::latent(std::int64_t index) const {

@@ -45,6 +45,8 @@ class Bundle {
   // frame with a face.
   void ensure_latents(const LatentOptions& model, const LatentCache& cache,
                       const Progress& progress = {}, const std::stop_token& stop = {});
+  // The same without making any; false: there are none yet, and ensure_latents() has to.
+  bool find_latents(const LatentOptions& model, const LatentCache& cache);
   NdArray<float> latent(std::int64_t index) const;
 
  private:

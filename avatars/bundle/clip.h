@@ -18,6 +18,8 @@ class Clip {
   int width() const { return width_; }
   int height() const { return height_; }
   std::int64_t frame_count() const { return video_.frame_count(); }
+  // No picture is decoded twice.
+  bool keeps_all() const { return video_.keeps_all(); }
   Image frame(std::int64_t index) { return cut(video_.frame(index)); }
 
  private:

@@ -77,8 +77,8 @@ I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height
   return picture;
 }
 
-LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int width,
-                           int kbit_per_s)
+LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip,
+                           int width, int kbit_per_s)
     : avatar_(std::move(avatar)),
       clip_(std::move(clip)),
       width_(width_of(*avatar_, width)),
@@ -87,13 +87,13 @@ LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int 
           .width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
 I420Picture LivePictures::still(std::chrono::microseconds time) {
-  return scaled(frame(live_frame(*avatar_, time)));
+  return scaled(clip_->frame(live_frame(*avatar_, time)));
 }
 
 I420Picture LivePictures::with_face(std::chrono::microseconds time,
                                     const NdArray<std::uint8_t>& face, float lips) {
   const std::int64_t index = live_frame(*avatar_, time);
-  Image shown = frame(index);
+  Image shown = clip_->frame(index);
   if (avatar_->face(index) && lips > 0) show(shown.view(), *avatar_, index, face, lips);
   return scaled(shown);
 }
@@ -115,16 +115,11 @@ std::optional<PlacedFrame> LivePictures::placed(std::chrono::microseconds time) 
 FrameContent LivePictures::content(std::int64_t index) {
   FrameContent content{.nv12 = std::vector<std::uint8_t>(yuv420_bytes(width_, height_)),
                        .latent = avatar_->latent(index)};
-  bgr_to_nv12(frame(index).view(), content.nv12.data());
+  bgr_to_nv12(clip_->frame(index).view(), content.nv12.data());
   const ConstImageView mask = avatar_->mask(index);
   for (int y = 0; y < mask.height; ++y)
     content.mask.insert(content.mask.end(), mask.row(y), mask.row(y) + mask.width);
   return content;
-}
-
-Image LivePictures::frame(std::int64_t index) {
-  const std::lock_guard lock(clip_in_use_);
-  return clip_.frame(index);
 }
 
 I420Picture LivePictures::scaled(const Image& frame) const {

@@ -6,14 +6,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "avatars/bundle/bundle.h"
-#include "avatars/bundle/clip.h"
 #include "avatars/live/live_hearing.h"
+#include "avatars/live/shared_clip.h"
 #include "core/media/encode/h264_stream.h"
 #include "core/tensor/i420_picture.h"
 #include "core/tensor/ndarray.h"
@@ -30,9 +29,10 @@ I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height
 
 class LivePictures : public EngineAvatar {
  public:
-  // `clip` is the avatar's, this session's own. `width` in pixels, 0: the avatar's; the height
+  // `clip` is the avatar's; sessions may share it. `width` in pixels, 0: the avatar's; the height
   // follows, and both are even. Error{invalid} for a width that is not from 16 to 4096.
-  LivePictures(std::shared_ptr<const Bundle> avatar, Clip clip, int width, int kbit_per_s);
+  LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip, int width,
+               int kbit_per_s);
 
   int width() const { return width_; }
   int height() const { return height_; }
@@ -53,12 +53,10 @@ class LivePictures : public EngineAvatar {
 
  private:
   I420Picture scaled(const Image& frame) const;
-  Image frame(std::int64_t index);
   FrameContent content(std::int64_t index);
 
   const std::shared_ptr<const Bundle> avatar_;
-  std::mutex clip_in_use_;  // placed() and the rest may read the clip at the same time
-  Clip clip_;
+  const std::shared_ptr<SharedClip> clip_;
   const int width_, height_;
   const std::unique_ptr<H264Stream> encoder_;
   LiveHearing hearing_{};

@@ -95,7 +95,7 @@ function listen(one) {
     stage.speaking(false);
     captions.stopped();
   });
-  on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} pictures a second` : "Live", "live"));
+  on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
   on("worker-changed", () => announce("The avatar moved to another computer. The session goes on."));
   on("draining", ({ notice_s }) => {
     status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");

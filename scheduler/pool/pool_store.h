@@ -121,10 +121,10 @@ class PoolStore {
   virtual std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) = 0;
 
   // --- sessions and queue
-  // A slot for the claimant, if one is free that no waiter ahead of it can use; removes it from the
-  // queue. Preference: dedicated to its tenant, local, external, cloud; among equals the fullest; but
-  // one that missed its last probe or is in `claimant.avoid` only if no other is at hand, and none of
-  // `claimant.refuse`. Never a silent GPU.
+  // A slot for the claimant, if one is free that no waiter ahead of it can use, or if those ahead of it
+  // refuse that GPU; removes it from the queue. Preference: dedicated to its tenant, local, external,
+  // cloud; among equals the fullest; but one that missed its last probe or is in `claimant.avoid` only if
+  // no other is at hand, and none of `claimant.refuse`. Never a silent GPU.
   // Claiming again with the same id while it holds a lease returns that lease.
   virtual std::optional<Lease> claim(const Claimant& claimant, Duration lease) = 0;
   // Appends to the queue, once per id; its position, or nullopt when the queue has `limit` waiters, or
@@ -133,9 +133,6 @@ class PoolStore {
   virtual std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                              Duration alive) = 0;
   virtual void leave(const WaiterId& waiter) = 0;
-  // As leave, of one that is about to come again, with its `came_at`: its arrival does not count yet, and
-  // what it was promised still holds.
-  virtual void step_aside(const WaiterId& waiter) = 0;
   // Renews all leases and waiters of a gateway. A lease that is past its time but was not expired yet
   // (nobody could reach the store) is renewed, because its slot is still its own; a waiter past its
   // time is not, because others may have passed it.

@@ -28,10 +28,11 @@ struct Claimant {
   // The gateway's. A local GPU serves gateways of its own host only, because its worker listens on
   // loopback. Empty: local GPUs of any host.
   std::string host{};
+  // GPUs on which its session has just failed: it gets no slot there. The queue keeps those of the last
+  // claim, so that waiters behind it may have such a slot, and no other one that it could use.
+  std::vector<GpuId> refuse{};
   // --- of this request alone; the queue does not keep it
   int max_waiting = -1;  // the tenant's users in the queue, this one included; below 0: no bound
-  // GPUs on which its session has just failed to start: it gets no slot there.
-  std::vector<GpuId> refuse{};
   // GPUs on which its session has just failed: only if no other is at hand.
   std::vector<GpuId> avoid{};
   // When it first came, of one that had a place or a slot and lost it by no fault of its own. It

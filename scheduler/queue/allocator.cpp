@@ -50,7 +50,6 @@ Allocation Allocator::check(Claimant claimant) {
     kept_places_.tries(claimant.id, lease->id);
     return *lease;
   }
-  if (auto stands_aside = aside(claimant)) return *stands_aside;
   return waiting(claimant);
 }
 
@@ -59,35 +58,6 @@ Allocation Allocator::borrow(Claimant claimant) {
   claimant.lane = Lane::batch;
   if (auto lease = store_.claim(claimant, options_.lease)) return *lease;
   return NoGpu{.message = "no GPU is free for offline work", .retry_after = k_retry_after};
-}
-
-// nullopt: it refuses no slot that others could have.
-std::optional<Allocation> Allocator::aside(const Claimant& claimant) {
-  if (claimant.refuse.empty()) return std::nullopt;
-  const std::shared_ptr<const PoolView> view = recent_view();
-  const bool refuses = std::any_of(view->gpus.begin(), view->gpus.end(), [&](const Gpu& gpu) {
-    return claimable(gpu, claimant.tenant) &&
-           std::find(claimant.refuse.begin(), claimant.refuse.end(), gpu.id) !=
-               claimant.refuse.end();
-  });
-  TimePoint since = claimant.came_at.value_or(view->now);
-  bool queued = false;
-  std::size_t others = 0, before = 0;
-  for (const Waiter& waiter : view->waiters) {
-    if (waiter.claimant.id == claimant.id) {
-      queued = true;
-      since = waiter.arrived_at;
-    } else {
-      ++others;
-      if (waiter.arrived_at < since) ++before;
-    }
-  }
-  kept_places_.keep(claimant, since);
-  if (!refuses || others == 0) return std::nullopt;
-  if (queued) store_.step_aside(claimant.id);
-  if (auto over = timed_out(claimant.id, since, view->now)) return *over;
-  before += kept_places_.ahead_of(claimant, since, view->waiters);
-  return Waiting{.position = before + 1, .since = since};
 }
 
 std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since, TimePoint now) {
@@ -130,6 +100,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   // Another thread may have kept a view that is older than the place.
   const bool seen = waiter != view->waiters.end();
   const TimePoint came_at = seen ? waiter->arrived_at : claimant.came_at.value_or(view->now);
+  if (!claimant.refuse.empty()) kept_places_.keep(claimant, came_at);
   const TimePoint since = std::max(came_at, claimant.lost_gpu_at.value_or(came_at));
   if (seen) position = waiter->position;
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;

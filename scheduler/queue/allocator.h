@@ -74,8 +74,7 @@ class Allocator {
   // Gateway and host of the claimant are filled in.
   Allocation arrive(Claimant claimant);
   // For a claimant that is waiting. NoGpu after the queue's timeout, which removes it from the queue.
-  // A claimant that refuses a free slot which others could use leaves the queue, and gets its place
-  // back once it refuses no free slot. The positions that this gateway tells others stay meanwhile.
+  // One that refuses the free slots keeps its place; those behind it may have these.
   Allocation check(Claimant claimant);
   // A slot for offline work, of those that users leave free; NoGpu without one. No GPU is woken or
   // created for it.
@@ -107,7 +106,6 @@ class Allocator {
 
   Claimant complete(Claimant claimant) const;
   Allocation waiting(const Claimant& claimant);
-  std::optional<Allocation> aside(const Claimant& claimant);
   std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, TimePoint now);
   std::shared_ptr<const PoolView> recent_view();
   std::optional<Duration> eta(const PoolView& view, std::size_t position);

@@ -1,6 +1,6 @@
 // The users of one gateway who had a GPU on which their session did not begin. Until one begins, each is
-// counted as ahead of those who came later: while it tries the next GPU, or stands aside, it is not among
-// the store's waiters, and the positions of those behind would fall and rise each time. Thread-safe.
+// counted as ahead of those who came later: while it tries the next GPU, it is not among the store's
+// waiters, and the positions of those behind would fall and rise each time. Thread-safe.
 #pragma once
 
 #include <cstddef>

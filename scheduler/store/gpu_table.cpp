@@ -127,24 +127,33 @@ std::vector<Gpu> best_gpus(Transaction& transaction, const Claimant& claimant, s
       k_sql, {claimant.tenant.text, claimant.host, static_cast<std::int64_t>(limit)}));
 }
 
+bool among(const std::vector<GpuId>& ids, const Gpu& gpu) {
+  return std::ranges::find(ids, gpu.id) != ids.end();
+}
+
+bool is_good(const Gpu& gpu, const Claimant& claimant) {
+  return gpu.misses == 0 && !among(claimant.avoid, gpu);
+}
+
 }  // namespace
 
 std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant) {
-  constexpr std::size_t k_more = 16;
-  const auto in = [](const std::vector<GpuId>& ids, const Gpu& gpu) {
-    return std::find(ids.begin(), ids.end(), gpu.id) != ids.end();
-  };
-  const auto refused = [&](const Gpu& gpu) { return in(claimant.refuse, gpu); };
-  const auto good = [&](const Gpu& gpu) { return gpu.misses == 0 && !in(claimant.avoid, gpu); };
   // Usually the first one is it.
-  std::vector<Gpu> best = best_gpus(transaction, claimant, 1);
-  if (best.empty()) return std::nullopt;
-  if (good(best.front()) && !refused(best.front())) return best.front();
-  best = best_gpus(transaction, claimant, claimant.refuse.size() + claimant.avoid.size() + k_more);
-  std::erase_if(best, refused);
-  const auto first_good = std::find_if(best.begin(), best.end(), good);
-  if (first_good != best.end()) return *first_good;
-  return best.empty() ? std::nullopt : std::optional(best.front());
+  const std::vector<Gpu> first = best_gpus(transaction, claimant, 1);
+  if (first.empty()) return std::nullopt;
+  if (is_good(first.front(), claimant) && !among(claimant.refuse, first.front()))
+    return first.front();
+  const std::vector<Gpu> all = claimable_gpus(transaction, claimant);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+std::vector<Gpu> claimable_gpus(Transaction& transaction, const Claimant& claimant) {
+  constexpr std::size_t k_more = 16;
+  std::vector<Gpu> best =
+      best_gpus(transaction, claimant, claimant.refuse.size() + claimant.avoid.size() + k_more);
+  std::erase_if(best, [&](const Gpu& gpu) { return among(claimant.refuse, gpu); });
+  std::ranges::stable_partition(best, [&](const Gpu& gpu) { return is_good(gpu, claimant); });
+  return best;
 }
 
 SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to) {

@@ -26,6 +26,8 @@ void delete_gpu(Transaction& transaction, const GpuId& id);
 // if the next few are no better. A local GPU can be reached from its own host only; `host` empty: from
 // anywhere.
 std::optional<Gpu> best_gpu(Transaction& transaction, const Claimant& claimant);
+// All that a claim may take, the best ones first: of many, the first of each kind.
+std::vector<Gpu> claimable_gpus(Transaction& transaction, const Claimant& claimant);
 // Free slots of GPUs dedicated to the tenant (empty: of shared ones).
 SlotsByHost free_slots(Transaction& transaction, const TenantId& dedicated_to);
 // One more session on it, with the next epoch; the row afterwards.

@@ -28,7 +28,6 @@ class SqlPoolStore : public PoolStore {
   std::optional<std::size_t> enqueue(const Claimant& claimant, std::size_t limit,
                                      Duration alive) override;
   void leave(const WaiterId& waiter) override;
-  void step_aside(const WaiterId& waiter) override;
   Renewal renew(const std::string& gateway, Duration alive) override;
   bool release(const LeaseId& lease, std::uint64_t epoch) override;
   bool unclaim(const LeaseId& lease, std::uint64_t epoch) override;

@@ -33,13 +33,54 @@ FreeSlots free_for(Transaction& t, const std::vector<Claimant>& ahead, const Cla
   return slots;
 }
 
-bool may_claim(Transaction& t, const QueuedWaiter& position, const Claimant& claimant) {
-  const std::vector<Claimant> ahead = live_waiters_before(t, position);
-  // The usual case: nobody waits. Whether a slot is free shows when it is claimed.
-  if (ahead.empty()) {
-    return claimant.max_sessions <= 0 || sessions_of(t, claimant.tenant) < claimant.max_sessions;
+// Takes the GPUs that one of them refuses out of the counts.
+void set_refused_apart(Transaction& t, const std::vector<Claimant>& ahead, FreeSlots& slots) {
+  for (const Claimant& one : ahead) {
+    for (const GpuId& id : one.refuse) {
+      const auto gpu = find_gpu(t, id);
+      const bool known =
+          std::ranges::find(slots.refused, id, &RefusedGpu::id) != slots.refused.end();
+      if (!gpu || known || !claimable(*gpu, gpu->dedicated_to)) continue;
+      const int free = gpu->slots - gpu->sessions;
+      slots = without(std::move(slots), *gpu, free);
+      slots.refused.push_back({.id = id,
+                               .dedicated_to = gpu->dedicated_to,
+                               .host = gpu->source == Source::local ? gpu->host : "",
+                               .free = free});
+    }
   }
-  return reaches(ahead, claimant, free_for(t, ahead, claimant));
+}
+
+// What a claimant may take at a position in the queue.
+enum class Reach : std::uint8_t {
+  nothing,
+  anything,
+  some,  // only a GPU that those ahead can do without
+};
+
+struct Turn {
+  Reach reach = Reach::anything;
+  std::vector<Claimant> ahead{};
+  FreeSlots slots{};
+};
+
+Turn turn_at(Transaction& t, const QueuedWaiter& position, const Claimant& claimant) {
+  Turn turn{.ahead = live_waiters_before(t, position)};
+  // The usual case: nobody waits. Whether a slot is free shows when it is claimed.
+  if (turn.ahead.empty()) {
+    const bool bounded =
+        claimant.max_sessions > 0 && sessions_of(t, claimant.tenant) >= claimant.max_sessions;
+    if (bounded) turn.reach = Reach::nothing;
+    return turn;
+  }
+  turn.slots = free_for(t, turn.ahead, claimant);
+  set_refused_apart(t, turn.ahead, turn.slots);
+  if (!reaches(turn.ahead, claimant, turn.slots)) {
+    turn.reach = Reach::nothing;
+  } else if (!turn.slots.refused.empty()) {
+    turn.reach = Reach::some;
+  }
+  return turn;
 }
 
 void score_promises(Transaction& t, const WaiterId& waiter) {
@@ -91,23 +132,42 @@ bool is_plain(Transaction& t, const Claimant& claimant) {
   return claimant.max_sessions <= 0 && !rows->next();
 }
 
-// Leases the best GPU to a claimant that may have a slot now.
-std::optional<Lease> claim_best(Transaction& t, const Claimant& claimant, TimePoint arrived_at,
-                                Duration alive) {
-  const auto gpu = best_gpu(t, claimant);
+// The best GPU, of which those ahead need no slot that it has.
+std::optional<Gpu> best_gpu_in(Transaction& t, const Turn& turn, const Claimant& claimant) {
+  if (turn.reach == Reach::nothing) return std::nullopt;
+  if (turn.reach == Reach::anything) return best_gpu(t, claimant);
+  const std::vector<Gpu> gpus = claimable_gpus(t, claimant);
+  const std::size_t most = served(turn.ahead, turn.slots);
+  const auto spare = std::ranges::find_if(gpus, [&](const Gpu& gpu) {
+    return served(turn.ahead, without(turn.slots, gpu, 1)) == most;
+  });
+  return spare != gpus.end() ? std::optional(*spare) : std::nullopt;
+}
+
+// Leases the best GPU to a claimant whose turn it is.
+std::optional<Lease> claim_best(Transaction& t, const Turn& turn, const Claimant& claimant,
+                                TimePoint arrived_at, Duration alive) {
+  const auto gpu = best_gpu_in(t, turn, claimant);
   return gpu ? std::optional(open_lease(t, *gpu, claimant, arrived_at, alive)) : std::nullopt;
 }
 
 // Offline work takes what users leave.
 std::optional<Lease> lend_in(Transaction& t, const Claimant& claimant, Duration alive) {
   if (live_waiter_count(t) > 0) return std::nullopt;
-  return claim_best(t, claimant, t.now, alive);
+  return claim_best(t, {}, claimant, t.now, alive);
+}
+
+void note_refusals(Transaction& t, const QueuedWaiter& queued, const Claimant& claimant) {
+  if (queued.waiter.claimant.refuse == claimant.refuse) return;
+  set_refusals(t, claimant);
+  t.notify = true;  // others may have what it refuses, or no longer
 }
 
 std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration alive) {
   if (claimant.lane == Lane::batch) return lend_in(t, claimant, alive);
   std::optional<QueuedWaiter> queued;
   TimePoint arrived_at = claimant.came_at.value_or(t.now);
+  Turn turn;
   if (!is_plain(t, claimant)) {
     if (auto held = lease_of(t, claimant.id)) {
       if (held->until > t.now) return held;
@@ -115,10 +175,13 @@ std::optional<Lease> claim_in(Transaction& t, const Claimant& claimant, Duration
     }
     queued = find_waiter(t, claimant.id);
     const QueuedWaiter position = queued ? *queued : prospective_position(t, claimant);
-    if (!may_claim(t, position, claimant)) return std::nullopt;
-    if (queued) arrived_at = queued->waiter.arrived_at;
+    if (queued) {
+      arrived_at = queued->waiter.arrived_at;
+      note_refusals(t, *queued, claimant);
+    }
+    turn = turn_at(t, position, claimant);
   }
-  auto lease = claim_best(t, claimant, arrived_at, alive);
+  auto lease = claim_best(t, turn, claimant, arrived_at, alive);
   if (!lease) return std::nullopt;
   if (queued || claimant.came_at) score_promises(t, claimant.id);
   if (queued) {
@@ -181,16 +244,6 @@ void SqlPoolStore::leave(const WaiterId& waiter) {
     if (!queued) return;
     remove_waiter(t, *queued, false);
     score_broken_promises(t, waiter);
-    t.notify = true;
-  });
-}
-
-void SqlPoolStore::step_aside(const WaiterId& waiter) {
-  in_write(*backend_, relaxed, [&](Transaction& t) {
-    const auto queued = find_waiter(t, waiter);
-    if (!queued) return;
-    remove_waiter(t, *queued, false);
-    uncount_arrival(t, queued->waiter.arrived_at);
     t.notify = true;
   });
 }

@@ -1,7 +1,13 @@
 #include "scheduler/store/waiter_table.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
+#include <ranges>
+#include <sstream>
+#include <string>
 
 #include "scheduler/store/columns.h"
 #include "scheduler/store/queue_order.h"
@@ -10,7 +16,18 @@ namespace navtalk {
 namespace {
 
 #define NAVTALK_WAITER_COLUMNS \
-  "id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, tag, number, host"
+  "id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, tag, number, host, refuse"
+
+std::string as_text(const std::vector<GpuId>& gpus) {
+  return fmt::format("{}", fmt::join(gpus | std::views::transform(&GpuId::text), " "));
+}
+
+std::vector<GpuId> as_gpus(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<GpuId> gpus;
+  for (std::string id; words >> id;) gpus.push_back({id});
+  return gpus;
+}
 
 QueuedWaiter read_waiter(DbRows& rows) {
   return {.waiter = {.claimant = {.id = {column::text(rows, 0)},
@@ -19,7 +36,8 @@ QueuedWaiter read_waiter(DbRows& rows) {
                                   .weight = rows.real(3),
                                   .gateway = column::text(rows, 4),
                                   .max_sessions = column::number<int>(rows, 5),
-                                  .host = column::text(rows, 10)},
+                                  .host = column::text(rows, 10),
+                                  .refuse = as_gpus(column::text(rows, 11))},
                      .arrived_at = column::time(rows, 6),
                      .until = column::time(rows, 7),
                      .tag = rows.real(8)},
@@ -136,10 +154,10 @@ QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, T
   const Waiter place = prospective_position(transaction, claimant).waiter;
   transaction.db.run(
       "INSERT INTO waiters (id, tenant, plan, weight, gateway, max_sessions, arrived_at, until, "
-      "tag, host) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+      "tag, host, refuse) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
       {claimant.id.text, claimant.tenant.text, column::of(claimant.plan), claimant.weight,
        claimant.gateway, column::of(claimant.max_sessions), column::of(place.arrived_at),
-       column::of(until), place.tag, claimant.host});
+       column::of(until), place.tag, claimant.host, as_text(claimant.refuse)});
   const double finish = tenant_finish(transaction, claimant.plan, claimant.tenant);
   set_tenant_finish(transaction, claimant.plan, claimant.tenant,
                     std::max(finish, finish_tag(place.tag, claimant.weight)));
@@ -149,6 +167,11 @@ QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, T
 void renew_waiter(Transaction& transaction, const WaiterId& id, TimePoint until) {
   transaction.db.run("UPDATE waiters SET until = $2 WHERE id = $1 AND until < $2",
                      {id.text, column::of(until)});
+}
+
+void set_refusals(Transaction& transaction, const Claimant& waiter) {
+  transaction.db.run("UPDATE waiters SET refuse = $2 WHERE id = $1",
+                     {waiter.id.text, as_text(waiter.refuse)});
 }
 
 void remove_waiter(Transaction& transaction, const QueuedWaiter& waiter, bool served) {

@@ -28,6 +28,8 @@ std::size_t live_waiter_count(Transaction& transaction, const TenantId& tenant);
 // Inserts it at its prospective position.
 QueuedWaiter insert_waiter(Transaction& transaction, const Claimant& claimant, TimePoint until);
 void renew_waiter(Transaction& transaction, const WaiterId& id, TimePoint until);
+// Claimant::refuse, of a waiter.
+void set_refusals(Transaction& transaction, const Claimant& waiter);
 // Served: the plan's virtual time moves on. Not served: the tenant gets its share back where the
 // waiter was its last one.
 void remove_waiter(Transaction& transaction, const QueuedWaiter& waiter, bool served);

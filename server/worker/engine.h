@@ -1,6 +1,7 @@
 // What a worker asks of the code that renders. The real one (server/worker/render_engine.h) holds
 // models and avatars; a test gives functions of its own. load(), unload() and use() run on the work
-// loop's thread, prepare() and drop() on the one that loads avatars, open_live() on any.
+// loop's thread, prepare_at_hand() and drop() on the one that loads avatars, prepare() on the one that makes what they lack,
+// open_live() on any.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,8 @@ struct Engine {
   // broken one. Any other error is this worker's fault: another may well do it.
   // Long work reports how far it is.
   std::function<AvatarSize(const std::string& avatar, const Progress& progress)> prepare{};
+  // The same for an avatar that needs no long work; nullopt where it does, and prepare() is asked next. Empty: always.
+  std::function<std::optional<AvatarSize>(const std::string& avatar)> prepare_at_hand{};
   std::function<void(const std::string& avatar)> drop{};  // one that prepare() loaded
   std::function<DeviceUse()> use{};
   // The pictures of one session with an avatar that is prepared. Without this function a worker's

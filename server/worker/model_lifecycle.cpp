@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <optional>
 #include <string_view>
 
 #include "core/log/log.h"
@@ -90,23 +91,31 @@ asio::awaitable<void> ModelLifecycle::settled() {
 }
 
 asio::awaitable<HeldAvatar> ModelLifecycle::avatar(std::string id, Loading loading) {
-  const WaitingPlace place(waiting_, {id, loading});
   for (;;) {
     if (HeldAvatar known = avatars_.find(id)) co_return known;
     const std::uint64_t dropped_before = dropped_;
-    auto work = [this, &id] {
-      return engine_.prepare(
-          id, [this, &id](std::string_view, std::size_t done, std::size_t total) {
-            asio::post(executor_, [this, id, done, total] { tell_waiting(id, done, total); });
-          });
+    // Behind the drops that were asked for before, also where nothing is at hand.
+    auto look = [this, &id] {
+      return engine_.prepare_at_hand ? engine_.prepare_at_hand(id) : std::nullopt;
     };
-    const AvatarSize size = co_await threads_.loader.run(std::move(work));
+    std::optional<AvatarSize> size = co_await threads_.loader.run(std::move(look));
+    if (!size) size = co_await made(id, loading);
     // A drop that was asked for meanwhile runs after this loading, and may be of this avatar.
     if (dropped_ != dropped_before) continue;
-    HeldAvatar held = avatars_.add(id, size);
+    HeldAvatar held = avatars_.add(id, *size);
     drop_surplus();
     co_return held;
   }
+}
+
+asio::awaitable<AvatarSize> ModelLifecycle::made(const std::string& id, const Loading& loading) {
+  const WaitingPlace place(waiting_, {id, loading});
+  auto work = [this, &id] {
+    return engine_.prepare(id, [this, &id](std::string_view, std::size_t done, std::size_t total) {
+      asio::post(executor_, [this, id, done, total] { tell_waiting(id, done, total); });
+    });
+  };
+  co_return co_await threads_.maker.run(std::move(work));
 }
 
 void ModelLifecycle::tell_waiting(const std::string& id, std::size_t done, std::size_t total) {

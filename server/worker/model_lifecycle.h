@@ -35,8 +35,9 @@ class ModelLifecycle {
 
   struct Threads {
     WorkLoop& loop;  // changes the nets
-    BlockingThreads&
-        loader;  // one: loads and drops avatars, behind everything else that needs a core
+    // One each, behind everything else that needs a core. `loader`: loads avatars that lack nothing, and drops avatars.
+    // `maker`: makes what others lack, which may take minutes.
+    BlockingThreads &loader, &maker;
     BlockingThreads& encoders;   // opens what codes a session's pictures
     InferenceEngine& inference;  // uses the nets
   };
@@ -97,6 +98,8 @@ class ModelLifecycle {
   };
 
   Awaitable<void> load();
+  // What prepare() returns.
+  Awaitable<AvatarSize> made(const std::string& id, const Loading& loading);
   void tell_waiting(const std::string& id, std::size_t done, std::size_t total);
   void change_to(Phase phase);
 
@@ -109,7 +112,7 @@ class ModelLifecycle {
   std::string problem_{};
   std::exception_ptr start_problem_{};
   LoadedAvatars avatars_;
-  std::list<Waiting> waiting_{};  // for the loader
+  std::list<Waiting> waiting_{};  // for the maker
   std::uint64_t dropped_ = 0;     // how many, ever
   HeldAvatar preloaded_{};        // of sessions that name none: it stays
   Guarded<DeviceUse> use_;

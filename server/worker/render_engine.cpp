@@ -62,8 +62,8 @@ std::uint64_t memory_of(const AvatarInfo& avatar, const fs::path& directory) {
 
 struct LoadedBundle {
   std::shared_ptr<const Bundle> bundle;
-  std::filesystem::path directory;
   std::uint64_t memory = 0;  // bytes
+  std::shared_ptr<ClipOfSessions> clip{};
 };
 
 // Models are of the work loop's thread and the inference engine's lanes, which never use them at the same time; avatars of
@@ -102,13 +102,14 @@ class Renderer {
   }
 
   AvatarSize prepare(const std::string& id, const Progress& progress) {
-    if (!loaded(id)) {
-      LoadedBundle opened = open(id, progress);
-      avatars_.with([&](auto& all) { all.emplace(id, std::move(opened)); });
-    }
-    const LoadedBundle avatar = *loaded(id);
-    const AvatarInfo& info = avatar.bundle->info();
-    return {.width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
+    if (const auto known = loaded(id)) return size_of(*known);
+    return size_of(keep(id, open(id, progress)));
+  }
+
+  std::optional<AvatarSize> prepare_at_hand(const std::string& id) {
+    if (const auto known = loaded(id)) return size_of(*known);
+    auto opened = open_at_hand(id);
+    return opened ? std::optional(size_of(keep(id, std::move(*opened)))) : std::nullopt;
   }
 
   void drop(const std::string& id) {
@@ -119,14 +120,24 @@ class Renderer {
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
     const LoadedBundle bundle = loaded(id).value();
     const std::shared_ptr<const Bundle>& avatar = bundle.bundle;
-    const AvatarInfo& info = avatar->info();
-    Clip clip(bundle.directory / k_frames_file, info.width, info.height);
-    return rendered_avatar(
-        std::make_shared<LivePictures>(avatar, std::move(clip), request.width, request.kbit_per_s));
+    return rendered_avatar(std::make_shared<LivePictures>(avatar, bundle.clip->open(),
+                                                          request.width, request.kbit_per_s));
   }
 
  private:
-  fs::path directory_of(const std::string& id, const Progress& progress) const {
+  static AvatarSize size_of(const LoadedBundle& avatar) {
+    const AvatarInfo& info = avatar.bundle->info();
+    return {.width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
+  }
+
+  // The one that is loaded already, where another thread was faster.
+  LoadedBundle keep(const std::string& id, LoadedBundle opened) {
+    return avatars_.with(
+        [&](auto& all) { return all.emplace(id, std::move(opened)).first->second; });
+  }
+
+  // nullopt: in none of the folders.
+  std::optional<fs::path> own_directory_of(const std::string& id) const {
     if (!valid_avatar_id(id)) {
       throw Error(Code::usage, "'" + printable_start(id, 64) +
                                    "' is not a valid avatar id: " + std::string(k_avatar_id_rule));
@@ -134,6 +145,11 @@ class Renderer {
     for (const fs::path& library : options_.avatars) {
       if (fs::is_directory(library / id)) return library / id;
     }
+    return std::nullopt;
+  }
+
+  fs::path directory_of(const std::string& id, const Progress& progress) const {
+    if (const auto own = own_directory_of(id)) return *own;
     if (options_.fetch_avatar) return options_.fetch_avatar(id, progress);
     throw Error(Code::not_found, "this worker has no avatar " + id);
   }
@@ -145,16 +161,38 @@ class Renderer {
     });
   }
 
+  LatentOptions latents() const {
+    return latents_.with([](const auto& known) { return known; }).value();
+  }
+
+  Bundle open_bundle(const fs::path& directory) const {
+    return as_fault(Code::invalid, [&] { return Bundle::open(directory, options_.limits); });
+  }
+
+  static LoadedBundle with_memory(Bundle avatar, const fs::path& directory) {
+    const AvatarInfo& info = avatar.info();
+    auto clip =
+        std::make_shared<ClipOfSessions>(directory / k_frames_file, info.width, info.height);
+    const std::uint64_t memory = memory_of(info, directory);
+    return {std::make_shared<const Bundle>(std::move(avatar)), memory, std::move(clip)};
+  }
+
   LoadedBundle open(const std::string& id, const Progress& progress) const {
     const fs::path directory = directory_of(id, progress);
-    Bundle avatar =
-        as_fault(Code::invalid, [&] { return Bundle::open(directory, options_.limits); });
-    return as_fault(Code::failed, [&] {
-      const auto latents = latents_.with([](const auto& known) { return known; });
-      avatar.ensure_latents(latents.value(), LatentCache::of_user(), progress);
-      const std::uint64_t memory = memory_of(avatar.info(), directory);
-      return LoadedBundle{std::make_shared<const Bundle>(std::move(avatar)), directory, memory};
-    });
+    Bundle avatar = open_bundle(directory);
+    as_fault(Code::failed,
+             [&] { avatar.ensure_latents(latents(), LatentCache::of_user(), progress); });
+    return with_memory(std::move(avatar), directory);
+  }
+
+  // nullopt: it has to be fetched, or its latents to be made.
+  std::optional<LoadedBundle> open_at_hand(const std::string& id) const {
+    const auto directory = own_directory_of(id);
+    if (!directory) return std::nullopt;
+    Bundle avatar = open_bundle(*directory);
+    const bool whole = as_fault(
+        Code::failed, [&] { return avatar.find_latents(latents(), LatentCache::of_user()); });
+    return whole ? std::optional(with_memory(std::move(avatar), *directory)) : std::nullopt;
   }
 
   const RenderEngineOptions options_;
@@ -212,6 +250,8 @@ Engine render_engine(const RenderEngineOptions& options) {
       .prepare = [renderer](
                      const std::string& avatar,
                      const Progress& progress) { return renderer->prepare(avatar, progress); },
+      .prepare_at_hand =
+          [renderer](const std::string& avatar) { return renderer->prepare_at_hand(avatar); },
       .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
       .use =
           [name, gpu, device] {

@@ -17,7 +17,7 @@ struct RenderEngineOptions {
   std::filesystem::path models;                // MuseTalk's checkpoint folder
   std::vector<std::filesystem::path> avatars;  // folders that hold avatars by id, in order
   // Brings an avatar that none of the folders has, and returns its folder; empty: there is no other
-  // place. Error{not_found}, or Error{failed} when it cannot be had now. On the loader's thread.
+  // place. Error{not_found}, or Error{failed} when it cannot be had now. On the maker's thread.
   std::function<std::filesystem::path(const std::string& id, const Progress& progress)>
       fetch_avatar{};
   std::string device = "cpu";

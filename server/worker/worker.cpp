@@ -53,7 +53,11 @@ struct Worker::Parts {
       : address(checked_address(options)),
         stop_notice(options.stop_notice),
         models(io.get_executor(), engine,
-               {.loop = loop, .loader = loader, .encoders = encoders, .inference = inference},
+               {.loop = loop,
+                .loader = loader,
+                .maker = maker,
+                .encoders = encoders,
+                .inference = inference},
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
@@ -79,7 +83,10 @@ struct Worker::Parts {
         inference(engine.backend, engine.limits, engine.lanes),
         loop([this] { models.sample_device(); }) {
     // Where one session is all that there is, it waits for what is loaded.
-    if (options.slots > 1) loader.post([] { yield_to_others(); });
+    if (options.slots > 1) {
+      loader.post([] { yield_to_others(); });
+      maker.post([] { yield_to_others(); });
+    }
   }
 
   asio::awaitable<void> start();
@@ -98,7 +105,7 @@ struct Worker::Parts {
   WorkerApi api;
   HttpServer server;
   CoroutineScope coroutines{io};
-  BlockingThreads loader{1};
+  BlockingThreads loader{1}, maker{1};
   BlockingThreads encoders, job_files{1};
   InferenceEngine inference;
   WorkLoop loop;  // waits for the inference engine

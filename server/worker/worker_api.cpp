@@ -251,7 +251,7 @@ void WorkerApi::live_metrics(MetricsPage& page) const {
         "Changes of a session's pictures a second, because of overload or its end",
         live.rate_changes);
   page.counter("navtalk_worker_left_out_seconds_total",
-               "Silence left out because clients' clocks are faster, in seconds",
+               "Sound left out, silence first, because clients' clocks are faster, in seconds",
                live.left_out_seconds);
   page.gauge(
       "navtalk_worker_sound_ahead_seconds",

@@ -51,6 +51,13 @@ int use(const fs::path& bundle, const LatentCache& cache,
   return model.faces;
 }
 
+bool finds(const fs::path& bundle, const LatentCache& cache) {
+  FakeModel model;
+  const bool found = Bundle::open(bundle).find_latents(model.named(k_checksum), cache);
+  CHECK(model.opened == 0);
+  return found;
+}
+
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
@@ -72,7 +79,9 @@ TEST_CASE("latents are made at the first use, and taken from the cache at the ne
   const TemporaryDirectory base;
   const fs::path ada = bare_bundle(base, "ada");
   const LatentCache cache(base / "home/cache/latents");
+  CHECK_FALSE(finds(ada, cache));
   CHECK(use(ada, cache) == k_frames);
+  CHECK(finds(ada, cache));
   CHECK(use(ada, cache) == 0);
   REQUIRE(files_in(base / "home/cache/latents").size() == 1);
   struct stat status = {};

@@ -36,7 +36,8 @@ std::shared_ptr<const Bundle> ada_of_device() {
 std::shared_ptr<LivePictures> session_of(const std::shared_ptr<const Bundle>& avatar, int width) {
   const AvatarInfo& info = avatar->info();
   Clip clip(demo_of_device() / "avatars/ada" / k_frames_file, info.width, info.height);
-  return std::make_shared<LivePictures>(avatar, std::move(clip), width, 1000);
+  return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(std::move(clip)),
+                                        width, 1000);
 }
 
 // A window of even noise, another for each seed.

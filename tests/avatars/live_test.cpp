@@ -38,7 +38,8 @@ std::shared_ptr<const Bundle> ada() {
 
 std::shared_ptr<LivePictures> pictures_of(const std::shared_ptr<const Bundle>& avatar) {
   Clip clip(demo() / "avatars/ada" / k_frames_file, avatar->info().width, avatar->info().height);
-  return std::make_shared<LivePictures>(avatar, std::move(clip), 256, 1000);
+  return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(std::move(clip)), 256,
+                                        1000);
 }
 
 // Syllables: a tone whose loudness goes up and down.

@@ -98,6 +98,27 @@ def is_usable_without_a_mouse(page):
     check(not unnamed, f"elements without a name for screen readers: {unnamed}")
 
 
+def fits_a_phone(page):
+    size = page.driver.get_window_size()
+    page.driver.set_window_size(390, 844)
+    page.figures()
+    page.say(" ".join([SENTENCE] * 6))
+    page.wait("the avatar speaks", page.speaks)
+    share = "const high = (id) => document.getElementById(id).clientHeight; return high('subtitle') / high('stage')"
+    check(0.05 < page.run(share) < 0.2, f"the subtitle takes {page.run(share):.2f} of the picture")
+    page.run("const one = document.getElementById('status'); one.hidden = false; one.textContent = 'Live, 15 fps'")
+    lines = page.run("const one = document.getElementById('status'); return one.clientHeight / parseFloat(getComputedStyle(one).fontSize)")
+    check(lines < 2, f"the state takes {lines:.1f} times the size of its letters")
+    wider = page.run(
+        "return ['.statistics', '.bar', '.panel', 'html'].filter((one) => {"
+        "const box = document.querySelector(one); return box.scrollWidth > box.clientWidth; })"
+    )
+    check(not wider, f"wider than their place on a phone: {wider}")
+    page.find("#text").send_keys(Keys.ESCAPE)
+    page.wait("the caption says so", lambda: page.states()[-1] == "stopped")
+    page.driver.set_window_size(size["width"], size["height"])
+
+
 def main():
     serve = Serve(sys.argv[1])
     speech = pathlib.Path(serve.folder) / "speech.wav"
@@ -117,6 +138,7 @@ def main():
         hears_microphone(page)
         takes_file(page, speech)
         is_usable_without_a_mouse(page)
+        fits_a_phone(page)
         print("at the end:", page.figures())
         page.find("#leave").click()
         page.wait("the gallery is back", lambda: page.find("#gallery").is_displayed())

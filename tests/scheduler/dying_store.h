@@ -37,7 +37,6 @@ class DyingStore : public PoolStore {
     return writing().enqueue(claimant, limit, alive);
   }
   void leave(const WaiterId& waiter) override { writing().leave(waiter); }
-  void step_aside(const WaiterId& waiter) override { writing().step_aside(waiter); }
   Renewal renew(const std::string& gateway, Duration alive) override {
     return writing().renew(gateway, alive);
   }

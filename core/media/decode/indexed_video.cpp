@@ -199,6 +199,8 @@ std::int64_t IndexedVideo::frame_count() const {
   return static_cast<std::int64_t>(impl_->samples.size());
 }
 
+bool IndexedVideo::keeps_all() const { return impl_->samples.size() <= impl_->capacity; }
+
 Image IndexedVideo::frame(std::int64_t index) {
   NAVTALK_CHECK(index >= 0 && index < frame_count());
   const AVFrame& picture = impl_->picture(index);

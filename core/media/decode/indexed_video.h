@@ -42,6 +42,8 @@ class IndexedVideo {
   std::int64_t frame_count() const;
   std::optional<FrameRate> rate() const;  // nullopt when the container does not say
 
+  // Whether all decoded pictures fit into the cache, so that none is decoded twice.
+  bool keeps_all() const;
   // Frame `index` in presentation order as BGR; Error{invalid} when it cannot be decoded.
   Image frame(std::int64_t index);
   // Decodes every frame without converting any; Error{invalid} names the first damaged one.

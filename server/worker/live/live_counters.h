@@ -18,7 +18,7 @@ struct LiveCounters {
   std::array<int, k_live_rates.size()> sessions{};  // now, by their rate
   double face_seconds = 0;                          // from asking for lips until they were made
   double compose_seconds = 0, encode_seconds = 0;   // spent on pictures
-  double left_out_seconds = 0;  // of silence, because clients' clocks are faster
+  double left_out_seconds = 0;                      // of sound, because clients' clocks are faster
   double sound_ahead_seconds =
       0;  // of the picture, in time of presentation, when that was sent last
 };

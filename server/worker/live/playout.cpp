@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "server/worker/live/sound_cut.h"
 
 namespace navtalk::server {
 namespace {
@@ -25,6 +26,11 @@ constexpr double k_voice_rms = 184;  // -45 dBFS
 // Silence that is left out at once; how both sides of it pass into each other; what must be silent before and after.
 constexpr auto k_cut = 20ms, k_fade = 5ms;
 constexpr auto k_silent_before = 150ms, k_silent_after = 80ms, k_silence_step = 10ms;
+// Where there is no silence: from this excess on, sound is left out where both sides of the seam are alike, and from the
+// larger one on wherever they are most alike. How much at once, and the seam.
+constexpr auto k_excess = 60ms, k_large_excess = 120ms;
+constexpr auto k_least_cut = 4ms, k_most_cut = 20ms, k_seam = 10ms;
+constexpr double k_alike = 0.9;
 
 bool has_voice(std::deque<std::int16_t>::const_iterator begin,
                std::deque<std::int16_t>::const_iterator end) {
@@ -42,16 +48,6 @@ bool is_silent(const std::deque<std::int16_t>& sound, std::size_t begin, std::si
     if (has_voice(from, from + static_cast<std::ptrdiff_t>(std::min(step, end - at)))) return false;
   }
   return true;
-}
-
-// Leaves out the first `cut` samples; what follows begins as they did.
-void cut_front(std::deque<std::int16_t>& sound, std::size_t cut, std::size_t fade) {
-  for (std::size_t i = 0; i < fade; ++i) {
-    const double new_part = static_cast<double>(i + 1) / static_cast<double>(fade + 1);
-    sound[cut + i] = static_cast<std::int16_t>(
-        std::lround(sound[i] * (1 - new_part) + sound[cut + i] * new_part));
-  }
-  sound.erase(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(cut));
 }
 
 }  // namespace
@@ -108,7 +104,7 @@ PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
                   .sound_time = time_,
                   .interrupted = std::exchange(interrupted_, false)};
   own_ = static_cast<std::size_t>(sample_at(time_ + length) - sample_at(time_));
-  slot.left_out = shorten_silence();
+  slot.left_out = shorten();
   const std::size_t count = playable(now, own_);
   const bool was_playing = std::exchange(playing_, count > 0);
   std::size_t silent_before = 0;
@@ -128,25 +124,42 @@ PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
   return slot;
 }
 
-microseconds Playout::shorten_silence() {
+microseconds Playout::shorten() {
   if (!playing_ || paused_ || closed_) {
     drift_.restart();
     return {};
   }
   drift_.note(time_, microseconds(std::ssize(waiting_) * 1'000'000 / rate_hz_));
   if (drift_.excess() < k_cut) return {};
+  // The slot and what the lips hear ahead are left, and more than is looked at.
+  if (waiting_.size() <
+      samples_of(k_cut) + std::max(own_, samples_of(k_seam)) + samples_of(k_look_ahead))
+    return {};
+  microseconds cut = shorten_silence();
+  if (cut == 0us && drift_.excess() >= k_excess) cut = shorten_sound();
+  drift_.remove(cut);
+  return cut;
+}
+
+microseconds Playout::shorten_silence() {
   const std::size_t cut = samples_of(k_cut), fade = samples_of(k_fade);
   const std::size_t before = samples_of(k_silent_before), after = samples_of(k_silent_after);
-  if (waiting_.size() < std::max(cut + own_ + samples_of(k_look_ahead), cut + fade + after) ||
-      past_.size() < before)
-    return {};
   const std::size_t step = samples_of(k_silence_step);
-  if (!is_silent(past_, past_.size() - before, past_.size(), step) ||
+  if (waiting_.size() < cut + fade + after || past_.size() < before ||
+      !is_silent(past_, past_.size() - before, past_.size(), step) ||
       !is_silent(waiting_, 0, cut + fade + after, step))
     return {};
   cut_front(waiting_, cut, fade);
-  drift_.remove(k_cut);
   return k_cut;
+}
+
+microseconds Playout::shorten_sound() {
+  const std::size_t seam = samples_of(k_seam);
+  const SoundCut cut =
+      best_cut(waiting_, samples_of(k_least_cut), samples_of(k_most_cut), seam, rate_hz_);
+  if (cut.likeness < k_alike && drift_.excess() < k_large_excess) return {};
+  cut_front(waiting_, cut.length, seam);
+  return microseconds(static_cast<std::int64_t>(cut.length) * 1'000'000 / rate_hz_);
 }
 
 void Playout::remember(const PlayedSlot& slot, std::size_t silent_before) {

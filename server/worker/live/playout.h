@@ -6,8 +6,9 @@
 //
 // Playing begins when the lips can hear 80 ms ahead, in the middle of a slot where more would wait for nothing, or
 // when no more is to be expected; it stops when the sound runs out. Nothing that was heard is left out or changed,
-// except by interrupt(), and except for silence: what a client's faster clock makes wait (ClockDrift) is left out where
-// 150 ms before it and 80 ms after it are silent, 20 ms at a time.
+// except by interrupt(), and except for what a client's faster clock makes wait (ClockDrift): 20 ms at a time are left
+// out where 150 ms before and 80 ms after them are silent. Where no such silence comes, 4 to 20 ms are, once 60 ms wait,
+// where both sides of the seam are alike, and once 120 ms wait, where they are most alike.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@ struct PlayedSlot {
   std::vector<std::int16_t> sound{};  // empty: nothing is played; the last of an utterance: shorter
   std::chrono::microseconds sound_time{};  // of its first sample: `time`, or later
   bool discontinuity = false;              // the sound does not go on where the last one ended
-  std::chrono::microseconds left_out{};    // of the silence before the sound
+  std::chrono::microseconds left_out{};    // just before the sound
   float lips = 0;                          // 0..1, as PictureRequest
   bool speaks = false;                     // by voice activity
   bool speech_starts = false, speech_ends = false, interrupted = false;
@@ -65,8 +66,10 @@ class Playout {
   std::size_t samples_of(std::chrono::microseconds length) const;
   std::size_t playable(Clock::time_point now, std::size_t own) const;
   bool voice_soon() const;
-  // Leaves out silence that waits because the client's clock is faster; how much.
+  // Leaves out what waits because the client's clock is faster; how much.
+  std::chrono::microseconds shorten();
   std::chrono::microseconds shorten_silence();
+  std::chrono::microseconds shorten_sound();
   void remember(const PlayedSlot& slot, std::size_t silent_before);
   void move_lips(PlayedSlot& slot);
 

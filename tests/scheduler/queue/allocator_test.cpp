@@ -198,20 +198,17 @@ TEST_CASE("who refuses the only free slot holds nobody up, and keeps the place f
   REQUIRE(std::holds_alternative<Waiting>(world.allocator.arrive(user("c"))));
   world.allocator.unclaim(refused);
   world.allocator.invalidate_view();
-  const auto aside = std::get<Waiting>(world.allocator.check(first));
-  CHECK(aside.position == 1);
-  CHECK(aside.since == *first.came_at);
+  const auto place = std::get<Waiting>(world.allocator.check(first));
+  CHECK(place.position == 1);
+  CHECK(place.since == *first.came_at);
+  CHECK(std::holds_alternative<Waiting>(world.allocator.check(user("c"))));
   const auto taken = std::get<Lease>(world.allocator.check(user("b")));
   CHECK(taken.gpu == gpu.id);
-  // That slot is taken, so that it waits for the next one again: before those who came later.
-  world.allocator.invalidate_view();
-  CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
   CHECK(world.pool.store->waiters().size() == 2);
-  // It is free again: the place is left for the next one, and taken again.
+  // It is free again: the first one waits on, and has it once it refuses it no longer.
   world.allocator.release(taken);
   world.allocator.invalidate_view();
   CHECK(std::get<Waiting>(world.allocator.check(first)).position == 1);
-  CHECK(world.pool.store->waiters().size() == 1);
   first.refuse = {};
   CHECK(std::get<Lease>(world.allocator.check(first)).gpu == gpu.id);
   std::int64_t arrivals = 0;
@@ -219,7 +216,26 @@ TEST_CASE("who refuses the only free slot holds nobody up, and keeps the place f
   CHECK(arrivals == 3);
 }
 
-TEST_CASE("who stands aside, waits again and tries again moves nobody behind up and down") {
+TEST_CASE("a GPU that becomes free is for the first who can use it, whoever asks first") {
+  World world;
+  const Gpu lost = world.idle();
+  Claimant first = user("a");
+  const auto served = std::get<Lease>(world.allocator.arrive(first));
+  first.came_at = served.arrived_at;
+  for (const char* const name : {"b", "c"}) world.allocator.arrive(user(name));
+  first.refuse = {lost.id};
+  first.lost_gpu_at = world.allocator.release_lost(served);
+  world.allocator.invalidate_view();
+  REQUIRE(std::holds_alternative<Waiting>(world.allocator.check(first)));
+  const Gpu next = world.idle();
+  // Those behind ask before the first one: the second one may have what the first refuses.
+  CHECK(std::holds_alternative<Waiting>(world.allocator.check(user("c"))));
+  CHECK(std::get<Lease>(world.allocator.check(user("b"))).gpu == lost.id);
+  CHECK(std::holds_alternative<Waiting>(world.allocator.check(user("c"))));
+  CHECK(std::get<Lease>(world.allocator.check(first)).gpu == next.id);
+}
+
+TEST_CASE("who refuses a GPU, and tries it again later, moves nobody behind up and down") {
   World world;
   const Gpu gpu = world.idle();
   Claimant first = user("a");

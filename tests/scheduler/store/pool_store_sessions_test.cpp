@@ -365,7 +365,6 @@ STORE_TEST("a user who comes again later counts once, when the user first came")
   again.came_at = store->now() - 3 * k_demand_bucket;  // long enough ago for another bucket
   for (int i = 0; i < 3; ++i) {
     REQUIRE(store->enqueue(again, 10, k_minute));
-    store->step_aside(again.id);
     const Lease lease = claimed(*store, again);
     CHECK(lease.arrived_at == *again.came_at);
     REQUIRE(store->unclaim(lease.id, lease.epoch));

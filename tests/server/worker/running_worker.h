@@ -1,9 +1,11 @@
 // A worker with an engine of the test's own, on a thread of its own.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <vector>
@@ -27,42 +29,48 @@ struct EngineScript {
   std::atomic<int> prepare_steps = 0;  // that are reported
   std::atomic<std::chrono::milliseconds> prepare_step_takes{};
   std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
-  Guarded<std::vector<std::string>> prepared, dropped;
+  Guarded<std::vector<std::string>> prepared, dropped, at_hand;
 };
 
 inline Engine engine_of(EngineScript& script) {
-  return {.load =
-              [&script](const Heartbeat&) {
-                if (script.hold_load) script.go.acquire();
-                std::this_thread::sleep_for(script.load_takes.load());
-                if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
-                ++script.loads;
-              },
-          .unload = [&script] { ++script.unloads; },
-          .prepare =
-              [&script](const std::string& avatar, const Progress& progress) {
-                for (int i = 0; i < script.prepare_steps; ++i) {
-                  progress("latents", static_cast<std::size_t>(i) + 1, 250);
-                  std::this_thread::sleep_for(script.prepare_step_takes.load());
-                }
-                if (script.hold_prepare) script.go.acquire();
-                script.prepared.with([&](auto& ids) { ids.push_back(avatar); });
-                if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
-                if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");
-                if (avatar == "../x") throw Error(Code::usage, "/srv/../x is not an id");
-                if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
-                if (avatar == "bug") throw std::bad_alloc();
-                return AvatarSize{640, 480, 25, script.avatar_bytes};
-              },
-          .drop =
-              [&script](const std::string& avatar) {
-                script.dropped.with([&](auto& ids) { ids.push_back(avatar); });
-              },
-          .use =
-              [&script] {
-                if (script.hold_use) script.go.acquire();
-                return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40};
-              }};
+  return {
+      .load =
+          [&script](const Heartbeat&) {
+            if (script.hold_load) script.go.acquire();
+            std::this_thread::sleep_for(script.load_takes.load());
+            if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
+            ++script.loads;
+          },
+      .unload = [&script] { ++script.unloads; },
+      .prepare =
+          [&script](const std::string& avatar, const Progress& progress) {
+            for (int i = 0; i < script.prepare_steps; ++i) {
+              progress("latents", static_cast<std::size_t>(i) + 1, 250);
+              std::this_thread::sleep_for(script.prepare_step_takes.load());
+            }
+            if (script.hold_prepare) script.go.acquire();
+            script.prepared.with([&](auto& ids) { ids.push_back(avatar); });
+            if (avatar == "nobody") throw Error(Code::not_found, "/srv/nobody: no such file");
+            if (avatar == "broken") throw Error(Code::invalid, "/srv/broken is broken");
+            if (avatar == "../x") throw Error(Code::usage, "/srv/../x is not an id");
+            if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
+            if (avatar == "bug") throw std::bad_alloc();
+            return AvatarSize{640, 480, 25, script.avatar_bytes};
+          },
+      .prepare_at_hand = [&script](const std::string& avatar) -> std::optional<AvatarSize> {
+        const bool there = script.at_hand.with(
+            [&](const auto& ids) { return std::ranges::find(ids, avatar) != ids.end(); });
+        return there ? std::optional(AvatarSize{640, 480, 25, script.avatar_bytes}) : std::nullopt;
+      },
+      .drop =
+          [&script](const std::string& avatar) {
+            script.dropped.with([&](auto& ids) { ids.push_back(avatar); });
+          },
+      .use =
+          [&script] {
+            if (script.hold_use) script.go.acquire();
+            return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40};
+          }};
 }
 
 class Running {

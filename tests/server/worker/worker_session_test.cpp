@@ -59,6 +59,24 @@ TEST_CASE("all who wait for the loader are told how far it is, each of its own a
   CHECK(second.receive_type("session.ready").at("avatar") == "eve");
 }
 
+TEST_CASE("an avatar that lacks nothing does not wait for one that is made") {
+  EngineScript script;
+  Running worker(script, {.slots = 2});
+  REQUIRE(worker.becomes("idle"));
+  script.at_hand.with([](auto& ids) { ids = {"eve"}; });
+  script.hold_prepare = true;
+  SocketClient first(worker.url(), session("a", 1));
+  first.send(R"({"type":"session.start","avatar":"bob"})");
+  SocketClient second(worker.url(), session("b", 2));
+  second.send(R"({"type":"session.start","avatar":"eve"})");
+  const auto ready = second.receive_json();
+  script.hold_prepare = false;
+  script.go.release();
+  CHECK(ready.at("type") == "session.ready");
+  CHECK(ready.at("avatar") == "eve");
+  CHECK(first.receive_type("session.ready").at("avatar") == "bob");
+}
+
 TEST_CASE("the slot of a client that disconnects is free afterwards") {
   EngineScript script;
   Running worker(script);

@@ -97,8 +97,6 @@ TEST_CASE(
            client.text.at("position") == 1;
   };
   REQUIRE(client.until(is_first));
-  // Until it has failed, the client stands aside for those who may still try it.
-  REQUIRE(eventually([&] { return pool.state_of(lost) == State::failed; }));
   const Gpu next = pool.add_worker();
   check_goes_on(client, received);
   CHECK(pool.leased().id == next.id);
