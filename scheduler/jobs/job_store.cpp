@@ -21,9 +21,13 @@ void check(const NewJob& job) {
                                  "' is not a valid tenant name: " + k_tenant_name_rule);
 }
 
-Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now) {
+Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now,
+                     const SubmitRule& rule) {
   const auto before = job.key.empty() ? std::nullopt : find_job(t, job.spec.tenant, job.key);
-  if (!before) return {.job = insert_job(t, job, cause, now)};
+  if (!before) {
+    if (rule) rule(t, job);
+    return {.job = insert_job(t, job, cause, now)};
+  }
   if (before->spec != job.spec) {
     throw Error(Code::invalid,
                 fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
@@ -41,17 +45,18 @@ void end_attempt(Job& job, const std::string& why) {
 }  // namespace
 
 std::vector<Submission> JobStore::submit(std::span<const NewJob> jobs, const Cause& cause,
-                                         TimePoint now) {
+                                         TimePoint now, const SubmitRule& rule) {
   for (const NewJob& job : jobs) check(job);
   return in_write(*backend_, k_durable, [&](Transaction& t) {
     std::vector<Submission> all;
-    for (const NewJob& job : jobs) all.push_back(submitted(t, job, cause, now));
+    for (const NewJob& job : jobs) all.push_back(submitted(t, job, cause, now, rule));
     return all;
   });
 }
 
-Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now) {
-  return submit(std::span(&job, 1), cause, now).front();
+Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now,
+                            const SubmitRule& rule) {
+  return submit(std::span(&job, 1), cause, now, rule).front();
 }
 
 JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,

@@ -3,6 +3,7 @@
 // Error{failed} when the database cannot be reached or stays locked. Thread-safe; shared by processes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,6 +52,9 @@ enum class Recorded : std::uint8_t {
   refused,  // the lease is lost: another worker has the job, or it is over
 };
 
+// Looked at in the transaction that makes a job, before it is made; throws where it must not be.
+using SubmitRule = std::function<void(Transaction&, const NewJob&)>;
+
 class JobStore {
  public:
   explicit JobStore(std::shared_ptr<StoreBackend> backend, JobRules rules = {})
@@ -63,9 +67,11 @@ class JobStore {
   }
 
   // All of them or none. Error{invalid} for a tenant's name that is not valid, and for a key that the
-  // tenant has used for something else.
-  std::vector<Submission> submit(std::span<const NewJob> jobs, const Cause& cause, TimePoint now);
-  Submission submit(const NewJob& job, const Cause& cause, TimePoint now);
+  // tenant has used for something else. `rule` is not asked about jobs that their key finds.
+  std::vector<Submission> submit(std::span<const NewJob> jobs, const Cause& cause, TimePoint now,
+                                 const SubmitRule& rule = {});
+  Submission submit(const NewJob& job, const Cause& cause, TimePoint now,
+                    const SubmitRule& rule = {});
   // Lets workers have the tenant's queued jobs, by priority and submission and `most` at once, until
   // their work reaches the budget; returns what was released. The last one may exceed the budget,
   // which the caller then takes off the next: otherwise a job that is longer than any budget would

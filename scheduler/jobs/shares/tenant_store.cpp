@@ -91,18 +91,28 @@ void TenantStore::set(const TenantId& tenant, const TenantTerms& terms) {
 
 void TenantStore::check_queue(const TenantId& tenant, VideoMinutes work) {
   in_read(*backend_, [&](Transaction& t) {
-    const TenantTerms terms = terms_in(t, tenant);
-    if (terms.max_queued == VideoMinutes{}) return true;
-    const auto rows =
-        t.db.query("SELECT work FROM job_totals WHERE tenant = $1 AND state = 0", {tenant.text});
-    const VideoMinutes queued =
-        rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
-    if (queued + work <= terms.max_queued) return true;
-    throw Error(Code::no_capacity,
-                fmt::format("tenant '{}' has {:.1f} video-minutes queued, and {:.1f} more would "
-                            "exceed its limit of {:.1f}: submit them when some are done",
-                            tenant.text, queued.count(), work.count(), terms.max_queued.count()));
+    check_queue_in(t, tenant, work);
+    return true;
   });
+}
+
+SubmitRule TenantStore::queue_rule() const {
+  return
+      [this](Transaction& t, const NewJob& job) { check_queue_in(t, job.spec.tenant, job.work); };
+}
+
+void TenantStore::check_queue_in(Transaction& t, const TenantId& tenant, VideoMinutes work) const {
+  const TenantTerms terms = terms_in(t, tenant);
+  if (terms.max_queued == VideoMinutes{}) return;
+  const auto rows =
+      t.db.query("SELECT work FROM job_totals WHERE tenant = $1 AND state = 0", {tenant.text});
+  const VideoMinutes queued =
+      rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
+  if (queued + work <= terms.max_queued) return;
+  throw Error(Code::no_capacity,
+              fmt::format("tenant '{}' has {:.1f} video-minutes queued, and {:.1f} more would "
+                          "exceed its limit of {:.1f}: submit them when some are done",
+                          tenant.text, queued.count(), work.count(), terms.max_queued.count()));
 }
 
 double assured_share(const Division& division, const TenantId& tenant) {

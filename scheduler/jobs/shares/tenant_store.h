@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/jobs/claim_order.h"
+#include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/promises/promise_table.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/tenant_line.h"
@@ -62,8 +63,11 @@ class TenantStore {
   // Error{invalid} for a name or a value that is not valid, and for a tenant of the file.
   void set(const TenantId& tenant, const TenantTerms& terms);
 
-  // Error{no_capacity} when so much more work would exceed what the tenant may have queued.
+  // Error{no_capacity} when so much more work would exceed what the tenant may have queued. What others
+  // submit at the same time is not counted: queue_rule() counts it.
   void check_queue(const TenantId& tenant, VideoMinutes work);
+  // The same for JobStore::submit(). This outlives it.
+  SubmitRule queue_rule() const;
 
   Division division();
   // One turn, to be taken every second: learns from finished jobs, divides the budget of so many GPUs,
@@ -80,6 +84,7 @@ class TenantStore {
 
  private:
   TenantTerms terms_in(Transaction& transaction, const TenantId& tenant) const;
+  void check_queue_in(Transaction& transaction, const TenantId& tenant, VideoMinutes work) const;
   Division division_in(Transaction& transaction) const;
   TenantTermsTable table_in(Transaction& transaction) const;
 

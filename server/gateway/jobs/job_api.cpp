@@ -159,10 +159,13 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     const auto is_it = [&](const ServedAvatar& one) { return one.id == asked.job.spec.avatar; };
     if (!avatars.empty() && std::ranges::none_of(avatars, is_it)) return std::nullopt;
     const TimePoint now = parts_.store.now();
-    parts_.tenants.check_queue(asked.job.spec.tenant, asked.job.work);
+    const TenantId& owner = asked.job.spec.tenant;
+    const bool known = !asked.job.key.empty() && parts_.store.find(owner, asked.job.key);
+    // Before its speech is kept; and once more where nobody else submits at the same time.
+    if (!known) parts_.tenants.check_queue(owner, asked.job.work);
     if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
-    const Submission made =
-        parts_.store.submit(asked.job, {"tenant " + asked.job.spec.tenant.text, "submitted"}, now);
+    const Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"},
+                                                now, parts_.tenants.queue_rule());
     if (!made.existed) parts_.tenants.promise(std::span(&made.job.id, 1), now);
     return made;
   };

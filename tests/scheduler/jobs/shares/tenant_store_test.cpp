@@ -1,6 +1,9 @@
 // Tenants in the store: settings, the division, the order of claims, and promises; on both databases.
 #include "scheduler/jobs/shares/tenant_store.h"
 
+#include <atomic>
+#include <thread>
+
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "tests/core/expect_error.h"
 #include "tests/scheduler/jobs/job_contract.h"
@@ -72,6 +75,36 @@ STORE_TEST("a full queue is told before more is submitted") {
   tenants.check_queue({"other"}, VideoMinutes(1000h));
   expect_error(Code::no_capacity, {"acme", "4.0", "5.0"},
                [&] { tenants.check_queue({"acme"}, VideoMinutes(2min)); });
+}
+
+STORE_TEST("submissions at the same time do not exceed together what a tenant may have queued") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  open_tenants(place).set({"acme"}, {.max_queued = VideoMinutes(10min)});
+  std::atomic<int> made = 0, refused = 0;
+  {
+    std::vector<std::jthread> users;
+    for (int i = 0; i < 8; ++i) {
+      users.emplace_back([&] {
+        JobStore own = open_jobs(place);
+        const TenantStore tenants = open_tenants(place);
+        try {
+          own.submit(new_job("ada"), k_user, own.now(), tenants.queue_rule());
+          ++made;
+        } catch (const Error& error) {
+          if (error.code() == Code::no_capacity) ++refused;
+        }
+      });
+    }
+  }
+  CHECK(made == 5);
+  CHECK(refused == 3);
+  // A repeated submission is no further one.
+  TenantStore tenants = open_tenants(place);
+  tenants.set({"acme"}, {.max_queued = VideoMinutes(12min)});
+  const NewJob keyed = new_job("ada", 0, "k");
+  CHECK_FALSE(jobs.submit(keyed, k_user, jobs.now(), tenants.queue_rule()).existed);
+  CHECK(jobs.submit(keyed, k_user, jobs.now(), tenants.queue_rule()).existed);
 }
 
 STORE_TEST("the division releases each tenant's share, and a small one's jobs at once") {
