@@ -425,11 +425,19 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --face")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --fps")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
       "navtalk avatar prepare --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --preview")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -1197,12 +1205,20 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk avatar prepare --face")
+      :
+      return
+      ;;
     "navtalk avatar prepare --fps")
       :
       return
       ;;
     "navtalk avatar prepare --voice")
       _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk avatar prepare --preview")
+      _navtalk_paths -f
       return
       ;;
     "navtalk avatar prepare --models")
@@ -1682,7 +1698,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --no-smoothing --fps --loop --voice --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

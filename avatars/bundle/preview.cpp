@@ -1,6 +1,10 @@
 #include "avatars/bundle/preview.h"
 
+#include <algorithm>
 #include <array>
+#include <opencv2/imgproc.hpp>
+#include <string>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -52,20 +56,61 @@ void draw_mask(ImageView image, ConstImageView mask, int left, int top) {
   }
 }
 
+// A frame whose face is replaced.
+Image drawn(const Bundle& avatar, std::int64_t i) {
+  const AvatarFace& face = *avatar.face(i);
+  Image picture = avatar.frame(i);
+  const Placement& place = face.placement;
+  draw_mask(picture.view(), avatar.mask(i), place.crop_box.x1 + face.mask_region.x1,
+            place.crop_box.y1 + face.mask_region.y1);
+  draw_box(picture.view(), place.box);
+  return picture;
+}
+
+cv::Mat mat_of(ImageView image) {
+  return {image.height, image.width, CV_8UC3, image.data, static_cast<std::size_t>(image.stride)};
+}
+
+void write_number(ImageView image, std::int64_t number) {
+  cv::Mat pixels = mat_of(image);
+  const std::string text = std::to_string(number);
+  // Dark around light, so that it is read on every picture.
+  for (const auto& [grey, thickness] : {std::pair(0, 4), std::pair(255, 1)})
+    cv::putText(pixels, text, {6, 20}, cv::FONT_HERSHEY_SIMPLEX, 0.6, cv::Scalar::all(grey),
+                thickness, cv::LINE_AA);
+}
+
+constexpr std::int64_t k_sheet_frames = 12;
+constexpr int k_sheet_columns = 4, k_sheet_width = 320, k_sheet_gap = 4;
+
 }  // namespace
 
 Image preview(const Bundle& avatar) {
   for (std::int64_t i = 0; i < avatar.frame_count(); ++i) {
-    const std::optional<AvatarFace>& face = avatar.face(i);
-    if (!face) continue;
-    Image picture = avatar.frame(i);
-    const Placement& place = face->placement;
-    draw_mask(picture.view(), avatar.mask(i), place.crop_box.x1 + face->mask_region.x1,
-              place.crop_box.y1 + face->mask_region.y1);
-    draw_box(picture.view(), place.box);
-    return picture;
+    if (avatar.face(i)) return drawn(avatar, i);
   }
   throw Error(Code::invalid, "the avatar " + avatar.info().id + " shows no face in any frame");
+}
+
+Image contact_sheet(const Bundle& avatar) {
+  const std::int64_t shown = std::min(k_sheet_frames, avatar.frame_count());
+  const int columns = static_cast<int>(std::min<std::int64_t>(k_sheet_columns, shown));
+  const int rows = static_cast<int>((shown + columns - 1) / columns);
+  const AvatarInfo& info = avatar.info();
+  const int height = std::max(1, k_sheet_width * info.height / info.width);
+  Image sheet(columns * (k_sheet_width + k_sheet_gap) - k_sheet_gap,
+              rows * (height + k_sheet_gap) - k_sheet_gap, 3);
+  for (std::int64_t k = 0; k < shown; ++k) {
+    const std::int64_t i = shown == 1 ? 0 : k * (avatar.frame_count() - 1) / (shown - 1);
+    Image picture = avatar.face(i) ? drawn(avatar, i) : avatar.frame(i);
+    const int x = static_cast<int>(k % columns) * (k_sheet_width + k_sheet_gap);
+    const int y = static_cast<int>(k / columns) * (height + k_sheet_gap);
+    const ImageView place = sheet.view().crop({x, y, x + k_sheet_width, y + height});
+    cv::Mat smaller = mat_of(place);
+    cv::resize(mat_of(picture.view()), smaller, smaller.size(), 0, 0, cv::INTER_AREA);
+    write_number(place, i);
+  }
+  return sheet;
 }
 
 }  // namespace navtalk

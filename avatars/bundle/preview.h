@@ -1,4 +1,4 @@
-// A picture that shows how an avatar's face is replaced. Stateless.
+// Pictures that show how an avatar's face is replaced. Stateless.
 #pragma once
 
 #include "avatars/bundle/bundle.h"
@@ -9,5 +9,9 @@ namespace navtalk {
 // The first frame with a face, BGR: the mask as a tint (what is replaced), the seam as a yellow line
 // (where the mask is a half), and the face's box in green. Error{invalid} when no frame has a face.
 Image preview(const Bundle& avatar);
+
+// Up to twelve frames from the first to the last, evenly apart, as preview() draws them, each 320 pixels wide with its number;
+// those without a face as they are. [H,W,3] BGR.
+Image contact_sheet(const Bundle& avatar);
 
 }  // namespace navtalk

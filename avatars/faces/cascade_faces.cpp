@@ -11,6 +11,7 @@
 #include "avatars/faces/face_track.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/log/log.h"
 
 namespace navtalk {
 namespace {
@@ -92,8 +93,8 @@ Box landmark_box(const FaceSquare& face, const Clip& clip) {
 
 }  // namespace
 
-CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories, bool smooth)
-    : directories_(std::move(directories)), smooth_(smooth) {}
+CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories, CascadeOptions options)
+    : directories_(std::move(directories)), options_(options) {}
 
 std::vector<std::filesystem::path> CascadeFaces::default_directories() {
   return {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"};
@@ -125,8 +126,14 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& p
                 "the face finder's cascade files are not installed: install Debian's package "
                 "opencv-data, or give the face's position with --face-box");
   FaceBoxes boxes;
-  const auto followed = follow_face(best, fps);
-  for (const auto& face : smooth_ ? smooth_faces(followed, fps) : bridged_faces(followed, fps))
+  const FollowedFace followed = follow_face(best, fps, std::max(1, options_.face));
+  if (options_.face == 0 && !followed.others.empty())
+    log::warn(
+        "more than one face stays in the picture: the largest is the avatar's; choose one with "
+        "--face N",
+        {{"faces", followed.others}});
+  for (const auto& face :
+       options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
     boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);
   refuse_small_faces(boxes);
   return boxes;

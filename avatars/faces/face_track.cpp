@@ -92,27 +92,66 @@ std::string place_of(const Box& box) {
   return fmt::format("{},{},{},{}", box.x1, box.y1, box.width(), box.height());
 }
 
-void refuse_second_face(const std::vector<Detections>& frames, const Track& face) {
-  std::size_t beside = 0;
-  Box example, main;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!face.boxes[i]) continue;
-    const auto second = std::find_if(frames[i].begin(), frames[i].end(), [&](const Box& other) {
-      return area(other) >= k_comparable_area * area(*face.boxes[i]) &&
-             overlap(other, *face.boxes[i]) == 0;
-    });
-    if (second == frames[i].end()) continue;
-    if (beside++ > 0) continue;
-    example = *second;
-    main = *face.boxes[i];
+// Of those that `track` does not meet, the one that was last seen nearest, measured in widths of its box.
+Track* person_of(std::vector<Track>& people, const Track& track) {
+  const auto first = std::find_if(track.boxes.begin(), track.boxes.end(),
+                                  [](const auto& box) { return box.has_value(); });
+  const Box& begins = **first;
+  Track* nearest = nullptr;
+  double least = 0;
+  for (Track& person : people) {
+    if (meet(person, track) || !comparable(track, person)) continue;
+    const Box& last = *person.boxes[person.last_seen];
+    const double distance = std::hypot(begins.x1 + begins.x2 - last.x1 - last.x2,
+                                       begins.y1 + begins.y2 - last.y1 - last.y2) /
+                            last.width();
+    if (nearest != nullptr && distance >= least) continue;
+    nearest = &person;
+    least = distance;
   }
-  if (static_cast<double>(beside) < k_staying * static_cast<double>(face.detections) || beside == 0)
-    return;
-  throw Error(Code::invalid,
-              fmt::format("a second face of comparable size is in {} of {} frames: first at {} "
-                          "beside {} (x,y,width,height). Crop one away, or name the avatar's face "
-                          "with --face-box",
-                          beside, frames.size(), place_of(example), place_of(main)));
+  return nearest;
+}
+
+// The largest first. A face that leaves and comes back is one.
+std::vector<Track> people_in(std::vector<Track> tracks) {
+  const auto larger = [](const Track& a, const Track& b) { return a.area > b.area; };
+  std::stable_sort(tracks.begin(), tracks.end(), larger);
+  std::vector<Track> people;
+  for (Track& track : tracks) {
+    Track* const person = person_of(people, track);
+    if (person == nullptr) {
+      people.push_back(std::move(track));
+      continue;
+    }
+    const std::size_t last_seen = std::max(person->last_seen, track.last_seen);
+    for (std::size_t i = 0; i < track.boxes.size(); ++i)
+      if (track.boxes[i]) add(*person, i, *track.boxes[i]);
+    person->last_seen = last_seen;
+  }
+  std::stable_sort(people.begin(), people.end(), larger);
+  return people;
+}
+
+// Those who stay beside the largest.
+std::size_t staying(const std::vector<Track>& people) {
+  const Track& largest = people.front();
+  return static_cast<std::size_t>(
+      std::count_if(people.begin(), people.end(), [&](const Track& person) {
+        return static_cast<double>(person.detections) >=
+                   k_staying * static_cast<double>(largest.detections) &&
+               (comparable(person, largest) || &person == &largest);
+      }));
+}
+
+std::string where(const std::vector<Track>& people, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(count, people.size()); ++i) {
+    const auto first = std::find_if(people[i].boxes.begin(), people[i].boxes.end(),
+                                    [](const auto& box) { return box.has_value(); });
+    text += fmt::format("{}{} at {} in frame {}", i == 0 ? "" : "; ", i + 1, place_of(**first),
+                        first - people[i].boxes.begin());
+  }
+  return text;
 }
 
 }  // namespace
@@ -124,26 +163,27 @@ double overlap(const Box& a, const Box& b) {
   return area(both) / (area(a) + area(b) - area(both));
 }
 
-std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames,
-                                            const FrameRate& fps) {
+FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate& fps, int number) {
   std::vector<Track> tracks = link_tracks(frames, fps);
   // A face that only a few frames of a longer clip show is an error of the detector.
   const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
   std::erase_if(tracks, [&](const Track& track) { return track.detections < least; });
-  std::stable_sort(tracks.begin(), tracks.end(),
-                   [](const Track& a, const Track& b) { return a.area > b.area; });
   if (tracks.empty())
     throw Error(Code::invalid,
                 "no face was found: the face must look at the camera, upright and well lit; "
                 "or give its position with --face-box");
-  Track& face = tracks.front();
-  for (std::size_t t = 1; t < tracks.size(); ++t) {
-    if (meet(face, tracks[t]) || !comparable(tracks[t], face)) continue;
-    for (std::size_t i = 0; i < frames.size(); ++i)
-      if (tracks[t].boxes[i]) add(face, i, *tracks[t].boxes[i]);
-  }
-  refuse_second_face(frames, face);
-  return face.boxes;
+  const std::vector<Track> people = people_in(std::move(tracks));
+  const auto chosen = static_cast<std::size_t>(number - 1);
+  if (chosen >= people.size())
+    throw Error(Code::invalid,
+                fmt::format("--face {}: there {} (x,y,width,height): {}", number,
+                            people.size() == 1 ? std::string("is one face")
+                                               : fmt::format("are {} faces", people.size()),
+                            where(people, people.size())));
+  FollowedFace face{.boxes = people[chosen].boxes};
+  const std::size_t beside = staying(people);
+  if (beside > 1) face.others = where(people, beside);
+  return face;
 }
 
 }  // namespace navtalk

@@ -1,9 +1,10 @@
 // Which of the faces seen in each frame is the avatar's. Detections that overlap from frame to
-// frame form a track; the track with the largest total area is the avatar's, tracks that
-// take over from it in other frames join it.
+// frame form a track; tracks that take over from each other, in other frames and near where the face was last
+// seen, are one person's, who left and came back. People are numbered by their total area, the largest is 1.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/frame_rate.h"
@@ -14,10 +15,16 @@ namespace navtalk {
 // Everything that a detector saw in one frame, in any order.
 using Detections = std::vector<Box>;
 
-// One entry a frame. Error{invalid} when there is no face at all, or when in a quarter or more of
-// its frames a second face stands beside the first with at least 0.4 of its area.
-std::vector<std::optional<Box>> follow_face(const std::vector<Detections>& frames,
-                                            const FrameRate& fps);
+struct FollowedFace {
+  std::vector<std::optional<Box>> boxes;  // one entry a frame
+  // The faces of comparable size that are there in a quarter or more of the largest one's frames, by number and
+  // place, where there is more than one; for people. Empty: there is one.
+  std::string others{};
+};
+
+// `number`: from 1. Error{invalid} when there is no face at all, or none of that number.
+FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate& fps,
+                         int number = 1);
 
 // Area of the intersection over area of the union, 0 to 1.
 double overlap(const Box& a, const Box& b);

@@ -38,7 +38,7 @@ struct PrepareOptions {
   MediaLimits limits{};  // of the source
 };
 
-// Error{invalid} for input without a face, with a second face that stays and is comparable in size,
+// Error{invalid} for input without a face, without a face of the number that is asked for,
 // or unreadable; nothing stands at `output` then, and no partial work is left. Error{interrupted}
 // or Error{terminated} leaves the partial work.
 AvatarInfo prepare(const PrepareOptions& options, const Progress& progress,

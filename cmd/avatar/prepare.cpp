@@ -79,6 +79,12 @@ void add_avatar_prepare(Commands& commands) {
                         side))
         ->type_name("N")
         ->check(CLI::Range(0, 256));
+  command
+      .add_option("--face", options->face,
+                  "Which face the built-in finder follows, the largest is 1; default: 1, with a "
+                  "warning where others stay beside it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
   command.add_flag("--no-smoothing", options->no_smoothing,
                    "Leave the boxes of the built-in finder as they are in single frames");
   add_frame_rate(command, options->fps, k_highest_avatar_fps, "Frames per second of the avatar");
@@ -87,6 +93,11 @@ void add_avatar_prepare(Commands& commands) {
   command
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("VOICE");
+  command
+      .add_option(
+          "--preview", options->preview,
+          "PNG to write: a contact sheet of frames with boxes, what is replaced, and its seam")
+      ->type_name("FILE");
   command
       .add_option("--models", options->models,
                   "MuseTalk's checkpoint folder, for faces, masks and latents")

@@ -10,9 +10,9 @@
 namespace navtalk::cmd {
 
 struct AvatarPrepareOptions {
-  std::filesystem::path video, image, images, output, face_boxes, models;
+  std::filesystem::path video, image, images, output, face_boxes, models, preview;
   std::string id, face_box, voice, parsing_mode;
-  std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin;
+  std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;
   FrameRate fps = 25;
   bool loop = false, no_latents = false, no_smoothing = false, force = false;
 };

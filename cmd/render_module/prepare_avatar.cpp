@@ -77,16 +77,26 @@ std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
   if (given && (options.bbox_shift || options.extra_margin))
     throw Error(Code::usage,
                 "--bbox-shift and --extra-margin move boxes that are found, not given ones");
-  if (given && options.no_smoothing)
-    throw Error(Code::usage, "--no-smoothing is about boxes that are found, not given ones");
+  if (given && (options.no_smoothing || options.face))
+    throw Error(Code::usage,
+                "--no-smoothing and --face are about faces that are found, not given ones");
   if (!options.face_box.empty() && !options.face_boxes.empty())
     throw Error(Code::usage, "--face-box and --face-boxes exclude each other");
   if (!options.face_box.empty())
     return std::make_shared<GivenFaces>(parse_face_box(options.face_box));
   if (!options.face_boxes.empty())
     return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
-  if (auto landmarks = landmarks_of(options, models)) return landmarks;
-  return std::make_shared<CascadeFaces>(CascadeFaces::default_directories(), !options.no_smoothing);
+  if (options.face) {
+    if (options.bbox_shift || options.extra_margin)
+      throw Error(Code::usage,
+                  "--face is for the built-in finder, --bbox-shift and --extra-margin "
+                  "are for MuseTalk's landmarks");
+  } else if (auto landmarks = landmarks_of(options, models)) {
+    return landmarks;
+  }
+  return std::make_shared<CascadeFaces>(
+      CascadeFaces::default_directories(),
+      CascadeOptions{.smooth = !options.no_smoothing, .face = options.face.value_or(0)});
 }
 
 // The model that is named or configured, else the demo's where it is there.
@@ -123,6 +133,7 @@ std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
 }  // namespace
 
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
+  if (!options.preview.empty()) check_preview(options.preview);
   const std::optional<std::filesystem::path> models = models_of(options, context);
   const PrepareOptions work{.source = source_of(options),
                             .output = options.output,
@@ -139,6 +150,8 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .limits = media_limits(context)};
   const AvatarInfo info = prepare(work, context.progress, context.stop);
   context.clear_progress();
+  if (!options.preview.empty())
+    write_contact_sheet(options.output, options.preview, options.force, work.limits);
   if (models) warn_of_other_faces(*models, info.id);
   if (context.json) {
     context.out.json(avatar_json(info, options.output));

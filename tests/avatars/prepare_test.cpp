@@ -5,6 +5,7 @@
 #include <map>
 
 #include "avatars/bundle/bundle.h"
+#include "avatars/bundle/preview.h"
 #include "avatars/faces/cascade_faces.h"
 #include "avatars/faces/given_faces.h"
 #include "core/base/error.h"
@@ -99,6 +100,32 @@ TEST_CASE("a bundle's frames have the same bytes in every order of asking") {
     CHECK(bundle.frame(i) == forwards[static_cast<std::size_t>(i)]);
   }
   CHECK(Bundle::open(base / "ada").frame(13) == forwards[13]);
+}
+
+TEST_CASE("a contact sheet shows twelve frames with the faces' boxes, or as many as there are") {
+  const TemporaryDirectory base;
+  tests::write_clip(base / "in.mp4", moving_face(30));
+  run(options(base / "in.mp4", base / "ada"));
+  const Image sheet = contact_sheet(Bundle::open(base / "ada"));
+  CHECK(sheet.width == 4 * 320 + 3 * 4);
+  CHECK(sheet.height == 3 * 240 + 2 * 4);
+  // In each of the twelve some pixels have the box's green, and some the number's white.
+  for (int k = 0; k < 12; ++k) {
+    CAPTURE(k);
+    int green = 0, white = 0;
+    for (int y = k / 4 * 244; y < k / 4 * 244 + 240; ++y) {
+      for (int x = k % 4 * 324; x < k % 4 * 324 + 320; ++x) {
+        const std::uint8_t* pixel = sheet.view().at(x, y);
+        green += pixel[1] > 180 && pixel[0] < 120 && pixel[2] < 120 ? 1 : 0;
+        white += pixel[0] > 210 && pixel[1] > 210 && pixel[2] > 210 && y % 244 < 24 ? 1 : 0;
+      }
+    }
+    CHECK(green > 100);
+    CHECK(white > 5);
+  }
+  tests::write_clip(base / "short.mp4", moving_face(2));
+  run(options(base / "short.mp4", base / "bob"));
+  CHECK(contact_sheet(Bundle::open(base / "bob")).width == 2 * 320 + 4);
 }
 
 TEST_CASE("the same input gives the same bytes") {
@@ -216,8 +243,14 @@ TEST_CASE("bad input is refused by name and leaves nothing behind") {
   SECTION("two faces") {
     const Image two = draw(320, 120, {{80, 60, 54}, {240, 60, 52}});
     tests::write_clip(base / "in.mp4", std::vector<Image>(12, two));
-    what.faces = nullptr;
-    CHECK_THAT(refusal(what), Catch::Contains("second face"));
+    what.faces = std::make_shared<CascadeFaces>(CascadeFaces::default_directories(),
+                                                CascadeOptions{.face = 3});
+    CHECK_THAT(refusal(what), Catch::Contains("there are 2 faces"));
+    what.faces = std::make_shared<CascadeFaces>(CascadeFaces::default_directories(),
+                                                CascadeOptions{.face = 2});
+    run(what);
+    CHECK(Bundle::open(what.output).face(0)->placement.box.x1 >
+          160);  // the smaller one, on the right
   }
   SECTION("face too small") {
     tests::write_clip(base / "in.mp4", std::vector<Image>(12, draw(160, 120, {{80, 60, 38}})));
