@@ -35,7 +35,8 @@ SegmentWriter::SegmentWriter(Options options) : options_(std::move(options)) {
   if (error)
     throw Error(Code::failed, fmt::format("the folder {} cannot be made: {}",
                                           options_.work.folder.string(), error.message()));
-  for (int i = 0; i < count(); ++i) finished_.push_back(is_finished(i));
+  for (int i = 0; i < count(); ++i)
+    made_.push_back(is_finished(i) ? options_.work.records[static_cast<std::size_t>(i)] : "");
 }
 
 int SegmentWriter::count() const {
@@ -79,7 +80,7 @@ bool SegmentWriter::is_finished(int index) const {
 std::vector<FrameRange> SegmentWriter::missing() const {
   std::vector<FrameRange> ranges;
   for (int i = 0; i < count(); ++i) {
-    if (!finished_[static_cast<std::size_t>(i)]) ranges.push_back(range(i));
+    if (made_[static_cast<std::size_t>(i)].empty()) ranges.push_back(range(i));
   }
   return ranges;
 }
@@ -114,7 +115,7 @@ void SegmentWriter::close() {
   open_.reset();
   const auto made = record(index);
   if (!made) throw Error(Code::failed, path(index).string() + " cannot be read back");
-  finished_[static_cast<std::size_t>(index)] = true;
+  made_[static_cast<std::size_t>(index)] = *made;
   const FrameRange frames = range(index);
   options_.work.finished({.index = index,
                           .duration_s = options_.video.fps.seconds(frames.last - frames.first),
@@ -123,7 +124,12 @@ void SegmentWriter::close() {
 
 std::int64_t SegmentWriter::finish(const std::stop_token& stop) {
   std::vector<fs::path> parts;
-  for (int i = 0; i < count(); ++i) parts.push_back(path(i));
+  for (int i = 0; i < count(); ++i) {
+    // Another process that has lost the job may have written it meanwhile.
+    if (record(i) != made_[static_cast<std::size_t>(i)])
+      throw Error(Code::failed, path(i).string() + " has changed since it was made");
+    parts.push_back(path(i));
+  }
   const std::int64_t frames = join_videos(parts, options_.video, stop);
   if (frames != options_.video_frames)
     throw Error(Code::failed,

@@ -56,7 +56,7 @@ class SegmentWriter {
   void close();
 
   Options options_;
-  std::vector<bool> finished_;
+  std::vector<std::string> made_;  // the records of the finished ones; empty: not finished
   std::optional<Open> open_;
 };
 

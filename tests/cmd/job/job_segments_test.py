@@ -154,6 +154,26 @@ class Segments(unittest.TestCase):
             self.assertIn(f"{path.name}: this finished segment is missing or has changed", ran.stderr)
         self.assertEqual((self.folder / "cut.mp4").read_bytes(), whole)
 
+    def test_a_segment_that_changes_before_it_is_joined_is_rendered_again(self):
+        whole = self.whole()
+        process = subprocess.Popen([PROGRAM, *self.list_command("cut.mp4")], cwd=self.folder, env=self.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + PATIENCE_S
+        while len(self.segments()) < 2:
+            self.assertLess(time.monotonic(), end, "the run did not get so far")
+            self.assertIsNone(process.poll())
+            time.sleep(0.002)
+        process.send_signal(signal.SIGSTOP)
+        first = self.segments()[0]
+        content = bytearray(first.read_bytes())
+        content[len(content) // 2] ^= 1
+        first.write_bytes(content)
+        process.send_signal(signal.SIGCONT)
+        said = process.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn(f"{first.name} has changed since it was made", said)
+        self.assertEqual((self.folder / "cut.mp4").read_bytes(), whole)
+
     def test_a_disk_that_is_full_when_segments_are_joined_is_told_and_loses_none(self):
         whole = self.whole()
         limit = len(whole) * 3 // 4  # of each file: the segments and the state fit, the video does not
