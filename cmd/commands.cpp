@@ -41,6 +41,7 @@ void add_commands(Commands& commands) {
   add_tenant_set(commands);
   add_bench_image(commands);
   add_bench_pipeline(commands);
+  add_bench_faces(commands);
   add_bench_jobs(commands);
   add_bench_pool(commands);
   add_bench_scaler(commands);

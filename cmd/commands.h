@@ -38,6 +38,7 @@ void add_avatar_pull(Commands& commands);
 void add_avatar_push(Commands& commands);
 void add_avatar_show(Commands& commands);
 void add_bench_image(Commands& commands);
+void add_bench_faces(Commands& commands);
 void add_bench_pipeline(Commands& commands);
 void add_bench_jobs(Commands& commands);
 void add_bench_pool(Commands& commands);

@@ -445,6 +445,14 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --face-precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar show --preview")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -590,6 +598,30 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk bench pipeline --time")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --models")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --precision")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --size")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --threads")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --time")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -809,7 +841,7 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar import" | "navtalk avatar export" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
+      "navtalk infer" | "navtalk job" | "navtalk job render" | "navtalk job submit" | "navtalk job wait" | "navtalk job fetch" | "navtalk job cancel" | "navtalk job run" | "navtalk job list" | "navtalk job status" | "navtalk voices" | "navtalk serve" | "navtalk avatar" | "navtalk avatar list" | "navtalk avatar prepare" | "navtalk avatar show" | "navtalk avatar import" | "navtalk avatar export" | "navtalk avatar pull" | "navtalk avatar push" | "navtalk pool" | "navtalk pool status" | "navtalk pool scale" | "navtalk pool add" | "navtalk pool token" | "navtalk pool drain" | "navtalk pool wake" | "navtalk pool pause" | "navtalk pool remove" | "navtalk pool events" | "navtalk pool audit" | "navtalk pool cost" | "navtalk key" | "navtalk key create" | "navtalk key list" | "navtalk key revoke" | "navtalk tenant" | "navtalk tenant list" | "navtalk tenant show" | "navtalk tenant set" | "navtalk bench" | "navtalk bench image" | "navtalk bench pipeline" | "navtalk bench faces" | "navtalk bench jobs" | "navtalk bench pool" | "navtalk bench scaler" | "navtalk bench serve" | "navtalk model" | "navtalk model check" | "navtalk model verify" | "navtalk model pull" | "navtalk model push" | "navtalk fix-filenames" | "navtalk config" | "navtalk config check" | "navtalk config show" | "navtalk config example" | "navtalk completions") command+=" ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$command $option" in
@@ -1225,6 +1257,14 @@ _navtalk() {
       _navtalk_paths -d
       return
       ;;
+    "navtalk avatar prepare --device")
+      :
+      return
+      ;;
+    "navtalk avatar prepare --face-precision")
+      _navtalk_words 'fp32 bf16 fp16'
+      return
+      ;;
     "navtalk avatar show --preview")
       _navtalk_paths -f
       return
@@ -1370,6 +1410,30 @@ _navtalk() {
       return
       ;;
     "navtalk bench pipeline --time")
+      :
+      return
+      ;;
+    "navtalk bench faces --models")
+      _navtalk_paths -d
+      return
+      ;;
+    "navtalk bench faces --device")
+      :
+      return
+      ;;
+    "navtalk bench faces --precision")
+      _navtalk_words 'fp32 bf16 fp16'
+      return
+      ;;
+    "navtalk bench faces --size")
+      :
+      return
+      ;;
+    "navtalk bench faces --threads")
+      :
+      return
+      ;;
+    "navtalk bench faces --time")
       :
       return
       ;;
@@ -1698,7 +1762,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1882,7 +1946,7 @@ _navtalk() {
       if [[ $current == -* ]]; then
         _navtalk_words '--help -h --version --config --json --log-level --progress --no-color'
       else
-        _navtalk_words 'image pipeline jobs pool scaler serve'
+        _navtalk_words 'image pipeline faces jobs pool scaler serve'
       fi
       ;;
     "navtalk bench image")
@@ -1895,6 +1959,13 @@ _navtalk() {
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
         _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
+      else
+        :
+      fi
+      ;;
+    "navtalk bench faces")
+      if [[ $current == -* ]]; then
+        _navtalk_words '--models --device --precision --size --threads --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -21,16 +21,19 @@ LandmarkFaces::LandmarkFaces(Look look, const std::string& networks,
           fmt::format("dwpose {} {} {}", options.bbox_shift, options.extra_margin, networks)) {}
 
 LandmarkFaces LandmarkFaces::open(const std::filesystem::path& models,
-                                  const LandmarkBoxOptions& options) {
+                                  const LandmarkBoxOptions& options,
+                                  const FaceNetOptions& networks) {
   const std::filesystem::path detector_file = require_weights(models, Net::s3fd);
   const std::filesystem::path landmarks_file = require_weights(models, Net::dwpose);
-  const auto detector = std::make_shared<const FaceDetector>(detector_file);
-  const auto landmarks = std::make_shared<const FaceLandmarks>(landmarks_file);
+  const auto detector = std::make_shared<const FaceDetector>(detector_file, networks);
+  const auto landmarks = std::make_shared<const FaceLandmarks>(landmarks_file, networks);
   const auto look = [detector, landmarks](ConstImageView frame) {
     const std::optional<Box> detected = detector->face(frame);
     return Seen{detected, detected ? landmarks->points(frame) : std::vector<PosePoint>()};
   };
-  return {look, fmt::format("{} {}", sha256_file(detector_file), sha256_file(landmarks_file)),
+  return {look,
+          fmt::format("{} {} {}", sha256_file(detector_file), sha256_file(landmarks_file),
+                      numbers_of(networks)),
           options};
 }
 

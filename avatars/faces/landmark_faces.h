@@ -9,6 +9,7 @@
 
 #include "avatars/faces/face_source.h"
 #include "avatars/faces/landmark_box.h"
+#include "gpu/model/face_net_options.h"
 
 namespace navtalk {
 
@@ -24,7 +25,8 @@ class LandmarkFaces : public FaceSource {
   // `networks`: what tells the networks of `look` from others.
   LandmarkFaces(Look look, const std::string& networks, const LandmarkBoxOptions& options);
   // With the files of a checkpoint folder; both are there: require_weights(). Errors of FaceDetector and FaceLandmarks.
-  static LandmarkFaces open(const std::filesystem::path& models, const LandmarkBoxOptions& options);
+  static LandmarkFaces open(const std::filesystem::path& models, const LandmarkBoxOptions& options,
+                            const FaceNetOptions& networks = {});
 
   std::string name() const override { return "dwpose"; }
   std::string identity() const override { return identity_; }

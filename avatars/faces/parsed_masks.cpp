@@ -94,11 +94,13 @@ Image parsing_mask(ConstImageView parts, const ParsingOptions& options) {
   return mask;
 }
 
-ParsedMasks::ParsedMasks(const std::filesystem::path& weights, const ParsingOptions& options)
+ParsedMasks::ParsedMasks(const std::filesystem::path& weights, const ParsingOptions& options,
+                         const FaceNetOptions& networks)
     : options_(options),
-      parser_(weights),
-      identity_(fmt::format("{} {} {} {}", name(), options.left_cheek_width,
-                            options.right_cheek_width, sha256_file(weights))) {}
+      parser_(weights, networks),
+      identity_(fmt::format("{} {} {} {} {}", name(), options.left_cheek_width,
+                            options.right_cheek_width, sha256_file(weights),
+                            numbers_of(networks))) {}
 
 std::string ParsedMasks::name() const {
   return fmt::format("musetalk-{}", mode_name(options_.mode));

@@ -30,7 +30,8 @@ Image parsing_mask(ConstImageView parts, const ParsingOptions& options);
 class ParsedMasks : public MaskSource {
  public:
   // `weights`: find_weights(models, Net::bisenet). Errors of FaceParser.
-  ParsedMasks(const std::filesystem::path& weights, const ParsingOptions& options);
+  ParsedMasks(const std::filesystem::path& weights, const ParsingOptions& options,
+              const FaceNetOptions& networks = {});
 
   std::string name() const override;  // "musetalk-jaw", ...
   std::string identity() const override { return identity_; }

@@ -102,6 +102,19 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--models", options->models,
                   "MuseTalk's checkpoint folder, for faces, masks and latents")
       ->type_name("DIR");
+  command
+      .add_option("--device", options->device,
+                  "Where MuseTalk's face networks compute: cpu, cuda, cuda:N; auto: a GPU if there "
+                  "is one")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  command
+      .add_option("--face-precision", options->face_precision,
+                  "Number format of MuseTalk's face networks: fp32 gives MuseTalk's boxes and "
+                  "masks; bf16 (CPU) and fp16 (GPU) are faster, and boxes may differ by pixels")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      ->type_name("PRECISION")
+      ->capture_default_str();
   command.add_flag("--no-latents", options->no_latents,
                    "Compute no latents: they are computed at the first use of the avatar");
   command.add_flag("--force", options->force, "Replace an existing avatar");

@@ -11,7 +11,7 @@ namespace navtalk::cmd {
 
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models, preview;
-  std::string id, face_box, voice, parsing_mode;
+  std::string id, face_box, voice, parsing_mode, device = "cpu", face_precision = "fp32";
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;
   FrameRate fps = 25;
   bool loop = false, no_latents = false, no_smoothing = false, force = false;

@@ -2,12 +2,10 @@
 // is asked for: what one second of avatar costs here, and where the time goes.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "cmd/bench/report.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
-#include "cmd/terminal/table.h"
+#include "cmd/render_module/stage_table.h"
 #include "core/base/error.h"
 #include "gpu/features/mel.h"
 #include "gpu/image/compose.h"
@@ -20,14 +18,6 @@ namespace {
 // Two seconds that a live step looks back on, and the tokens that its five frames hear of them.
 constexpr std::int64_t k_live_samples = 2 * k_sample_rate_hz, k_live_tokens = 100;
 constexpr std::int64_t k_new_tokens = 18;
-
-struct Row {
-  std::string stage, unit;
-  std::string device;     // of the nets
-  std::string precision;  // empty where no net takes part
-  int batch = 1;
-  Timing timing;
-};
 
 // Even noise in [-1,1): no stage's time depends on what the numbers say, as long as they are not
 // all zero.
@@ -67,7 +57,7 @@ class Bench {
         context_(context),
         device_(usable_device(parse_device(options.device))) {}
 
-  std::vector<Row> run() {
+  std::vector<StageRow> run() {
     time("log-mel", "ms per 30 s", "", 1,
          [audio = noise({k_segment_samples})] { log_mel(audio.values); });
     for (const std::string& precision : precisions()) nets(precision);
@@ -78,10 +68,9 @@ class Bench {
   // All that this machine has, unless told.
   std::vector<std::string> precisions() const {
     if (!options_.precisions.empty()) return options_.precisions;
-    if (device_.kind == Device::Kind::cuda) return {"fp32", "fp16"};
-    const std::string isa = widest_isa();
-    if (isa.starts_with("avx512") || isa.starts_with("amx")) return {"fp32", "bf16", "auto"};
-    return {"fp32"};
+    std::vector<std::string> usual = usual_precisions(device_);
+    if (std::ranges::count(usual, "bf16") > 0) usual.emplace_back("auto");
+    return usual;
   }
 
   void nets(const std::string& precision) {
@@ -136,74 +125,14 @@ class Bench {
   const BenchPipelineOptions& options_;
   Context& context_;
   const Device device_;
-  std::vector<Row> rows_;
+  std::vector<StageRow> rows_;
 };
-
-double ms(const Row& row, std::chrono::duration<double> time) {
-  return std::chrono::duration<double, std::milli>(time).count() / row.batch;
-}
-
-// Of whole frames only.
-std::string frames_per_second(const Row& row) {
-  return row.stage == "frame" ? fmt::format("{:.1f}", 1000.0 / ms(row, row.timing.median)) : "";
-}
-
-nlohmann::ordered_json as_json(const Row& row) {
-  nlohmann::ordered_json object{{"name", row.stage},
-                                {"device", row.device},
-                                {"precision", row.precision},
-                                {"batch", row.batch},
-                                {"unit", row.unit},
-                                {"median", ms(row, row.timing.median)},
-                                {"p99", ms(row, row.timing.p99)},
-                                {"runs", row.timing.runs}};
-  if (row.precision.empty()) object.erase("precision");
-  if (row.stage == "frame") object["frames_per_second"] = 1000.0 / ms(row, row.timing.median);
-  return object;
-}
-
-std::vector<std::string> as_text(const Row& row) {
-  return {row.stage,
-          row.device,
-          row.precision,
-          std::to_string(row.batch),
-          row.unit,
-          fmt::format("{:.2f}", ms(row, row.timing.median)),
-          fmt::format("{:.2f}", ms(row, row.timing.p99)),
-          frames_per_second(row)};
-}
-
-void print_table(const std::vector<Row>& rows, const Machine& machine, Context& context) {
-  constexpr auto k_right = Column::Align::right;
-  std::vector<std::vector<std::string>> cells;
-  cells.reserve(rows.size());
-  for (const Row& row : rows) cells.push_back(as_text(row));
-  context.out.print("{}\n\n", machine_text(machine));
-  context.out.write(table({{"stage"},
-                           {"device"},
-                           {"precision"},
-                           {"batch", k_right},
-                           {"unit"},
-                           {"median", k_right},
-                           {"p99", k_right},
-                           {"frames/s", k_right}},
-                          cells, context.colour));
-}
 
 }  // namespace
 
 int bench_pipeline(const BenchPipelineOptions& options, Context& context) {
-  const std::vector<Row> rows = Bench(options, context).run();
-  Machine machine = this_machine();
-  machine.threads =  // the nets take no more than there are cores
-      options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
-  if (!context.json) {
-    print_table(rows, machine, context);
-    return 0;
-  }
-  auto list = nlohmann::ordered_json::array();
-  for (const Row& row : rows) list.push_back(as_json(row));
-  context.out.json({{"machine", machine_json(machine)}, {"rows", list}});
+  const std::vector<StageRow> rows = Bench(options, context).run();
+  print_stages(rows, options.threads, context);
   return 0;
 }
 

@@ -17,6 +17,7 @@ void preview_avatar(const std::filesystem::path& directory, const std::filesyste
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context);
 int import_avatar(const AvatarImportOptions& options, Context& context);
 int export_avatar(const AvatarExportOptions& options, Context& context);
+int bench_faces(const BenchFacesOptions& options, Context& context);
 int bench_image(const BenchImageOptions& options, Context& context);
 int bench_pipeline(const BenchPipelineOptions& options, Context& context);
 int verify_model(const ModelVerifyOptions& options, Context& context);

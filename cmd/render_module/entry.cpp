@@ -16,6 +16,7 @@ extern "C" const RenderModule* navtalk_render_module() {
       .prepare_avatar = prepare_avatar,
       .import_avatar = import_avatar,
       .export_avatar = export_avatar,
+      .bench_faces = bench_faces,
       .bench_image = bench_image,
       .bench_pipeline = bench_pipeline,
       .verify_model = verify_model,

@@ -18,6 +18,7 @@
 #include "core/log/log.h"
 #include "core/text/number.h"
 #include "gpu/model/model_files.h"
+#include "gpu/model/usable_device.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -47,6 +48,11 @@ Box parse_face_box(const std::string& text) {
   return {number[0], number[1], number[0] + number[2], number[1] + number[3]};
 }
 
+FaceNetOptions networks_of(const AvatarPrepareOptions& options) {
+  return {.device = usable_device(parse_device(options.device)),
+          .precision = *parse_precision(options.face_precision)};
+}
+
 // By MuseTalk's landmarks where the model has both of their networks; null: the built-in finder.
 std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
                                          const std::optional<std::filesystem::path>& models) {
@@ -68,7 +74,7 @@ std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
   LandmarkBoxOptions box;
   box.bbox_shift = options.bbox_shift.value_or(box.bbox_shift);
   box.extra_margin = options.extra_margin.value_or(box.extra_margin);
-  return std::make_shared<LandmarkFaces>(LandmarkFaces::open(*models, box));
+  return std::make_shared<LandmarkFaces>(LandmarkFaces::open(*models, box, networks_of(options)));
 }
 
 std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
@@ -127,7 +133,8 @@ std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
   if (mode == "neck") parsing.mode = ParsingMode::neck;
   parsing.left_cheek_width = options.left_cheek_width.value_or(parsing.left_cheek_width);
   parsing.right_cheek_width = options.right_cheek_width.value_or(parsing.right_cheek_width);
-  return std::make_shared<ParsedMasks>(require_weights(*models, Net::bisenet), parsing);
+  return std::make_shared<ParsedMasks>(require_weights(*models, Net::bisenet), parsing,
+                                       networks_of(options));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "cmd/avatar/exchange.h"
 #include "cmd/avatar/prepare.h"
+#include "cmd/bench/faces.h"
 #include "cmd/bench/image.h"
 #include "cmd/bench/pipeline.h"
 #include "cmd/context.h"
@@ -39,6 +40,7 @@ struct RenderModule {
   int (*prepare_avatar)(const AvatarPrepareOptions&, Context&);
   int (*import_avatar)(const AvatarImportOptions&, Context&);
   int (*export_avatar)(const AvatarExportOptions&, Context&);
+  int (*bench_faces)(const BenchFacesOptions&, Context&);
   int (*bench_image)(const BenchImageOptions&, Context&);
   int (*bench_pipeline)(const BenchPipelineOptions&, Context&);
   int (*verify_model)(const ModelVerifyOptions&, Context&);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/check.h"
-#include "gpu/device/device.h"
+#include "gpu/model/face_placement.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/nets/faces/expected_s3fd.h"
 #include "gpu/nets/faces/s3fd.h"
@@ -44,14 +44,15 @@ struct FaceDetector::Impl {
   std::unique_ptr<nets::S3fd> net;
 };
 
-FaceDetector::FaceDetector(const std::filesystem::path& file, int threads)
+FaceDetector::FaceDetector(const std::filesystem::path& file, const FaceNetOptions& options)
     : impl_(std::make_unique<Impl>()) {
   impl_->file = file;
-  impl_->threads = threads > 0 ? std::min(threads, usable_cores()) : usable_cores();
+  impl_->threads = face_threads(options);
+  const nets::Placement place = face_placement(options);
   const S3fdConfig config = s3fd_config(Checkpoint::open(file));
   run(impl_->threads, "loading the face detector", [&] {
     const auto weights = nets::Weights::open(Net::s3fd, file, expected_s3fd(config));
-    impl_->net = std::make_unique<nets::S3fd>(weights);
+    impl_->net = std::make_unique<nets::S3fd>(weights, place);
   });
 }
 

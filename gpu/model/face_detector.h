@@ -1,4 +1,4 @@
-// The face detector (S3FD), loaded and ready. Computes in fp32 on the CPU, at the picture's own size: a picture of
+// The face detector (S3FD), loaded and ready. Computes at the picture's own size: a picture of
 // 3840x2160 takes several GB. One thread at a time.
 #pragma once
 
@@ -8,14 +8,15 @@
 
 #include "core/tensor/image.h"
 #include "gpu/model/face_boxes.h"
+#include "gpu/model/face_net_options.h"
 
 namespace navtalk {
 
 class FaceDetector {
  public:
   // `file`: find_weights(models, Net::s3fd). Error{invalid} names a missing, surplus or mis-shaped tensor.
-  // `threads` 0: every core.
-  explicit FaceDetector(const std::filesystem::path& file, int threads = 0);
+  // Error{invalid} for a number format that the device lacks.
+  explicit FaceDetector(const std::filesystem::path& file, const FaceNetOptions& options = {});
   FaceDetector(FaceDetector&&) noexcept;
   FaceDetector& operator=(FaceDetector&&) noexcept;
   ~FaceDetector();

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/base/check.h"
-#include "gpu/device/device.h"
 #include "gpu/image/warp.h"
+#include "gpu/model/face_placement.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/nets/faces/dwpose.h"
 #include "gpu/nets/faces/expected_dwpose.h"
@@ -45,14 +45,15 @@ struct FaceLandmarks::Impl {
   std::unique_ptr<nets::Dwpose> net;
 };
 
-FaceLandmarks::FaceLandmarks(const std::filesystem::path& file, int threads)
+FaceLandmarks::FaceLandmarks(const std::filesystem::path& file, const FaceNetOptions& options)
     : impl_(std::make_unique<Impl>()) {
   impl_->file = file;
-  impl_->threads = threads > 0 ? std::min(threads, usable_cores()) : usable_cores();
+  impl_->threads = face_threads(options);
+  const nets::Placement place = face_placement(options);
   const DwposeConfig config = dwpose_config(Checkpoint::open(file));
   run(impl_->threads, "loading the landmarks", [&] {
     const auto weights = nets::Weights::open(Net::dwpose, file, expected_dwpose(config));
-    impl_->net = std::make_unique<nets::Dwpose>(weights, config);
+    impl_->net = std::make_unique<nets::Dwpose>(weights, config, place);
   });
 }
 

@@ -1,5 +1,4 @@
-// The landmarks of a person (DWPose), loaded and ready: 133 points, 68 of them of the face. Computes in fp32
-// on the CPU. One thread at a time.
+// The landmarks of a person (DWPose), loaded and ready: 133 points, 68 of them of the face. One thread at a time.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "core/tensor/image.h"
+#include "gpu/model/face_net_options.h"
 #include "gpu/model/pose_points.h"
 
 namespace navtalk {
@@ -14,8 +14,8 @@ namespace navtalk {
 class FaceLandmarks {
  public:
   // `file`: find_weights(models, Net::dwpose). Error{invalid} names a missing, surplus or mis-shaped tensor.
-  // `threads` 0: every core.
-  explicit FaceLandmarks(const std::filesystem::path& file, int threads = 0);
+  // Error{invalid} for a number format that the device lacks.
+  explicit FaceLandmarks(const std::filesystem::path& file, const FaceNetOptions& options = {});
   FaceLandmarks(FaceLandmarks&&) noexcept;
   FaceLandmarks& operator=(FaceLandmarks&&) noexcept;
   ~FaceLandmarks();

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/base/check.h"
-#include "gpu/device/device.h"
 #include "gpu/image/pillow_resize.h"
+#include "gpu/model/face_placement.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/nets/faces/bisenet.h"
 #include "gpu/nets/faces/expected_bisenet.h"
@@ -42,14 +42,15 @@ struct FaceParser::Impl {
   std::unique_ptr<nets::Bisenet> net;
 };
 
-FaceParser::FaceParser(const std::filesystem::path& file, int threads)
+FaceParser::FaceParser(const std::filesystem::path& file, const FaceNetOptions& options)
     : impl_(std::make_unique<Impl>()) {
   impl_->file = file;
-  impl_->threads = threads > 0 ? std::min(threads, usable_cores()) : usable_cores();
+  impl_->threads = face_threads(options);
+  const nets::Placement place = face_placement(options);
   const BisenetConfig config = bisenet_config(Checkpoint::open(file));
   run(impl_->threads, "loading the face parsing", [&] {
     const auto weights = nets::Weights::open(Net::bisenet, file, expected_bisenet(config));
-    impl_->net = std::make_unique<nets::Bisenet>(weights, config);
+    impl_->net = std::make_unique<nets::Bisenet>(weights, config, place);
   });
 }
 

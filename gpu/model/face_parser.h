@@ -1,5 +1,4 @@
-// Face parsing (BiSeNet), loaded and ready: which part of a face each pixel of a picture belongs to. Computes
-// in fp32 on the CPU. One thread at a time.
+// Face parsing (BiSeNet), loaded and ready: which part of a face each pixel of a picture belongs to. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +7,7 @@
 
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
+#include "gpu/model/face_net_options.h"
 #include "gpu/nets/net_config.h"
 
 namespace navtalk {
@@ -25,8 +25,8 @@ enum class FacePart : std::uint8_t {
 class FaceParser {
  public:
   // `file`: find_weights(models, Net::bisenet). Error{invalid} names a missing, surplus or mis-shaped tensor.
-  // `threads` 0: every core.
-  explicit FaceParser(const std::filesystem::path& file, int threads = 0);
+  // Error{invalid} for a number format that the device lacks.
+  explicit FaceParser(const std::filesystem::path& file, const FaceNetOptions& options = {});
   FaceParser(FaceParser&&) noexcept;
   FaceParser& operator=(FaceParser&&) noexcept;
   ~FaceParser();

@@ -20,7 +20,7 @@ inline at::Tensor tensor(const NdArray<float>& array) {
 }
 
 inline NdArray<float> array(const at::Tensor& tensor) {
-  const at::Tensor dense = tensor.to(at::kFloat).contiguous();
+  const at::Tensor dense = tensor.to(at::kCPU, at::kFloat).contiguous();
   const float* data = dense.const_data_ptr<float>();
   return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
 }

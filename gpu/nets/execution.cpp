@@ -24,9 +24,22 @@ constexpr int k_gpu_batch = 8, k_gpu_decoded = 2;
 
 }  // namespace
 
-Execution gpu_execution(std::optional<Precision> asked) {
+void require_gpu_format(Precision asked) {
   if (asked == Precision::bf16)
     throw Error(Code::invalid, "bf16 runs on CPUs only: use --precision fp16, fp32 or auto");
+}
+
+void require_cpu_format(Precision asked) {
+  if (asked == Precision::fp16)
+    throw Error(Code::invalid, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
+  const std::string isa = widest_isa();
+  if (asked == Precision::bf16 && !isa.starts_with("avx512") && isa != "amx_bf16")
+    throw Error(Code::invalid,
+                "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
+}
+
+Execution gpu_execution(std::optional<Precision> asked) {
+  if (asked) require_gpu_format(*asked);
   const Precision all = asked.value_or(Precision::fp16);
   return {.whisper = all,
           .unet = all,
@@ -38,13 +51,9 @@ Execution gpu_execution(std::optional<Precision> asked) {
 
 Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
                            const VaeConfig& vae) {
+  if (asked) require_cpu_format(*asked);
   const std::string isa = widest_isa();
   const bool native = isa == "avx512_bf16" || isa == "amx_bf16";
-  if (asked == Precision::fp16)
-    throw Error(Code::invalid, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
-  if (asked == Precision::bf16 && isa != "avx512" && !native)
-    throw Error(Code::invalid,
-                "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
   // Measured (docs/experiments/rendering-speed.md): where the CPU multiplies bf16 natively it is the faster one for
   // every net, narrow UNets by next to nothing.
   const Precision wanted = asked.value_or(native ? Precision::bf16 : Precision::fp32);

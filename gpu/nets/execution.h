@@ -9,6 +9,11 @@
 
 namespace navtalk {
 
+// Error{invalid} for fp16, and for bf16 on a CPU without AVX-512.
+void require_cpu_format(Precision asked);
+// Error{invalid} for bf16.
+void require_gpu_format(Precision asked);
+
 struct Execution {
   // What each net computes in, which may be finer than asked for.
   Precision whisper = Precision::fp32, unet = Precision::fp32, encoder = Precision::fp32,
@@ -24,10 +29,10 @@ struct Execution {
 // bf16's tolerance and past it (docs/golden.md). A caller that leaves the choice open wants speed:
 // there bf16 begins at k_narrow_auto, from where on it saves a UNet a fifth of its time.
 inline constexpr int k_narrow = 64, k_narrow_auto = 32;
-// Error{invalid} for fp16, and for bf16 on a CPU without AVX-512.
+// Errors of require_cpu_format().
 Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
                            const VaeConfig& vae);
-// The same for a GPU: fp16 unless fp32 is asked for; Error{invalid} for bf16.
+// The same for a GPU: fp16 unless fp32 is asked for.
 Execution gpu_execution(std::optional<Precision> asked);
 
 }  // namespace navtalk

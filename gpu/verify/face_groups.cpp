@@ -51,7 +51,8 @@ std::vector<GroupResult> compare_bisenet(const GoldenFile& golden, const Model::
       golden.floats("bisenet.logits", {k_parsing_classes, k_parsing_size, k_parsing_size});
   const NdArray<std::uint8_t> labels = golden.bytes("bisenet.labels", size);
   if (crop.values.empty()) golden.fail("bisenet.image is empty");
-  const FaceParser parser(require_weights(options.models, Net::bisenet), options.threads);
+  const FaceParser parser(require_weights(options.models, Net::bisenet),
+                          {.threads = options.threads});
   const NdArray<float> scores = parser.scores(picture(crop.values.data(), crop.shape, 3));
   const NdArray<std::uint8_t> parts(size, best_parts(expected).pixels);
   return {face_net(golden, "bisenet.logits", scores, expected),
@@ -63,7 +64,8 @@ std::vector<GroupResult> compare_dwpose(const GoldenFile& golden, const Model::O
   const PoseBins expected{golden.floats("dwpose.x", {k_pose_points, k_pose_bins * k_pose_width}),
                           golden.floats("dwpose.y", {k_pose_points, k_pose_bins * k_pose_height})};
   const NdArray<float> points = golden.floats("dwpose.points", {k_pose_points, 2});
-  const FaceLandmarks landmarks(require_weights(options.models, Net::dwpose), options.threads);
+  const FaceLandmarks landmarks(require_weights(options.models, Net::dwpose),
+                                {.threads = options.threads});
   const ConstImageView image = picture(pixels.values.data(), pixels.shape, 3);
   const PoseBins bins = landmarks.bins(image);
   const NdArray<float> found = places(pose_points(bins, pose_view(image.width, image.height)));
@@ -77,7 +79,8 @@ std::vector<GroupResult> compare_s3fd(const GoldenFile& golden, const Model::Opt
   const NdArray<float> scores = golden.floats("s3fd.scores", {-1, 2});
   const NdArray<float> offsets = golden.floats("s3fd.offsets", {-1, 4});
   const NdArray<std::int64_t> box = golden.integers("s3fd.box", {-1, 4});
-  const FaceDetector detector(require_weights(options.models, Net::s3fd), options.threads);
+  const FaceDetector detector(require_weights(options.models, Net::s3fd),
+                              {.threads = options.threads});
   const FaceScores computed = detector.scores(picture(pixels.values.data(), pixels.shape, 3));
   const bool equal = corners(best_face(found_faces(computed))).values == box.values;
   return {face_net(golden, "s3fd.scores", computed.scores, scores),

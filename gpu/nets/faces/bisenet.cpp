@@ -16,12 +16,15 @@ at::Tensor as_map(const at::Tensor& vector) { return vector.unsqueeze(2).unsquee
 
 class Bisenet::Builder {
  public:
-  explicit Builder(const Weights& weights) : weights_(weights) {}
+  Builder(const Weights& weights, const Placement& place) : weights_(weights), place_(place) {}
+  const Placement& place() const { return place_; }
 
-  Conv conv(const std::string& conv, const std::string& norm,
-            const Conv::Geometry& geometry) const {
+  Conv conv(const std::string& conv, const std::string& norm, Conv::Geometry geometry,
+            Activation activation = Activation::relu) const {
     const FoldedConv both = folded_norm(weights_, conv, norm);
-    return {both.weight, both.bias, geometry, at::kFloat};
+    geometry.activation = activation;
+    geometry.split_sums = false;
+    return {both.weight, both.bias, geometry, place_};
   }
   // `size`: of the input's sides.
   Conv unit(const std::string& name, std::int64_t padding, std::int64_t size) const {
@@ -30,14 +33,14 @@ class Bisenet::Builder {
   }
   UpConv doubled(const std::string& name, std::int64_t size) const {
     const FoldedConv both = folded_norm(weights_, name + ".conv", name + ".bn");
-    return {both.weight, both.bias, size, at::kFloat};
+    return {both.weight, both.bias, size, place_};
   }
   Dense dense(const std::string& conv, const std::string& norm) const {
     const FoldedConv both = folded_norm(weights_, conv, norm);
-    return {both.weight.flatten(1), both.bias};
+    return {place_.place(both.weight.flatten(1)), place_.place(both.bias)};
   }
   Dense dense(const std::string& conv) const {
-    return {weights_(conv + ".weight").flatten(1), at::Tensor()};
+    return {place_.place(weights_(conv + ".weight").flatten(1)), at::Tensor()};
   }
   Refinement refinement(const std::string& name, std::int64_t size) const {
     return {unit(name + ".conv", 1, size), dense(name + ".conv_atten", name + ".bn_atten")};
@@ -48,23 +51,24 @@ class Bisenet::Builder {
                conv(name + ".conv2", name + ".bn2", {.map_size = {inner, inner}}), std::nullopt};
     if (stride != 1)
       made.shortcut.emplace(conv(name + ".downsample.0", name + ".downsample.1",
-                                 {.stride = stride, .padding = {0, 0}, .map_size = {size, size}}));
+                                 {.stride = stride, .padding = {0, 0}, .map_size = {size, size}},
+                                 Activation::none));
     return made;
   }
   Conv classes(const BisenetConfig& config, std::int64_t size) const {
     return {weights_("conv_out.conv_out.weight"),
             at::zeros({config.classes}),
             {.padding = {0, 0}, .map_size = {size, size}},
-            at::kFloat};
+            place_};
   }
 
  private:
   const Weights& weights_;
+  const Placement& place_;
 };
 
 at::Tensor Bisenet::Block::operator()(const at::Tensor& x) const {
-  const at::Tensor h = first(x).relu_();
-  return second.plus(h, shortcut ? (*shortcut)(x) : x).relu_();
+  return second.plus(first(x), shortcut ? (*shortcut)(x) : x);
 }
 
 at::Tensor Bisenet::Dense::operator()(const at::Tensor& x) const {
@@ -72,15 +76,16 @@ at::Tensor Bisenet::Dense::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Bisenet::Refinement::operator()(const at::Tensor& x) const {
-  const at::Tensor h = conv(x).relu_();
+  const at::Tensor h = conv(x);
   return h * as_map(gate(mean_of(h)).sigmoid_());
 }
 
-Bisenet::Bisenet(const Weights& weights, const BisenetConfig& config)
-    : Bisenet(Builder(weights), config) {}
+Bisenet::Bisenet(const Weights& weights, const BisenetConfig& config, const Placement& place)
+    : Bisenet(Builder(weights, place), config) {}
 
 Bisenet::Bisenet(const Builder& build, const BisenetConfig& config)
-    : stem_(build.conv(
+    : place_(build.place()),
+      stem_(build.conv(
           "cp.resnet.conv1", "cp.resnet.bn1",
           {.stride = 2, .padding = {3, 3}, .map_size = {k_parsing_size, k_parsing_size}})),
       refine16_(build.refinement("cp.arm16", k_parsing_size / 16)),
@@ -105,7 +110,8 @@ Bisenet::Bisenet(const Builder& build, const BisenetConfig& config)
 }
 
 at::Tensor Bisenet::operator()(const at::Tensor& image) const {
-  at::Tensor x = stem_(image.contiguous(at::MemoryFormat::ChannelsLast)).relu_();
+  at::Tensor x =
+      stem_(image.to(place_.device, place_.type).contiguous(at::MemoryFormat::ChannelsLast));
   x = at::max_pool2d(x, {3, 3}, {2, 2}, {1, 1});
   std::vector<at::Tensor> features;  // at 1/4, 1/8, 1/16 and 1/32
   for (const std::vector<Block>& stage : stages_) {
@@ -116,10 +122,11 @@ at::Tensor Bisenet::operator()(const at::Tensor& image) const {
   const at::Tensor at16 = head32_(refine32_(features[3]) + surroundings).relu_();
   const at::Tensor at8 = head16_(refine16_(features[2]) + at16).relu_();
 
-  const at::Tensor fused = fuse_(at::cat({features[1], at8}, 1)).relu_();
+  const at::Tensor fused = fuse_(at::cat({features[1], at8}, 1));
   const at::Tensor gate = expand_(squeeze_(mean_of(fused)).relu_()).sigmoid_();
-  const at::Tensor scores = classes_(out_(fused * as_map(gate) + fused).relu_());
-  return at::upsample_bilinear2d(scores, image.sizes().slice(2), true);
+  const at::Tensor scores = classes_(out_(fused * as_map(gate) + fused)).to(at::kFloat);
+  // Planes, as callers take them: turning the large map over would cost more.
+  return at::upsample_bilinear2d(scores.contiguous(), image.sizes().slice(2), true);
 }
 
 }  // namespace navtalk::nets

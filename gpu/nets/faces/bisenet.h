@@ -13,9 +13,9 @@ namespace navtalk::nets {
 
 class Bisenet {
  public:
-  Bisenet(const Weights& weights, const BisenetConfig& config);
+  Bisenet(const Weights& weights, const BisenetConfig& config, const Placement& place = at::kFloat);
 
-  // [B,3,512,512], RGB normalised as ImageNet's -> [B,19,512,512], one score a class. Sides are
+  // fp32 [B,3,512,512], RGB normalised as ImageNet's -> fp32 [B,19,512,512], one score a class. Sides are
   // multiples of 32.
   at::Tensor operator()(const at::Tensor& image) const;
 
@@ -38,6 +38,7 @@ class Bisenet {
   class Builder;
   Bisenet(const Builder& build, const BisenetConfig& config);
 
+  Placement place_;
   Conv stem_;
   std::vector<std::vector<Block>> stages_;
   Refinement refine16_, refine32_;

@@ -23,7 +23,8 @@ at::Tensor scaled(const at::Tensor& x, const at::Tensor& g) {
 
 class Dwpose::Builder {
  public:
-  explicit Builder(const Weights& weights) : weights_(weights) {}
+  Builder(const Weights& weights, const Placement& place) : weights_(weights), place_(place) {}
+  const Placement& place() const { return place_; }
 
   // `rows`, `columns`: of the input.
   struct MapSize {
@@ -32,15 +33,18 @@ class Dwpose::Builder {
   };
   static constexpr MapSize k_input{k_pose_height, k_pose_width};
 
-  Unit unit(const std::string& name, std::int64_t kernel, const MapSize& size,
+  Conv unit(const std::string& name, std::int64_t kernel, const MapSize& size,
             std::int64_t stride = 1, std::int64_t groups = 1) const {
     const FoldedConv both = folded_norm(weights_, name + ".conv", name + ".bn");
-    return {Conv(both.weight, both.bias,
-                 {.stride = stride,
-                  .padding = {kernel / 2, kernel / 2},
-                  .map_size = {size.rows, size.columns},
-                  .groups = groups},
-                 at::kFloat)};
+    return {both.weight,
+            both.bias,
+            {.stride = stride,
+             .padding = {kernel / 2, kernel / 2},
+             .map_size = {size.rows, size.columns},
+             .groups = groups,
+             .activation = Activation::silu,
+             .split_sums = false},
+            place_};
   }
   Block block(const std::string& name, std::int64_t width, const MapSize& size) const {
     return {unit(name + ".conv1", 3, size), unit(name + ".conv2.depthwise_conv", 5, size, 1, width),
@@ -52,8 +56,8 @@ class Dwpose::Builder {
                .beside = unit(name + ".short_conv", 1, size),
                .end = unit(name + ".final_conv", 1, size),
                .blocks = {},
-               .gate_weight = weights_(name + ".attention.fc.weight").flatten(1),
-               .gate_bias = weights_(name + ".attention.fc.bias"),
+               .gate_weight = placed(name + ".attention.fc.weight").flatten(1),
+               .gate_bias = placed(name + ".attention.fc.bias"),
                .residual = residual};
     for (int i = 0; i < blocks; ++i)
       made.blocks.push_back(block(fmt::format("{}.blocks.{}", name, i), width / 2, size));
@@ -64,32 +68,36 @@ class Dwpose::Builder {
   }
   Head head(const DwposeConfig& config) const {
     const std::int64_t margin = config.final_kernel / 2;
-    return {.maps = Conv(
-                weights_("head.final_layer.weight"), weights_("head.final_layer.bias"),
-                {.padding = {margin, margin}, .map_size = {k_pose_height / 32, k_pose_width / 32}},
-                at::kFloat),
-            .map_scale = weights_("head.mlp.0.g"),
-            .mlp = weights_("head.mlp.1.weight"),
-            .token_scale = weights_("head.gau.ln.g"),
-            .uv = weights_("head.gau.uv.weight"),
-            .gamma = weights_("head.gau.gamma"),
-            .beta = weights_("head.gau.beta"),
-            .out = weights_("head.gau.o.weight"),
-            .residual_scale = weights_("head.gau.res_scale.scale"),
-            .bins_x = weights_("head.cls_x.weight"),
-            .bins_y = weights_("head.cls_y.weight"),
+    return {.maps = Conv(weights_("head.final_layer.weight"), weights_("head.final_layer.bias"),
+                         {.padding = {margin, margin},
+                          .map_size = {k_pose_height / 32, k_pose_width / 32},
+                          .split_sums = false},
+                         place_),
+            .map_scale = precise("head.mlp.0.g"),
+            .mlp = precise("head.mlp.1.weight"),
+            .token_scale = precise("head.gau.ln.g"),
+            .uv = precise("head.gau.uv.weight"),
+            .gamma = precise("head.gau.gamma"),
+            .beta = precise("head.gau.beta"),
+            .out = precise("head.gau.o.weight"),
+            .residual_scale = precise("head.gau.res_scale.scale"),
+            .bins_x = precise("head.cls_x.weight"),
+            .bins_y = precise("head.cls_y.weight"),
             .expanded = config.expanded,
             .attention = config.attention};
   }
 
  private:
-  const Weights& weights_;
-};
+  // In the placement's type: of layers within the backbone.
+  at::Tensor placed(const std::string& name) const { return place_.place(weights_(name)); }
+  // fp32: of the head.
+  at::Tensor precise(const std::string& name) const {
+    return weights_(name).to(place_.device, at::kFloat);
+  }
 
-at::Tensor Dwpose::Unit::operator()(const at::Tensor& x) const {
-  at::Tensor y = conv(x);
-  return at::silu_(y);
-}
+  const Weights& weights_;
+  const Placement& place_;
+};
 
 at::Tensor Dwpose::Stage::operator()(const at::Tensor& x) const {
   at::Tensor h = main(x);
@@ -112,7 +120,8 @@ at::Tensor Dwpose::Pooling::operator()(const at::Tensor& x) const {
 
 // Gated attention between the points. Its weights are squares of what is positive, not a softmax.
 Dwpose::Bins Dwpose::Head::operator()(const at::Tensor& features) const {
-  const at::Tensor tokens = at::linear(scaled(maps(features).flatten(2), map_scale), mlp);
+  const at::Tensor tokens =
+      at::linear(scaled(maps(features).to(at::kFloat).flatten(2), map_scale), mlp);
   const at::Tensor mixed = at::silu(at::linear(scaled(tokens, token_scale), uv));
   const auto parts = mixed.split_with_sizes({expanded, expanded, attention}, -1);
   const at::Tensor query = parts[2] * gamma[0] + beta[0], key = parts[2] * gamma[1] + beta[1];
@@ -123,11 +132,12 @@ Dwpose::Bins Dwpose::Head::operator()(const at::Tensor& features) const {
   return {at::linear(points, bins_x), at::linear(points, bins_y)};
 }
 
-Dwpose::Dwpose(const Weights& weights, const DwposeConfig& config)
-    : Dwpose(Builder(weights), config) {}
+Dwpose::Dwpose(const Weights& weights, const DwposeConfig& config, const Placement& place)
+    : Dwpose(Builder(weights, place), config) {}
 
 Dwpose::Dwpose(const Builder& build, const DwposeConfig& config)
-    : pooling_(build.pooling("backbone.stage4.1", {k_pose_height / 32, k_pose_width / 32})),
+    : place_(build.place()),
+      pooling_(build.pooling("backbone.stage4.1", {k_pose_height / 32, k_pose_width / 32})),
       head_(build.head(config)) {
   Builder::MapSize size = Builder::k_input;
   for (std::size_t i = 0; i < config.stem.size(); ++i) {
@@ -145,8 +155,8 @@ Dwpose::Dwpose(const Builder& build, const DwposeConfig& config)
 }
 
 Dwpose::Bins Dwpose::operator()(const at::Tensor& image) const {
-  at::Tensor x = image.contiguous(at::MemoryFormat::ChannelsLast);
-  for (const Unit& unit : stem_) x = unit(x);
+  at::Tensor x = image.to(place_.device, place_.type).contiguous(at::MemoryFormat::ChannelsLast);
+  for (const Conv& unit : stem_) x = unit(x);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     x = halvings_[i](x);
     if (i == k_last_stage) x = pooling_(x);

@@ -1,6 +1,6 @@
 // RTMPose for whole bodies (a CSPNeXt backbone and a SimCC head), as DWPose trained it and MuseTalk uses it
 // to find the landmarks of a face. Names follow mmpose's modules; batch norms are folded into the convolutions before them.
-// Computes in fp32.
+// Sums are fp32, whatever the placement's type is, and so is the head behind its convolution.
 #pragma once
 
 #include <optional>
@@ -14,27 +14,22 @@ namespace navtalk::nets {
 
 class Dwpose {
  public:
-  Dwpose(const Weights& weights, const DwposeConfig& config);
+  Dwpose(const Weights& weights, const DwposeConfig& config, const Placement& place = at::kFloat);
 
   // Scores of the bins across and down.
   struct Bins {
     at::Tensor x, y;  // [B,133,576], [B,133,768]
   };
-  // [B,3,384,288], RGB normalised as ImageNet's.
+  // fp32 [B,3,384,288], RGB normalised as ImageNet's -> fp32.
   Bins operator()(const at::Tensor& image) const;
 
  private:
-  // A convolution with its norm, then SiLU.
-  struct Unit {
-    Conv conv;
-    at::Tensor operator()(const at::Tensor& x) const;
-  };
   struct Block {
-    Unit first, depthwise, pointwise;
+    Conv first, depthwise, pointwise;
   };
   // Half of the channels pass the blocks, half pass by; the attention weighs both.
   struct Stage {
-    Unit main, beside, end;
+    Conv main, beside, end;
     std::vector<Block> blocks;
     at::Tensor gate_weight, gate_bias;
     bool residual;
@@ -42,7 +37,7 @@ class Dwpose {
   };
   // The largest of 5x5, 9x9 and 13x13 neighbours beside the map itself.
   struct Pooling {
-    Unit before, after;
+    Conv before, after;
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Head {
@@ -56,8 +51,9 @@ class Dwpose {
   class Builder;
   Dwpose(const Builder& build, const DwposeConfig& config);
 
-  std::vector<Unit> stem_;
-  std::vector<Unit> halvings_;  // before each stage
+  Placement place_;
+  std::vector<Conv> stem_;      // this and all but the head's: with their norms, then SiLU
+  std::vector<Conv> halvings_;  // before each stage
   std::vector<Stage> stages_;
   Pooling pooling_;
   Head head_;

@@ -13,29 +13,37 @@ constexpr double k_length_eps = 1e-10;
 constexpr std::array<std::int64_t, 2> k_usual_picture{720, 1280};
 
 at::Tensor through(const std::vector<Conv>& layers, at::Tensor x) {
-  for (const Conv& layer : layers) x = layer(x).relu_();
+  for (const Conv& layer : layers) x = layer(x);
   return x;
+}
+
+// Of the channels of each pixel, fp32 [B,1,h,w].
+at::Tensor lengths(const at::Tensor& x) {
+  return at::sqrt(at::square(x.to(at::kFloat)).sum({1}, true)) + k_length_eps;
 }
 
 }  // namespace
 
 class S3fd::Builder {
  public:
-  explicit Builder(const Weights& weights) : weights_(weights) {}
+  Builder(const Weights& weights, const Placement& place) : weights_(weights), place_(place) {}
+  const Placement& place() const { return place_; }
 
   // `cell`: how many pixels of the picture one of the input is wide.
   Conv conv(const std::string& name, std::int64_t padding, std::int64_t cell,
             std::int64_t stride = 1) const {
-    return {weights_(name + ".weight"), weights_(name + ".bias"), geometry(padding, cell, stride),
-            at::kFloat};
+    Conv::Geometry shape = geometry(padding, cell, stride);
+    shape.activation = Activation::relu;
+    return {weights_(name + ".weight"), weights_(name + ".bias"), shape, place_};
   }
   Scale scale(const std::string& name, std::int64_t cell, bool normalised) const {
     const auto both = [&](const char* part) {
       return at::cat({weights_(name + "_mbox_conf" + part), weights_(name + "_mbox_loc" + part)});
     };
     const at::Tensor weight = both(".weight");
-    return {.heads = Conv(weight, both(".bias"), geometry(1, cell, 1), at::kFloat),
-            .norm = normalised ? std::optional(weights_(name + ".weight").view({1, -1, 1, 1}))
+    return {.heads = Conv(weight, both(".bias"), geometry(1, cell, 1), place_),
+            .norm = normalised ? std::optional(
+                                     place_.place(weights_(name + ".weight").view({1, -1, 1, 1})))
                                : std::nullopt,
             .three_backgrounds = weight.size(0) == 8};
   }
@@ -44,16 +52,19 @@ class S3fd::Builder {
   static Conv::Geometry geometry(std::int64_t padding, std::int64_t cell, std::int64_t stride) {
     return {.stride = stride,
             .padding = {padding, padding},
-            .map_size = {k_usual_picture[0] / cell, k_usual_picture[1] / cell}};
+            .map_size = {k_usual_picture[0] / cell, k_usual_picture[1] / cell},
+            .split_sums = false};
   }
 
   const Weights& weights_;
+  const Placement& place_;
 };
 
-S3fd::S3fd(const Weights& weights) : S3fd(Builder(weights)) {}
+S3fd::S3fd(const Weights& weights, const Placement& place) : S3fd(Builder(weights, place)) {}
 
 S3fd::S3fd(const Builder& build)
-    : dense_{build.conv("fc6", 3, 32), build.conv("fc7", 0, 32)},
+    : place_(build.place()),
+      dense_{build.conv("fc6", 3, 32), build.conv("fc7", 0, 32)},
       sixth_{build.conv("conv6_1", 0, 32), build.conv("conv6_2", 1, 32, 2)},
       seventh_{build.conv("conv7_1", 0, 64), build.conv("conv7_2", 1, 64, 2)} {
   constexpr std::array<int, 5> k_depths{2, 2, 3, 3, 3};
@@ -72,9 +83,8 @@ S3fd::S3fd(const Builder& build)
 }
 
 at::Tensor S3fd::Scale::operator()(const at::Tensor& x) const {
-  const at::Tensor seen =
-      norm ? x / (at::sqrt(at::square(x).sum({1}, true)) + k_length_eps) * *norm : x;
-  const at::Tensor out = heads(seen);
+  const at::Tensor seen = norm ? x / lengths(x).to(x.scalar_type()) * *norm : x;
+  const at::Tensor out = heads(seen).to(at::kFloat);
   if (!three_backgrounds) return out;
   return at::cat({out.narrow(1, 0, 3).amax({1}, true), out.narrow(1, 3, 5)}, 1);
 }
@@ -82,7 +92,7 @@ at::Tensor S3fd::Scale::operator()(const at::Tensor& x) const {
 std::vector<at::Tensor> S3fd::operator()(const at::Tensor& image) const {
   std::vector<at::Tensor> maps;
   const auto look = [&](const at::Tensor& x) { maps.push_back(scales_[maps.size()](x)); };
-  at::Tensor x = image.contiguous(at::MemoryFormat::ChannelsLast);
+  at::Tensor x = image.to(place_.device, place_.type).contiguous(at::MemoryFormat::ChannelsLast);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     x = through(blocks_[block], x);
     if (block >= 2) look(x);

@@ -12,9 +12,9 @@ namespace navtalk::nets {
 
 class S3fd {
  public:
-  explicit S3fd(const Weights& weights);
+  explicit S3fd(const Weights& weights, const Placement& place = at::kFloat);
 
-  // [1,3,H,W], R-104, G-117, B-123 of 8 bits; H and W at least 32 -> six maps [1,6,h,w] for cells of 4, 8, 16, 32, 64 and
+  // fp32 [B,3,H,W], R-104, G-117, B-123 of 8 bits; H and W at least 32 -> six fp32 maps [B,6,h,w] for cells of 4, 8, 16, 32, 64 and
   // 128 pixels: scores of background and face, then the four numbers of a box.
   std::vector<at::Tensor> operator()(const at::Tensor& image) const;
 
@@ -29,6 +29,7 @@ class S3fd {
   class Builder;
   explicit S3fd(const Builder& build);
 
+  Placement place_;
   std::vector<std::vector<Conv>> blocks_;
   std::vector<Conv> dense_, sixth_, seventh_;
   std::vector<Scale> scales_;

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "core/base/check.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/layers/onednn.h"
@@ -64,6 +65,18 @@ std::int64_t parts(const at::Tensor& weight) {
   return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
 }
 
+std::string_view library_name(Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return "relu";
+    case Activation::silu:
+      return "swish";
+  }
+  return "none";
+}
+
 }  // namespace
 
 Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
@@ -71,13 +84,15 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     : bias_(place.place(bias)),
       stride_{geometry.stride, geometry.stride},
       padding_(geometry.padding),
-      groups_(geometry.groups) {
+      groups_(geometry.groups),
+      activation_(geometry.activation) {
   if (!place.packed) {
     weight_ = place.place(weight).contiguous(at::MemoryFormat::ChannelsLast);
     return;
   }
   const std::int64_t channels = weight.size(1);
-  const std::int64_t count = place.type == at::kFloat && groups_ == 1 ? parts(weight) : 1;
+  const bool split = geometry.split_sums && place.type == at::kFloat && groups_ == 1;
+  const std::int64_t count = split ? parts(weight) : 1;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = channels * i / count, width = channels * (i + 1) / count - first;
     const std::array<std::int64_t, 4> input{1, groups_ * width, geometry.map_size[0],
@@ -104,26 +119,42 @@ at::Tensor Conv::by_library(const at::Tensor& x) const {
   return at::conv2d(x, weight_, bias_, stride_, padding_, k_dilation, groups_);
 }
 
-at::Tensor Conv::operator()(const at::Tensor& x) const {
-  if (weight_.defined()) return by_library(x);
-  static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
-  at::Tensor sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_,
-                           k_dilation, groups_, "none", Scalars(), "");
-  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+at::Tensor& Conv::activate(at::Tensor& sum) const {
+  switch (activation_) {
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return sum.relu_();
+    case Activation::silu:
+      return at::silu_(sum);
+  }
   return sum;
+}
+
+at::Tensor Conv::operator()(const at::Tensor& x) const {
+  at::Tensor sum;
+  if (weight_.defined()) return activate(sum = by_library(x));
+  const bool whole = parts_.size() == 1;
+  static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
+  sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_, k_dilation,
+                groups_, whole ? library_name(activation_) : "none", Scalars(), "");
+  if (whole) return sum;
+  for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
+  return activate(sum);
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
-  if (weight_.defined()) return by_library(x).add_(other);
+  at::Tensor sum;
+  if (weight_.defined()) return activate(sum = by_library(x).add_(other));
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
-  at::Tensor sum =
-      op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_, k_dilation,
-              groups_, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
+  sum = op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_,
+                k_dilation, groups_, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
   for (std::size_t i = 1; i < parts_.size(); ++i) add_part(i, sum, x);
-  return sum;
+  return activate(sum);
 }
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
+  NAVTALK_CHECK(activation_ == Activation::none);
   if (weight_.defined()) sum.add_(by_library(x));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,9 @@
 
 namespace navtalk::nets {
 
+// What is applied to each result.
+enum class Activation : std::uint8_t { none, relu, silu };
+
 class Conv {
  public:
   struct Geometry {
@@ -21,14 +25,17 @@ class Conv {
     std::array<std::int64_t, 2> padding{1, 1};     // rows, columns
     std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
     std::int64_t groups = 1;                       // of channels that do not see each other
+    Activation activation = Activation::none;
+    // fp32: false leaves sums over many products to the library, in one chain each, which is faster and less exact.
+    bool split_sums = true;
   };
   Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
        const Placement& place);
 
   at::Tensor operator()(const at::Tensor& x) const;
-  // conv(x) + other, in one pass.
+  // The same of conv(x) + other, in one pass.
   at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;
-  // sum += conv(x).
+  // sum += conv(x); not with an activation.
   void add_to(at::Tensor& sum, const at::Tensor& x) const;
 
  private:
@@ -41,12 +48,14 @@ class Conv {
   at::Tensor input_of(const Part& part, const at::Tensor& x) const;
   void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
   at::Tensor by_library(const at::Tensor& x) const;
+  at::Tensor& activate(at::Tensor& sum) const;
 
   std::vector<Part> parts_;
   at::Tensor weight_;  // of libtorch's own operator, instead of parts_
   at::Tensor bias_;    // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;
+  Activation activation_;
 };
 
 // Nearest-neighbour doubling followed by a 3x3 convolution, as one 2x2 convolution on the small map

@@ -1,7 +1,6 @@
 // The GPU's rows of `navtalk bench image`, with a device of the test's own making in place of gpu/cuda/devices.h and
 // gpu/image/device/image_bench.h.
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -11,6 +10,7 @@
 #include "cmd/render_module/bodies.h"
 #include "gpu/cuda/devices.h"
 #include "gpu/image/device/image_bench.h"
+#include "tests/cmd/bench/printed.h"
 
 using namespace navtalk;
 
@@ -39,17 +39,10 @@ ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<dou
 namespace {
 
 std::string printed(bool json, const std::string& device) {
-  std::FILE* file = std::tmpfile();
-  REQUIRE(file != nullptr);
-  cmd::Context context{.out = cmd::Output(fileno(file)), .json = json};
-  CHECK(cmd::bench_image({.sizes = {"512"}, .batches = {2}, .seconds = 0, .device = device},
-                         context) == 0);
-  context.out.flush();
-  std::rewind(file);
-  std::string text;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-  std::fclose(file);
-  return text;
+  return tests::printed(json, [&](cmd::Context& context) {
+    return cmd::bench_image({.sizes = {"512"}, .batches = {2}, .seconds = 0, .device = device},
+                            context);
+  });
 }
 
 std::string line_of(const std::string& text, const std::string& start) {

@@ -135,7 +135,7 @@ TEST_CASE("a missing model folder is an error even when only pictures are compar
 TEST_CASE("face parsing is compared also where the folder has nothing else") {
   const TemporaryDirectory directory;
   const auto models = directory / "models";
-  const navtalk::FaceParser parser(navtalk::tests::write_bisenet(models), 2);
+  const navtalk::FaceParser parser(navtalk::tests::write_bisenet(models), {.threads = 2});
   navtalk::Image crop(40, 40);
   for (std::size_t i = 0; i < crop.pixels.size(); ++i)
     crop.pixels[i] = static_cast<std::uint8_t>(i * i % 251);
@@ -163,7 +163,7 @@ TEST_CASE("face parsing is compared also where the folder has nothing else") {
 TEST_CASE("landmarks are compared by scores and by place, also where the folder has nothing else") {
   const TemporaryDirectory directory;
   const auto models = directory / "models";
-  const navtalk::FaceLandmarks landmarks(navtalk::tests::write_dwpose(models), 2);
+  const navtalk::FaceLandmarks landmarks(navtalk::tests::write_dwpose(models), {.threads = 2});
   navtalk::Image picture(60, 40);
   for (std::size_t i = 0; i < picture.pixels.size(); ++i)
     picture.pixels[i] = static_cast<std::uint8_t>(i * i % 251);
@@ -198,7 +198,7 @@ TEST_CASE("landmarks are compared by scores and by place, also where the folder 
 TEST_CASE("a detected face is compared by scores and box, also where the folder has nothing else") {
   const TemporaryDirectory directory;
   const auto models = directory / "models";
-  const navtalk::FaceDetector detector(navtalk::tests::write_s3fd(models), 2);
+  const navtalk::FaceDetector detector(navtalk::tests::write_s3fd(models), {.threads = 2});
   navtalk::Image picture(90, 70);
   for (std::size_t i = 0; i < picture.pixels.size(); ++i)
     picture.pixels[i] = static_cast<std::uint8_t>(i * i % 251);

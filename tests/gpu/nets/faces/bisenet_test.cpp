@@ -7,6 +7,7 @@
 #include <map>
 
 #include "gpu/nets/faces/expected_bisenet.h"
+#include "tests/gpu/nets/faces/placements.h"
 
 using namespace navtalk;
 
@@ -88,15 +89,20 @@ class Formula {
 
 }  // namespace
 
-TEST_CASE("face parsing is within 1e-4 of the standard deviation of its formulas in double") {
+TEST_CASE("face parsing in fp32 is within 1e-4 of the standard deviation of its formulas") {
   at::manual_seed(1);
   const BisenetConfig config{
       .widths = {8, 12, 16, 24}, .context = 12, .fused = 20, .gate = 5, .head = 16};
   const Tensors tensors = random_tensors(config);
-  const nets::Bisenet net(nets::Weights([&](const std::string& name) { return tensors.at(name); }),
-                          config);
+  const nets::Weights weights([&](const std::string& name) { return tensors.at(name); });
   const at::Tensor image = at::randn({2, 3, 512, 512});
   const at::Tensor expected = Formula(tensors)(image.to(at::kDouble));
-  const at::Tensor off = (net(image).to(at::kDouble) - expected).abs();
-  CHECK(off.max().item<double>() < 1e-4 * expected.std().item<double>());
+  for (const tests::PlacementBounds& bounds : tests::placement_bounds()) {
+    CAPTURE(bounds.place.type, bounds.place.packed);
+    const at::Tensor scores = nets::Bisenet(weights, config, bounds.place)(image);
+    const at::Tensor difference = (scores.to(at::kDouble) - expected).abs();
+    const double off = difference.max().item<double>() / expected.std().item<double>();
+    CHECK(off < bounds.most);
+    CHECK(off >= bounds.least);
+  }
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "gpu/nets/faces/expected_dwpose.h"
+#include "tests/gpu/nets/faces/placements.h"
 
 using namespace navtalk;
 
@@ -114,7 +115,7 @@ double off(const at::Tensor& computed, const at::Tensor& expected) {
 
 }  // namespace
 
-TEST_CASE("landmark scores are within 1e-4 of the standard deviation of their formulas in double") {
+TEST_CASE("landmark scores in fp32 are within 1e-4 of the standard deviation of their formulas") {
   at::manual_seed(1);
   const DwposeConfig config{.stem = {8, 8, 16},
                             .widths = {24, 32, 40, 48},
@@ -124,12 +125,16 @@ TEST_CASE("landmark scores are within 1e-4 of the standard deviation of their fo
                             .expanded = 40,
                             .attention = 12};
   const PoseWeights tensors = random_pose(config);
-  const nets::Dwpose net(nets::Weights([&](const std::string& name) { return tensors.at(name); }),
-                         config);
+  const nets::Weights weights([&](const std::string& name) { return tensors.at(name); });
   const at::Tensor image = at::randn({2, 3, 384, 288});
   const auto [x, y] = PoseFormula(tensors, config)(image.to(at::kDouble));
-  const nets::Dwpose::Bins bins = net(image);
   CHECK(x.sizes() == at::IntArrayRef({2, 133, 576}));
-  CHECK(off(bins.x, x) < 1e-4);
-  CHECK(off(bins.y, y) < 1e-4);
+  for (const tests::PlacementBounds& bounds : tests::placement_bounds()) {
+    CAPTURE(bounds.place.type, bounds.place.packed);
+    const nets::Dwpose::Bins bins = nets::Dwpose(weights, config, bounds.place)(image);
+    for (const double difference : {off(bins.x, x), off(bins.y, y)}) {
+      CHECK(difference < bounds.most);
+      CHECK(difference >= bounds.least);
+    }
+  }
 }

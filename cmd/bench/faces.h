@@ -1,0 +1,19 @@
+// What `navtalk bench faces` was asked for. Private to cmd/.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace navtalk::cmd {
+
+struct BenchFacesOptions {
+  std::filesystem::path models;
+  std::string device = "auto";
+  std::vector<std::string> precisions;
+  std::string size = "1280x720";
+  int threads = 0;
+  double seconds = 0.5;
+};
+
+}  // namespace navtalk::cmd
