@@ -157,15 +157,28 @@ Outcome KubernetesProvider::await_node(Pod pod, const std::stop_token& stop) {
   return Done{instance(pod)};
 }
 
-// Only as it was seen: a pod that got a node meanwhile stays.
-Outcome KubernetesProvider::give_up(const Pod& pod, const std::stop_token& stop) {
-  const ApiResult<Nothing> removed = api_.remove(pod.name, {pod.uid, pod.version}, true, stop);
-  const auto* fault = std::get_if<ApiFault>(&removed);
-  if (fault == nullptr || fault->kind == Kind::not_found)
-    return NoCapacity{"no node of the cluster has room for " + pod.name, k_again};
-  // The next list finds it by its labels.
-  if (fault->kind != Kind::conflict)
-    return UnknownOutcome{"giving up " + pod.name + ": " + fault->message};
+// Only as it was seen: a pod that got a node meanwhile stays. One that merely changed, such as by another
+// report of the scheduler, is looked at again.
+Outcome KubernetesProvider::give_up(Pod pod, const std::stop_token& stop) {
+  constexpr int k_tries = 5;
+  const NoCapacity no_room{"no node of the cluster has room for " + pod.name, k_again};
+  for (int tries = 0; tries < k_tries && pod.unschedulable; ++tries) {
+    const ApiResult<Nothing> removed = api_.remove(pod.name, {pod.uid, pod.version}, true, stop);
+    const auto* fault = std::get_if<ApiFault>(&removed);
+    if (fault == nullptr || fault->kind == Kind::not_found) return no_room;
+    // The next list finds it by its labels.
+    if (fault->kind != Kind::conflict)
+      return UnknownOutcome{"giving up " + pod.name + ": " + fault->message};
+    const ApiResult<Pod> now = api_.pod(pod.name, stop);
+    if (const auto* gone = std::get_if<ApiFault>(&now)) {
+      if (gone->kind == Kind::not_found) return no_room;
+      return UnknownOutcome{"giving up " + pod.name + ": " + gone->message};
+    }
+    const Pod& next = std::get<Pod>(now);
+    if (next.uid != pod.uid) return Failure{pod.name + " was replaced by another pod"};
+    pod = next;
+    saw(pod);
+  }
   return Done{instance(pod)};
 }
 
@@ -302,9 +315,12 @@ Outcome KubernetesProvider::outcome_of(const ApiFault& fault, const std::string&
     case Kind::unreachable:
       return NoCapacity{message, std::max(fault.retry_after.value_or(milliseconds(0)), k_again)};
     case Kind::forbidden:
+    case Kind::unprepared:
       account_pause_until_.with(
           [&](Clock::time_point& until) { until = Clock::now() + options_.account_pause; });
-      log::error("Kubernetes refuses", {{"what", message}});
+      log::error(fault.kind == Kind::forbidden ? "Kubernetes refuses"
+                                               : "nothing can be asked of Kubernetes",
+                 {{"what", message}});
       return Refused{message, true};
     case Kind::not_found:  // of a create: there is no such namespace
     case Kind::rejected:

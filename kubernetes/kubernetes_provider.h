@@ -77,7 +77,7 @@ class KubernetesProvider : public Provider {
   Outcome without_owner(const ApiFault& fault);
   Outcome adopt_existing(const Gpu& gpu, const ApiFault& why, const std::stop_token& stop);
   Outcome await_node(Pod pod, const std::stop_token& stop);
-  Outcome give_up(const Pod& pod, const std::stop_token& stop);
+  Outcome give_up(Pod pod, const std::stop_token& stop);
   bool mark(const PodId& id, bool evictable, const std::stop_token& stop);
   Outcome outcome_of(const ApiFault& fault, const std::string& what);
 

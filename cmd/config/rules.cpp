@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "cmd/artifacts/model_store.h"
@@ -67,6 +68,16 @@ void look_at_kubernetes(const ConfigReading& reading, std::vector<std::string>& 
   look_at("kubernetes.tolerations", pods.tolerations, kubernetes::parse_toleration);
   if (!pods.owner.empty())
     look_at("kubernetes.owner", std::vector<std::string>{pods.owner}, kubernetes::parse_owner);
+  for (const auto& [key, file] : {std::pair("kubernetes.kubeconfig", &pods.kubeconfig),
+                                  std::pair("kubernetes.token_file", &pods.token_file),
+                                  std::pair("kubernetes.ca_file", &pods.ca_file),
+                                  std::pair("kubernetes.certificate_file", &pods.certificate_file),
+                                  std::pair("kubernetes.key_file", &pods.key_file)}) {
+    std::error_code error;
+    if (file->empty() || std::filesystem::exists(*file, error)) continue;
+    found.push_back(fmt::format("{} = '{}': {}", where(reading, key), printable(file->native()),
+                                error ? error.message() : "there is no such file"));
+  }
   if (!pods.kubeconfig.empty() && !pods.api_url.empty()) {
     found.push_back(fmt::format("{} and {} exclude each other: unset one",
                                 where(reading, "kubernetes.kubeconfig"),
@@ -164,6 +175,16 @@ void look_at_webhook(const ConfigReading& reading, std::vector<std::string>& fou
   }
 }
 
+void look_at_trace(const ConfigReading& reading, std::vector<std::string>& found) {
+  const std::string& url = reading.config.trace.url;
+  if (url.empty()) return;
+  try {
+    parse_http_url(url);
+  } catch (const Error& error) {
+    found.push_back(where(reading, "trace.url") + ": " + error.message());
+  }
+}
+
 void look_at_devices(const ConfigReading& reading, std::vector<std::string>& found) {
   const std::vector<std::string>& devices = reading.config.local.devices;
   if (devices == std::vector<std::string>{"none"}) return;
@@ -208,6 +229,7 @@ std::vector<std::string> contradictions(const ConfigReading& reading) {
   look_at_numbers(reading, found);
   look_at_schedules(reading, found);
   look_at_webhook(reading, found);
+  look_at_trace(reading, found);
   look_at_devices(reading, found);
   look_at_models(reading, found);
   return found;

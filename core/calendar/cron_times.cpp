@@ -104,8 +104,8 @@ CronTimes CronTimes::parse(const std::string& text) try {
   set_all(times.days_, parse_field({"day", 1, 31, {}}, fields[2]));
   set_all(times.months_, parse_field({"month", 1, 12, k_months}, fields[3]));
   set_all(times.weekdays_, parse_field({"weekday", 0, 7, k_weekdays}, fields[4]));
-  times.any_day_ = fields[2] == "*";
-  times.any_weekday_ = fields[4] == "*";
+  times.any_day_ = fields[2].starts_with('*');
+  times.any_weekday_ = fields[4].starts_with('*');
   // Eight years hold a leap day, also around a year 1900.
   if (!times.next(Instant{}, TimeZone{})) throw Error(Code::invalid, "no day matches");
   return times;

@@ -38,7 +38,7 @@ class CronTimes {
   std::bitset<32> days_{};    // from 1
   std::bitset<13> months_{};  // from 1
   std::bitset<7> weekdays_{};
-  bool any_day_ = false, any_weekday_ = false;  // the field is *
+  bool any_day_ = false, any_weekday_ = false;  // the field begins with *
 };
 
 }  // namespace navtalk

@@ -66,7 +66,7 @@ ApiResult<HttpAnswer> Api::exchange(HttpRequest request, const std::string& path
     const std::string authorization = cluster_.authorization();
     if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
   } catch (const Error& error) {
-    return ApiFault{ApiFault::Kind::forbidden, 0, error.message()};
+    return ApiFault{ApiFault::Kind::unprepared, 0, error.message()};
   }
   HttpClient http = idle_.with([](std::vector<HttpClient>& idle) {
     if (idle.empty()) return HttpClient();

@@ -17,6 +17,7 @@ struct ApiFault {
     busy,         // 429: not done
     quota,        // 403: the namespace's quota is used up
     forbidden,    // 401, any other 403: nothing will work until a person acts
+    unprepared,   // nothing was sent: our own credentials cannot be read
     not_found,    // 404 in the API's own words
     conflict,     // 409: it exists already, or is not as the request expects it
     expired,      // 410: a list's continuation is too old

@@ -16,12 +16,17 @@ constexpr std::size_t k_longest_line = 4 << 20;  // bytes; one event is one line
 constexpr milliseconds k_first_pause{250}, k_longest_pause{30'000}, k_refused_pause{60'000};
 constexpr milliseconds k_fair_stream{10'000};  // one that ends earlier on its own is a failure too
 
+// Until a person acts.
+bool lasting(const ApiFault& fault) {
+  return fault.kind == Kind::forbidden || fault.kind == Kind::unprepared;
+}
+
 // After so many failures in a row; a random part, so that gateways do not come back together.
 milliseconds watch_pause(const ApiFault& fault, int failures) {
   thread_local std::minstd_rand random(std::random_device{}());
   const double part = std::uniform_real_distribution<double>(0.5, 1)(random);
   const milliseconds bound =
-      fault.kind == Kind::forbidden
+      lasting(fault)
           ? k_refused_pause
           : std::min(k_longest_pause, k_first_pause * (1 << std::clamp(failures - 1, 0, 10)));
   const milliseconds asked = std::min(fault.retry_after.value_or(milliseconds(0)), k_refused_pause);
@@ -101,7 +106,7 @@ void PodWatch::note(bool changed) {
 
 // A refusal lasts until a person acts, and lists go on without the watch.
 void PodWatch::tell(const ApiFault& fault) {
-  if (fault.kind == Kind::forbidden && !refused_told_) {
+  if (lasting(fault) && !refused_told_) {
     refused_told_ = true;
     log::warn("pods cannot be watched: what happens to one is seen by the next list only",
               {{"error", fault.message}});

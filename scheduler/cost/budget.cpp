@@ -4,7 +4,9 @@
 
 #include <array>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/log/log.h"
 #include "core/text/number.h"
@@ -24,22 +26,32 @@ sys_days first_of_month(sys_days day) {
   return date.year() / date.month() / std::chrono::day(1);
 }
 
-// The warning that was given last for a period: "2026-11-23 80".
-struct BudgetWarning {
+// The warnings that were given last for a period, of each amount that was its budget:
+// "2026-11 1000.00=100 2000.00=50".
+struct BudgetWarnings {
   std::string period;  // a day, or a month
-  int percent = 0;
+  std::map<std::string, int> percents{};
 };
 
-std::string warning_text(const BudgetWarning& warning) {
-  return fmt::format("{} {}", warning.period, warning.percent);
+std::string warnings_text(const BudgetWarnings& warnings) {
+  std::string text = warnings.period;
+  for (const auto& [amount, percent] : warnings.percents)
+    text += fmt::format(" {}={}", amount, percent);
+  return text;
 }
 
-std::optional<BudgetWarning> parse_warning(std::string_view text) {
-  const std::size_t space = text.rfind(' ');
-  if (space == std::string_view::npos) return std::nullopt;
-  const auto percent = parse_number<int>(text.substr(space + 1));
-  if (!percent) return std::nullopt;
-  return BudgetWarning{.period = std::string(text.substr(0, space)), .percent = *percent};
+std::optional<BudgetWarnings> parse_warnings(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  BudgetWarnings warnings;
+  if (!(in >> warnings.period)) return std::nullopt;
+  for (std::string pair; in >> pair;) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos) continue;
+    const auto percent = parse_number<int>(std::string_view(pair).substr(equals + 1));
+    if (!percent) return std::nullopt;
+    warnings.percents[pair.substr(0, equals)] = *percent;
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -82,13 +94,16 @@ void watch_budgets(PoolStore& store, const Budgets& budgets, sys_days day) {
   for (const BudgetState& state : budget_states(store, budgets, day)) {
     const int percent = reached_percent(state);
     const std::string name = std::string(setting_name::k_budget) + state.period;
-    const Setting<BudgetWarning> setting{
-        .name = name, .as_text = warning_text, .parse = parse_warning};
+    const Setting<BudgetWarnings> setting{
+        .name = name, .as_text = warnings_text, .parse = parse_warnings};
     const auto known = setting.look_up(store);
-    const bool same_period = known.value && known.value->period == state.name;
-    if (percent <= (same_period ? known.value->percent : 0)) continue;
+    BudgetWarnings warnings{.period = state.name};
+    if (known.value && known.value->period == state.name) warnings = *known.value;
+    int& warned = warnings.percents[fmt::format("{:.2f}", state.budget_usd)];
+    if (percent <= warned) continue;
+    warned = percent;
     // Another process may have been quicker.
-    if (!setting.replace(store, known, {.period = state.name, .percent = percent})) continue;
+    if (!setting.replace(store, known, warnings)) continue;
     const std::string text = fmt::format("{:.2f} of the {:.2f} USD for {} are spent: {} %",
                                          state.spent_usd, state.budget_usd, state.name, percent);
     store.record(Cause{"budget", text});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/pool/gpu.h"
+#include "scheduler/pool/origin.h"
 
 namespace navtalk {
 
@@ -64,6 +65,9 @@ struct Listing {
   std::vector<Instance> instances;
   bool complete = false;  // false: it broke off
   std::string message{};  // why it is not complete
+  // Not complete only because these clouds' lists are not, of which it holds nothing. None: any of the
+  // instances may lack.
+  std::vector<Origin> without{};
 };
 
 // The provider's answer about one instance by its id: the instance, or one of these.

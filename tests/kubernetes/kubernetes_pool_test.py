@@ -92,6 +92,21 @@ class Kubernetes(PoolCase):
             self.cluster.set_gpus(5)
             self.wait("a pod with a node", lambda: any(row["state"] == "idle" for row in self.pool.rows()))
 
+    def test_a_pod_that_changes_while_it_is_given_up_is_given_up_all_the_same(self):
+        self.cluster.set_gpus(0)
+
+        def scheduler_reports_again():
+            (pod,) = self.cluster.pods.values()
+            self.cluster.touch(pod)
+            if len(self.cluster.calls("delete")) < 2:
+                self.cluster.before["delete"] = scheduler_reports_again
+
+        self.cluster.before["delete"] = scheduler_reports_again
+        with self.pool.scaling():
+            self.wait("the reason", lambda: "no node of the cluster has room" in self.pool.events())
+            self.assertEqual(self.cluster.living(), [])
+            self.assertGreaterEqual(len(self.cluster.calls("delete")), 3)
+
     def test_a_pod_that_gets_a_node_at_the_last_moment_stays(self):
         self.cluster.set_gpus(0)
         self.cluster.before["delete"] = lambda: self.cluster.set_gpus(1)

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 
-METRIC = re.compile(r"\bnavtalk_[a-z_]+\b")
+METRIC = re.compile(r"\bnavtalk_[a-z0-9_]+\b")
 # A name in the product's sources, and whether it is a histogram's, whose series have names of their own.
-MADE = re.compile(r"(\bhistogram\(\s*)?\"(navtalk_[a-z_]+)\"")
+MADE = re.compile(r"(\bhistogram\(\s*)?\"(navtalk_[a-z0-9_]+)\"")
 
 
 def made(sources):
@@ -30,6 +30,9 @@ def asked_for(sources):
         for target in panel["targets"]:
             for name in METRIC.findall(target["expr"]):
                 asked[name] = f"panel '{panel['title']}'"
+    for variable in dashboard.get("templating", {}).get("list", []):
+        for name in METRIC.findall(json.dumps(variable.get("query", ""))):
+            asked[name] = f"variable '{variable['name']}'"
     alerts = (sources / "packaging/prometheus/navtalk-alerts.yml").read_text()
     rules = re.sub(r"#.*", "", alerts)
     for name in METRIC.findall(rules):

@@ -124,22 +124,28 @@ Outcome SeveralClouds::destroy(const Gpu& gpu, const std::stop_token& stop) {
     return cloud == nullptr ? no_such_cloud(gpu) : cloud->provider->destroy(gpu, stop);
   }
   bool unknown = true;
+  std::optional<Outcome> not_done;
   for (const OneCloud& cloud : clouds_) {
     Outcome outcome = cloud.provider->destroy(gpu, stop);
-    const auto* done = std::get_if<Done>(&outcome);
-    if (done == nullptr) return outcome;
-    unknown = unknown && done->unknown;
+    if (const auto* done = std::get_if<Done>(&outcome)) {
+      unknown = unknown && done->unknown;
+    } else if (!not_done) {
+      not_done = std::move(outcome);
+    }
   }
-  return Done{.unknown = unknown};
+  return not_done ? *std::move(not_done) : Done{.unknown = unknown};
 }
 
 Listing SeveralClouds::list(const std::stop_token& stop) {
   Listing all{.complete = true};
   for (const OneCloud& cloud : clouds_) {
     Listing one = cloud.provider->list(stop);
-    std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all.instances));
-    if (one.complete) continue;
+    if (one.complete) {
+      std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all.instances));
+      continue;
+    }
     all.complete = false;
+    all.without.push_back(cloud.origin);
     all.message +=
         (all.message.empty() ? "" : "; ") + std::string(name(cloud.origin)) + ": " + one.message;
   }

@@ -34,9 +34,10 @@ class SeveralClouds : public Provider {
   Outcome create(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome wake(const Gpu& gpu, const std::stop_token& stop) override;
   Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
-  // Without an id at every cloud: the answer to its create may have been lost.
+  // Without an id at every cloud, whatever the others answer: the answer to its create may have been
+  // lost. Then the first answer that is not Done is the answer.
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
-  // Complete when every cloud's list is.
+  // Complete when every cloud's list is; without those whose list is not.
   Listing list(const std::stop_token& stop) override;
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
   void attend(const std::vector<Gpu>& gpus, const std::stop_token& stop) override;

@@ -335,8 +335,6 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
   // Without an id its name decides. An instance that this list lacks is an orphan of a later one.
   const TimePoint listed_at = store_.now();
   const Listing listing = provider.list(stop);
-  if (!listing.complete)
-    return release_intent(taken, "cannot see whether it is gone: " + listing.message);
   for (const Instance& instance : listing.instances) {
     if (instance.name != taken.name || instance.status == Instance::Status::gone) continue;
     // Recorded before it is destroyed: it has cost money.
@@ -348,6 +346,8 @@ void Executor::destroy(const Gpu& taken, Provider& provider, const std::stop_tok
     if (found) destroy(*found, provider, stop);
     return;
   }
+  if (!listing.complete)
+    return release_intent(taken, "cannot see whether it is gone: " + listing.message);
   remove(taken);
 }
 

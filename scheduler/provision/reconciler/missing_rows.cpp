@@ -1,4 +1,5 @@
 // Reconciler: rows that the provider's list lacks.
+#include <algorithm>
 #include <utility>
 
 #include "core/log/log.h"
@@ -22,15 +23,20 @@ bool matters(const Gpu& gpu) {
 bool Reconciler::match_missing(const std::vector<const Gpu*>& missing,
                                const std::stop_token& stop) {
   std::vector<const Gpu*> questionable;
+  bool whole = without_.empty();
   for (const Gpu* gpu : missing) {
     if (unsettled(*gpu) || !matters(*gpu)) continue;
+    if (!listed(*gpu)) {
+      carry_over(*gpu);
+      continue;
+    }
     if (now_ - gpu->created_at < options_.consistency_window) {
       check_soon_ = true;  // lists may be behind
       continue;
     }
     questionable.push_back(gpu);
   }
-  const bool whole = ask_for(questionable, stop);
+  whole = ask_for(questionable, stop) && whole;
   for (const Gpu* gpu : missing) {
     if (unsettled(*gpu)) match_unsettled(*gpu, whole);
   }
@@ -43,6 +49,11 @@ bool Reconciler::match_missing(const std::vector<const Gpu*>& missing,
   seen_.orphans.insert(before_.orphans.begin(), before_.orphans.end());
   seen_.foreign.insert(before_.foreign.begin(), before_.foreign.end());
   return false;
+}
+
+// Would the list of this pass show it?
+bool Reconciler::listed(const Gpu& gpu) const {
+  return std::find(without_.begin(), without_.end(), origin_of(gpu)) == without_.end();
 }
 
 // Asks for rows that the list lacks. False: some of them exist or may exist.

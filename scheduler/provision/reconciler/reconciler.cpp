@@ -62,11 +62,14 @@ bool Reconciler::pass(const std::stop_token& stop) {
   now_ = store_.now();
   check_soon_ = !listing.complete;
   failed_list_.clear();
+  without_ = listing.without;
   if (!listing.complete) {
-    log::warn("the provider's list is not complete: nothing is changed by it",
-              {{"provider", name(provider_.source())}, {"error", listing.message}});
     failed_list_ = listing.message.empty() ? "the list is not complete" : listing.message;
-    return false;
+    log::warn(without_.empty()
+                  ? "the provider's list is not complete: nothing is changed by it"
+                  : "a cloud's list is not complete: nothing is changed of its GPUs by it",
+              {{"provider", name(provider_.source())}, {"error", failed_list_}});
+    if (without_.empty()) return false;
   }
   stored_ = setting().look_up(store_);
   before_ = stored_.value.value_or(Observations{});

@@ -28,7 +28,8 @@
 //       the provider does not know its id              twice: failed, and costs nothing any more;
 //                                                      removed if it was being destroyed
 //
-// A failed or partial list changes nothing. A successful list may still be short: absence counts only
+// A failed or partial list changes nothing; where several clouds are listed, nothing of those whose list
+// failed, and no row without an id is taken for one whose create had no effect. A successful list may still be short: absence counts only
 // together with the answer about the id. A pass asks for a few ids only; other rows wait for the next
 // one. While rows are missing that exist, or may exist, no create is taken for ineffective either.
 // Observations are kept in the store, so that every pass counts, whichever process makes it.
@@ -81,6 +82,7 @@ class Reconciler {
   bool match_missing(const std::vector<const Gpu*>& missing, const std::stop_token& stop);
   bool ask_for(const std::vector<const Gpu*>& missing, const std::stop_token& stop);
   bool answers(const Gpu& gpu) const;
+  bool listed(const Gpu& gpu) const;
   void match_gone(const Gpu& gpu);
   void match_unsettled(const Gpu& gpu, bool whole);
   void carry_over(const Gpu& gpu);
@@ -101,6 +103,7 @@ class Reconciler {
   Observations before_, seen_;             // observed until this pass, and in it
   TimePoint listed_at_{}, now_{};          // before this pass asked for the list, and after
   std::string failed_list_{};
+  std::vector<Origin> without_{};  // of this pass: clouds whose list failed
   bool check_soon_ = true;
   bool short_reported_ = false;
   bool changing_ = false;  // an instance starts or stops: no other one is replaced

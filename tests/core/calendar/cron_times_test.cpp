@@ -46,7 +46,8 @@ TEST_CASE("cron's fields select the times that they name") {
       {"0 0 29 2 *", monday, sys_days(2028y / 2 / 29)},
       {"0 0 * * 7", monday, sys_days(2026y / 11 / 29)},
       {"0 0 * * 0", monday, sys_days(2026y / 11 / 29)},
-      {"0 0 13 * fri", monday, sys_days(2026y / 11 / 27)},  // the 13th, or any Friday
+      {"0 0 13 * fri", monday, sys_days(2026y / 11 / 27)},   // the 13th, or any Friday
+      {"0 0 */2 * fri", monday, sys_days(2026y / 11 / 27)},  // an odd day that is a Friday
       {"30 23 31 12 *", monday, sys_days(2026y / 12 / 31) + 23h + 30min},
   }));
   CAPTURE(row.cron);

@@ -117,8 +117,25 @@ TEST_CASE("each threshold of a budget is warned of once, whoever looks") {
   CHECK(look(1, 0) == 2);   // 100 %, at once
   CHECK(look(1, 0) == 2);
   CHECK(look(1, 1) == 3);  // the month has a threshold of its own
-  CHECK(look(1, 18) == 3);
   CHECK(budget_events(pool).back().find("100 %") != std::string::npos);
+}
+
+TEST_CASE("a budget that is raised within its period has thresholds of its own") {
+  SmallPool pool;
+  const std::chrono::sys_days yesterday = today() - std::chrono::days(1);
+  const auto look = [&](double per_month) {
+    watch_budgets(*pool.store, {.usd_per_month = per_month}, yesterday);
+    return budget_events(pool).size();
+  };
+  pod_paid_for(pool, "p", 10, 1h);
+  CHECK(look(9) == 1);   // 100 %
+  CHECK(look(18) == 2);  // 50 %
+  CHECK(budget_events(pool).back().find("of the 18.00 USD") != std::string::npos);
+  CHECK(look(18) == 2);
+  CHECK(look(9) == 2);  // as a process says that was not told of the new one
+  pod_paid_for(pool, "q", 6, 1h);
+  CHECK(look(18) == 3);  // 80 %
+  CHECK(look(100) == 3);
 }
 
 TEST_CASE("a threshold is reached by what is spent, not by what is close") {

@@ -164,6 +164,15 @@ TEST_CASE("a row without an id is looked for at every cloud before it counts as 
   CHECK_FALSE(std::get<Done>(two.clouds->destroy(row_at(""), two.never)).unknown);
 }
 
+TEST_CASE("a cloud that does not answer keeps no other cloud from destroying a row without an id") {
+  TwoClouds two;
+  two.cluster->answer = UnknownOutcome{"timeout"};
+  const Outcome outcome = two.clouds->destroy(row_at(""), two.never);
+  CHECK(two.asked == "destroy k; destroy r; ");
+  REQUIRE(std::holds_alternative<UnknownOutcome>(outcome));
+  CHECK(std::get<UnknownOutcome>(outcome).message == "timeout");
+}
+
 TEST_CASE("news of any cloud is news, and told once") {
   TwoClouds two;
   CHECK_FALSE(two.clouds->changed());
@@ -180,11 +189,15 @@ TEST_CASE("a list is complete when every cloud's is") {
   two.runpod->listing.instances = {{.provider_id = "abc"}};
   CHECK(two.clouds->list(two.never).instances.size() == 2);
   CHECK(two.clouds->list(two.never).complete);
-  two.runpod->listing = {.complete = false, .message = "HTTP 500"};
+  two.runpod->listing.complete = false;
+  two.runpod->listing.message = "HTTP 500";
   const Listing partial = two.clouds->list(two.never);
   CHECK_FALSE(partial.complete);
   CHECK(partial.message == "runpod: HTTP 500");
-  CHECK(partial.instances.size() == 1);
+  CHECK(partial.without == std::vector{Origin::runpod});
+  // Nothing of a list that broke off.
+  REQUIRE(partial.instances.size() == 1);
+  CHECK(partial.instances.front().provider_id == "kubernetes/gpus/a/u");
 }
 
 }  // namespace
