@@ -89,6 +89,11 @@ TEST_CASE("config check refuses what cannot work together, with key, place and r
        "runpod.max_usd_per_type (n.toml:3): 'A40: 1' is not a valid price limit"},
       {"[runpod]\nvolume = 'v'\ndata_centers = ['a', 'b']",
        "runpod.volume (n.toml:2) is in one data centre"},
+      {"[kubernetes]\nimage = 'i'\nkubeconfig = '/nowhere/config'",
+       "kubernetes.kubeconfig (n.toml:3) = '/nowhere/config': there is no such file"},
+      {"[kubernetes]\nimage = 'i'\napi_url = 'https://k'\ntoken_file = '/nowhere/token'",
+       "kubernetes.token_file (n.toml:4) = '/nowhere/token': there is no such file"},
+      {"[trace]\nurl = 'ftp://collector'", "trace.url (n.toml:2): "},
   }));
   const TemporaryDirectory top;
   std::ofstream(top / "n.toml") << row.file << "\n";
