@@ -67,6 +67,7 @@ complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 f
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
 complete -c navtalk -n '__navtalk_at infer' -l sharpen -x -d 'Unsharp mask on the face, such as 1.2'
+complete -c navtalk -n '__navtalk_at infer' -l match-colour -d 'Give the face the brightness and contrast of the frame around its seam'
 complete -c navtalk -n '__navtalk_at infer' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
 complete -c navtalk -n '__navtalk_at job' -a render -d 'Render the jobs of a worker, which starts this command'
 complete -c navtalk -n '__navtalk_at job' -a submit -d 'Have a gateway render videos'

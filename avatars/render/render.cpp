@@ -61,7 +61,7 @@ class Renderer {
         const ConstImageView generated{chunk.faces.row(static_cast<std::int64_t>(k)), k_face_size,
                                        k_face_size, 3, std::ptrdiff_t{k_face_size} * 3};
         compose(frame.view(), generated, face.placement, avatar_.mask(slot(t)), face.mask_region,
-                options_.unsharp);
+                options_.finish);
         ++k;
       }
       sink(t, speech_.frame_count(), frame.view());

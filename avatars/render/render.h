@@ -12,7 +12,7 @@
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/media/decode/audio.h"
-#include "gpu/image/unsharp.h"
+#include "gpu/image/compose.h"
 #include "gpu/model/model.h"
 
 namespace navtalk {
@@ -25,7 +25,7 @@ struct FrameRange {
 struct RenderOptions {
   FrameRate fps = 25;  // of the video; the avatar's frames are shown at their own times
   int batch = 0;       // faces per pass through the nets; 0 chooses
-  std::optional<Unsharp> unsharp;
+  FaceFinish finish{};
   // The frames that are wanted, in order; those behind the end are left out. A frame has the same pixels
   // whatever else is wanted if each range begins at a multiple of faces_per_pass().
   std::vector<FrameRange> wanted = {{0, std::numeric_limits<std::int64_t>::max()}};

@@ -123,6 +123,8 @@ void add_infer_options(CLI::App& command, InferOptions& options) {
   command.add_option("--sharpen", options.sharpen, "Unsharp mask on the face, such as 1.2")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("AMOUNT");
+  command.add_flag("--match-colour", options.match_colour,
+                   "Give the face the brightness and contrast of the frame around its seam");
 }
 
 // The module takes longer to load than most commands take.

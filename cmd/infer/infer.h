@@ -28,7 +28,7 @@ struct InferOptions {
   std::optional<double> crf, duration_s;
   double start_s = 0;
   std::optional<float> sharpen;
-  bool force = false, ssml = false;
+  bool match_colour = false, force = false, ssml = false;
 };
 
 // Every option of the command, with its checks; and those that concern the model and its device.

@@ -1,6 +1,10 @@
 #include "cmd/job/cells.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/base/error.h"
@@ -9,11 +13,7 @@
 namespace navtalk::cmd {
 namespace {
 
-bool is_yes(const std::string& text) {
-  if (text == "true" || text == "yes" || text == "1") return true;
-  if (text == "false" || text == "no" || text == "0") return false;
-  throw Error(Code::invalid, "ssml is '" + printable(text) + "': write true or false");
-}
+constexpr std::array<std::string_view, 2> k_flags = {"ssml", "match-colour"};
 
 }  // namespace
 
@@ -22,14 +22,25 @@ std::string cell(const Cells& cells, std::string_view column) {
   return found == cells.end() ? std::string() : found->second;
 }
 
+bool is_set(const Cells& cells, std::string_view column) {
+  const auto found = cells.find(column);
+  if (found == cells.end()) return false;
+  const std::string& text = found->second;
+  if (text == "true" || text == "yes" || text == "1") return true;
+  if (text == "false" || text == "no" || text == "0") return false;
+  throw Error(Code::invalid,
+              fmt::format("{} is '{}': write true or false", column, printable(text)));
+}
+
 void apply_cells(const Cells& cells, InferOptions& options) {
   CLI::App command;
   add_infer_options(command, options);
   std::vector<std::string> arguments;
   for (const auto& [column, value] : cells) {
-    if (column != "ssml") arguments.push_back("--" + column + "=" + value);
+    const bool flag = std::find(k_flags.begin(), k_flags.end(), column) != k_flags.end();
+    if (!flag) arguments.push_back(fmt::format("--{}={}", column, value));
+    if (flag && is_set(cells, column)) arguments.push_back("--" + column);
   }
-  if (cells.contains("ssml") && is_yes(cell(cells, "ssml"))) arguments.emplace_back("--ssml");
   try {
     command.parse(arguments);
   } catch (const CLI::ParseError& error) {

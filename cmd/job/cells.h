@@ -16,6 +16,8 @@ using Cells = std::map<std::string, std::string, std::less<>>;
 
 // "" for one that is not there.
 std::string cell(const Cells& cells, std::string_view column);
+// Of a column that is true or false, false where it is missing. Error{invalid} names the column.
+bool is_set(const Cells& cells, std::string_view column);
 
 // Through infer's own command line, so that the same values are accepted. Error{invalid} names the option.
 void apply_cells(const Cells& cells, InferOptions& options);

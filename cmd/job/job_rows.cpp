@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t k_most_csv_bytes = 256'000'000;
 // Columns of a CSV file: infer's options of one video.
-constexpr std::array<std::string_view, 14> k_columns = {
-    "avatar",   "audio", "text", "voice", "output",  "ssml",      "start",
-    "duration", "fps",   "size", "crf",   "bitrate", "subtitles", "sharpen"};
+constexpr std::array<std::string_view, 15> k_columns = {
+    "avatar", "audio", "text", "voice",   "output",    "ssml",    "start",       "duration",
+    "fps",    "size",  "crf",  "bitrate", "subtitles", "sharpen", "match-colour"};
 
 fs::path absolute(const fs::path& path, const fs::path& base) {
   return fs::absolute(path.is_absolute() ? path : base / path).lexically_normal();

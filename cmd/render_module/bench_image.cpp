@@ -142,7 +142,7 @@ class Bench {
   void compose_all(const std::optional<Unsharp>& unsharp) {
     for (int n = 0; n < frame_.count; ++n)
       compose(frame_.view()[n], generated_.view()[n], placement_, mask_.view()[n], mask_region_,
-              unsharp);
+              {.unsharp = unsharp});
   }
 
   Pictures frame_, frame_result_, frame_mask_, half_, generated_, face_, face_result_, face_mask_;

@@ -21,6 +21,7 @@
 
 #include "core/base/error.h"
 #include "gpu/image/blend.h"
+#include "gpu/image/colour_match.h"
 #include "gpu/image/resize.h"
 
 namespace navtalk {
@@ -57,7 +58,7 @@ Image resized_part(ConstImageView face, int width, int height, const Box& part) 
 }  // namespace
 
 void compose(ImageView frame, ConstImageView face, const Placement& placement, ConstImageView mask,
-             std::optional<Box> mask_region, const std::optional<Unsharp>& unsharp) {
+             std::optional<Box> mask_region, const FaceFinish& finish) {
   const Box& box = placement.box;
   const Box region = checked_region(placement, mask, mask_region);
   const Box masked =
@@ -65,17 +66,18 @@ void compose(ImageView frame, ConstImageView face, const Placement& placement, C
   const Box shown = intersection(intersection(box, masked), Box{0, 0, frame.width, frame.height});
   if (shown.empty()) return;
 
-  const Box needed = unsharp ? intersection(grown(shown, k_unsharp_reach), box) : shown;
+  const Box needed = finish.unsharp ? intersection(grown(shown, k_unsharp_reach), box) : shown;
   Image pixels = resized_part(face, box.width(), box.height(), needed.moved(-box.x1, -box.y1));
-  if (unsharp) {
+  if (finish.unsharp) {
     Image sharp(pixels.width, pixels.height, pixels.channels);
-    unsharp_mask(pixels.view(), sharp.view(), *unsharp);
+    unsharp_mask(pixels.view(), sharp.view(), *finish.unsharp);
     pixels = std::move(sharp);
   }
   const Box in_mask =
       shown.moved(-placement.crop_box.x1 - region.x1, -placement.crop_box.y1 - region.y1);
-  blend(frame.crop(shown), pixels.view().crop(shown.moved(-needed.x1, -needed.y1)),
-        mask.crop(in_mask));
+  const ImageView part = pixels.view().crop(shown.moved(-needed.x1, -needed.y1));
+  if (finish.match_colour) match_colours(part, frame.crop(shown), mask.crop(in_mask));
+  blend(frame.crop(shown), part, mask.crop(in_mask));
 }
 
 }  // namespace navtalk

@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t k_longest_list = 256'000'000;
-constexpr std::array<std::string_view, 14> k_list_columns = {
-    "avatar",   "audio", "text", "voice", "output",  "ssml",      "start",
-    "duration", "fps",   "size", "crf",   "bitrate", "subtitles", "sharpen"};
+constexpr std::array<std::string_view, 15> k_list_columns = {
+    "avatar", "audio", "text", "voice",   "output",    "ssml",    "start",       "duration",
+    "fps",    "size",  "crf",  "bitrate", "subtitles", "sharpen", "match-colour"};
 
 nlohmann::json number(const std::string& column, const std::string& text) {
   const auto found = parse_number<double>(text);
@@ -57,7 +57,8 @@ nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
   for (const char* column : {"start", "duration"}) {
     if (cells.contains(column)) job[column] = number(column, cell(cells, column));
   }
-  if (cells.contains("ssml")) job["ssml"] = cell(cells, "ssml") == "true";
+  if (cells.contains("ssml")) job["ssml"] = is_set(cells, "ssml");
+  if (cells.contains("match-colour")) output["match_colour"] = is_set(cells, "match-colour");
   if (cells.contains("output")) {
     const std::string ending = fs::path(cell(cells, "output")).extension().native();
     if (ending.size() > 1) output["format"] = ending.substr(1);

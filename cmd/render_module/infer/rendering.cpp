@@ -126,8 +126,10 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
         *model_, avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
-         .unsharp =
-             options_.sharpen ? std::optional(Unsharp{.amount = *options_.sharpen}) : std::nullopt,
+         .finish = {.unsharp = options_.sharpen
+                                   ? std::optional(Unsharp{.amount = *options_.sharpen})
+                                   : std::nullopt,
+                    .match_colour = options_.match_colour},
          .wanted = output.wanted()},
         [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
           output.write(t, bgr);

@@ -112,6 +112,7 @@ void read_output(const nlohmann::json& object, nlohmann::json& options) {
     video["bitrate"] = std::to_string(*rate);
   if (const auto amount = output.number("sharpen", 0, 10))
     video["sharpen"] = fmt::format("{}", *amount);
+  if (output.yes("match_colour")) video["match-colour"] = "true";
   const std::string subtitles = output.text("subtitles");
   if (!subtitles.empty() && subtitles != "burn")
     refuse("output.subtitles is \"burn\", not " + shown(subtitles));

@@ -49,7 +49,8 @@ std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& frame, int w
                         face.pixels.data());
   Image bgr(width, height);
   nv12_to_bgr(frame.data(), bgr.view());
-  compose(bgr.view(), face.view(), {row.box, row.crop_box}, mask.view(), row.mask_region, unsharp);
+  compose(bgr.view(), face.view(), {row.box, row.crop_box}, mask.view(), row.mask_region,
+          {.unsharp = unsharp});
   std::vector<std::uint8_t> made(frame.size());
   bgr_to_nv12(bgr.view(), made.data());
   const Box region =

@@ -20,8 +20,8 @@ TEST_CASE("a mask cropped to its region composes as the whole mask does") {
   for (int y = 0; y < region.height(); ++y)
     std::copy_n(cropped.view().row(y), region.width(), whole.view().at(region.x1, region.y1 + y));
   Image face = noise(32, 256, 256), frame = noise(33, 100, 120), other = frame;
-  compose(frame.view(), face.view(), k_placement, whole.view(), std::nullopt, unsharp);
-  compose(other.view(), face.view(), k_placement, cropped.view(), region, unsharp);
+  compose(frame.view(), face.view(), k_placement, whole.view(), std::nullopt, {.unsharp = unsharp});
+  compose(other.view(), face.view(), k_placement, cropped.view(), region, {.unsharp = unsharp});
   CHECK(frame == other);
 }
 

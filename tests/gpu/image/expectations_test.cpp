@@ -65,7 +65,7 @@ Image composed(std::istream& line) {
   Image face = noise(3 * seed + 1, 256, 256);
   Image mask = noise(3 * seed + 2, crop.width(), crop.height(), 1);
   compose(frame.view(), face.view(), {box, crop}, mask.view(), std::nullopt,
-          sharpen != 0 ? std::optional(Unsharp{}) : std::nullopt);
+          {.unsharp = sharpen != 0 ? std::optional(Unsharp{}) : std::nullopt});
   return frame;
 }
 

@@ -36,7 +36,7 @@ void refused(const Request& request, const std::string& with) {
 TEST_CASE("a job of a text has its options as infer names them") {
   Request request = json(
       R"({"avatar":"ada","text":"Hello.","voice":"en-us+f3","ssml":true,"priority":7,"duration":2.5,
-          "output":{"format":"mkv","fps":"30000/1001","width":320,"crf":20,"sharpen":1.5,"bitrate":400}})");
+          "output":{"format":"mkv","fps":"30000/1001","width":320,"crf":20,"sharpen":1.5,"match_colour":true,"bitrate":400}})");
   request.headers.emplace_back("idempotency-key", "k1");
   const JobRequest asked = parse_job_request(request);
   CHECK(asked.job.key == "k1");
@@ -50,6 +50,7 @@ TEST_CASE("a job of a text has its options as infer names them") {
                                                              {"size", "320"},
                                                              {"crf", "20"},
                                                              {"sharpen", "1.5"},
+                                                             {"match-colour", "true"},
                                                              {"bitrate", "400"},
                                                              {"ssml", "true"},
                                                              {"duration", "2.5"}});
