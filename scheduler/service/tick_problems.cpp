@@ -65,9 +65,10 @@ std::optional<TickProblem> held_back(Source source, const ProvidersSaid& said, c
 std::vector<TickProblem> tick_problems(const ProvidersSaid& said, const Plan& plan) {
   std::vector<TickProblem> problems;
   for (const auto& [source, why] : said.failed_lists) {
-    problems.push_back({Code::failed, fmt::format("{} did not list its GPUs, so nothing was "
-                                                  "compared with what it has: {}",
-                                                  name(source), why)});
+    problems.push_back(
+        {Code::failed,
+         fmt::format("{} did not list its GPUs, and what its list lacks was not compared: {}",
+                     name(source), why)});
   }
   for (const auto& [source, answers] : said.answers) {
     for (const AnswerCounts& counts : {answers.growth, answers.release}) {

@@ -97,8 +97,8 @@ settle_s = 2
             process.kill()
             process.wait()
 
-    def wait(self, what, condition):
-        deadline = time.monotonic() + PATIENCE_S
+    def wait(self, what, condition, patience_s=PATIENCE_S):
+        deadline = time.monotonic() + patience_s
         while time.monotonic() < deadline:
             if condition():
                 return
@@ -124,6 +124,39 @@ settle_s = 2
         self.configure(0)
         with self.scaling():
             self.wait("an empty pool", lambda: not self.rows() and not self.cluster.living())
+
+    def leak(self):
+        """A pod of the pool that no row knows, as after a create whose answer was lost for good."""
+        pod = json.loads(json.dumps(self.cluster.calls("create")[0]["body"]))
+        name = pod["metadata"]["name"]
+        del pod["status"], pod["spec"]["nodeName"]
+        pod["metadata"] = {key: pod["metadata"][key] for key in ("name", "labels", "annotations")}
+        manifest = json.dumps(pod)
+        other = name[:-4] + ("0000" if name[-4:] != "0000" else "1111")
+        self.cluster.create(json.loads(manifest.replace(name, other)))
+        return other
+
+    def has_row(self, pod):
+        return any(f"/{pod}/" in row["provider_id"] for row in self.rows())
+
+    def test_while_one_cloud_is_away_the_other_is_looked_after(self):
+        self.configure(2)
+        self.settles(["kubernetes", "runpod"])
+        (at_runpod,) = (row for row in self.rows() if row["provider"] == "runpod")
+        (evicted,) = (pod["metadata"]["name"] for pod in self.cluster.living())
+        self.place["api_url"] = "http://127.0.0.1:1"  # nobody listens there; its workers go on
+        self.configure(2)
+        self.cluster.set_gpus(2)
+        self.cluster.remove(evicted)
+        leaked = self.leak()
+        with self.scaling():
+            # Orphans wait for a minute: their row may be on its way.
+            self.wait("a row for what leaked", lambda: self.has_row(leaked), 4 * PATIENCE_S)
+            self.wait("the evicted pod's end", lambda: not self.has_row(evicted))
+            self.wait("both", lambda: self.idle() == ["kubernetes", "runpod"])
+        (still,) = (row for row in self.rows() if row["provider"] == "runpod")
+        self.assertEqual((still["id"], still["provider_id"]), (at_runpod["id"], at_runpod["provider_id"]))
+        self.assertIn("a cloud's list is not complete", (self.folder / "log").read_text())
 
     def test_the_order_and_the_price_choose_the_cloud(self):
         self.configure(1, first="runpod")
