@@ -94,9 +94,9 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("VOICE");
   command
-      .add_option(
-          "--preview", options->preview,
-          "PNG to write: a contact sheet of frames with boxes, what is replaced, and its seam")
+      .add_option("--preview", options->preview,
+                  "PNG or JPEG to write: a contact sheet of frames with boxes, what is replaced, "
+                  "and its seam")
       ->type_name("FILE");
   command
       .add_option("--models", options->models,

@@ -52,8 +52,9 @@ void add_avatar_show(Commands& commands) {
       ->required()
       ->type_name("DIR|ID");
   command
-      .add_option("--preview", options->preview,
-                  "PNG to write: a frame with the face's box, what is replaced, and its seam")
+      .add_option(
+          "--preview", options->preview,
+          "PNG or JPEG to write: a frame with the face's box, what is replaced, and its seam")
       ->type_name("FILE");
   command.add_flag("--force", options->force, "Replace an existing file");
 }

@@ -14,14 +14,18 @@
 namespace navtalk::cmd {
 namespace {
 
+bool is_jpeg(const std::filesystem::path& file) {
+  return file.extension() == ".jpg" || file.extension() == ".jpeg";
+}
+
 void write_picture(const Image& picture, const std::filesystem::path& file, bool force) {
   PartialPath partial({.target = file, .overwrite = force});
-  // A PNG is written to a new name only, and the partial file is there already.
+  // A picture is written to a new name only, and the partial file is there already.
   const TemporaryFolder folder;
-  const std::filesystem::path png = folder.path() / "preview.png";
-  write_png(png, picture.view());
+  const std::filesystem::path whole = folder.path() / "preview";
+  is_jpeg(file) ? write_jpeg(whole, picture.view()) : write_png(whole, picture.view());
   std::ofstream out(partial.path(), std::ios::binary);
-  if (!(out << std::ifstream(png, std::ios::binary).rdbuf()).flush())
+  if (!(out << std::ifstream(whole, std::ios::binary).rdbuf()).flush())
     throw Error(Code::failed, file.string() + " cannot be written: " + system_message(errno));
   partial.commit();
 }
@@ -29,8 +33,8 @@ void write_picture(const Image& picture, const std::filesystem::path& file, bool
 }  // namespace
 
 void check_preview(const std::filesystem::path& file) {
-  if (file.extension() != ".png")
-    throw Error(Code::usage, "--preview " + file.string() + ": a preview is a .png");
+  if (file.extension() != ".png" && !is_jpeg(file))
+    throw Error(Code::usage, "--preview " + file.string() + ": a preview is a .png or .jpg");
 }
 
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,

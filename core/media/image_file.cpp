@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
 #include "core/media/decode/picture/still_picture.h"
+#include "core/media/encode/jpeg.h"
 #include "core/media/encode/png.h"
 
 namespace navtalk {
@@ -42,6 +43,17 @@ bool is_cut_png(const Bytes& bytes) {
   return i + 12 > bytes.size();
 }
 
+template <class Encode>
+void write_encoded(const std::filesystem::path& path, const char* kind, const Encode& encode) {
+  Bytes bytes;
+  try {
+    bytes = encode();
+  } catch (const Error& error) {
+    throw error.within(path.string() + " cannot be encoded as " + kind);
+  }
+  write_file(path, bytes);
+}
+
 }  // namespace
 
 Image read_image(const std::filesystem::path& path, const MediaLimits& limits) {
@@ -53,13 +65,11 @@ Image read_image(const std::filesystem::path& path, const MediaLimits& limits) {
 }
 
 void write_png(const std::filesystem::path& path, ConstImageView image) {
-  Bytes bytes;
-  try {
-    bytes = media::encode_png(image);
-  } catch (const Error& error) {
-    throw error.within(path.string() + " cannot be encoded as PNG");
-  }
-  write_file(path, bytes);
+  write_encoded(path, "PNG", [&] { return media::encode_png(image); });
+}
+
+void write_jpeg(const std::filesystem::path& path, ConstImageView image) {
+  write_encoded(path, "JPEG", [&] { return media::encode_jpeg(image); });
 }
 
 }  // namespace navtalk

@@ -1,4 +1,4 @@
-// Still pictures: PNG, JPEG, BMP, WebP in; PNG out. BGR, 8 bit.
+// Still pictures: PNG, JPEG, BMP, WebP in; PNG and JPEG out. BGR, 8 bit.
 #pragma once
 
 #include <filesystem>
@@ -14,5 +14,7 @@ namespace navtalk {
 Image read_image(const std::filesystem::path& path, const MediaLimits& limits = {});
 // BGR, or grey where the image has one channel. Error{failed} with the reason.
 void write_png(const std::filesystem::path& path, ConstImageView image);
+// BGR, in high quality. Error{failed} with the reason.
+void write_jpeg(const std::filesystem::path& path, ConstImageView image);
 
 }  // namespace navtalk

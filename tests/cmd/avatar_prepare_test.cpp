@@ -54,7 +54,11 @@ TEST_CASE("a preview shows the face's box, what is replaced, and its seam") {
       "ffmpeg -loglevel error -i p.png -vf crop=1:1:60:60 -f rawvideo -pix_fmt rgb24 - | xxd -p",
       top.path());
   CHECK(corner.out == "3cdc3c\n");
-  CHECK(shell("navtalk avatar show ./a --preview p.jpg", top.path()).status == 2);
+  CHECK(shell("navtalk avatar show ./a --preview p.jpg", top.path()).status == 0);
+  const Ran kind = shell(
+      "ffprobe -loglevel error -show_entries stream=codec_name -of csv=p=0 p.jpg", top.path());
+  CHECK(contains(kind.out, "mjpeg"));
+  CHECK(shell("navtalk avatar show ./a --preview p.gif", top.path()).status == 2);
 }
 
 TEST_CASE("avatar prepare replaces a folder only with --force") {

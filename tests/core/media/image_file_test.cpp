@@ -77,6 +77,28 @@ TEST_CASE("a PNG keeps every pixel") {
   CHECK(std::equal(part.view().at(0, 8), part.view().at(0, 8) + 17 * 3, image.view().at(3, 10)));
 }
 
+TEST_CASE("a JPEG comes near every pixel, and keeps single coloured pixels apart") {
+  const ScratchFolder folder;
+  Image image(37, 21);
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x) {
+      std::uint8_t* pixel = image.view().at(x, y);
+      pixel[0] = static_cast<std::uint8_t>(6 * x);
+      pixel[1] = static_cast<std::uint8_t>(12 * y);
+      pixel[2] = static_cast<std::uint8_t>(255 - 6 * x);
+    }
+  write_jpeg(folder / "a.jpg", image.view());
+  const Image read = read_image(folder / "a.jpg");
+  REQUIRE(read.width == 37);
+  REQUIRE(read.height == 21);
+  int largest = 0;
+  for (std::size_t i = 0; i < read.pixels.size(); ++i)
+    largest = std::max(largest, std::abs(int{read.pixels[i]} - int{image.pixels[i]}));
+  CHECK(largest <= 6);
+  expect_error(Code::failed, {"missing/a.jpg", "No such file or directory"},
+               [&] { write_jpeg(folder / "missing/a.jpg", image.view()); });
+}
+
 TEST_CASE("a grey PNG is read as BGR") {
   const ScratchFolder folder;
   const Image mask = noise(8, 8, 1);
