@@ -31,6 +31,20 @@ TEST_CASE("infer counts one frame as one") {
   CHECK(contains(ran.out, "a.mp4: 1 frame, 1.00 s of video"));
 }
 
+TEST_CASE("a face that is sharpened, or has the frame's colours, is another one") {
+  const TemporaryDirectory top;
+  const std::string infer =
+      "NAVTALK_LOG_FORMAT=text navtalk infer --progress none --avatar ada --audio a.wav --fps 1 ";
+  const Ran ran = shell(k_wav + infer + "--frames plain && " + infer + "--frames again && " +
+                            infer + "--frames sharp --sharpen 1.2 && " + infer +
+                            "--frames matched --match-colour; "
+                            "cmp plain/*.png again/*.png && echo same; for other in sharp matched; "
+                            "do cmp -s plain/*.png $other/*.png || echo $other; done",
+                        top.path());
+  CHECK(ran.err.empty());
+  CHECK(contains(ran.out, "same\nsharp\nmatched\n"));
+}
+
 TEST_CASE("infer warns of sound that is cut off, and renders what is there") {
   const TemporaryDirectory top;
   const Ran ran = shell(k_wav + "truncate -s 5044 a.wav\n" + k_infer + "0", top.path());
