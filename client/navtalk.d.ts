@@ -41,6 +41,8 @@ export interface Ready {
   avatar: string;
   video: Video;
   audio: { codec: string; rate: number };
+  /** What play() can have the avatar do. */
+  actions?: string[];
   resume_token?: string;
 }
 
@@ -71,6 +73,8 @@ export interface SessionEvents {
   "speech-started": { pts_us: number };
   "speech-ended": { pts_us: number };
   interrupted: { pts_us: number };
+  "action-started": { name: string; pts_us: number };
+  "action-ended": { name: string; pts_us: number };
   quality: { fps: number; reason: string };
   "worker-changed": { gap_s: number };
   draining: { notice_s: number };
@@ -119,6 +123,8 @@ export class Session extends EventTarget {
   talk(sending: boolean): void;
   closeMicrophone(): void;
   interrupt(): boolean;
+  /** One of ready.actions, once; "idle" or "listening": what silence shows from now on. */
+  play(action: string): boolean;
   resumeSound(): Promise<void> | undefined;
   set volume(value: number);
   statistics(): Statistics;

@@ -176,6 +176,11 @@ export class Session extends EventTarget {
     return this.#control({ type: "interrupt" });
   }
 
+  /** One of ready.actions, once; "idle" or "listening": what silence shows from now on. */
+  play(action) {
+    return this.#control({ type: "action", name: action });
+  }
+
   /** To be called in answer to a click or a key, after "sound-blocked". */
   resumeSound() {
     return this.#context?.resume();
@@ -296,6 +301,10 @@ export class Session extends EventTarget {
         this.#foreign = false;
         this.#interruptions += 1;
         return this.#tell("interrupted", frame);
+      case "action.started":
+        return this.#tellInTime("action-started", frame);
+      case "action.ended":
+        return this.#tellInTime("action-ended", frame);
       case "quality":
         this.#tier = frame.fps;
         return this.#tell("quality", frame);

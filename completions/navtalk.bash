@@ -389,6 +389,18 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --idle")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --listening")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar prepare --action")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --output" | "navtalk avatar prepare -o")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -1201,6 +1213,18 @@ _navtalk() {
       _navtalk_paths -d
       return
       ;;
+    "navtalk avatar prepare --idle")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar prepare --listening")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk avatar prepare --action")
+      :
+      return
+      ;;
     "navtalk avatar prepare --output" | "navtalk avatar prepare -o")
       _navtalk_paths -d
       return
@@ -1762,7 +1786,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/json_file.h"
@@ -26,6 +27,47 @@ std::string checksum(const JsonValue& value) {
   });
   if (text.size() != 64 || !hex) value.refuse("must be 64 lower-case hexadecimal digits");
   return text;
+}
+
+// They follow one another, and together they are all frames.
+std::vector<AvatarClip> read_clips(const JsonValue& list, std::int64_t frames) {
+  const std::size_t count = list.list_size();
+  if (count == 0 || count > k_most_clips)
+    list.refuse(fmt::format("must hold 1 to {} clips", k_most_clips));
+  std::vector<AvatarClip> clips;
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonValue entry = list.at(i);
+    AvatarClip clip{.name = entry.at("name").text(64)};
+    const bool named =
+        i == 0 ? clip.name == k_speaking_clip : is_state(clip.name) || valid_action(clip.name);
+    if (!named)
+      entry.at("name").refuse(i == 0
+                                  ? fmt::format("of the first clip must be \"{}\"", k_speaking_clip)
+                                  : fmt::format("must be a state, or {}", k_action_rule));
+    if (find_clip(clips, clip.name)) entry.at("name").refuse("stands there twice");
+    clip.first = entry.at("first").integer(0, frames);
+    if (clip.first != end)
+      entry.at("first").refuse(fmt::format("must be {}: clips follow one another", end));
+    clip.frames = entry.at("frames").integer(1, frames);
+    if (entry.has("loop")) clip.loop = entry.at("loop").boolean();
+    end = clip.first + clip.frames;
+    clips.push_back(std::move(clip));
+  }
+  if (end != frames)
+    list.refuse(fmt::format("hold {} frames together, and the avatar has {}", end, frames));
+  return clips;
+}
+
+nlohmann::ordered_json clips_json(const std::vector<AvatarClip>& clips) {
+  auto list = nlohmann::ordered_json::array();
+  for (const AvatarClip& clip : clips) {
+    nlohmann::ordered_json entry = {
+        {"name", clip.name}, {"first", clip.first}, {"frames", clip.frames}};
+    if (clip.loop) entry["loop"] = true;
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 }  // namespace
@@ -60,6 +102,11 @@ AvatarInfo read_avatar_info(const std::filesystem::path& file) {
   if (info.given_latents && !info.model_checksum.empty())
     root.at("given_latents").refuse("excludes model_checksum");
   if (root.has("loop")) info.loop = root.at("loop").boolean();
+  if (root.has("clips")) {
+    info.clips = read_clips(root.at("clips"), info.frames);
+    if (info.clips.front().loop != info.loop)
+      root.at("clips").refuse("disagree with \"loop\", which is that of the first clip");
+  }
   if (root.has("voice")) info.voice = root.at("voice").text(k_max_voice);
   return info;
 }
@@ -79,6 +126,7 @@ void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info
   if (!info.model_checksum.empty()) json["model_checksum"] = info.model_checksum;
   if (info.given_latents) json["given_latents"] = true;
   if (info.loop) json["loop"] = true;
+  if (!info.clips.empty()) json["clips"] = clips_json(info.clips);
   if (!info.voice.empty()) json["voice"] = info.voice;
   write_text_whole(file, json.dump(2) + "\n");
 }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "avatars/bundle/avatar_clips.h"
 #include "core/base/frame_rate.h"
 
 namespace navtalk {
@@ -27,13 +29,20 @@ struct AvatarInfo {
       k_built_in_mask;         // or "musetalk-jaw", -raw, -neck; "musetalk": imported
   std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents,
   bool given_latents = false;  // or when they came from elsewhere and serve every model
-  bool loop = false;           // the last frame leads to the first
+  bool loop = false;           // the last frame leads to the first; of the first clip
   std::string voice;           // espeak-ng's for its --text; empty: whoever speaks chooses
+  // The first one, "speaking", is what videos are rendered from. Empty: all frames are that clip, in every state.
+  std::vector<AvatarClip> clips = {};
   bool operator==(const AvatarInfo&) const = default;
 };
 
 inline bool has_latents(const AvatarInfo& info) {
   return info.given_latents || !info.model_checksum.empty();
+}
+
+inline AvatarClip speaking_clip(const AvatarInfo& info) {
+  if (!info.clips.empty()) return info.clips.front();
+  return {.name = std::string(k_speaking_clip), .frames = info.frames, .loop = info.loop};
 }
 
 inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an hour at 25 a second

@@ -63,6 +63,9 @@ Bundle Bundle::open(const std::filesystem::path& directory, const MediaLimits& l
 
 const AvatarInfo& Bundle::info() const { return impl_->files.info; }
 std::int64_t Bundle::frame_count() const { return impl_->files.info.frames; }
+const Transitions* Bundle::transitions() const {
+  return impl_->files.transitions ? &*impl_->files.transitions : nullptr;
+}
 
 const std::optional<AvatarFace>& Bundle::face(std::int64_t index) const {
   NAVTALK_CHECK(index >= 0 && index < frame_count());

@@ -1,6 +1,6 @@
 // An avatar bundle: a directory with everything that rendering needs, prepared once.
 // docs/avatar-format.md defines the files: avatar.json, frames.mp4, faces.json, masks.safetensors,
-// latents.safetensors. Nothing on disk changes once it stands; latents are made from the frames at
+// latents.safetensors, transitions.safetensors. Nothing on disk changes once it stands; latents are made from the frames at
 // first use when the bundle has none for the model at hand, and kept in a cache. One thread at a
 // time, but for face(), mask() and latent(), which only read.
 #pragma once
@@ -16,6 +16,7 @@
 #include "avatars/bundle/latents/latent_cache.h"
 #include "avatars/bundle/latents/latents.h"
 #include "avatars/bundle/playback.h"
+#include "avatars/bundle/transitions.h"
 #include "core/base/progress.h"
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
@@ -32,7 +33,8 @@ class Bundle {
   ~Bundle();
 
   const AvatarInfo& info() const;
-  std::int64_t frame_count() const;
+  std::int64_t frame_count() const;        // of all clips
+  const Transitions* transitions() const;  // null: there is one clip
   // nullopt for a frame without a face, which is shown untouched.
   const std::optional<AvatarFace>& face(std::int64_t index) const;
   ConstImageView mask(std::int64_t index) const;  // one channel, mask_region's size

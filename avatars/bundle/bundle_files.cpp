@@ -30,7 +30,10 @@ BundleFiles read_bundle_files(const std::filesystem::path& directory) {
   MaskFile masks(directory / k_masks_file, faces);
   std::optional<Latents> latents;
   if (has_latents(info)) latents.emplace(directory / k_latents_file, info);
-  return {std::move(info), std::move(faces), std::move(masks), std::move(latents)};
+  std::optional<Transitions> transitions;
+  if (!info.clips.empty()) transitions = Transitions::read(directory / k_transitions_file, info);
+  return {std::move(info), std::move(faces), std::move(masks), std::move(latents),
+          std::move(transitions)};
 }
 
 bool has_all_frames(const std::filesystem::path& directory, const AvatarInfo& info) {

@@ -8,6 +8,7 @@
 #include "avatars/bundle/faces.h"
 #include "avatars/bundle/latents/latents.h"
 #include "avatars/bundle/mask_file.h"
+#include "avatars/bundle/transitions.h"
 
 namespace navtalk {
 
@@ -16,12 +17,14 @@ inline constexpr const char* k_frames_file = "frames.mp4";
 inline constexpr const char* k_faces_file = "faces.json";
 inline constexpr const char* k_masks_file = "masks.safetensors";
 inline constexpr const char* k_latents_file = "latents.safetensors";
+inline constexpr const char* k_transitions_file = "transitions.safetensors";
 
 struct BundleFiles {
   AvatarInfo info;
   Faces faces;
   MaskFile masks;
-  std::optional<Latents> latents;  // nullopt: made at first use
+  std::optional<Latents> latents;          // nullopt: made at first use
+  std::optional<Transitions> transitions;  // of an avatar with several clips
 };
 // Error{not_found} when there is no bundle, Error{invalid} with the file and the key when something
 // is missing or does not fit the rest.

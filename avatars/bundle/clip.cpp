@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 
 namespace navtalk {
@@ -25,12 +26,21 @@ MediaLimits with_edge(MediaLimits limits, int width, int height) {
 Clip::Clip(const std::filesystem::path& file, int width, int height, const MediaLimits& limits)
     : video_(IndexedVideo::open(file, {.limits = with_edge(limits, width, height)})),
       width_(width),
-      height_(height) {
+      height_(height),
+      part_{.frames = video_.frame_count()} {
   const bool whole = video_.width() == width && video_.height() == height;
   if (!whole && (video_.width() != next_even(width) || video_.height() != next_even(height)))
     throw Error(Code::invalid,
                 fmt::format("{}: the video is {}x{}, the avatar {}x{}", file.string(),
                             video_.width(), video_.height(), width, height));
+}
+
+Clip::Clip(const std::filesystem::path& file, int width, int height, const ClipPart& part,
+           const MediaLimits& limits)
+    : Clip(file, width, height, limits) {
+  NAVTALK_CHECK(part.first >= 0 && part.frames > 0 &&
+                part.first + part.frames <= video_.frame_count());
+  part_ = part;
 }
 
 Image Clip::cut(Image picture) const {

@@ -22,8 +22,10 @@ constexpr std::int64_t shown_frame(std::int64_t t, std::int64_t n, bool loop) {
 
 // The avatar's frame that picture t >= 0 of a video at `fps` shows: the one that stands at the time
 // when the picture begins.
+// An avatar with several clips shows the one for speech.
 inline std::int64_t shown_frame(const AvatarInfo& avatar, const FrameRate& fps, std::int64_t t) {
-  return shown_frame(avatar.fps.frame_at(fps.time_of(t)), avatar.frames, avatar.loop);
+  const AvatarClip clip = speaking_clip(avatar);
+  return clip.first + shown_frame(avatar.fps.frame_at(fps.time_of(t)), clip.frames, clip.loop);
 }
 
 }  // namespace navtalk

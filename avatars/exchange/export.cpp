@@ -39,15 +39,15 @@ Image whole_mask(const Bundle& avatar, std::int64_t frame, const Box& crop) {
   return whole;
 }
 
-// The place of each frame's face; that of a neighbour where a frame has none.
-std::vector<Placement> placements(const Bundle& avatar) {
+// The place of each of the first `count` frames' faces; that of a neighbour where a frame has none.
+std::vector<Placement> placements(const Bundle& avatar, std::int64_t count) {
   std::vector<Placement> places;
   std::optional<Placement> last;
-  for (std::int64_t i = 0; i < avatar.frame_count() && !last; ++i)
+  for (std::int64_t i = 0; i < count && !last; ++i)
     if (avatar.face(i)) last = avatar.face(i)->placement;
   if (!last)
     throw Error(Code::invalid, "the avatar " + avatar.info().id + " shows no face in any frame");
-  for (std::int64_t i = 0; i < avatar.frame_count(); ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     if (avatar.face(i)) last = avatar.face(i)->placement;
     places.push_back(*last);
   }
@@ -70,7 +70,8 @@ void write_info(const fs::path& file, const AvatarInfo& info) {
 
 void write_all(const Bundle& avatar, const fs::path& folder, const Progress& progress,
                const std::stop_token& stop) {
-  const std::vector<Placement> places = placements(avatar);
+  // MuseTalk's avatars have one clip, and the first one is for speech.
+  const std::vector<Placement> places = placements(avatar, speaking_clip(avatar.info()).frames);
   const std::size_t count = places.size();
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < count; ++i) order.push_back(i);

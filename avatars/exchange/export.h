@@ -9,7 +9,7 @@
 
 namespace navtalk {
 
-// `avatar` has latents. Frames are written forwards and then backwards, those of an avatar that loops once. A frame without
+// `avatar` has latents. Of several clips the one for speech is written. Frames are written forwards and then backwards, those of an avatar that loops once. A frame without
 // a face gets the box of the one before it (of the first one, at the start), an empty mask and a latent of zeros, so that it
 // is shown unchanged. What MuseTalk has no place for (frame rate, loop, voice, sources) stands in avator_info.json under
 // "navtalk". An existing folder is replaced with `force` if it is empty or holds avator_info.json. Stage "exporting".

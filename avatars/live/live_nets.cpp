@@ -70,14 +70,14 @@ void draw_faces(Model& model, std::span<const PictureRequest> batch,
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const PictureRequest& request = batch[drawn[i].place];
     made.pictures[drawn[i].place] =
-        [pictures = drawn[i].pictures, time = request.time, lips = request.lips,
+        [pictures = drawn[i].pictures, frame = request.frame, lips = request.lips,
          face = std::make_shared<const NdArray<std::uint8_t>>(face_of(faces, i))] {
-          return pictures->with_face(time, *face, lips);
+          return pictures->with_face(frame, *face, lips);
         };
   }
 }
 
-// What the device finishes; the rest stays in `drawn`: fading lips, and pictures of another size than the avatar's.
+// What the device finishes; the rest stays in `drawn`: fading lips and clips, and pictures of another size than the avatar's.
 void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::vector<Drawn>& drawn,
                     EngineBackend::Made& made) {
   std::vector<Drawn> there, rest;
@@ -85,7 +85,7 @@ void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::ve
   for (Drawn& one : drawn) {
     const PictureRequest& request = batch[one.place];
     std::optional<PlacedFrame> frame;
-    if (request.lips >= 1) frame = one.pictures->placed(request.time);
+    if (request.lips >= 1) frame = one.pictures->placed(request.frame);
     (frame ? there : rest).push_back(std::move(one));
     if (frame) frames.push_back(std::move(*frame));
   }
@@ -112,10 +112,10 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
   std::vector<Drawn> drawn;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     auto pictures = pictures_of(batch[i]);
-    const std::int64_t frame = live_frame(pictures->avatar(), batch[i].time);
-    made.pictures.emplace_back([pictures, time = batch[i].time] { return pictures->still(time); });
-    if (!pictures->avatar().face(frame)) continue;
-    drawn.push_back({.place = i, .pictures = std::move(pictures), .frame = frame});
+    const ClipFrame& frame = batch[i].frame;
+    made.pictures.emplace_back([pictures, frame] { return pictures->still(frame); });
+    if (!pictures->avatar().face(frame.index)) continue;
+    drawn.push_back({.place = i, .pictures = std::move(pictures), .frame = frame.index});
   }
   if (drawn.empty()) return made;
   hear(model, batch, drawn);

@@ -59,11 +59,6 @@ void show(ImageView frame, const Bundle& avatar, std::int64_t index,
 
 }  // namespace
 
-std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time) {
-  const std::int64_t frame = avatar.info().fps.frame_at(time);
-  return shown_frame(frame, avatar.frame_count(), avatar.info().loop);
-}
-
 I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height) {
   I420Picture picture(width, height);
   const std::size_t luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
@@ -86,20 +81,31 @@ LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr
       encoder_(std::make_unique<H264Stream>(H264Options{
           .width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
-I420Picture LivePictures::still(std::chrono::microseconds time) {
-  return scaled(clip_->frame(live_frame(*avatar_, time)));
+Image LivePictures::shown(std::int64_t index, const NdArray<std::uint8_t>* face, float lips) {
+  Image frame = clip_->frame(index);
+  if (face != nullptr && avatar_->face(index) && lips > 0)
+    show(frame.view(), *avatar_, index, *face, lips);
+  return frame;
 }
 
-I420Picture LivePictures::with_face(std::chrono::microseconds time,
-                                    const NdArray<std::uint8_t>& face, float lips) {
-  const std::int64_t index = live_frame(*avatar_, time);
-  Image shown = clip_->frame(index);
-  if (avatar_->face(index) && lips > 0) show(shown.view(), *avatar_, index, face, lips);
-  return scaled(shown);
+I420Picture LivePictures::finished(const ClipFrame& frame, const NdArray<std::uint8_t>* face,
+                                   float lips) {
+  Image picture = shown(frame.index, face, lips);
+  if (frame.before >= 0)
+    fade(picture.view(), shown(frame.before, face, lips).view(), 1 - frame.weight);
+  return scaled(picture);
 }
 
-std::optional<PlacedFrame> LivePictures::placed(std::chrono::microseconds time) {
-  const std::int64_t index = live_frame(*avatar_, time);
+I420Picture LivePictures::still(const ClipFrame& frame) { return finished(frame, nullptr, 0); }
+
+I420Picture LivePictures::with_face(const ClipFrame& frame, const NdArray<std::uint8_t>& face,
+                                    float lips) {
+  return finished(frame, &face, lips);
+}
+
+std::optional<PlacedFrame> LivePictures::placed(const ClipFrame& frame) {
+  if (frame.before >= 0) return std::nullopt;
+  const std::int64_t index = frame.index;
   const std::optional<AvatarFace>& face = avatar_->face(index);
   const AvatarInfo& info = avatar_->info();
   if (!face || info.width != width_ || info.height != height_) return std::nullopt;

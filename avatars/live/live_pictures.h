@@ -3,7 +3,6 @@
 // may share an avatar.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,9 +20,6 @@
 
 namespace navtalk {
 
-// The clip's frame that a live session shows at that time.
-std::int64_t live_frame(const Bundle& avatar, std::chrono::microseconds time);
-
 // A device's picture for the encoder.
 I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height);
 
@@ -39,19 +35,21 @@ class LivePictures : public EngineAvatar {
   const std::string& codec() const { return encoder_->codec(); }
 
   // The clip as it is, and with a face [256,256,3], BGR; `lips`: how much of that is seen, 0 to 1. Of a frame without a
-  // face nothing changes.
-  I420Picture still(std::chrono::microseconds time);
-  I420Picture with_face(std::chrono::microseconds time, const NdArray<std::uint8_t>& face,
-                        float lips);
-  // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, or the session's
-  // pictures are not of the avatar's size. What it returns uses this object.
-  std::optional<PlacedFrame> placed(std::chrono::microseconds time);
+  // face nothing changes. Where one clip passes into another, both get the face: it is the same person, in nearly the
+  // same place.
+  I420Picture still(const ClipFrame& frame);
+  I420Picture with_face(const ClipFrame& frame, const NdArray<std::uint8_t>& face, float lips);
+  // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, the session's
+  // pictures are not of the avatar's size, or two clips are seen. What it returns uses this object.
+  std::optional<PlacedFrame> placed(const ClipFrame& frame);
   AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
 
   const Bundle& avatar() const { return *avatar_; }
   LiveHearing& hearing() { return hearing_; }  // of the backend, until it has heard
 
  private:
+  Image shown(std::int64_t index, const NdArray<std::uint8_t>* face, float lips);
+  I420Picture finished(const ClipFrame& frame, const NdArray<std::uint8_t>* face, float lips);
   I420Picture scaled(const Image& frame) const;
   FrameContent content(std::int64_t index);
 

@@ -1,5 +1,7 @@
 #include "avatars/prepare/preparation_state.h"
 
+#include <utility>
+
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/json_file.h"
 #include "core/base/error.h"
@@ -13,10 +15,11 @@ constexpr int k_version = 1;  // of the steps: a change of what they compute cou
 constexpr std::size_t k_max_bytes = std::size_t{16} << 20;
 
 std::string text_of(const PreparationKey& key) {
-  return nlohmann::ordered_json{{"version", k_version},   {"fps", key.fps},
-                                {"sources", key.sources}, {"faces", key.faces},
-                                {"masks", key.masks},     {"model", key.model}}
-      .dump();
+  nlohmann::ordered_json json = {{"version", k_version},   {"fps", key.fps},
+                                 {"sources", key.sources}, {"faces", key.faces},
+                                 {"masks", key.masks},     {"model", key.model}};
+  if (!key.clips.empty()) json["clips"] = key.clips;
+  return json.dump();
 }
 
 // Leftovers that cannot be read are as good as none.
@@ -28,11 +31,17 @@ std::optional<nlohmann::json> read_leftover(const fs::path& file) {
   }
 }
 
-std::optional<ClipSize> read_size(const nlohmann::json& json) {
+std::optional<JoinedClips> read_clip(const nlohmann::json& json) {
   const JsonValue root(json, "prepare.json: ");
   if (!root.has("width")) return std::nullopt;
-  return ClipSize{static_cast<int>(root.at("width").integer(1, k_max_frame_size)),
-                  static_cast<int>(root.at("height").integer(1, k_max_frame_size))};
+  JoinedClips clip{.size = {static_cast<int>(root.at("width").integer(1, k_max_frame_size)),
+                            static_cast<int>(root.at("height").integer(1, k_max_frame_size))}};
+  if (root.has("clips")) {
+    const JsonValue list = root.at("clips");
+    for (std::size_t i = 0; i < list.list_size(); ++i)
+      clip.frames.push_back(list.at(i).integer(1, k_max_avatar_frames));
+  }
+  return clip;
 }
 
 }  // namespace
@@ -41,15 +50,15 @@ PreparationState::PreparationState(const fs::path& folder, const PreparationKey&
     : file_(folder / "prepare.json"), key_(text_of(key)) {
   const auto found = read_leftover(file_);
   if (found && found->contains("key") && found->at("key") == key_) {
-    clip_size_ = read_size(*found);
+    clip_ = read_clip(*found);
     return;
   }
   for (const auto& entry : fs::directory_iterator(folder)) fs::remove_all(entry.path());
   write();
 }
 
-void PreparationState::clip_done(ClipSize size) {
-  clip_size_ = size;
+void PreparationState::clip_done(JoinedClips clip) {
+  clip_ = std::move(clip);
   write();
 }
 
@@ -57,9 +66,10 @@ void PreparationState::remove() { fs::remove(file_); }
 
 void PreparationState::write() const {
   nlohmann::ordered_json json = {{"key", key_}};
-  if (clip_size_) {
-    json["width"] = clip_size_->width;
-    json["height"] = clip_size_->height;
+  if (clip_) {
+    json["width"] = clip_->size.width;
+    json["height"] = clip_->size.height;
+    if (!clip_->frames.empty()) json["clips"] = clip_->frames;
   }
   write_text_whole(file_, json.dump() + "\n");
 }

@@ -19,6 +19,7 @@ struct PreparationKey {
   std::string faces;                 // FaceSource::identity()
   std::string masks;                 // MaskSource::identity(), empty for the built-in mask
   std::string model;                 // SHA-256 of the VAE, empty without latents
+  std::vector<std::string> clips;    // names of the other clips, empty without any
 };
 
 class PreparationState {
@@ -26,9 +27,10 @@ class PreparationState {
   // Takes up what lies in `folder` when its key is equal, else empties the folder. Error{failed}.
   PreparationState(const std::filesystem::path& folder, const PreparationKey& key);
 
-  // The size of the pictures in the finished frames.mp4; nullopt until it is finished.
-  const std::optional<ClipSize>& clip_size() const { return clip_size_; }
-  void clip_done(ClipSize size);
+  // What the finished frames.mp4 holds: the size of its pictures, and how many each of its clips has (empty: it is one);
+  // nullopt until it is finished.
+  const std::optional<JoinedClips>& clip() const { return clip_; }
+  void clip_done(JoinedClips clip);
   void remove();  // the bundle is complete
 
  private:
@@ -36,7 +38,7 @@ class PreparationState {
 
   std::filesystem::path file_;
   std::string key_;
-  std::optional<ClipSize> clip_size_;
+  std::optional<JoinedClips> clip_;
 };
 
 }  // namespace navtalk

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "avatars/bundle/avatar_id.h"
@@ -14,6 +15,7 @@
 #include "avatars/faces/cascade_faces.h"
 #include "avatars/faces/mask.h"
 #include "avatars/prepare/latent_log.h"
+#include "avatars/prepare/match_clips.h"
 #include "avatars/prepare/preparation_state.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -88,6 +90,8 @@ class Preparation {
  private:
   PreparationKey key() const;
   void make_clip(PreparationState& state);
+  std::vector<AvatarClip> clips_of(const JoinedClips& joined) const;
+  FaceBoxes find_faces(Clip& clip, const AvatarInfo& info);
   Faces make_faces(Clip& clip, AvatarInfo& info);
   void make_latents(Clip& clip, const Faces& faces);
 
@@ -99,24 +103,68 @@ class Preparation {
 };
 
 PreparationKey Preparation::key() const {
-  return {.fps = options_.fps,
-          .sources = source_checksums(options_.source),
-          .faces = source_.identity(),
-          .masks = options_.masks ? options_.masks->identity() : "",
-          .model = options_.latents ? options_.latents->model_checksum : ""};
+  PreparationKey key{.fps = options_.fps,
+                     .sources = source_checksums(options_.source),
+                     .faces = source_.identity(),
+                     .masks = options_.masks ? options_.masks->identity() : "",
+                     .model = options_.latents ? options_.latents->model_checksum : "",
+                     .clips = {}};
+  for (const OtherClip& clip : options_.clips) {
+    std::ranges::copy(source_checksums(clip.source), std::back_inserter(key.sources));
+    key.clips.push_back(clip.name);
+  }
+  return key;
 }
 
 void Preparation::make_clip(PreparationState& state) {
-  if (state.clip_size()) return;
+  if (state.clip()) return;
   const fs::path file = folder_ / k_frames_file;
-  state.clip_done(
-      make_frames(options_.source, options_.fps, file, options_.limits, progress_, stop_));
+  if (options_.clips.empty())
+    return state.clip_done({.size = make_frames(options_.source, options_.fps, file,
+                                                options_.limits, progress_, stop_),
+                            .frames = {}});
+  std::vector<ClipSource> sources{options_.source};
+  for (const OtherClip& clip : options_.clips) sources.push_back(clip.source);
+  state.clip_done(join_frames(sources, options_.fps, file, options_.limits, progress_, stop_));
+}
+
+std::vector<AvatarClip> Preparation::clips_of(const JoinedClips& joined) const {
+  std::vector<AvatarClip> clips;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < joined.frames.size(); ++i) {
+    clips.push_back({.name = i == 0 ? std::string(k_speaking_clip) : options_.clips[i - 1].name,
+                     .first = first,
+                     .frames = joined.frames[i],
+                     .loop = i == 0 && options_.loop});
+    first += joined.frames[i];
+  }
+  return clips;
+}
+
+// Of one clip after the other: what a source knows of a face's movement ends with the clip.
+FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
+  if (info.clips.empty()) return source_.find(clip, options_.fps, progress_, stop_);
+  FaceBoxes all;
+  for (const AvatarClip& one : info.clips) {
+    const Progress progress = [&](std::string_view stage, std::size_t done, std::size_t) {
+      if (progress_) progress_(stage, all.size() + done, static_cast<std::size_t>(info.frames));
+    };
+    Clip part(folder_ / k_frames_file, info.width, info.height,
+              ClipPart{.first = one.first, .frames = one.frames}, options_.limits);
+    try {
+      std::ranges::copy(source_.find(part, options_.fps, progress, stop_), std::back_inserter(all));
+    } catch (const Error& error) {
+      if (error.code() != Code::invalid) throw;
+      throw error.within("clip " + one.name);
+    }
+  }
+  return all;
 }
 
 Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
   const fs::path faces_file = folder_ / k_faces_file;
   if (!fs::exists(faces_file)) {
-    const FaceBoxes boxes = source_.find(clip, options_.fps, progress_, stop_);
+    const FaceBoxes boxes = find_faces(clip, info);
     const MaskedFaces made = options_.masks
                                  ? parse_faces(clip, boxes, *options_.masks, progress_, stop_)
                                  : mask_faces(boxes);
@@ -140,7 +188,7 @@ void Preparation::make_latents(Clip& clip, const Faces& faces) {
 AvatarInfo Preparation::run() {
   PreparationState state(folder_, key());
   make_clip(state);
-  const ClipSize size = *state.clip_size();
+  const ClipSize size = state.clip()->size;
   Clip clip(folder_ / k_frames_file, size.width, size.height, options_.limits);
   AvatarInfo info{.id = options_.id,
                   .width = size.width,
@@ -152,8 +200,12 @@ AvatarInfo Preparation::run() {
                   .mask_source = options_.masks ? options_.masks->name() : k_built_in_mask,
                   .model_checksum = options_.latents ? options_.latents->model_checksum : "",
                   .loop = options_.loop,
-                  .voice = options_.voice};
+                  .voice = options_.voice,
+                  .clips = clips_of(*state.clip())};
+  if (!info.clips.empty()) info.format_version = 2;
   const Faces faces = make_faces(clip, info);
+  if (!info.clips.empty())
+    match_clips(clip, faces, info, progress_, stop_).write(folder_ / k_transitions_file);
   if (options_.latents) make_latents(clip, faces);
   state.remove();
   write_avatar_info(folder_ / k_info_file, info);
@@ -177,6 +229,19 @@ PrepareOptions checked(PrepareOptions options) {
   if (options.voice.size() > k_max_voice)
     throw Error(Code::invalid,
                 fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  std::vector<std::string> names;
+  for (const OtherClip& clip : options.clips) {
+    if (clip.name == k_speaking_clip || !(is_state(clip.name) || valid_action(clip.name)))
+      throw Error(Code::invalid,
+                  fmt::format("\"{}\" cannot be the name of an action: it must be {}", clip.name,
+                              k_action_rule));
+    if (std::ranges::find(names, clip.name) != names.end())
+      throw Error(Code::invalid, fmt::format("two clips are named {}", clip.name));
+    names.push_back(clip.name);
+  }
+  if (options.clips.size() >= k_most_clips)
+    throw Error(Code::invalid, fmt::format("{} clips: an avatar holds at most {}",
+                                           options.clips.size() + 1, k_most_clips));
   if (!options.faces) options.faces = std::make_shared<CascadeFaces>();
   return options;
 }

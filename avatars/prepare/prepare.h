@@ -2,6 +2,7 @@
 // give the same bytes.
 //
 //   source --> frames.mp4 --> face boxes --> masks --> latents --> avatar.json, rename
+//   other clips ----^                         (several clips) transitions
 //
 // Everything after the first step works on frames.mp4, never on the source, so that latents made
 // later from the bundle are those that preparation makes. Each finished step stays in
@@ -13,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/latents/latents.h"
@@ -24,14 +26,21 @@
 
 namespace navtalk {
 
-struct PrepareOptions {
+// Of another state than speech, or an action.
+struct OtherClip {
+  std::string name;  // as avatars/bundle/avatar_clips.h allows
   ClipSource source;
+};
+
+struct PrepareOptions {
+  ClipSource source;             // with other clips: the one for speech
+  std::vector<OtherClip> clips;  // pictures of the same size
   std::filesystem::path output;
   std::string id;                     // empty: the output folder's name
   std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
   std::shared_ptr<MaskSource> masks;  // null: the built-in mask, an ellipse
   FrameRate fps = 25;
-  bool loop = false;   // the source's last frame leads to its first
+  bool loop = false;   // the last frame of `source` leads to its first
   std::string voice;   // espeak-ng's for this avatar; may be empty
   bool force = false;  // replaces an avatar that stands at `output`
   std::optional<LatentOptions> latents;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -22,7 +23,9 @@ namespace {
 // Encodes pictures that all have the size of the first.
 class FrameWriter {
  public:
-  FrameWriter(const std::filesystem::path& file, const FrameRate& fps) : file_(file), fps_(fps) {}
+  // `key_interval`: as VideoOptions'.
+  FrameWriter(const std::filesystem::path& file, const FrameRate& fps, int key_interval = 0)
+      : file_(file), fps_(fps), key_interval_(key_interval) {}
 
   // `name` says which picture it is, for messages.
   void write(const Image& image, const std::string& name) {
@@ -37,6 +40,8 @@ class FrameWriter {
                                              k_max_avatar_frames));
     writer_->write(image.view());
   }
+
+  std::int64_t count() const { return count_; }
 
   ClipSize finish() {
     if (!writer_) throw Error(Code::invalid, "there is no frame in it");
@@ -58,30 +63,31 @@ class FrameWriter {
                                  .fps = fps_,
                                  .audio = std::nullopt,
                                  .crf = 12,
+                                 .key_interval = key_interval_,
                                  .preset = "medium",
                                  .threads = 4});
   }
 
   std::filesystem::path file_;
   FrameRate fps_;
+  int key_interval_;
   std::optional<VideoWriter> writer_;
   ClipSize size_;
   std::string first_;
   std::int64_t count_ = 0;
 };
 
-// Each picture stands until the next one's time; the last one for one period.
-ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
-                       const std::filesystem::path& file, const MediaLimits& limits,
-                       const Progress& progress, const std::stop_token& stop) {
+// Each picture stands until the next one's time; the last one for one period. `name`: of the video, for messages.
+void write_video(FrameWriter& writer, const std::filesystem::path& video, const std::string& name,
+                 const FrameRate& fps, const MediaLimits& limits, const Progress& progress,
+                 const std::stop_token& stop) {
   VideoReader reader = VideoReader::open(video, stop, limits);
-  FrameWriter writer(file, fps);
   const double period_s = 1 / reader.info().rate.value_or(fps).hz();
   const auto total = static_cast<std::size_t>(std::lround(reader.info().duration_s * fps.hz()));
   std::int64_t written = 0;
   const auto show_until = [&](const VideoFrame& shown, double end_s) {
     while ((static_cast<double>(written) + 0.5) / fps.hz() < end_s) {
-      writer.write(shown.image, fmt::format("frame {} of the video", written));
+      writer.write(shown.image, fmt::format("frame {} of {}", written, name));
       ++written;
       if (progress) progress("reading", static_cast<std::size_t>(written), total);
     }
@@ -92,9 +98,16 @@ ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
     std::optional<VideoFrame> next = reader.next();
     show_until(*shown, next ? next->time_s : shown->time_s + period_s);
     // A clip shorter than half a frame still is one frame.
-    if (!next && written == 0) writer.write(shown->image, "frame 0 of the video");
+    if (!next && written == 0) writer.write(shown->image, fmt::format("frame 0 of {}", name));
     shown = std::move(next);
   }
+}
+
+ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
+                       const std::filesystem::path& file, const MediaLimits& limits,
+                       const Progress& progress, const std::stop_token& stop) {
+  FrameWriter writer(file, fps);
+  write_video(writer, video, "the video", fps, limits, progress, stop);
   return writer.finish();
 }
 
@@ -113,17 +126,20 @@ ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fp
   return {copy.width(), copy.height()};
 }
 
-ClipSize make_from_pictures(const std::vector<std::filesystem::path>& pictures,
-                            const FrameRate& fps, const std::filesystem::path& file,
-                            const MediaLimits& limits, const Progress& progress,
-                            const std::stop_token& stop) {
-  FrameWriter writer(file, fps);
+void write_pictures(FrameWriter& writer, const std::vector<std::filesystem::path>& pictures,
+                    const MediaLimits& limits, const Progress& progress,
+                    const std::stop_token& stop) {
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     throw_if_stopped(stop);
     writer.write(read_image(pictures[i], limits), pictures[i].string());
     if (progress) progress("reading", i + 1, pictures.size());
   }
-  return writer.finish();
+}
+
+// Most readers of video name it themselves.
+Error named(const Error& error, const std::filesystem::path& video) {
+  const bool is_named = error.message().find(video.string()) != std::string::npos;
+  return is_named ? error : error.within("video " + video.string());
 }
 
 }  // namespace
@@ -135,14 +151,40 @@ ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
     try {
       return make_from_video(*video, fps, file, limits, progress, stop);
     } catch (const Error& error) {
-      // Most readers of video name it themselves.
-      const bool named = error.message().find(video->string()) != std::string::npos;
-      if (error.code() != Code::invalid || named) throw;
-      throw error.within("video " + video->string());
+      if (error.code() != Code::invalid) throw;
+      throw named(error, *video);
     }
   }
-  const auto& pictures = std::get<std::vector<std::filesystem::path>>(source);
-  return make_from_pictures(pictures, fps, file, limits, progress, stop);
+  FrameWriter writer(file, fps);
+  write_pictures(writer, std::get<std::vector<std::filesystem::path>>(source), limits, progress,
+                 stop);
+  return writer.finish();
+}
+
+JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate& fps,
+                        const std::filesystem::path& file, const MediaLimits& limits,
+                        const Progress& progress, const std::stop_token& stop) {
+  FrameWriter writer(file, fps, std::max(1, static_cast<int>(fps.hz() / 2)));
+  JoinedClips joined;
+  for (const ClipSource& source : sources) {
+    const std::int64_t before = writer.count();
+    if (const auto* video = std::get_if<std::filesystem::path>(&source)) {
+      try {
+        write_video(writer, *video, video->string(), fps, limits, progress, stop);
+      } catch (const Error& error) {
+        if (error.code() != Code::invalid) throw;
+        throw named(error, *video);
+      }
+      if (writer.count() == before)
+        throw Error(Code::invalid, "video " + video->string() + ": there is no frame in it");
+    } else {
+      write_pictures(writer, std::get<std::vector<std::filesystem::path>>(source), limits, progress,
+                     stop);
+    }
+    joined.frames.push_back(writer.count() - before);
+  }
+  joined.size = writer.finish();
+  return joined;
 }
 
 std::vector<std::string> source_checksums(const ClipSource& source) {

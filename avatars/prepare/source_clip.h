@@ -1,6 +1,7 @@
 // What an avatar is made from, and how it becomes frames.mp4.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -28,6 +29,16 @@ struct ClipSize {
 ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
                      const std::filesystem::path& file, const MediaLimits& limits,
                      const Progress& progress, const std::stop_token& stop);
+
+// Several videos one behind the other, encoded as one, with key frames at most half a second apart: sessions enter
+// clips anywhere. `frames` says how many each has. Error{invalid} names the video, also when their sizes differ.
+struct JoinedClips {
+  ClipSize size{};
+  std::vector<std::int64_t> frames{};
+};
+JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate& fps,
+                        const std::filesystem::path& file, const MediaLimits& limits,
+                        const Progress& progress, const std::stop_token& stop);
 
 // SHA-256 of every file of the source, in order.
 std::vector<std::string> source_checksums(const ClipSource& source);

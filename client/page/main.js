@@ -1,6 +1,7 @@
 // The page: a gallery, then a session with the avatar that was chosen.
 import { Session, missingFeature } from "../navtalk.js";
 import { tokenFor } from "./access.js";
+import { Actions } from "./actions.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
@@ -18,6 +19,7 @@ const statistics = new StatisticsPanel();
 const stage = new Stage({ leave, again: () => begin(avatar) });
 const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
 const composer = new Composer({ say, send });
+const actions = new Actions({ play: (name) => session?.play(name) });
 
 function status(text, tone = "") {
   const element = byId("status");
@@ -65,7 +67,8 @@ function listen(one) {
     status("Preparing");
     stage.preparing(detail);
   });
-  on("ready", () => {
+  on("ready", (ready) => {
+    actions.show(ready.actions);
     status("Live", "live");
     stage.live();
     captions.clear(nameOf(avatar.id));
@@ -74,11 +77,14 @@ function listen(one) {
   });
   on("picture", () => stage.pictured());
   on("resuming", () => {
+    actions.use(false);
     status("Reconnecting", "alarm");
     composer.use(nameOf(avatar.id), false);
     stage.connecting("Reconnecting");
   });
   on("resumed", () => {
+    actions.seen(null);
+    actions.use(true);
     status("Live", "live");
     stage.live();
     composer.use(nameOf(avatar.id), true);
@@ -95,6 +101,8 @@ function listen(one) {
     stage.speaking(false);
     captions.stopped();
   });
+  on("action-started", ({ name }) => actions.seen(name));
+  on("action-ended", () => actions.seen(null));
   on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
   on("worker-changed", () => announce("The avatar moved to another computer. The session goes on."));
   on("draining", ({ notice_s }) => {
@@ -106,6 +114,7 @@ function listen(one) {
   on("ended", ({ reason }) => {
     session = null;
     composer.use(nameOf(avatar.id), false);
+    actions.use(false);
     captions.stopped();
     voice.use(null);
     statistics.follow(null);
@@ -124,6 +133,7 @@ async function begin(chosen) {
   byId("about").textContent = voiceText(avatar.voice);
   captions.clear("");
   composer.use(name, false);
+  actions.show();
   stage.show(avatar);
   status("Connecting");
   scrollTo(0, 0);

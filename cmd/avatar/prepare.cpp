@@ -23,6 +23,8 @@ void add_avatar_prepare(Commands& commands) {
            "  navtalk avatar prepare --video ada.mp4 --output avatars/ada\n"
            "  navtalk avatar prepare --image portrait.png --output avatars/still\n"
            "  navtalk avatar prepare --video ada.mp4 --face-box 164,99,316,316 --output ada\n"
+           "  navtalk avatar prepare --video talks.mp4 --idle waits.mp4 --action wave=waves.mp4 -o "
+           "ada\n"
            "After an interruption the same command continues where it stopped.\n",
        .action = [options](Context& context) {
          return render_module().prepare_avatar(*options, context);
@@ -35,6 +37,20 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--images", options->images,
                   "Folder of pictures, one per frame, in the order of their names")
       ->type_name("DIR");
+  command
+      .add_option("--idle", options->idle,
+                  "Video of the same size that live sessions show in silence; default: the "
+                  "source, which is for speech")
+      ->type_name("FILE");
+  command
+      .add_option("--listening", options->listening,
+                  "The same for silence in which the user is listened to")
+      ->type_name("FILE");
+  command
+      .add_option("--action", options->actions,
+                  "Video of an action, such as wave, that live sessions play when asked to; "
+                  "repeatable")
+      ->type_name("NAME=FILE");
   command.add_option("-o,--output", options->output, "The avatar's folder")
       ->required()
       ->type_name("DIR");

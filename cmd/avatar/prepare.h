@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/frame_rate.h"
 
@@ -12,6 +13,8 @@ namespace navtalk::cmd {
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models, preview;
   std::string id, face_box, voice, parsing_mode, device = "cpu", face_precision = "fp32";
+  std::filesystem::path idle, listening;
+  std::vector<std::string> actions;  // NAME=FILE
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;
   FrameRate fps = 25;
   bool loop = false, no_latents = false, no_smoothing = false, force = false;

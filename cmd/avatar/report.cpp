@@ -47,6 +47,11 @@ nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem
   json["loop"] = info.loop;
   json["voice"] = nullptr;
   if (!info.voice.empty()) json["voice"] = info.voice;
+  if (!info.clips.empty()) {
+    auto& clips = json["clips"] = nlohmann::ordered_json::array();
+    for (const AvatarClip& clip : info.clips)
+      clips.push_back({{"name", clip.name}, {"frames", clip.frames}, {"loop", clip.loop}});
+  }
   json["bytes"] = bytes_in(directory);
   return json;
 }
@@ -59,7 +64,10 @@ void print_avatar(Context& context, const AvatarInfo& info,
             static_cast<double>(bytes_in(directory)) / 1e6);
   out.print("picture   {}x{}, {} frames a second\n", info.width, info.height, text(info.fps));
   out.print("length    {}, {:.2f} s{}\n", counted(info.frames, "frame"), duration_s(info),
-            info.loop ? ", loops" : "");
+            info.loop && info.clips.empty() ? ", loops" : "");
+  for (const AvatarClip& clip : info.clips)
+    out.print("clip      {}, {:.2f} s{}\n", clip.name, info.fps.seconds(clip.frames),
+              clip.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", face_source_text(info.face_source));
   out.print("mask      from {}\n",

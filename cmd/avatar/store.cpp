@@ -29,6 +29,7 @@ int push_avatar(const StoreOptions& options, Context& context) {
   std::vector<std::filesystem::path> files = {k_info_file, k_frames_file, k_faces_file,
                                               k_masks_file};
   if (bundle.latents) files.emplace_back(k_latents_file);
+  if (bundle.transitions) files.emplace_back(k_transitions_file);
   return push(ArtifactKind::avatar, bundle.info.id, folder, files, context);
 }
 

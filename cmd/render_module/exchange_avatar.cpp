@@ -1,5 +1,6 @@
 // navtalk avatar import, navtalk avatar export: MuseTalk's folders to avatars, and back.
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "avatars/exchange/export.h"
 #include "avatars/exchange/import.h"
@@ -8,6 +9,7 @@
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/terminal/output.h"
+#include "core/log/log.h"
 #include "core/text/printable.h"
 
 namespace navtalk::cmd {
@@ -36,12 +38,17 @@ int export_avatar(const AvatarExportOptions& options, Context& context) {
   if (!has_latents(avatar.info()))
     avatar.ensure_latents(latents_of_model(models_directory(options.models, context)),
                           LatentCache::of_user(), context.progress, context.stop);
+  const AvatarClip speech = speaking_clip(avatar.info());
+  if (speech.frames < avatar.info().frames)
+    log::warn(
+        "MuseTalk's avatars have one clip: only the clip for speech is exported",
+        {{"avatar", avatar.info().id}, {"clips", std::to_string(avatar.info().clips.size())}});
   navtalk::export_avatar(avatar, options.folder, options.force, context.progress, context.stop);
   context.clear_progress();
   if (context.json) {
     nlohmann::ordered_json json = {{"id", avatar.info().id}};
     put_path(json, "directory", options.folder);
-    json["frames"] = avatar.info().frames;
+    json["frames"] = speech.frames;
     context.out.json(json);
   } else {
     context.out.print("{} is in {}\n", avatar.info().id, printable(options.folder.native()));

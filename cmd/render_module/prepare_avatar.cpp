@@ -32,6 +32,28 @@ ClipSource source_of(const AvatarPrepareOptions& options) {
   return list_pictures(options.images);
 }
 
+std::vector<OtherClip> clips_of(const AvatarPrepareOptions& options) {
+  std::vector<OtherClip> clips;
+  if (!options.idle.empty()) clips.push_back({std::string(k_idle_clip), options.idle});
+  if (!options.listening.empty())
+    clips.push_back({std::string(k_listening_clip), options.listening});
+  for (const std::string& action : options.actions) {
+    const std::size_t end = action.find('=');
+    const std::string name = action.substr(0, end);
+    if (end == std::string::npos || end + 1 == action.size())
+      throw Error(Code::usage, fmt::format("--action {}: must be NAME=FILE", action));
+    if (!valid_action(name))
+      throw Error(Code::usage,
+                  fmt::format("--action {}: the name must be {}", action, k_action_rule));
+    clips.push_back({name, std::filesystem::path(action.substr(end + 1))});
+  }
+  if (!clips.empty() && !options.face_boxes.empty())
+    throw Error(Code::usage,
+                "--face-boxes is for an avatar of one clip: leave --idle, --listening and --action "
+                "away, or give one --face-box for all clips");
+  return clips;
+}
+
 Box parse_face_box(const std::string& text) {
   std::array<int, 4> number{};
   std::string_view rest = text;
@@ -143,6 +165,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
   if (!options.preview.empty()) check_preview(options.preview);
   const std::optional<std::filesystem::path> models = models_of(options, context);
   const PrepareOptions work{.source = source_of(options),
+                            .clips = clips_of(options),
                             .output = options.output,
                             .id = options.id,
                             .faces = faces_of(options, models),

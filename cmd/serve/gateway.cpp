@@ -126,6 +126,7 @@ std::vector<server::ServedAvatar> served_avatars(
                         .fps = info.fps,
                         .loop = info.loop,
                         .voice = info.voice,
+                        .actions = action_names(info.clips),
                         .preview = avatar.directory / k_frames_file});
     }
   }

@@ -28,13 +28,23 @@ struct SoundWindow {
   std::int64_t begin = 0;  // of `samples` in the session's sound: equal windows have equal samples
 };
 
+// What is shown of an avatar's clips: a frame, or two while one clip passes into another.
+struct ClipFrame {
+  std::int64_t index = 0;
+  std::int64_t before = -1;  // of the clip that fades out; -1: none does
+  float weight = 1;          // of `index`, above 0, to 1
+
+  friend bool operator==(const ClipFrame&, const ClipFrame&) = default;
+};
+
 struct PictureRequest {
   using Clock = std::chrono::steady_clock;
 
   std::uint64_t session = 0;
   std::shared_ptr<EngineAvatar> avatar{};
-  std::chrono::microseconds time{};  // of presentation: the frame of the clip follows from it
-  float lips = 1;                    // how much of the generated mouth is seen: above 0, to 1
+  std::chrono::microseconds time{};  // of presentation
+  ClipFrame frame{};
+  float lips = 1;  // how much of the generated mouth is seen: above 0, to 1
   SoundWindow sound{};
   Clock::time_point deadline{};  // a batch that begins later leaves the request out
 };

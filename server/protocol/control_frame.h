@@ -21,7 +21,8 @@ inline constexpr std::string_view start = "session.start", ready = "session.read
                                   interrupt = "interrupt", keyframe = "keyframe", error = "error",
                                   speech_started = "speech.started", speech_ended = "speech.ended",
                                   interrupted = "interrupted", quality = "quality",
-                                  worker_changed = "worker.changed",
+                                  action = "action", action_started = "action.started",
+                                  action_ended = "action.ended", worker_changed = "worker.changed",
                                   // From a gateway to its worker alone.
     pause = "output.pause", resume = "output.resume";
 }  // namespace frame_type

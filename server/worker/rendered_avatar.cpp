@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "avatars/live/clip_timeline.h"
 #include "core/files/temporary_folder.h"
 #include "core/media/decode/audio.h"
 #include "core/media/encode/opus_stream.h"
@@ -30,14 +31,23 @@ std::vector<std::int16_t> pcm_of(const Audio& audio) {
 class RenderedAvatar : public LiveAvatar {
  public:
   explicit RenderedAvatar(std::shared_ptr<LivePictures> pictures)
-      : pictures_(std::move(pictures)) {}
+      : pictures_(std::move(pictures)),
+        timeline_(pictures_->avatar().info(), pictures_->avatar().transitions()) {}
 
   LiveVideo video() const override {
     return {
         .codec = pictures_->codec(), .width = pictures_->width(), .height = pictures_->height()};
   }
   std::shared_ptr<EngineAvatar> for_engine() override { return pictures_; }
-  I420Picture still(std::chrono::microseconds time) override { return pictures_->still(time); }
+  ClipFrame show(std::chrono::microseconds time, bool speaks) override {
+    return timeline_.at(time, speaks);
+  }
+  bool play(const std::string& clip) override { return timeline_.play(clip); }
+  std::optional<std::string> action() const override { return timeline_.action(); }
+  std::vector<std::string> actions() const override {
+    return action_names(pictures_->avatar().info().clips);
+  }
+  I420Picture still(const ClipFrame& frame) override { return pictures_->still(frame); }
   EncodedPicture encode(const I420Picture& picture, bool key) override {
     const AccessUnit unit = pictures_->encode(picture, key);
     return {.bytes = std::string(unit.bytes.begin(), unit.bytes.end()), .key = unit.key};
@@ -70,6 +80,7 @@ class RenderedAvatar : public LiveAvatar {
 
  private:
   const std::shared_ptr<LivePictures> pictures_;
+  ClipTimeline timeline_;
   std::optional<OpusStream> opus_{};
 };
 

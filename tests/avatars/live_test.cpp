@@ -63,7 +63,11 @@ SoundWindow heard(const std::vector<std::int16_t>& sound, std::size_t number, st
 
 PictureRequest request(const std::shared_ptr<LivePictures>& pictures, std::uint64_t session,
                        std::size_t number, SoundWindow sound) {
-  return {.session = session, .avatar = pictures, .time = number * 40ms, .sound = std::move(sound)};
+  return {.session = session,
+          .avatar = pictures,
+          .time = number * 40ms,
+          .frame = {.index = static_cast<std::int64_t>(number)},
+          .sound = std::move(sound)};
 }
 
 int largest_difference(const I420Picture& a, const I420Picture& b) {
@@ -97,7 +101,7 @@ TEST_CASE("a face in a batch is the same as alone, to within one level") {
     CHECK(largest_difference(together[i](), first) <= 1);
     alone.avatar = pictures_of(avatar);
     CHECK(nets.make({&alone, 1}, [] {}).pictures.at(0)() == first);
-    const I420Picture still = pictures_of(avatar)->still(batch[i].time);
+    const I420Picture still = pictures_of(avatar)->still(batch[i].frame);
     CHECK(largest_difference(first, still) > 10);  // the mouth
   }
 }
@@ -141,7 +145,7 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   const auto pictures = pictures_of(avatar);
   std::vector<PictureRequest> batch{
       request(pictures, 1, 8, heard(babble(12 * k_picture), 8, 12 * k_picture))};
-  const I420Picture still = pictures->still(batch[0].time);
+  const I420Picture still = pictures->still(batch[0].frame);
   const I420Picture whole = nets.make(batch, [] {}).pictures.at(0)();
   batch[0].lips = 0.5F;
   const I420Picture half = nets.make(batch, [] {}).pictures.at(0)();

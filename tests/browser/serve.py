@@ -33,11 +33,13 @@ slots_per_device = 1
 
 
 class Serve:
-    def __init__(self, navtalk):
+    def __init__(self, navtalk, avatars=None):
+        """`avatars`: a folder that holds others than the demo's."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-browser-"))
         self.navtalk = navtalk
         self.config = self.folder / "navtalk.toml"
-        self.config.write_text(CONFIG.format(folder=self.folder))
+        own = f'[avatars]\npath = "{avatars}"\n' if avatars else ""
+        self.config.write_text(CONFIG.format(folder=self.folder) + own)
         self.environment = environment = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
         environment.update(STATE_DIRECTORY=str(self.folder), NAVTALK_OPERATOR_KEY="a-key-of-these-tests")
         environment["OMP_WAIT_POLICY"] = "passive"

@@ -13,9 +13,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json as_json(const ServedAvatar& avatar) {
-  Json json = {{"id", avatar.id},   {"width", avatar.width}, {"height", avatar.height},
-               {"fps", avatar.fps}, {"loop", avatar.loop},   {"voice", nullptr},
-               {"preview", nullptr}};
+  Json json = {{"id", avatar.id},           {"width", avatar.width}, {"height", avatar.height},
+               {"fps", avatar.fps},         {"loop", avatar.loop},   {"voice", nullptr},
+               {"actions", avatar.actions}, {"preview", nullptr}};
   if (!avatar.voice.empty()) json["voice"] = avatar.voice;
   // An id has no character that a path would have to escape (docs/avatar-format.md).
   if (is_served(avatar.preview)) json["preview"] = "/v1/avatars/" + avatar.id + "/preview";

@@ -20,8 +20,9 @@ struct ServedAvatar {
   int width = 0, height = 0;
   FrameRate fps = 25;
   bool loop = false;
-  std::string voice{};              // "" when it has none
-  std::filesystem::path preview{};  // an MP4 file that browsers play; empty: there is none
+  std::string voice{};                 // "" when it has none
+  std::vector<std::string> actions{};  // that sessions can play
+  std::filesystem::path preview{};     // an MP4 file that browsers play; empty: there is none
 };
 // Reads the avatars' folders; called on the thread for files.
 using AvatarList = std::function<std::vector<ServedAvatar>()>;

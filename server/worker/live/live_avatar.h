@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,8 +43,15 @@ class LiveAvatar {
   virtual LiveVideo video() const = 0;
   // For requests to the inference engine.
   virtual std::shared_ptr<EngineAvatar> for_engine() = 0;
-  // The clip as it is at that time of the session.
-  virtual I420Picture still(std::chrono::microseconds time) = 0;
+  // What the clips show at that time of the session, later than the last one; also while others of its functions run.
+  virtual ClipFrame show(std::chrono::microseconds time, bool speaks) = 0;
+  // Has one of `actions` played, or says with "idle" or "listening" what silence shows. False: there is no such clip.
+  // Called as show() is.
+  virtual bool play(const std::string& clip) = 0;
+  virtual std::optional<std::string> action() const = 0;  // that is seen; called as show() is
+  virtual std::vector<std::string> actions() const = 0;
+  // The clips as they are.
+  virtual I420Picture still(const ClipFrame& frame) = 0;
   virtual EncodedPicture encode(const I420Picture& picture, bool key) = 0;
   // What is complete of a sound in Opus, which begins with the first call and after one with `ends`. One call at a time,
   // on any thread.

@@ -17,6 +17,7 @@ LiveSession::LiveSession(const asio::any_io_executor& executor, WebSocket& socke
     : executor_(executor),
       socket_(socket),
       counters_(counters),
+      avatar_(avatar),
       clock_(options.clock),
       playout_(options.rate_hz, options.clock),
       input_(executor, socket, threads.encoders, avatar, playout_, counters),
@@ -88,7 +89,11 @@ asio::awaitable<void> LiveSession::pace() {
       counters_.sound_ahead_seconds =
           std::chrono::duration<double>(slot.time - pictures_.shown()).count();
     }
-    if (!paused_) pictures_.show(slot, slot.lips > 0 ? playout_.sound() : SoundWindow(), due);
+    if (!paused_) {
+      const ClipFrame frame = avatar_->show(slot.time, slot.speaks);
+      tell_action(slot.time);
+      pictures_.show(slot, frame, slot.lips > 0 ? playout_.sound() : SoundWindow(), due);
+    }
     const Clock::time_point next = due + slot.length;
     while (!stopped_ && Clock::now() < next) co_await tick_.wait(next);
   }
@@ -101,6 +106,17 @@ void LiveSession::tell(const PlayedSlot& slot) {
   if (slot.interrupted) event(frame_type::interrupted);
   if (slot.speech_starts) event(frame_type::speech_started);
   if (slot.speech_ends) event(frame_type::speech_ended);
+}
+
+void LiveSession::tell_action(std::chrono::microseconds time) {
+  const std::optional<std::string> action = avatar_->action();
+  if (action == action_) return;
+  const auto event = [&](std::string_view type, const std::string& name) {
+    socket_.offer(control_frame(Json{{"type", type}, {"name", name}, {"pts_us", time.count()}}));
+  };
+  if (action_) event(frame_type::action_ended, *action_);
+  if (action) event(frame_type::action_started, *action);
+  action_ = action;
 }
 
 }  // namespace navtalk::server

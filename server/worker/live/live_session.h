@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/http/signal.h"
@@ -46,6 +47,8 @@ class LiveSession {
   void say(SpokenText text) { input_.say(std::move(text)); }
   void end_input() { input_.end_input(); }
   void interrupt();
+  // As LiveAvatar::play(). The client is told when an action begins and ends.
+  bool play(const std::string& clip) { return avatar_->play(clip); }
   void want_key_frame() { pictures_.want_key_frame(); }
   // The client is away: nothing is played, what waits is kept, and no pictures are made.
   void pause(bool paused);
@@ -56,11 +59,13 @@ class LiveSession {
  private:
   boost::asio::awaitable<void> pace();
   void tell(const PlayedSlot& slot);
+  void tell_action(std::chrono::microseconds time);
   void ended(const std::exception_ptr& problem);
 
   const boost::asio::any_io_executor executor_;
   WebSocket& socket_;
   LiveCounters& counters_;
+  const std::shared_ptr<LiveAvatar> avatar_;
   const std::chrono::microseconds clock_;  // at the start
   Playout playout_;
   LiveInput input_;
@@ -69,6 +74,7 @@ class LiveSession {
   Signal tick_, over_;
   int running_ = 0;
   bool stopped_ = false, paused_ = false;
+  std::optional<std::string> action_{};  // that the client knows of
 };
 
 }  // namespace navtalk::server

@@ -45,19 +45,20 @@ PictureTrack::PictureTrack(const asio::any_io_executor& executor, WebSocket& soc
 
 PictureTrack::~PictureTrack() { --counters_.sessions[rate_.step()]; }
 
-void PictureTrack::show(const PlayedSlot& slot, SoundWindow sound, Clock::time_point due) {
+void PictureTrack::show(const PlayedSlot& slot, const ClipFrame& frame, SoundWindow sound,
+                        Clock::time_point due) {
   if (pictures_.size() >= k_most_pictures || Clock::now() - due > k_too_late) return leave_out();
   auto picture = std::make_shared<Picture>(
       Picture{.time = slot.time, .due = due, .speaks = slot.speaks, .lips = slot.lips > 0});
   pictures_.push_back(picture);
-  if (slot.lips > 0) return ask(picture, slot, std::move(sound));
-  picture->finish = [avatar = avatar_, time = slot.time] { return avatar->still(time); };
+  if (slot.lips > 0) return ask(picture, slot, frame, std::move(sound));
+  picture->finish = [avatar = avatar_, frame] { return avatar->still(frame); };
   picture->stage = Stage::made;
   some_made_.notify();
 }
 
 void PictureTrack::ask(const std::shared_ptr<Picture>& picture, const PlayedSlot& slot,
-                       SoundWindow sound) {
+                       const ClipFrame& frame, SoundWindow sound) {
   auto done = [executor = executor_, picture, self = std::weak_ptr(self_)](Answer answer) {
     auto shared = std::make_shared<Answer>(std::move(answer));
     asio::post(executor, [picture, self, shared] {
@@ -67,6 +68,7 @@ void PictureTrack::ask(const std::shared_ptr<Picture>& picture, const PlayedSlot
   threads_.inference.submit({.session = session_,
                              .avatar = avatar_->for_engine(),
                              .time = slot.time,
+                             .frame = frame,
                              .lips = slot.lips,
                              .sound = std::move(sound),
                              .deadline = picture->due + k_too_late},

@@ -45,8 +45,10 @@ class PictureTrack {
   PictureTrack(const PictureTrack&) = delete;
   PictureTrack& operator=(const PictureTrack&) = delete;
 
-  // The picture of a slot that began at `due`. `sound` is what its lips hear, where they are seen.
-  void show(const PlayedSlot& slot, SoundWindow sound, Clock::time_point due);
+  // The picture of a slot that began at `due`, of that frame of the clips. `sound` is what its lips hear, where they are
+  // seen.
+  void show(const PlayedSlot& slot, const ClipFrame& frame, SoundWindow sound,
+            Clock::time_point due);
   void want_key_frame() { key_wanted_ = true; }
   // Pictures with lips that are not made yet are left out.
   void interrupt();
@@ -71,7 +73,8 @@ class PictureTrack {
   };
   using Answer = InferenceEngine::Answer;
 
-  void ask(const std::shared_ptr<Picture>& picture, const PlayedSlot& slot, SoundWindow sound);
+  void ask(const std::shared_ptr<Picture>& picture, const PlayedSlot& slot, const ClipFrame& frame,
+           SoundWindow sound);
   void answered(Picture& picture, Answer& answer);
   boost::asio::awaitable<void> encode(std::shared_ptr<Picture> picture);
   void send(const Picture& picture, const EncodedPicture& encoded);

@@ -80,6 +80,8 @@ asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
     if (live_) live_->end_input();
   } else if (type == frame_type::input_text) {
     say(text);
+  } else if (type == frame_type::action) {
+    act(text);
   } else if (type == frame_type::interrupt) {
     if (live_) live_->interrupt();
   } else if (type == frame_type::keyframe) {
@@ -105,6 +107,18 @@ void WorkerSession::say(const std::string& frame) {
   } else {
     live_->say({.text = text->get<std::string>(),
                 .voice = has_voice ? voice->get<std::string>() : std::string()});
+  }
+}
+
+void WorkerSession::act(const std::string& frame) {
+  if (!live_) return;
+  const nlohmann::json object = nlohmann::json::parse(frame);
+  const auto action = object.find("name");
+  if (action == object.end() || !action->is_string()) {
+    socket_.offer(error_frame("usage", "action needs a \"name\""));
+  } else if (const auto name = action->get<std::string>(); !live_->play(name)) {
+    socket_.offer(error_frame(navtalk::name(Code::not_found),
+                              "the avatar has no action " + printable_start(name, k_shown_bytes)));
   }
 }
 
@@ -170,6 +184,7 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
   constexpr int k_opus_hz = 48'000;
   ready["audio"] = {{"codec", start.opus ? "opus" : "pcm"},
                     {"rate", start.opus ? k_opus_hz : start.audio_rate_hz}};
+  ready["actions"] = live->actions();
   co_await socket_.send(control_frame(ready));
   LiveSession::Options options{
       .number = number_, .rate_hz = start.audio_rate_hz, .opus = start.opus};

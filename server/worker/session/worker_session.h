@@ -39,6 +39,7 @@ class WorkerSession : public SlotHolder {
  private:
   boost::asio::awaitable<void> on_control(const std::string& text);
   void say(const std::string& frame);
+  void act(const std::string& frame);
   boost::asio::awaitable<void> start(const std::string& text);
   boost::asio::awaitable<void> open(const StartFrame& start);
   void refuse_start(Code fault, const std::string& avatar, const std::string& why);

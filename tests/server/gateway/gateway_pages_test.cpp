@@ -98,6 +98,7 @@ TEST_CASE("a gateway lists the avatars, and sends their previews whole and in pa
          .fps = FrameRate(30000, 1001),
          .loop = true,
          .voice = "en-us+f3",
+         .actions = {"wave"},
          .preview = folder / "frames.mp4"},
         {.id = "bob", .width = 2, .height = 2, .preview = folder / "absent.mp4"},
         {.id = "eve", .width = 2, .height = 2, .preview = folder / "link.mp4"}};
@@ -108,7 +109,7 @@ TEST_CASE("a gateway lists the avatars, and sends their previews whole and in pa
   REQUIRE(list.body.at("avatars").size() == 3);
   CHECK(list.body["avatars"][0] ==
         nlohmann::json::parse(R"({"id": "ada", "width": 704, "height": 640, "fps": "30000/1001",
-          "loop": true, "voice": "en-us+f3", "preview": "/v1/avatars/ada/preview"})"));
+          "loop": true, "voice": "en-us+f3", "actions": ["wave"], "preview": "/v1/avatars/ada/preview"})"));
   CHECK(list.body["avatars"][1]["preview"].is_null());
   CHECK(list.body["avatars"][1]["voice"].is_null());
   CHECK(list.body["avatars"][2]["preview"].is_null());

@@ -23,6 +23,29 @@ TEST_CASE("a session tells its video and sound, and shows the avatar before anyb
   CHECK(user.sound.empty());
 }
 
+TEST_CASE("an action that the avatar has is played and told, and any other is refused") {
+  LiveWorker worker;
+  User user(worker);
+  CHECK(user.ready.at("actions") == nlohmann::json({"wave"}));
+  REQUIRE(user.until_picture([](const Media& media) { return media.header.sequence == 3; }));
+  user.send(R"({"type":"action","name":"wave"})");
+  REQUIRE(user.until_event("action.started"));
+  CHECK(user.event.at("name") == "wave");
+  const std::int64_t began = user.event.at("pts_us");
+  REQUIRE(user.until_event("action.ended"));
+  CHECK(user.event.at("name") == "wave");
+  CHECK(user.event.at("pts_us") == began + 4 * 40'000);
+  for (const char* frame : {R"({"type":"action","name":"jump"})", R"({"type":"action"})",
+                            R"({"type":"action","name":7})"}) {
+    user.send(frame);
+    REQUIRE(user.until_event("error"));
+    const bool named = std::string(frame).find("jump") != std::string::npos;
+    CHECK(user.event.at("code") == (named ? "not_found" : "usage"));
+    CHECK_THAT(user.event.at("message").get<std::string>(),
+               Catch::Contains(named ? "no action jump" : "action needs a \"name\""));
+  }
+}
+
 TEST_CASE("speech comes back as it was, with moving lips, between its events") {
   LiveWorker worker;
   User user(worker);

@@ -46,6 +46,7 @@ class ScriptedNets : public EngineBackend {
     Made made;
     for (const PictureRequest& request : batch) {
       if (request.sound.samples.size() < request.sound.first || request.lips <= 0) ++script_.wrong;
+      if (request.frame.index != request.time.count()) ++script_.wrong;
       made.pictures.emplace_back([time = request.time] { return picture_of(time, true); });
     }
     return made;
@@ -63,7 +64,23 @@ class ScriptedAvatar : public LiveAvatar {
     std::this_thread::sleep_for(script_.stands_still.exchange(0ms));
     return nullptr;
   }
-  I420Picture still(std::chrono::microseconds time) override { return picture_of(time, false); }
+  // The frame's number is its time.
+  ClipFrame show(std::chrono::microseconds time, bool) override {
+    if (wave_left_ > 0) --wave_left_;
+    return {.index = time.count()};
+  }
+  bool play(const std::string& clip) override {
+    if (clip != "wave") return false;
+    wave_left_ = 5;
+    return true;
+  }
+  std::optional<std::string> action() const override {
+    return wave_left_ > 0 ? std::optional<std::string>("wave") : std::nullopt;
+  }
+  std::vector<std::string> actions() const override { return {"wave"}; }
+  I420Picture still(const ClipFrame& frame) override {
+    return picture_of(std::chrono::microseconds(frame.index), false);
+  }
   EncodedPicture encode(const I420Picture& picture, bool key) override {
     std::int64_t time = 0;
     std::memcpy(&time, picture.bytes.data(), sizeof time);
@@ -93,6 +110,7 @@ class ScriptedAvatar : public LiveAvatar {
   NetsScript& script_;
   std::int64_t last_ = -1;
   std::chrono::microseconds sound_{};
+  int wave_left_ = 0;  // pictures
 };
 
 class LiveWorker {
