@@ -19,6 +19,7 @@ std::string text_of(const PreparationKey& key) {
                                  {"sources", key.sources}, {"faces", key.faces},
                                  {"masks", key.masks},     {"model", key.model}};
   if (!key.clips.empty()) json["clips"] = key.clips;
+  if (!key.still_motion.empty()) json["still_motion"] = key.still_motion;
   return json.dump();
 }
 

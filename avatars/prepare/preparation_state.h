@@ -20,6 +20,7 @@ struct PreparationKey {
   std::string masks;                 // MaskSource::identity(), empty for the built-in mask
   std::string model;                 // SHA-256 of the VAE, empty without latents
   std::vector<std::string> clips;    // names of the other clips, empty without any
+  std::string still_motion;          // empty without it
 };
 
 class PreparationState {

@@ -20,11 +20,15 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/files/partial_path.h"
+#include "core/log/log.h"
+#include "core/media/image_file.h"
 
 namespace navtalk {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* k_still_file = "still.mp4";  // while a still that moves is prepared
 
 // The mask of every face, each size once.
 struct MaskedFaces {
@@ -89,6 +93,8 @@ class Preparation {
 
  private:
   PreparationKey key() const;
+  std::string still_motion_name() const;
+  const StillMotion& still_motion();
   void make_clip(PreparationState& state);
   std::vector<AvatarClip> clips_of(const JoinedClips& joined) const;
   FaceBoxes find_faces(Clip& clip, const AvatarInfo& info);
@@ -100,7 +106,14 @@ class Preparation {
   fs::path folder_;
   const Progress& progress_;
   const std::stop_token& stop_;
+  std::optional<StillMotion> motion_{};
 };
+
+// Of the movements that this version makes.
+std::string Preparation::still_motion_name() const {
+  if (!options_.still_motion) return "";
+  return *options_.still_motion == StillMotionKind::sway ? "1, sway" : "1, blink and sway";
+}
 
 PreparationKey Preparation::key() const {
   PreparationKey key{.fps = options_.fps,
@@ -108,7 +121,8 @@ PreparationKey Preparation::key() const {
                      .faces = source_.identity(),
                      .masks = options_.masks ? options_.masks->identity() : "",
                      .model = options_.latents ? options_.latents->model_checksum : "",
-                     .clips = {}};
+                     .clips = {},
+                     .still_motion = still_motion_name()};
   for (const OtherClip& clip : options_.clips) {
     std::ranges::copy(source_checksums(clip.source), std::back_inserter(key.sources));
     key.clips.push_back(clip.name);
@@ -116,9 +130,32 @@ PreparationKey Preparation::key() const {
   return key;
 }
 
+// The face is found in the still as in a clip of one frame.
+const StillMotion& Preparation::still_motion() {
+  if (motion_) return *motion_;
+  const fs::path file = folder_ / k_still_file;
+  const ClipSize size =
+      make_frames(options_.source, options_.fps, file, options_.limits, {}, stop_);
+  Clip clip(file, size.width, size.height, options_.limits);
+  const FaceBoxes boxes = source_.find(clip, options_.fps, {}, stop_);
+  const auto& pictures = std::get<std::vector<fs::path>>(options_.source);
+  motion_.emplace(read_image(pictures.front(), options_.limits), boxes.front().value(),
+                  options_.fps, *options_.still_motion, CascadeFaces::default_directories());
+  if (!motion_->blinks() && *options_.still_motion != StillMotionKind::sway)
+    log::warn("no two eyes were found in the picture: the face sways and does not blink");
+  return *motion_;
+}
+
 void Preparation::make_clip(PreparationState& state) {
   if (state.clip()) return;
   const fs::path file = folder_ / k_frames_file;
+  if (options_.still_motion) {
+    const StillMotion& motion = still_motion();
+    const auto picture = [&](std::int64_t index) { return motion.frame(index); };
+    return state.clip_done({.size = encode_pictures(motion.frame_count(), picture, options_.fps,
+                                                    file, progress_, stop_),
+                            .frames = {}});
+  }
   if (options_.clips.empty())
     return state.clip_done({.size = make_frames(options_.source, options_.fps, file,
                                                 options_.limits, progress_, stop_),
@@ -143,6 +180,11 @@ std::vector<AvatarClip> Preparation::clips_of(const JoinedClips& joined) const {
 
 // Of one clip after the other: what a source knows of a face's movement ends with the clip.
 FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
+  if (options_.still_motion) {
+    FaceBoxes boxes;
+    for (std::int64_t i = 0; i < info.frames; ++i) boxes.emplace_back(still_motion().face(i));
+    return boxes;
+  }
   if (info.clips.empty()) return source_.find(clip, options_.fps, progress_, stop_);
   FaceBoxes all;
   for (const AvatarClip& one : info.clips) {
@@ -208,6 +250,7 @@ AvatarInfo Preparation::run() {
     match_clips(clip, faces, info, progress_, stop_).write(folder_ / k_transitions_file);
   if (options_.latents) make_latents(clip, faces);
   state.remove();
+  fs::remove(folder_ / k_still_file);
   write_avatar_info(folder_ / k_info_file, info);
   Bundle::open(folder_, options_.limits);  // what is handed out has been read
   return info;
@@ -242,6 +285,12 @@ PrepareOptions checked(PrepareOptions options) {
   if (options.clips.size() >= k_most_clips)
     throw Error(Code::invalid, fmt::format("{} clips: an avatar holds at most {}",
                                            options.clips.size() + 1, k_most_clips));
+  if (options.still_motion) {
+    const auto* pictures = std::get_if<std::vector<fs::path>>(&options.source);
+    if (pictures == nullptr || pictures->size() != 1 || !options.clips.empty())
+      throw Error(Code::invalid, "only an avatar of one picture can be given motion");
+    options.loop = true;  // the motion goes round
+  }
   if (!options.faces) options.faces = std::make_shared<CascadeFaces>();
   return options;
 }

@@ -3,6 +3,7 @@
 //
 //   source --> frames.mp4 --> face boxes --> masks --> latents --> avatar.json, rename
 //   other clips ----^                         (several clips) transitions
+//   a still that moves: its face is found first
 //
 // Everything after the first step works on frames.mp4, never on the source, so that latents made
 // later from the bundle are those that preparation makes. Each finished step stays in
@@ -21,6 +22,7 @@
 #include "avatars/faces/face_source.h"
 #include "avatars/faces/mask_source.h"
 #include "avatars/prepare/source_clip.h"
+#include "avatars/prepare/still_motion.h"
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 
@@ -40,9 +42,10 @@ struct PrepareOptions {
   std::shared_ptr<FaceSource> faces;  // null: the built-in face finder
   std::shared_ptr<MaskSource> masks;  // null: the built-in mask, an ellipse
   FrameRate fps = 25;
-  bool loop = false;   // the last frame of `source` leads to its first
-  std::string voice;   // espeak-ng's for this avatar; may be empty
-  bool force = false;  // replaces an avatar that stands at `output`
+  std::optional<StillMotionKind> still_motion;  // for a source of one picture, without other clips
+  bool loop = false;                            // the last frame of `source` leads to its first
+  std::string voice;                            // espeak-ng's for this avatar; may be empty
+  bool force = false;                           // replaces an avatar that stands at `output`
   std::optional<LatentOptions> latents;
   MediaLimits limits{};  // of the source
 };

@@ -187,6 +187,19 @@ JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate&
   return joined;
 }
 
+ClipSize encode_pictures(std::int64_t count, const std::function<Image(std::int64_t)>& picture,
+                         const FrameRate& fps, const std::filesystem::path& file,
+                         const Progress& progress, const std::stop_token& stop) {
+  FrameWriter writer(file, fps);
+  for (std::int64_t i = 0; i < count; ++i) {
+    throw_if_stopped(stop);
+    writer.write(picture(i), fmt::format("frame {}", i));
+    if (progress)
+      progress("reading", static_cast<std::size_t>(i + 1), static_cast<std::size_t>(count));
+  }
+  return writer.finish();
+}
+
 std::vector<std::string> source_checksums(const ClipSource& source) {
   if (const auto* video = std::get_if<std::filesystem::path>(&source)) return {sha256_file(*video)};
   std::vector<std::string> checksums;

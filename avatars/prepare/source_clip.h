@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/media/limits.h"
+#include "core/tensor/image.h"
 
 namespace navtalk {
 
@@ -39,6 +41,11 @@ struct JoinedClips {
 JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate& fps,
                         const std::filesystem::path& file, const MediaLimits& limits,
                         const Progress& progress, const std::stop_token& stop);
+
+// Encodes `count` pictures of one size, each asked for by its number. Stage "reading".
+ClipSize encode_pictures(std::int64_t count, const std::function<Image(std::int64_t)>& picture,
+                         const FrameRate& fps, const std::filesystem::path& file,
+                         const Progress& progress, const std::stop_token& stop);
 
 // SHA-256 of every file of the source, in order.
 std::vector<std::string> source_checksums(const ClipSource& source);

@@ -31,12 +31,18 @@ void add_avatar_prepare(Commands& commands) {
        }});
   command.add_option("--video", options->video, "Video of one person who looks at the camera")
       ->type_name("FILE");
-  command.add_option("--image", options->image, "A picture; the avatar has one frame")
-      ->type_name("FILE");
+  command.add_option("--image", options->image, "A picture")->type_name("FILE");
   command
       .add_option("--images", options->images,
                   "Folder of pictures, one per frame, in the order of their names")
       ->type_name("DIR");
+  command
+      .add_option("--still-motion", options->still_motion,
+                  "Make --image a clip of 12 s in which the head sways and the eyes blink; sway: "
+                  "without blinks")
+      ->expected(0, 1)
+      ->type_name("[sway]")
+      ->check(CLI::IsMember({"sway", ""}));
   command
       .add_option("--idle", options->idle,
                   "Video of the same size that live sessions show in silence; default: the "

@@ -12,6 +12,7 @@ namespace navtalk::cmd {
 
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models, preview;
+  std::optional<std::string> still_motion;  // "": blink and sway
   std::string id, face_box, voice, parsing_mode, device = "cpu", face_precision = "fp32";
   std::filesystem::path idle, listening;
   std::vector<std::string> actions;  // NAME=FILE

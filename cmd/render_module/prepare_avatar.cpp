@@ -32,6 +32,15 @@ ClipSource source_of(const AvatarPrepareOptions& options) {
   return list_pictures(options.images);
 }
 
+std::optional<StillMotionKind> still_motion_of(const AvatarPrepareOptions& options) {
+  if (!options.still_motion) return std::nullopt;
+  if (options.image.empty())
+    throw Error(Code::usage, "--still-motion is for a still: give one picture with --image");
+  if (!options.idle.empty() || !options.listening.empty() || !options.actions.empty())
+    throw Error(Code::usage, "--still-motion is for an avatar of one picture, without other clips");
+  return *options.still_motion == "sway" ? StillMotionKind::sway : StillMotionKind::blink_and_sway;
+}
+
 std::vector<OtherClip> clips_of(const AvatarPrepareOptions& options) {
   std::vector<OtherClip> clips;
   if (!options.idle.empty()) clips.push_back({std::string(k_idle_clip), options.idle});
@@ -171,6 +180,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .faces = faces_of(options, models),
                             .masks = masks_of(options, models),
                             .fps = options.fps,
+                            .still_motion = still_motion_of(options),
                             .loop = options.loop,
                             .voice = options.voice,
                             .force = options.force,

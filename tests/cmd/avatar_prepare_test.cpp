@@ -143,3 +143,19 @@ TEST_CASE("avatar prepare takes MuseTalk's boxes from a model that has both netw
   CHECK(contains(built_in.err, "the built-in face finder is used: one has DWPose and not S3FD"));
   CHECK(contains(built_in.out, "face      from the built-in finder (cascade)\n"));
 }
+
+TEST_CASE("--still-motion makes a clip of a picture, and of nothing else") {
+  const TemporaryDirectory top;
+  const Ran ran = shell(k_prepare + "a --fps 2 --still-motion sway --no-latents", top.path());
+  CAPTURE(ran.err);
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "length    24 frames, 12.00 s, loops\n"));
+  const auto refused = [&](const std::string& options) {
+    const Ran wrong = shell("navtalk avatar prepare -o b " + options, top.path());
+    CHECK(wrong.status == 2);
+    return wrong.err;
+  };
+  CHECK(contains(refused("--video v.mp4 --still-motion"), "give one picture with --image"));
+  CHECK(contains(refused("--image p.png --still-motion --idle v.mp4"), "without other clips"));
+  CHECK(contains(refused("--image p.png --still-motion nod"), "nod"));
+}

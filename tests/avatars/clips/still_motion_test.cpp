@@ -1,0 +1,213 @@
+// Stills that blink and sway.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "avatars/bundle/bundle.h"
+#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/eyes.h"
+#include "avatars/faces/given_faces.h"
+#include "avatars/prepare/prepare.h"
+#include "avatars/prepare/still_motion.h"
+#include "core/base/error.h"
+#include "core/files/data_directory.h"
+#include "core/media/image_file.h"
+#include "tests/avatars/drawn_face.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+using tests::TemporaryDirectory;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The first frame of an avatar that comes with navtalk.
+struct Portrait {
+  Portrait() {
+    const Bundle bundle = Bundle::open(data_directory() / "demo/avatars/ada");
+    picture = bundle.frame(0);
+    face = bundle.face(0)->placement.box;
+  }
+  Image picture{};
+  Box face{};
+};
+
+StillMotion motion_of(const Portrait& portrait, StillMotionKind kind, const FrameRate& fps = 25) {
+  return {portrait.picture, portrait.face, fps, kind, CascadeFaces::default_directories()};
+}
+
+// Mean absolute difference of two parts of one size, in grey levels.
+double difference(const ConstImageView& a, const ConstImageView& b) {
+  double sum = 0;
+  for (int y = 0; y < a.height; ++y)
+    for (int x = 0; x < a.width * a.channels; ++x) sum += std::abs(a.row(y)[x] - b.row(y)[x]);
+  return sum / (a.height * a.width * a.channels);
+}
+
+Box around(double x, double y, double half_width, double half_height) {
+  return {static_cast<int>(x - half_width), static_cast<int>(y - half_height),
+          static_cast<int>(x + half_width), static_cast<int>(y + half_height)};
+}
+
+std::map<std::string, std::string> contents(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path().filename()] = {std::istreambuf_iterator<char>(in), {}};
+  }
+  return files;
+}
+
+// Two frames a second: 24 pictures.
+PrepareOptions still_of(const TemporaryDirectory& base, const std::string& name) {
+  if (!fs::exists(base / "still.png"))
+    write_png(base / "still.png", tests::draw(160, 120, {{80, 65, 60}}).view());
+  return {.source = std::vector{base / "still.png"},
+          .output = base / name,
+          .id = "still",
+          .faces = std::make_shared<GivenFaces>(tests::k_box),
+          .fps = 2,
+          .still_motion = StillMotionKind::blink_and_sway,
+          .latents = std::nullopt};
+}
+
+}  // namespace
+
+TEST_CASE("the eyes of a face are found where they are") {
+  const Portrait ada;
+  const auto eyes = find_eyes(ada.picture.view(), ada.face, CascadeFaces::default_directories());
+  REQUIRE(eyes);
+  // Her pupils, read off the picture.
+  CHECK(eyes->both[0].x == Approx(283).margin(15));
+  CHECK(eyes->both[0].y == Approx(270).margin(12));
+  CHECK(eyes->both[1].x == Approx(424).margin(15));
+  CHECK(eyes->both[1].y == Approx(270).margin(12));
+  CHECK(eyes->both[0].half_width == eyes->both[1].half_width);
+  const Image bare = tests::draw(160, 120, {});
+  CHECK_FALSE(find_eyes(bare.view(), tests::k_box, CascadeFaces::default_directories()));
+  CHECK_THROWS_WITH(find_eyes(bare.view(), tests::k_box, {"/nonexistent"}),
+                    Catch::Contains("opencv-data"));
+}
+
+TEST_CASE("a blink closes both eyes for a moment, and changes nothing else") {
+  const Portrait ada;
+  const StillMotion blinks = motion_of(ada, StillMotionKind::blink_and_sway);
+  const StillMotion sways = motion_of(ada, StillMotionKind::sway);
+  CHECK(blinks.blinks());
+  CHECK_FALSE(sways.blinks());
+  const auto eyes = *find_eyes(ada.picture.view(), ada.face, CascadeFaces::default_directories());
+  const Box cheek = around(eyes.both[0].x, eyes.both[0].y + 0.35 * eyes.distance, 10, 8);
+  std::vector<std::int64_t> closed;
+  for (std::int64_t i = 40; i < 54; ++i) {
+    const Image with = blinks.frame(i), without = sways.frame(i);
+    const Box face = blinks.face(i);
+    const int dx = face.x1 - ada.face.x1, dy = face.y1 - ada.face.y1;
+    int shut = 0;
+    for (const Eye& eye : eyes.both) {
+      const Box pupil = around(eye.x, eye.y, 10, 8).moved(dx, dy);
+      // Skin is as far from the cheek as one cheek's pixel from another; an iris is not.
+      shut += difference(with.view().crop(pupil), with.view().crop(cheek.moved(dx, dy))) < 40;
+    }
+    CHECK((shut == 0 || shut == 2));
+    if (shut == 2) closed.push_back(i);
+    // Below the eyes, above the brows.
+    const Box mouth{face.x1, face.y1 + face.height() * 6 / 10, face.x2, face.y2};
+    CHECK(difference(with.view().crop(mouth), without.view().crop(mouth)) == 0);
+    const Box forehead{face.x1, face.y1, face.x2, face.y1 + face.height() / 10};
+    CHECK(difference(with.view().crop(forehead), without.view().crop(forehead)) == 0);
+  }
+  REQUIRE_FALSE(closed.empty());
+  CHECK(closed.size() <= 6);
+  CHECK(closed.back() - closed.front() + 1 == std::ssize(closed));
+}
+
+TEST_CASE("the face moves as one, and the round closes") {
+  const Portrait ada;
+  const StillMotion motion = motion_of(ada, StillMotionKind::sway, 5);
+  CHECK(motion.frame_count() == 60);
+  CHECK(motion.frame(0) == ada.picture);
+  CHECK(motion.face(0) == ada.face);
+  const Box mouth{ada.face.x1 + ada.face.width() / 4, ada.face.y1 + ada.face.height() * 6 / 10,
+                  ada.face.x2 - ada.face.width() / 4, ada.face.y2 - ada.face.height() / 20};
+  int left = 0, right = 0;
+  double kept = 0, moved = 0;
+  for (std::int64_t i = 0; i < motion.frame_count(); ++i) {
+    const Image picture = motion.frame(i);
+    const Box face = motion.face(i);
+    CHECK(face.width() == ada.face.width());
+    CHECK(face.height() == ada.face.height());
+    const int dx = face.x1 - ada.face.x1, dy = face.y1 - ada.face.y1;
+    left = std::min(left, dx);
+    right = std::max(right, dx);
+    moved += difference(picture.view().crop(mouth), ada.picture.view().crop(mouth));
+    kept += difference(picture.view().crop(mouth.moved(dx, dy)), ada.picture.view().crop(mouth));
+  }
+  CHECK(left <= -3);
+  CHECK(right >= 3);
+  CHECK(kept < moved / 3);
+  const double step = difference(motion.frame(1).view(), motion.frame(2).view());
+  CHECK(difference(motion.frame(59).view(), motion.frame(0).view()) < 1.5 * step);
+}
+
+TEST_CASE("what is far from the head stays as it is") {
+  Portrait ada;
+  ada.face = {300, 250, 400, 380};
+  const Image picture = motion_of(ada, StillMotionKind::sway, 5).frame(17);
+  CHECK(difference(picture.view().crop(ada.face), ada.picture.view().crop(ada.face)) > 0.5);
+  for (const Box& corner : {Box{0, 0, 60, 60}, Box{644, 0, 704, 60}, Box{0, 644, 60, 704}})
+    CHECK(difference(picture.view().crop(corner), ada.picture.view().crop(corner)) == 0);
+}
+
+TEST_CASE("a face at the edge of the picture stays inside it") {
+  Portrait ada;
+  ada.face = {0, 0, 300, 400};
+  const StillMotion motion = motion_of(ada, StillMotionKind::sway, 2);
+  for (std::int64_t i = 0; i < motion.frame_count(); ++i) {
+    const Box face = motion.face(i);
+    CHECK(face.x1 >= 0);
+    CHECK(face.y1 >= 0);
+    CHECK(face.width() == 300);
+  }
+}
+
+TEST_CASE("an avatar of a still that moves goes round, with boxes that follow the face") {
+  const TemporaryDirectory base;
+  prepare(still_of(base, "one"), {}, {});
+  const Bundle bundle = Bundle::open(base / "one");
+  CHECK(bundle.info().frames == 24);
+  CHECK(bundle.info().loop);
+  CHECK(bundle.info().faceless_frames == 0);
+  const StillMotion motion(read_image(base / "still.png"), tests::k_box, 2, StillMotionKind::sway,
+                           {});
+  bool any_moved = false;
+  for (std::int64_t i = 0; i < 24; ++i) {
+    CHECK(bundle.face(i)->placement.box == motion.face(i));
+    any_moved = any_moved || motion.face(i) != tests::k_box;
+  }
+  CHECK(any_moved);
+  CHECK_FALSE(fs::exists(base / "one" / "still.mp4"));
+
+  // An interruption changes nothing of the result.
+  std::stop_source stop;
+  const Progress stops = [&](std::string_view stage, std::size_t done, std::size_t) {
+    if (stage == "reading" && done == 10) stop.request_stop();
+  };
+  CHECK_THROWS(prepare(still_of(base, "two"), stops, stop.get_token()));
+  prepare(still_of(base, "two"), {}, {});
+  CHECK(contents(base / "one") == contents(base / "two"));
+}
+
+TEST_CASE("only one picture can be given motion") {
+  const TemporaryDirectory base;
+  PrepareOptions two = still_of(base, "two");
+  two.source = std::vector{base / "still.png", base / "still.png"};
+  CHECK_THROWS_WITH(prepare(two, {}, {}), Catch::Contains("only an avatar of one picture"));
+  PrepareOptions video = still_of(base, "video");
+  video.source = base / "still.png";
+  CHECK_THROWS_WITH(prepare(video, {}, {}), Catch::Contains("only an avatar of one picture"));
+  PrepareOptions clips = still_of(base, "clips");
+  clips.clips = {{"idle", base / "still.png"}};
+  CHECK_THROWS_WITH(prepare(clips, {}, {}), Catch::Contains("only an avatar of one picture"));
+}
