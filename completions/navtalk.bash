@@ -389,10 +389,6 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-      "navtalk avatar prepare --still-motion")
-        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
-        ((i++))
-        ;;
       "navtalk avatar prepare --idle")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -1217,10 +1213,6 @@ _navtalk() {
       _navtalk_paths -d
       return
       ;;
-    "navtalk avatar prepare --still-motion")
-      _navtalk_words 'sway'
-      return
-      ;;
     "navtalk avatar prepare --idle")
       _navtalk_paths -f
       return
@@ -1794,7 +1786,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --still-motion --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --still-motion --no-blinks --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

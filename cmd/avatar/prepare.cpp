@@ -36,13 +36,9 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--images", options->images,
                   "Folder of pictures, one per frame, in the order of their names")
       ->type_name("DIR");
-  command
-      .add_option("--still-motion", options->still_motion,
-                  "Make --image a clip of 12 s in which the head sways and the eyes blink; sway: "
-                  "without blinks")
-      ->expected(0, 1)
-      ->type_name("[sway]")
-      ->check(CLI::IsMember({"sway", ""}));
+  command.add_flag("--still-motion", options->still_motion,
+                   "Make --image a clip of 12 s in which the head sways and the eyes blink");
+  command.add_flag("--no-blinks", options->no_blinks, "With --still-motion: the head sways only");
   command
       .add_option("--idle", options->idle,
                   "Video of the same size that live sessions show in silence; default: the "

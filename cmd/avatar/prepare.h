@@ -12,12 +12,12 @@ namespace navtalk::cmd {
 
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models, preview;
-  std::optional<std::string> still_motion;  // "": blink and sway
   std::string id, face_box, voice, parsing_mode, device = "cpu", face_precision = "fp32";
   std::filesystem::path idle, listening;
   std::vector<std::string> actions;  // NAME=FILE
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;
   FrameRate fps = 25;
+  bool still_motion = false, no_blinks = false;
   bool loop = false, no_latents = false, no_smoothing = false, force = false;
 };
 

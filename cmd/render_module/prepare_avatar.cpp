@@ -33,12 +33,14 @@ ClipSource source_of(const AvatarPrepareOptions& options) {
 }
 
 std::optional<StillMotionKind> still_motion_of(const AvatarPrepareOptions& options) {
+  if (options.no_blinks && !options.still_motion)
+    throw Error(Code::usage, "--no-blinks is about --still-motion");
   if (!options.still_motion) return std::nullopt;
   if (options.image.empty())
     throw Error(Code::usage, "--still-motion is for a still: give one picture with --image");
   if (!options.idle.empty() || !options.listening.empty() || !options.actions.empty())
     throw Error(Code::usage, "--still-motion is for an avatar of one picture, without other clips");
-  return *options.still_motion == "sway" ? StillMotionKind::sway : StillMotionKind::blink_and_sway;
+  return options.no_blinks ? StillMotionKind::sway : StillMotionKind::blink_and_sway;
 }
 
 std::vector<OtherClip> clips_of(const AvatarPrepareOptions& options) {
