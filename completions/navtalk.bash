@@ -1250,7 +1250,7 @@ _navtalk() {
       return
       ;;
     "navtalk avatar prepare --parsing-mode")
-      _navtalk_words 'jaw raw neck none'
+      _navtalk_words 'jaw raw neck skin none'
       return
       ;;
     "navtalk avatar prepare --left-cheek-width")

@@ -169,7 +169,7 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l face-box -x -d 'Where th
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face-boxes -r -F -d 'The same frame by frame: {"boxes": [[x1,y1,x2,y2] or null, ...]}'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l bbox-shift -x -d 'How many pixels lower MuseTalk\'s landmarks put the bridge of the nose, on which the box is centred; default: 0'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l extra-margin -x -d 'How many pixels below the chin of MuseTalk\'s landmarks the box ends; default: 10'
-complete -c navtalk -n '__navtalk_at avatar prepare' -l parsing-mode -x -a 'jaw raw neck none' -d 'What of the face is replaced, by MuseTalk\'s face parsing: jaw, raw or neck; none: an ellipse. Default: jaw where the model has a face parsing'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l parsing-mode -x -a 'jaw raw neck skin none' -d 'What of the face is replaced, by MuseTalk\'s face parsing: jaw, raw or neck; without it: skin, by its colours, or none, an ellipse. Default: jaw where the model has a face parsing, otherwise skin'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l left-cheek-width -x -d 'Of the middle, left of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l right-cheek-width -x -d 'Of the middle, right of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l face -x -d 'Which face the built-in finder follows, the largest is 1; default: 1, with a warning where others stay beside it'

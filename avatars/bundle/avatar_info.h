@@ -26,7 +26,7 @@ struct AvatarInfo {
   std::int64_t faceless_frames = 0;
   std::string face_source;  // "dwpose", "cascade", "box", "musetalk"
   std::string mask_source =
-      k_built_in_mask;         // or "musetalk-jaw", -raw, -neck; "musetalk": imported
+      k_built_in_mask;         // or "skin", "musetalk-jaw", -raw, -neck; "musetalk": imported
   std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents,
   bool given_latents = false;  // or when they came from elsewhere and serve every model
   bool loop = false;           // the last frame leads to the first; of the first clip

@@ -82,10 +82,11 @@ void add_avatar_prepare(Commands& commands) {
   command
       .add_option(
           "--parsing-mode", options->parsing_mode,
-          "What of the face is replaced, by MuseTalk's face parsing: jaw, raw or neck; none: an "
-          "ellipse. Default: jaw where the model has a face parsing")
+          "What of the face is replaced, by MuseTalk's face parsing: jaw, raw or neck; without it: "
+          "skin, by its colours, or none, an ellipse. Default: jaw where the model has a face "
+          "parsing, otherwise skin")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"jaw", "raw", "neck", "none"}));
+      ->check(CLI::IsMember({"jaw", "raw", "neck", "skin", "none"}));
   for (const auto& [name, width, side] :
        {std::tuple("--left-cheek-width", &options->left_cheek_width, "left"),
         std::tuple("--right-cheek-width", &options->right_cheek_width, "right")})

@@ -70,8 +70,9 @@ void print_avatar(Context& context, const AvatarInfo& info,
               clip.loop ? ", loops" : "");
   if (info.faceless_frames > 0) out.print("faceless  {}\n", counted(info.faceless_frames, "frame"));
   out.print("face      from {}\n", face_source_text(info.face_source));
-  out.print("mask      from {}\n",
-            info.mask_source == k_built_in_mask ? "an ellipse" : info.mask_source);
+  out.print("mask      from {}\n", info.mask_source == k_built_in_mask ? "an ellipse"
+                                   : info.mask_source == "skin"        ? "the colours of skin"
+                                                                       : info.mask_source);
   if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
   out.print("latents   {}\n", info.given_latents ? "given, for every model"
                               : info.model_checksum.empty()

@@ -8,6 +8,7 @@
 #include "avatars/faces/given_faces.h"
 #include "avatars/faces/landmark_faces.h"
 #include "avatars/faces/parsed_masks.h"
+#include "avatars/faces/skin_masks.h"
 #include "avatars/prepare/prepare.h"
 #include "cmd/avatar/report.h"
 #include "cmd/defaults.h"
@@ -149,7 +150,7 @@ std::optional<std::filesystem::path> models_of(const AvatarPrepareOptions& optio
   }
 }
 
-// By the model's face parsing where it has one and no other mask is asked for.
+// By the model's face parsing where it has one, otherwise by colours; null: an ellipse.
 std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
                                      const std::optional<std::filesystem::path>& models) {
   const std::string& mode = options.parsing_mode;
@@ -157,10 +158,12 @@ std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
   if (widths && !mode.empty() && mode != "jaw")
     throw Error(Code::usage, "cheek widths belong to --parsing-mode jaw");
   if (mode == "none") return nullptr;
+  if (mode == "skin") return std::make_shared<SkinMasks>();
   const bool asked = !mode.empty() || widths;
   if (asked && !models)
     throw Error(Code::not_found, "--parsing-mode needs a model: name its folder with --models");
-  if (!asked && !(models && find_weights(*models, Net::bisenet))) return nullptr;
+  if (!asked && !(models && find_weights(*models, Net::bisenet)))
+    return std::make_shared<SkinMasks>();
   ParsingOptions parsing;
   if (mode == "raw") parsing.mode = ParsingMode::raw;
   if (mode == "neck") parsing.mode = ParsingMode::neck;

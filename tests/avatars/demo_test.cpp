@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string bytes_of(const fs::path& file) {
+std::string demo_bytes(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -45,7 +45,7 @@ TEST_CASE("the demo avatars are what preparation makes of their clips") {
     CHECK(shipped == read_avatar_info(base / id / "avatar.json"));
     for (const char* file : {"frames.mp4", "faces.json", "masks.safetensors"}) {
       INFO(file);
-      CHECK(bytes_of(avatars / id / file) == bytes_of(base / id / file));
+      CHECK(demo_bytes(avatars / id / file) == demo_bytes(base / id / file));
     }
   }
 }

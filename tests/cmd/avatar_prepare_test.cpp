@@ -95,10 +95,15 @@ TEST_CASE("avatar prepare names a bad source once, and leaves nothing behind") {
 }
 
 TEST_CASE(
-    "avatar prepare takes the mask from the model's face parsing, or says that it has an ellipse") {
+    "avatar prepare takes the mask from the model's face parsing, or says what it has instead") {
   const TemporaryDirectory top;
+  const Ran skin =
+      shell(k_prepare + "s --no-latents && navtalk avatar show ./s --json", top.path());
+  CHECK(contains(skin.out, "mask      from the colours of skin\n"));
+  CHECK(contains(skin.out, "\"mask_source\":\"skin\""));
   const Ran ellipse =
-      shell(k_prepare + "a --no-latents && navtalk avatar show ./a --json", top.path());
+      shell(k_prepare + "a --parsing-mode none --no-latents && navtalk avatar show ./a --json",
+            top.path());
   CHECK(contains(ellipse.out, "mask      from an ellipse\n"));
   CHECK(contains(ellipse.out, "\"mask_source\":\"ellipse\""));
 

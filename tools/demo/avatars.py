@@ -63,7 +63,7 @@ def prepare_options(name: str, source: Path, bundle: Path, models: Path) -> list
     """`navtalk avatar prepare` and all that it must know of a character."""
     box = ",".join(str(number) for number in renderer.face_box(name, picture_side(source)))
     latents = ["--models", models] if AVATARS[name].with_latents else ["--no-latents"]
-    what = ["--video", source, "--face-box", box, "--loop", "--voice", AVATARS[name].voice]
+    what = ["--video", source, "--face-box", box, "--parsing-mode", "none", "--loop", "--voice", AVATARS[name].voice]
     return ["avatar", "prepare", *what, *latents, "--output", bundle, "--force"]
 
 
