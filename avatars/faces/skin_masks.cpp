@@ -88,6 +88,7 @@ cv::Mat face_part(const cv::Mat& face) {
     }
   part &= most;
   cv::morphologyEx(part, part, cv::MORPH_OPEN, round_brush(5));
+  part |= mouth;  // of a very low box it is as thin as a strand
   const cv::Point seed(k_width / 2, cvRound(0.72 * height));
   part = filled_part(part, seed);
   cv::morphologyEx(part, part, cv::MORPH_CLOSE, round_brush(9), {-1, -1}, 1, cv::BORDER_CONSTANT,

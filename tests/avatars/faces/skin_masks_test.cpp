@@ -87,7 +87,7 @@ TEST_CASE("the mouth is in the mask whatever the colours are") {
   Image noise(64, 64);
   for (std::size_t i = 0; i < noise.pixels.size(); ++i)
     noise.pixels[i] = static_cast<std::uint8_t>(i * i * 2654435761U >> 11U);
-  for (const Box& box : {Box{0, 0, 64, 64}, Box{0, 0, 8, 8}, Box{30, 10, 64, 20}})
+  for (const Box& box : {Box{0, 0, 64, 64}, Box{0, 0, 8, 8}, Box{30, 10, 64, 20}, Box{0, 0, 64, 8}})
     CHECK(mask_value(SkinMasks().mask(noise.view(), box), (box.x1 + box.x2) / 2,
                      box.y1 + box.height() * 3 / 4) > 100);
 }
