@@ -1,6 +1,7 @@
 #include "avatars/bundle/faces.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,6 +15,17 @@ constexpr std::size_t k_max_faces_bytes = std::size_t{32} << 20;
 bool inside(const Box& inner, const Box& outer) {
   return inner.x1 >= outer.x1 && inner.y1 >= outer.y1 && inner.x2 <= outer.x2 &&
          inner.y2 <= outer.y2;
+}
+
+FacePoints read_landmarks(const JsonValue& numbers) {
+  if (numbers.list_size() != 2 * k_face_point_count)
+    numbers.refuse(fmt::format("must be {} numbers", 2 * k_face_point_count));
+  FacePoints points(k_face_point_count);
+  const auto number = [&](std::size_t i) {
+    return static_cast<int>(numbers.at(i).integer(-k_max_frame_size, 2 * k_max_frame_size));
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) points[i] = {number(2 * i), number(2 * i + 1)};
+  return points;
 }
 
 AvatarFace read_face(const JsonValue& frame, const AvatarInfo& info) {
@@ -37,7 +49,18 @@ AvatarFace read_face(const JsonValue& frame, const AvatarInfo& info) {
                      region.y2 + crop.y1};
   if (!inside(in_frame, face.placement.box)) frame.at("mask_region").refuse("leaves the face box");
   face.mask = static_cast<int>(frame.at("mask").integer(0, k_max_avatar_frames - 1));
+  if (frame.has("landmarks")) face.landmarks = read_landmarks(frame.at("landmarks"));
   return face;
+}
+
+// Points far outside of any frame are kept at its edge.
+std::string landmarks_text(const FacePoints& points) {
+  if (points.empty()) return "";
+  std::vector<int> numbers;
+  for (const FacePoint& point : points)
+    for (const int number : {point.x, point.y})
+      numbers.push_back(std::clamp(number, -k_max_frame_size, 2 * k_max_frame_size));
+  return fmt::format(R"(,"landmarks":[{}])", fmt::join(numbers, ","));
 }
 
 std::string list(const Box& box) {
@@ -70,9 +93,9 @@ void write_faces(const std::filesystem::path& file, const Faces& faces) {
   for (std::size_t i = 0; i < faces.size(); ++i) {
     if (faces[i]) {
       const Placement& place = faces[i]->placement;
-      text +=
-          fmt::format(R"({{"box":{},"crop_box":{},"mask_region":{},"mask":{}}})", list(place.box),
-                      list(place.crop_box), list(faces[i]->mask_region), faces[i]->mask);
+      text += fmt::format(R"({{"box":{},"crop_box":{},"mask_region":{},"mask":{}{}}})",
+                          list(place.box), list(place.crop_box), list(faces[i]->mask_region),
+                          faces[i]->mask, landmarks_text(faces[i]->landmarks));
     } else {
       text += "null";
     }

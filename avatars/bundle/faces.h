@@ -13,11 +13,22 @@
 
 namespace navtalk {
 
+// In the frame's pixels; may lie outside of it.
+struct FacePoint {
+  int x = 0, y = 0;
+  bool operator==(const FacePoint&) const = default;
+};
+// MuseTalk's 68 points of a face, or none.
+using FacePoints = std::vector<FacePoint>;
+inline constexpr std::size_t k_face_point_count = 68;
+
 // One frame's geometry. A frame without a face has none and is shown untouched.
 struct AvatarFace {
   Placement placement;
   Box mask_region;  // in the crop box's coordinates: the part that the mask covers; in the face box
   int mask = 0;     // which one: faces of one size share a geometric mask
+  FacePoints landmarks =
+      {};  // what the box comes from, to be shown; empty where it comes from elsewhere
 };
 
 using Faces = std::vector<std::optional<AvatarFace>>;

@@ -13,7 +13,8 @@ namespace {
 
 using Colour = std::array<std::uint8_t, 3>;  // B, G, R
 
-constexpr Colour k_box{60, 220, 60}, k_seam{0, 230, 255}, k_tint{200, 60, 220};
+constexpr Colour k_box{60, 220, 60}, k_seam{0, 230, 255}, k_tint{200, 60, 220},
+    k_point{255, 120, 0};
 constexpr int k_half = 128, k_tint_percent = 40;
 
 void put(ImageView image, int x, int y, const Colour& colour) {
@@ -56,6 +57,14 @@ void draw_mask(ImageView image, ConstImageView mask, int left, int top) {
   }
 }
 
+// So large that they are seen on the contact sheet.
+void draw_points(ImageView image, const FacePoints& points) {
+  const int reach = std::max(1, image.width / 400);
+  for (const FacePoint& point : points)
+    for (int dy = -reach; dy <= reach; ++dy)
+      for (int dx = -reach; dx <= reach; ++dx) put(image, point.x + dx, point.y + dy, k_point);
+}
+
 // A frame whose face is replaced.
 Image drawn(const Bundle& avatar, std::int64_t i) {
   const AvatarFace& face = *avatar.face(i);
@@ -64,6 +73,7 @@ Image drawn(const Bundle& avatar, std::int64_t i) {
   draw_mask(picture.view(), avatar.mask(i), place.crop_box.x1 + face.mask_region.x1,
             place.crop_box.y1 + face.mask_region.y1);
   draw_box(picture.view(), place.box);
+  draw_points(picture.view(), face.landmarks);
   return picture;
 }
 

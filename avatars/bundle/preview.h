@@ -7,7 +7,7 @@
 namespace navtalk {
 
 // The first frame with a face, BGR: the mask as a tint (what is replaced), the seam as a yellow line
-// (where the mask is a half), and the face's box in green. Error{invalid} when no frame has a face.
+// (where the mask is a half), the face's box in green, and its landmarks, where it has them, as blue dots. Error{invalid} when no frame has a face.
 Image preview(const Bundle& avatar);
 
 // Up to twelve frames from the first to the last, evenly apart, as preview() draws them, each 320 pixels wide with its number;

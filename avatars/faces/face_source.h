@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "avatars/bundle/clip.h"
+#include "avatars/bundle/faces.h"
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/tensor/image.h"
@@ -34,6 +35,9 @@ class FaceSource {
   // Error{invalid} when no box can be given: no face at all, two faces, ... Stage "faces".
   virtual FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                          const std::stop_token& stop) = 0;
+  // What the boxes of the last find() come from, one entry a frame, empty where there is no box; nothing at all of a source
+  // that has no landmarks.
+  virtual std::vector<FacePoints> landmarks() const { return {}; }
 };
 
 }  // namespace navtalk

@@ -1,36 +1,54 @@
 #include "avatars/faces/landmark_box.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_nose_bridge = 29;  // of the face's points
+static_assert(k_face_points == k_face_point_count);
 
-struct Pixel {
-  int x = 0, y = 0;
-};
+// Of the face's points.
+constexpr std::size_t k_jaw_points = 17, k_chin = 8, k_nose_bridge = 29, k_nose_tip = 30;
+constexpr double k_end = 0.05;  // of the jaw's width
 
-std::array<Pixel, k_face_points> face_pixels(const std::vector<PosePoint>& points) {
-  std::array<Pixel, k_face_points> pixels;
-  for (std::size_t i = 0; i < pixels.size(); ++i) {
-    const PosePoint& point = points.at(k_first_face_point + i);
-    pixels.at(i) = {static_cast<int>(point.x), static_cast<int>(point.y)};
-  }
-  return pixels;
+double mean_height(std::span<const PosePoint> points) {
+  double sum = 0;
+  for (const PosePoint& point : points) sum += point.y;
+  return sum / static_cast<double>(points.size());
 }
 
 }  // namespace
 
+FacePoints face_points(const std::vector<PosePoint>& points) {
+  FacePoints face(k_face_points);
+  for (std::size_t i = 0; i < face.size(); ++i) {
+    const PosePoint& point = points.at(k_first_face_point + i);
+    face[i] = {static_cast<int>(point.x), static_cast<int>(point.y)};
+  }
+  return face;
+}
+
+bool is_profile(const std::vector<PosePoint>& points) {
+  const std::span face = std::span(points).subspan(k_first_face_point, k_face_points);
+  const double eyes = mean_height(face.subspan(36, 12)), mouth = mean_height(face.subspan(48));
+  const bool upright =
+      eyes < face[k_nose_tip].y && face[k_nose_tip].y < mouth && mouth < face[k_chin].y;
+  const auto [left, right] = std::ranges::minmax(face.first(k_jaw_points), {}, &PosePoint::x);
+  const double width = right.x - left.x;
+  if (!upright || width <= 0) return false;
+  const double at = (face[k_nose_bridge].x - left.x) / width;
+  return at < k_end || at > 1 - k_end;
+}
+
 std::optional<Box> landmark_box(const std::vector<PosePoint>& points, const Box& detected,
                                 const LandmarkBoxOptions& options, int frame_width,
                                 int frame_height) {
-  std::array<Pixel, k_face_points> face = face_pixels(points);
-  Pixel& bridge = face.at(k_nose_bridge);
+  FacePoints face = face_points(points);
+  FacePoint& bridge = face.at(k_nose_bridge);
   bridge.y += options.bbox_shift;  // before the lowest point is looked for, as MuseTalk does
-  const auto [left, right] = std::ranges::minmax(face, {}, &Pixel::x);
-  const int bottom = std::ranges::max(face, {}, &Pixel::y).y;
+  const auto [left, right] = std::ranges::minmax(face, {}, &FacePoint::x);
+  const int bottom = std::ranges::max(face, {}, &FacePoint::y).y;
   const int top = std::max(0, bridge.y - (bottom - bridge.y));
   Box box{left.x, top, right.x, bottom};
   if (box.empty() || box.x1 < 0) box = detected;

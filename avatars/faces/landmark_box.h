@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "avatars/bundle/faces.h"
 #include "core/tensor/image.h"
 #include "gpu/model/pose_points.h"
 
@@ -21,5 +22,13 @@ struct LandmarkBoxOptions {
 std::optional<Box> landmark_box(const std::vector<PosePoint>& points, const Box& detected,
                                 const LandmarkBoxOptions& options, int frame_width,
                                 int frame_height);
+
+// The face's part of the points, in whole pixels as MuseTalk cuts them.
+FacePoints face_points(const std::vector<PosePoint>& points);
+
+// The face is seen from the side: the bridge of its nose lies at an end of its jaw's contour, or beyond. On a head as round as a
+// cylinder, whose far side is taken for its outline, this is a turn of 70 degrees or more. A generated face, which looks ahead, would
+// smear there. False for points that show no upright face.
+bool is_profile(const std::vector<PosePoint>& points);
 
 }  // namespace navtalk

@@ -1,5 +1,5 @@
 // Faces by MuseTalk's own networks: S3FD says whether a frame shows a face, and DWPose's landmarks where its box is. Boxes are those
-// of MuseTalk, frame by frame, and are not smoothed.
+// of MuseTalk, frame by frame, and are not smoothed. A face in profile has none, where MuseTalk would smear it.
 #pragma once
 
 #include <filesystem>
@@ -33,11 +33,13 @@ class LandmarkFaces : public FaceSource {
   // Error{invalid} when no frame shows a face, or when it is narrower than k_least_face_pixels in most frames.
   FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                  const std::stop_token& stop) override;
+  std::vector<FacePoints> landmarks() const override { return landmarks_; }
 
  private:
   Look look_;
   LandmarkBoxOptions options_;
   std::string identity_;
+  std::vector<FacePoints> landmarks_{};
 };
 
 }  // namespace navtalk

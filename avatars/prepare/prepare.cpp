@@ -107,6 +107,7 @@ class Preparation {
   const Progress& progress_;
   const std::stop_token& stop_;
   std::optional<StillMotion> motion_{};
+  std::vector<FacePoints> landmarks_{};  // of find_faces(); one entry a frame, or none at all
 };
 
 // Of the movements that this version makes.
@@ -185,7 +186,11 @@ FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
     for (std::int64_t i = 0; i < info.frames; ++i) boxes.emplace_back(still_motion().face(i));
     return boxes;
   }
-  if (info.clips.empty()) return source_.find(clip, options_.fps, progress_, stop_);
+  if (info.clips.empty()) {
+    FaceBoxes boxes = source_.find(clip, options_.fps, progress_, stop_);
+    landmarks_ = source_.landmarks();
+    return boxes;
+  }
   FaceBoxes all;
   for (const AvatarClip& one : info.clips) {
     const Progress progress = [&](std::string_view stage, std::size_t done, std::size_t) {
@@ -195,6 +200,7 @@ FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
               ClipPart{.first = one.first, .frames = one.frames}, options_.limits);
     try {
       std::ranges::copy(source_.find(part, options_.fps, progress, stop_), std::back_inserter(all));
+      std::ranges::copy(source_.landmarks(), std::back_inserter(landmarks_));
     } catch (const Error& error) {
       if (error.code() != Code::invalid) throw;
       throw error.within("clip " + one.name);
@@ -207,9 +213,10 @@ Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
   const fs::path faces_file = folder_ / k_faces_file;
   if (!fs::exists(faces_file)) {
     const FaceBoxes boxes = find_faces(clip, info);
-    const MaskedFaces made = options_.masks
-                                 ? parse_faces(clip, boxes, *options_.masks, progress_, stop_)
-                                 : mask_faces(boxes);
+    MaskedFaces made = options_.masks ? parse_faces(clip, boxes, *options_.masks, progress_, stop_)
+                                      : mask_faces(boxes);
+    for (std::size_t i = 0; i < landmarks_.size(); ++i)
+      if (made.faces[i]) made.faces[i]->landmarks = landmarks_[i];
     write_masks(folder_ / k_masks_file, made.masks);
     write_faces(faces_file, made.faces);  // last: its presence says that both stand
   }

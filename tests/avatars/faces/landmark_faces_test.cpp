@@ -1,7 +1,14 @@
 #include "avatars/faces/landmark_faces.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <sstream>
 
+#include "avatars/bundle/bundle.h"
+#include "avatars/bundle/preview.h"
 #include "avatars/prepare/prepare.h"
 #include "core/base/error.h"
 #include "gpu/model/face_detector.h"
@@ -12,6 +19,7 @@
 
 using namespace navtalk;
 using tests::TemporaryDirectory;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -26,6 +34,28 @@ std::vector<PosePoint> face_at(double left) {
   points[k_first_face_point + 8] = {left + 50, 210.9, 1};
   points[k_first_face_point + 16] = {left + 100.7, 170, 1};
   points[k_bridge] = {left + 50, 150, 1};
+  return points;
+}
+
+// A round head that is turned by `degrees` to the right, its far side at its outline.
+std::vector<PosePoint> turned_face(double degrees) {
+  const auto across = [&](double own) {
+    const double angle = std::clamp(own + degrees, -90.0, 90.0) * std::numbers::pi / 180;
+    return 80 + 35 * std::sin(angle);
+  };
+  std::vector<PosePoint> points(133, {0, 0, 1});
+  for (std::size_t i = 0; i < k_face_points; ++i) {
+    PosePoint& point = points[k_first_face_point + i];
+    const auto number = static_cast<double>(i);
+    if (i <= 16) {  // the jaw
+      point = {across(-90 + number * 180 / 16), 60 + 40 * std::sin(number * std::numbers::pi / 16),
+               1};
+    } else if (i >= 27 && i <= 30) {  // the nose, down to its tip
+      point = {across(0), 50 + (number - 27) * 6, 1};
+    } else {  // eyes and brows above it, nostrils and mouth below
+      point = {across(i >= 48 ? (number - 58) * 2 : (number - 36) * 4), i >= 48 ? 82.0 : 50.0, 1};
+    }
+  }
   return points;
 }
 
@@ -92,6 +122,67 @@ TEST_CASE("a frame in which the detector sees no face has none") {
   });
   const Box detected{50, 30, 110, 110};
   CHECK(still.boxes(source) == FaceBoxes{detected, std::nullopt, detected});
+}
+
+TEST_CASE("a face from the side is one whose nose lies at its outline") {
+  for (const double degrees : {0, 20, 45, 60}) {
+    CAPTURE(degrees);
+    CHECK_FALSE(is_profile(turned_face(degrees)));
+    CHECK_FALSE(is_profile(turned_face(-degrees)));
+  }
+  for (const double degrees : {75, 90}) {
+    CAPTURE(degrees);
+    CHECK(is_profile(turned_face(degrees)));
+    CHECK(is_profile(turned_face(-degrees)));
+  }
+  CHECK_FALSE(is_profile(std::vector<PosePoint>(133, {50, 50, 1})));
+  std::vector<PosePoint> scattered = turned_face(90);
+  scattered[k_first_face_point + 8].y = 10;  // a chin above the eyes
+  CHECK_FALSE(is_profile(scattered));
+}
+
+TEST_CASE("frames that show the face from the side are left out, the others keep their landmarks") {
+  const StillClip still(3);
+  int frame = 0;
+  LandmarkFaces source = looking([&](ConstImageView) -> LandmarkFaces::Seen {
+    return {Box{45, 20, 115, 100}, turned_face(frame++ == 1 ? 85 : 5)};
+  });
+  const FaceBoxes boxes = still.boxes(source);
+  CHECK(boxes[0] == landmark_box(turned_face(5), {45, 20, 115, 100}, {}, 160, 120));
+  CHECK_FALSE(boxes[1]);
+  CHECK(boxes[2] == boxes[0]);
+  CHECK(source.landmarks() ==
+        std::vector<FacePoints>{face_points(turned_face(5)), {}, face_points(turned_face(5))});
+}
+
+TEST_CASE("an avatar keeps the landmarks of its boxes, and its contact sheet shows them") {
+  const StillClip still(2);
+  const auto source = std::make_shared<LandmarkFaces>(looking([](ConstImageView) {
+    return LandmarkFaces::Seen{Box{45, 20, 115, 100}, turned_face(5)};
+  }));
+  prepare({.source = still.base / "in.mp4",
+           .output = still.base / "ada",
+           .id = {},
+           .faces = source,
+           .latents = std::nullopt},
+          {}, {});
+  const Bundle bundle = Bundle::open(still.base / "ada");
+  const FacePoints points = face_points(turned_face(5));
+  CHECK(bundle.face(1)->landmarks == points);
+  const Image shown = preview(bundle);
+  for (const FacePoint& point : points) {
+    const std::uint8_t* pixel = shown.view().at(point.x, point.y);
+    CHECK(int{pixel[0]} == 255);
+    CHECK(int{pixel[2]} == 0);
+  }
+  // Anything but the 68 points is refused.
+  const fs::path file = still.base / "ada" / "faces.json";
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::string wrong = text.str();
+  wrong.replace(wrong.find("\"landmarks\":["), 13, "\"landmarks\":[1,");
+  std::ofstream(file) << wrong;
+  CHECK_THROWS_WITH(Bundle::open(still.base / "ada"), Catch::Contains("landmarks"));
 }
 
 TEST_CASE("a clip without any face, or with a tiny one, is refused") {
