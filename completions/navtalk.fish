@@ -172,7 +172,7 @@ complete -c navtalk -n '__navtalk_at avatar prepare' -l extra-margin -x -d 'How 
 complete -c navtalk -n '__navtalk_at avatar prepare' -l parsing-mode -x -a 'jaw raw neck skin none' -d 'What of the face is replaced, by MuseTalk\'s face parsing: jaw, raw or neck; without it: skin, by its colours, or none, an ellipse. Default: jaw where the model has a face parsing, otherwise skin'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l left-cheek-width -x -d 'Of the middle, left of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l right-cheek-width -x -d 'Of the middle, right of the centre, where the mode jaw keeps the whole skin, in 512ths of the crop; default: 90'
-complete -c navtalk -n '__navtalk_at avatar prepare' -l face -x -d 'Which face the built-in finder follows, the largest is 1; default: 1, with a warning where others stay beside it'
+complete -c navtalk -n '__navtalk_at avatar prepare' -l face -x -d 'Which face is followed, the largest is 1; default: 1, with a warning where others stay beside it'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l no-smoothing -d 'Leave the boxes of the built-in finder as they are in single frames'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l fps -x -d 'Frames per second of the avatar'
 complete -c navtalk -n '__navtalk_at avatar prepare' -l loop -d 'Play the clip from its start again, not forwards and backwards'

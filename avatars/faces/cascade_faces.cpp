@@ -11,7 +11,6 @@
 #include "avatars/faces/face_track.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
-#include "core/log/log.h"
 
 namespace navtalk {
 namespace {
@@ -127,11 +126,7 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& p
                 "opencv-data, or give the face's position with --face-box");
   FaceBoxes boxes;
   const FollowedFace followed = follow_face(best, fps, std::max(1, options_.face));
-  if (options_.face == 0 && !followed.others.empty())
-    log::warn(
-        "more than one face stays in the picture: the largest is the avatar's; choose one with "
-        "--face N",
-        {{"faces", followed.others}});
+  if (options_.face == 0 && !followed.others.empty()) warn_of_others(followed);
   for (const auto& face :
        options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
     boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/base/error.h"
+#include "core/log/log.h"
 
 namespace navtalk {
 namespace {
@@ -184,6 +185,13 @@ FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate&
   const std::size_t beside = staying(people);
   if (beside > 1) face.others = where(people, beside);
   return face;
+}
+
+void warn_of_others(const FollowedFace& followed) {
+  log::warn(
+      "more than one face stays in the picture: the largest is the avatar's; choose one with "
+      "--face N",
+      {{"faces", followed.others}});
 }
 
 }  // namespace navtalk

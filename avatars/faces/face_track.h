@@ -26,6 +26,9 @@ struct FollowedFace {
 FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate& fps,
                          int number = 1);
 
+// For people who did not say which face they want.
+void warn_of_others(const FollowedFace& followed);
+
 // Area of the intersection over area of the union, 0 to 1.
 double overlap(const Box& a, const Box& b);
 

@@ -14,40 +14,52 @@
 
 namespace navtalk {
 
-LandmarkFaces::LandmarkFaces(Look look, const std::string& networks,
-                             const LandmarkBoxOptions& options)
-    : look_(std::move(look)),
+namespace {
+
+// What DWPose sees of a person among others: the face with its surroundings and the upper body, and of a neighbour at most what is
+// nearer to this face than to theirs.
+Box person_around(const Box& face, const Detections& all, const Clip& clip) {
+  Box person{face.x1 - face.width(), face.y1 - face.height(), face.x2 + face.width(),
+             face.y2 + 2 * face.height()};
+  const int middle = (face.x1 + face.x2) / 2;
+  for (const Box& other : all) {
+    const int half_way = (middle + (other.x1 + other.x2) / 2) / 2;
+    if (other.x1 >= face.x2) person.x2 = std::min(person.x2, std::max(face.x2, half_way));
+    if (other.x2 <= face.x1) person.x1 = std::max(person.x1, std::min(face.x1, half_way));
+  }
+  return intersection(person, {0, 0, clip.width(), clip.height()});
+}
+
+}  // namespace
+
+LandmarkFaces::LandmarkFaces(FaceNets nets, const std::string& networks,
+                             const LandmarkBoxOptions& options, int face)
+    : nets_(std::move(nets)),
       options_(options),
-      identity_(
-          fmt::format("dwpose 2 {} {} {}", options.bbox_shift, options.extra_margin, networks)) {}
+      face_(face),
+      identity_(fmt::format("dwpose 3 {} {} {}{}", options.bbox_shift, options.extra_margin,
+                            networks, face > 1 ? fmt::format(", face {}", face) : "")) {}
 
 LandmarkFaces LandmarkFaces::open(const std::filesystem::path& models,
-                                  const LandmarkBoxOptions& options,
-                                  const FaceNetOptions& networks) {
+                                  const LandmarkBoxOptions& options, const FaceNetOptions& networks,
+                                  int face) {
   const std::filesystem::path detector_file = require_weights(models, Net::s3fd);
   const std::filesystem::path landmarks_file = require_weights(models, Net::dwpose);
   const auto detector = std::make_shared<const FaceDetector>(detector_file, networks);
   const auto landmarks = std::make_shared<const FaceLandmarks>(landmarks_file, networks);
-  const auto look = [detector, landmarks](ConstImageView frame) {
-    const std::optional<Box> detected = detector->face(frame);
-    return Seen{detected, detected ? landmarks->points(frame) : std::vector<PosePoint>()};
-  };
-  return {look,
+  return {{.detect = [detector](ConstImageView picture) { return detector->faces(picture); },
+           .points = [landmarks](ConstImageView picture) { return landmarks->points(picture); }},
           fmt::format("{} {} {}", sha256_file(detector_file), sha256_file(landmarks_file),
                       numbers_of(networks)),
-          options};
+          options,
+          face};
 }
 
-FaceBoxes LandmarkFaces::find(Clip& clip, const FrameRate&, const Progress& progress,
-                              const std::stop_token& stop) {
+FaceBoxes LandmarkFaces::boxes_of(const std::vector<Seen>& frames, const Clip& clip) {
   FaceBoxes boxes;
   landmarks_.clear();
   std::size_t profiles = 0;
-  const auto count = static_cast<std::size_t>(clip.frame_count());
-  for (std::size_t i = 0; i < count; ++i) {
-    throw_if_stopped(stop);
-    const Image frame = clip.frame(static_cast<std::int64_t>(i));
-    const Seen seen = look_(frame.view());
+  for (const Seen& seen : frames) {
     std::optional<Box> box;
     if (seen.detected) {
       const bool profile = is_profile(seen.points);
@@ -57,15 +69,51 @@ FaceBoxes LandmarkFaces::find(Clip& clip, const FrameRate&, const Progress& prog
     }
     landmarks_.push_back(box ? face_points(seen.points) : FacePoints());
     boxes.push_back(box);
-    if (progress) progress("faces", i + 1, count);
   }
+  if (profiles > 0)
+    log::warn("frames that show the face from the side are left as they are",
+              {{"frames", std::to_string(profiles)}});
+  return boxes;
+}
+
+FaceBoxes LandmarkFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
+                              const std::stop_token& stop) {
+  const auto count = static_cast<std::size_t>(clip.frame_count());
+  const auto picture = [&](std::size_t i) {
+    throw_if_stopped(stop);
+    if (progress) progress("faces", i + 1, count);
+    return clip.frame(static_cast<std::int64_t>(i));
+  };
+  std::vector<Detections> detections;
+  std::vector<Seen> frames;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Image frame = picture(i);
+    detections.push_back(nets_.detect(frame.view()));
+    Seen seen;
+    if (!detections.back().empty()) seen = {detections.back().front(), nets_.points(frame.view())};
+    frames.push_back(std::move(seen));
+  }
+  const FollowedFace followed = follow_face(detections, fps, std::max(1, face_));
+  if (!followed.others.empty() || face_ > 1) {
+    if (face_ == 0) warn_of_others(followed);
+    for (std::size_t i = 0; i < count; ++i) {
+      frames[i] = {};
+      if (!followed.boxes[i]) continue;
+      const Box person = person_around(*followed.boxes[i], detections[i], clip);
+      if (person.empty()) continue;
+      const Image frame = picture(i);
+      frames[i] = {followed.boxes[i], nets_.points(frame.view().crop(person))};
+      for (PosePoint& point : frames[i].points) {
+        point.x += person.x1;
+        point.y += person.y1;
+      }
+    }
+  }
+  FaceBoxes boxes = boxes_of(frames, clip);
   if (std::count(boxes.begin(), boxes.end(), std::nullopt) == std::ssize(boxes))
     throw Error(Code::invalid,
                 "no face was found: the face must look at the camera, upright and well lit; "
                 "or give its position with --face-box");
-  if (profiles > 0)
-    log::warn("frames that show the face from the side are left as they are",
-              {{"frames", std::to_string(profiles)}});
   refuse_small_faces(boxes);
   return boxes;
 }

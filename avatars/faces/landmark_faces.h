@@ -8,36 +8,48 @@
 #include <string>
 
 #include "avatars/faces/face_source.h"
+#include "avatars/faces/face_track.h"
 #include "avatars/faces/landmark_box.h"
 #include "gpu/model/face_net_options.h"
 
 namespace navtalk {
 
+// The two networks, each on one picture.
+struct FaceNets {
+  std::function<Detections(ConstImageView)> detect;              // every face, the best first
+  std::function<std::vector<PosePoint>(ConstImageView)> points;  // of the one person that it shows
+};
+
 class LandmarkFaces : public FaceSource {
  public:
-  // Of one frame: the detector's face, nullopt where it sees none; then there are no points either.
-  struct Seen {
-    std::optional<Box> detected;
-    std::vector<PosePoint> points;
-  };
-  using Look = std::function<Seen(ConstImageView frame)>;
-
-  // `networks`: what tells the networks of `look` from others.
-  LandmarkFaces(Look look, const std::string& networks, const LandmarkBoxOptions& options);
+  // `networks`: what tells these from others. `face`: which one, from 1 by size; 0: the largest, with a warning where others stay
+  // beside it.
+  LandmarkFaces(FaceNets nets, const std::string& networks, const LandmarkBoxOptions& options,
+                int face = 0);
   // With the files of a checkpoint folder; both are there: require_weights(). Errors of FaceDetector and FaceLandmarks.
   static LandmarkFaces open(const std::filesystem::path& models, const LandmarkBoxOptions& options,
-                            const FaceNetOptions& networks = {});
+                            const FaceNetOptions& networks = {}, int face = 0);
 
   std::string name() const override { return "dwpose"; }
   std::string identity() const override { return identity_; }
-  // Error{invalid} when no frame shows a face, or when it is narrower than k_least_face_pixels in most frames.
+  // DWPose expects one person. It sees the whole frame, as in MuseTalk, where one person is in the clip, and otherwise what surrounds the
+  // chosen face. Error{invalid} when no frame shows a face, or none of that number, or when it is narrower than
+  // k_least_face_pixels in most frames.
   FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
                  const std::stop_token& stop) override;
   std::vector<FacePoints> landmarks() const override { return landmarks_; }
 
  private:
-  Look look_;
+  // A frame's face, as a detection, and its landmarks.
+  struct Seen {
+    std::optional<Box> detected{};
+    std::vector<PosePoint> points{};
+  };
+  FaceBoxes boxes_of(const std::vector<Seen>& frames, const Clip& clip);
+
+  FaceNets nets_;
   LandmarkBoxOptions options_;
+  int face_;
   std::string identity_;
   std::vector<FacePoints> landmarks_{};
 };

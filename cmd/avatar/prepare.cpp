@@ -100,7 +100,7 @@ void add_avatar_prepare(Commands& commands) {
         ->check(CLI::Range(0, 256));
   command
       .add_option("--face", options->face,
-                  "Which face the built-in finder follows, the largest is 1; default: 1, with a "
+                  "Which face is followed, the largest is 1; default: 1, with a "
                   "warning where others stay beside it")
       ->type_name("N")
       ->check(CLI::Range(1, 100));

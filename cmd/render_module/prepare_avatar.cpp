@@ -108,7 +108,8 @@ std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
   LandmarkBoxOptions box;
   box.bbox_shift = options.bbox_shift.value_or(box.bbox_shift);
   box.extra_margin = options.extra_margin.value_or(box.extra_margin);
-  return std::make_shared<LandmarkFaces>(LandmarkFaces::open(*models, box, networks_of(options)));
+  return std::make_shared<LandmarkFaces>(
+      LandmarkFaces::open(*models, box, networks_of(options), options.face.value_or(0)));
 }
 
 std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
@@ -126,14 +127,7 @@ std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
     return std::make_shared<GivenFaces>(parse_face_box(options.face_box));
   if (!options.face_boxes.empty())
     return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
-  if (options.face) {
-    if (options.bbox_shift || options.extra_margin)
-      throw Error(Code::usage,
-                  "--face is for the built-in finder, --bbox-shift and --extra-margin "
-                  "are for MuseTalk's landmarks");
-  } else if (auto landmarks = landmarks_of(options, models)) {
-    return landmarks;
-  }
+  if (auto landmarks = landmarks_of(options, models)) return landmarks;
   return std::make_shared<CascadeFaces>(
       CascadeFaces::default_directories(),
       CascadeOptions{.smooth = !options.no_smoothing, .face = options.face.value_or(0)});

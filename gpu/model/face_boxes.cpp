@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/base/check.h"
 
@@ -60,6 +61,14 @@ std::vector<FoundFace> candidates(const FaceScores& scores) {
   return found;
 }
 
+Box whole_box(const FoundFace& face) {
+  const auto whole = [](float value) {
+    constexpr float k_far = 1 << 20;  // beyond every picture
+    return value > 0 ? static_cast<int>(std::min(value, k_far)) : 0;
+  };
+  return {whole(face.x1), whole(face.y1), whole(face.x2), whole(face.y2)};
+}
+
 }  // namespace
 
 std::vector<FoundFace> found_faces(const FaceScores& scores) {
@@ -77,12 +86,13 @@ std::vector<FoundFace> found_faces(const FaceScores& scores) {
 
 std::optional<Box> best_face(const std::vector<FoundFace>& faces) {
   if (faces.empty()) return std::nullopt;
-  const auto whole = [](float value) {
-    constexpr float k_far = 1 << 20;  // beyond every picture
-    return value > 0 ? static_cast<int>(std::min(value, k_far)) : 0;
-  };
-  const FoundFace& face = faces.front();
-  return Box{whole(face.x1), whole(face.y1), whole(face.x2), whole(face.y2)};
+  return whole_box(faces.front());
+}
+
+std::vector<Box> whole_boxes(const std::vector<FoundFace>& faces) {
+  std::vector<Box> boxes;
+  std::ranges::transform(faces, std::back_inserter(boxes), whole_box);
+  return boxes;
 }
 
 }  // namespace navtalk

@@ -34,5 +34,7 @@ std::vector<FoundFace> found_faces(const FaceScores& scores);
 // What MuseTalk makes of them: the first one, truncated to whole pixels, without what lies left of or above the picture. It may
 // reach over the other edges.
 std::optional<Box> best_face(const std::vector<FoundFace>& faces);
+// Each of them as best_face() gives the first.
+std::vector<Box> whole_boxes(const std::vector<FoundFace>& faces);
 
 }  // namespace navtalk

@@ -83,8 +83,13 @@ FaceScores FaceDetector::scores(ConstImageView picture) const {
 }
 
 std::optional<Box> FaceDetector::face(ConstImageView picture) const {
-  if (std::min(picture.width, picture.height) < k_least_side) return std::nullopt;
-  return best_face(found_faces(scores(picture)));
+  const std::vector<Box> all = faces(picture);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+std::vector<Box> FaceDetector::faces(ConstImageView picture) const {
+  if (std::min(picture.width, picture.height) < k_least_side) return {};
+  return whole_boxes(found_faces(scores(picture)));
 }
 
 }  // namespace navtalk

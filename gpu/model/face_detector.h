@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/tensor/image.h"
 #include "gpu/model/face_boxes.h"
@@ -25,6 +26,8 @@ class FaceDetector {
   FaceScores scores(ConstImageView picture) const;
   // MuseTalk's face of the picture; nullopt also for one that is smaller than 32 pixels.
   std::optional<Box> face(ConstImageView picture) const;
+  // That one, and the others, by their scores.
+  std::vector<Box> faces(ConstImageView picture) const;
 
  private:
   struct Impl;

@@ -76,7 +76,23 @@ struct StillClip {
   FaceBoxes boxes(FaceSource& source) const { return source.find(*clip, 25, {}, {}); }
 };
 
-LandmarkFaces looking(LandmarkFaces::Look look) { return {std::move(look), "none", {}}; }
+// What both networks see of a frame with one person at most.
+struct Seen {
+  std::optional<Box> detected;
+  std::vector<PosePoint> points;
+};
+
+LandmarkFaces looking(std::function<Seen()> look) {
+  const auto seen = std::make_shared<Seen>();
+  return {{.detect =
+               [seen, look = std::move(look)](ConstImageView) {
+                 *seen = look();
+                 return seen->detected ? Detections{*seen->detected} : Detections();
+               },
+           .points = [seen](ConstImageView) { return seen->points; }},
+          "none",
+          {}};
+}
 
 }  // namespace
 
@@ -116,12 +132,64 @@ TEST_CASE("the box stays inside the frame") {
 TEST_CASE("a frame in which the detector sees no face has none") {
   const StillClip still(3);
   int frame = 0;
-  LandmarkFaces source = looking([&](ConstImageView) -> LandmarkFaces::Seen {
+  LandmarkFaces source = looking([&]() -> Seen {
     if (frame++ == 1) return {};
     return {Box{50, 30, 110, 100}, std::vector<PosePoint>(133)};
   });
   const Box detected{50, 30, 110, 110};
   CHECK(still.boxes(source) == FaceBoxes{detected, std::nullopt, detected});
+}
+
+TEST_CASE("among several people the landmarks come from around the chosen face") {
+  const TemporaryDirectory base;
+  tests::write_clip(base / "in.mp4", std::vector<Image>(4, Image(400, 300)));
+  Clip clip(base / "in.mp4", 400, 300);
+  const Box large{40, 60, 140, 180}, small{250, 70, 330, 170};
+  std::vector<Box> seen;  // sizes of what the landmarks' network saw
+  int frame = 0;
+  const FaceNets nets{
+      .detect =
+          [&](ConstImageView) {
+            // The best score changes from frame to frame; in the third one the small face is away.
+            ++frame;
+            if (frame % 4 == 3) return Detections{large};
+            return frame % 2 == 1 ? Detections{large, small} : Detections{small, large};
+          },
+      .points =
+          [&](ConstImageView picture) {
+            seen.push_back({0, 0, picture.width, picture.height});
+            return std::vector<PosePoint>(133);  // no landmarks: the detection counts
+          }};
+  LandmarkFaces first(nets, "none", {});
+  const Box box_of_large{40, 60, 140, 190}, box_of_small{250, 70, 330, 180};
+  CHECK(first.find(clip, 25, {}, {}) == FaceBoxes(4, box_of_large));
+  // Right of the large face the view ends half way to the small one: at (90 + 290) / 2.
+  CHECK(seen.back() == Box{0, 0, 190, 300});
+
+  LandmarkFaces second(nets, "none", {}, 2);
+  CHECK(second.find(clip, 25, {}, {}) ==
+        FaceBoxes{box_of_small, box_of_small, std::nullopt, box_of_small});
+  CHECK(seen.back() == Box{0, 0, 210, 300});
+  CHECK(second.identity() != first.identity());
+  LandmarkFaces third(nets, "none", {}, 3);
+  CHECK_THROWS(third.find(clip, 25, {}, {}));
+}
+
+TEST_CASE("landmarks of a part of a frame are those of the frame") {
+  const TemporaryDirectory base;
+  tests::write_clip(base / "in.mp4", {Image(400, 300), Image(400, 300)});
+  Clip clip(base / "in.mp4", 400, 300);
+  LandmarkFaces source({.detect =
+                            [](ConstImageView) {
+                              return Detections{{20, 60, 100, 150}, {250, 70, 350, 190}};
+                            },
+                        .points = [](ConstImageView) { return turned_face(5); }},
+                       "none", {}, 1);
+  source.find(clip, 25, {}, {});
+  // The larger face is that at the right. Its view begins 100 pixels left of it, but not before the middle between both.
+  FacePoints expected = face_points(turned_face(5));
+  CHECK(source.landmarks()[0][8].x - expected[8].x == 180);
+  CHECK(source.landmarks()[0][8].y == expected[8].y);
 }
 
 TEST_CASE("a face from the side is one whose nose lies at its outline") {
@@ -144,7 +212,7 @@ TEST_CASE("a face from the side is one whose nose lies at its outline") {
 TEST_CASE("frames that show the face from the side are left out, the others keep their landmarks") {
   const StillClip still(3);
   int frame = 0;
-  LandmarkFaces source = looking([&](ConstImageView) -> LandmarkFaces::Seen {
+  LandmarkFaces source = looking([&]() -> Seen {
     return {Box{45, 20, 115, 100}, turned_face(frame++ == 1 ? 85 : 5)};
   });
   const FaceBoxes boxes = still.boxes(source);
@@ -157,8 +225,8 @@ TEST_CASE("frames that show the face from the side are left out, the others keep
 
 TEST_CASE("an avatar keeps the landmarks of its boxes, and its contact sheet shows them") {
   const StillClip still(2);
-  const auto source = std::make_shared<LandmarkFaces>(looking([](ConstImageView) {
-    return LandmarkFaces::Seen{Box{45, 20, 115, 100}, turned_face(5)};
+  const auto source = std::make_shared<LandmarkFaces>(looking([] {
+    return Seen{Box{45, 20, 115, 100}, turned_face(5)};
   }));
   prepare({.source = still.base / "in.mp4",
            .output = still.base / "ada",
@@ -187,10 +255,10 @@ TEST_CASE("an avatar keeps the landmarks of its boxes, and its contact sheet sho
 
 TEST_CASE("a clip without any face, or with a tiny one, is refused") {
   const StillClip still(2);
-  LandmarkFaces none = looking([](ConstImageView) { return LandmarkFaces::Seen{}; });
+  LandmarkFaces none = looking([] { return Seen{}; });
   CHECK_THROWS_WITH(still.boxes(none), Catch::Contains("no face was found"));
-  LandmarkFaces tiny = looking([](ConstImageView) {
-    return LandmarkFaces::Seen{Box{10, 10, 40, 60}, std::vector<PosePoint>(133)};
+  LandmarkFaces tiny = looking([] {
+    return Seen{Box{10, 10, 40, 60}, std::vector<PosePoint>(133)};
   });
   CHECK_THROWS_WITH(still.boxes(tiny), Catch::Contains("30 pixels wide"));
 }
