@@ -24,7 +24,7 @@ struct AvatarInfo {
   FrameRate fps = 25;
   std::int64_t frames = 0;
   std::int64_t faceless_frames = 0;
-  std::string face_source;  // "dwpose", "cascade", "box", "musetalk"
+  std::string face_source;  // "dwpose", "dlib", "cascade", "box", "musetalk"
   std::string mask_source =
       k_built_in_mask;         // or "skin", "musetalk-jaw", -raw, -neck; "musetalk": imported
   std::string model_checksum;  // SHA-256 of the VAE that made the latents; empty without latents,

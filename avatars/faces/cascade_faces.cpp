@@ -1,86 +1,19 @@
 #include "avatars/faces/cascade_faces.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <opencv2/imgproc.hpp>
-#include <opencv2/objdetect.hpp>
 
 #include "avatars/faces/face_smoothing.h"
-#include "avatars/faces/face_track.h"
-#include "core/base/error.h"
-#include "core/base/interrupt.h"
 
 namespace navtalk {
 namespace {
 
-// In order of preference: how well their squares agree with each other and with portraits.
-constexpr const char* k_cascades[] = {"haarcascades/haarcascade_frontalface_alt2.xml",
-                                      "haarcascades/haarcascade_frontalface_default.xml",
-                                      "lbpcascades/lbpcascade_frontalface.xml"};
-// Pictures are searched at this size of the shorter side: smaller ones lose small faces, larger
-// ones give squares that jump more from frame to frame.
-constexpr int k_detector_side = 320;
-constexpr double k_least_size = 0.1;  // of a face, against the shorter side
-constexpr int k_chin_margin = 10;     // MuseTalk's extra_margin
-
-// Detections in a BGR picture, in the picture's own pixels.
-class Detector {
- public:
-  explicit Detector(const std::filesystem::path& file) : cascade_(file.string()) {
-    if (cascade_.empty())
-      throw Error(Code::invalid, fmt::format("{}: not a cascade file", file.string()));
-  }
-
-  Detections operator()(const Image& image) {
-    const double shrink =
-        std::min(1.0, static_cast<double>(k_detector_side) / std::min(image.width, image.height));
-    // OpenCV only reads it; cv::Mat has no read-only form.
-    const cv::Mat bgr(image.height, image.width, CV_8UC3,
-                      const_cast<std::uint8_t*>(image.pixels.data()));
-    cv::Mat grey;
-    cv::cvtColor(bgr, grey, cv::COLOR_BGR2GRAY);
-    if (shrink < 1) cv::resize(grey, grey, {}, shrink, shrink, cv::INTER_AREA);
-    cv::equalizeHist(grey, grey);
-    const int least = std::max(1, static_cast<int>(k_least_size * std::min(grey.cols, grey.rows)));
-    std::vector<cv::Rect> found;
-    cascade_.detectMultiScale(grey, found, 1.1, 5, 0, {least, least});
-    Detections boxes;
-    for (const cv::Rect& rect : found) {
-      const auto back = [&](int v) { return static_cast<int>(std::lround(v / shrink)); };
-      boxes.push_back(
-          {back(rect.x), back(rect.y), back(rect.x + rect.width), back(rect.y + rect.height)});
-    }
-    return boxes;
-  }
-
- private:
-  cv::CascadeClassifier cascade_;
-};
-
-std::vector<Detections> detect_all(Clip& clip, const std::filesystem::path& cascade,
-                                   const Progress& progress, const std::stop_token& stop) {
-  Detector detector(cascade);
-  std::vector<Detections> frames;
-  const auto count = static_cast<std::size_t>(clip.frame_count());
-  for (std::size_t i = 0; i < count; ++i) {
-    throw_if_stopped(stop);
-    frames.push_back(detector(clip.frame(static_cast<std::int64_t>(i))));
-    if (progress) progress("faces", i + 1, count);
-  }
-  return frames;
-}
-
-std::size_t frames_with_face(const std::vector<Detections>& frames) {
-  return static_cast<std::size_t>(std::count_if(
-      frames.begin(), frames.end(), [](const Detections& seen) { return !seen.empty(); }));
-}
+constexpr int k_chin_margin = 10;  // MuseTalk's extra_margin
 
 // MuseTalk's box runs from temple to temple, is centred on the bridge of the nose and ends a margin
 // below the chin. A cascade's square says where these are only roughly: on three portraits (one
 // photographed, one drawn, one rendered) the chin lies at 1.15, 1.03 and 1.08 of its side.
-Box landmark_box(const FaceSquare& face, const Clip& clip) {
+Box box_of_square(const FaceSquare& face, const Clip& clip) {
   const double left = face.centre_x - face.size / 2, top = face.centre_y - face.size / 2;
   const int width = static_cast<int>(std::lround(0.92 * face.size));
   const int height = static_cast<int>(std::lround(1.17 * face.size));
@@ -92,44 +25,14 @@ Box landmark_box(const FaceSquare& face, const Clip& clip) {
 
 }  // namespace
 
-CascadeFaces::CascadeFaces(std::vector<std::filesystem::path> directories, CascadeOptions options)
-    : directories_(std::move(directories)), options_(options) {}
-
-std::vector<std::filesystem::path> CascadeFaces::default_directories() {
-  return {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"};
-}
-
 FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
                              const std::stop_token& stop) {
-  std::vector<Detections> best;
-  bool any_cascade = false;
-  for (const char* name : k_cascades) {
-    const auto directory =
-        std::find_if(directories_.begin(), directories_.end(), [&](const auto& candidate) {
-          std::error_code ignored;
-          return std::filesystem::is_regular_file(candidate / name, ignored);
-        });
-    if (directory == directories_.end()) continue;
-    any_cascade = true;
-    try {
-      std::vector<Detections> frames = detect_all(clip, *directory / name, progress, stop);
-      if (best.empty() || frames_with_face(frames) > frames_with_face(best))
-        best = std::move(frames);
-    } catch (const cv::Exception& error) {
-      throw Error(Code::failed, fmt::format("the face finder failed: {}", error.what()));
-    }
-    if (2 * frames_with_face(best) >= best.size()) break;
-  }
-  if (!any_cascade)
-    throw Error(Code::not_found,
-                "the face finder's cascade files are not installed: install Debian's package "
-                "opencv-data, or give the face's position with --face-box");
+  const FollowedFace followed =
+      follow_by_cascades(clip, fps, options_.face, directories_, progress, stop);
   FaceBoxes boxes;
-  const FollowedFace followed = follow_face(best, fps, std::max(1, options_.face));
-  if (options_.face == 0 && !followed.others.empty()) warn_of_others(followed);
   for (const auto& face :
        options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
-    boxes.push_back(face ? std::optional(landmark_box(*face, clip)) : std::nullopt);
+    boxes.push_back(face ? std::optional(box_of_square(*face, clip)) : std::nullopt);
   refuse_small_faces(boxes);
   return boxes;
 }

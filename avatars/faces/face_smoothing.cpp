@@ -125,21 +125,30 @@ Series smooth(const Series& detected, const Series& sizes, const Smoothing& how,
 // One stretch: frames first..first+n-1, all with values.
 struct Stretch {
   std::size_t first = 0;
-  Series x, y, size;
+  Series x, y, width, height;
+
+  std::size_t length() const { return x.size(); }
+  Series sizes() const {
+    Series result(length());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = (width[i] + height[i]) / 2;
+    return result;
+  }
 };
 
 void append(Stretch& stretch, const Box& box) {
   stretch.x.push_back((box.x1 + box.x2) / 2.0);
   stretch.y.push_back((box.y1 + box.y2) / 2.0);
-  stretch.size.push_back((box.width() + box.height()) / 2.0);
+  stretch.width.push_back(box.width());
+  stretch.height.push_back(box.height());
 }
 
 // Straight from the stretch's last entry to `box`, `steps` frames later.
 void bridge(Stretch& stretch, const Box& box, std::size_t steps) {
   Stretch end;
   append(end, box);
-  for (auto [series, target] : {std::pair(&stretch.x, end.x[0]), std::pair(&stretch.y, end.y[0]),
-                                std::pair(&stretch.size, end.size[0])}) {
+  for (auto [series, target] :
+       {std::pair(&stretch.x, end.x[0]), std::pair(&stretch.y, end.y[0]),
+        std::pair(&stretch.width, end.width[0]), std::pair(&stretch.height, end.height[0])}) {
     const double start = series->back();
     for (std::size_t k = 1; k <= steps; ++k)
       series->push_back(start +
@@ -158,7 +167,7 @@ std::vector<Stretch> stretches_of(const std::vector<std::optional<Box>>& squares
     if (goes_on) {
       bridge(stretches.back(), *squares[i], i - *last);
     } else {
-      stretches.push_back({.first = i, .x = {}, .y = {}, .size = {}});
+      stretches.push_back({.first = i, .x = {}, .y = {}, .width = {}, .height = {}});
       append(stretches.back(), *squares[i]);
     }
     last = i;
@@ -172,9 +181,10 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
                                                     const FrameRate& fps) {
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
-    const Series x = smooth(stretch.x, stretch.size, k_centre, fps);
-    const Series y = smooth(stretch.y, stretch.size, k_centre, fps);
-    const Series size = smooth(stretch.size, stretch.size, k_size, fps);
+    const Series sizes = stretch.sizes();
+    const Series x = smooth(stretch.x, sizes, k_centre, fps);
+    const Series y = smooth(stretch.y, sizes, k_centre, fps);
+    const Series size = smooth(sizes, sizes, k_size, fps);
     for (std::size_t i = 0; i < size.size(); ++i)
       result[stretch.first + i] = FaceSquare{x[i], y[i], size[i]};
   }
@@ -185,8 +195,26 @@ std::vector<std::optional<FaceSquare>> bridged_faces(const std::vector<std::opti
                                                      const FrameRate& fps) {
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
-    for (std::size_t i = 0; i < stretch.size.size(); ++i)
-      result[stretch.first + i] = FaceSquare{stretch.x[i], stretch.y[i], stretch.size[i]};
+    const Series sizes = stretch.sizes();
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      result[stretch.first + i] = FaceSquare{stretch.x[i], stretch.y[i], sizes[i]};
+  }
+  return result;
+}
+
+std::vector<std::optional<Box>> smooth_boxes(const std::vector<std::optional<Box>>& boxes,
+                                             const FrameRate& fps) {
+  std::vector<std::optional<Box>> result(boxes.size());
+  for (const Stretch& stretch : stretches_of(boxes, fps)) {
+    const Series sizes = stretch.sizes();
+    const Series x = smooth(stretch.x, sizes, k_centre, fps);
+    const Series y = smooth(stretch.y, sizes, k_centre, fps);
+    const Series width = smooth(stretch.width, sizes, k_size, fps);
+    const Series height = smooth(stretch.height, sizes, k_centre, fps);
+    const auto at = [](double value) { return static_cast<int>(std::lround(value)); };
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      result[stretch.first + i] = Box{at(x[i] - width[i] / 2), at(y[i] - height[i] / 2),
+                                      at(x[i] + width[i] / 2), at(y[i] + height[i] / 2)};
   }
   return result;
 }

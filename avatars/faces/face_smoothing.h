@@ -30,4 +30,9 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
 std::vector<std::optional<FaceSquare>> bridged_faces(const std::vector<std::optional<Box>>& squares,
                                                      const FrameRate& fps);
 
+// Boxes of landmarks, which are not square: the chin of one who speaks moves as fast as the head, so the height is smoothed as far as the
+// place, the width as a size.
+std::vector<std::optional<Box>> smooth_boxes(const std::vector<std::optional<Box>>& boxes,
+                                             const FrameRate& fps);
+
 }  // namespace navtalk

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
+
+#include "core/log/log.h"
 
 namespace navtalk {
 namespace {
@@ -12,9 +15,9 @@ static_assert(k_face_points == k_face_point_count);
 constexpr std::size_t k_jaw_points = 17, k_chin = 8, k_nose_bridge = 29, k_nose_tip = 30;
 constexpr double k_end = 0.05;  // of the jaw's width
 
-double mean_height(std::span<const PosePoint> points) {
+double mean_height(std::span<const FacePoint> points) {
   double sum = 0;
-  for (const PosePoint& point : points) sum += point.y;
+  for (const FacePoint& point : points) sum += point.y;
   return sum / static_cast<double>(points.size());
 }
 
@@ -29,22 +32,28 @@ FacePoints face_points(const std::vector<PosePoint>& points) {
   return face;
 }
 
-bool is_profile(const std::vector<PosePoint>& points) {
-  const std::span face = std::span(points).subspan(k_first_face_point, k_face_points);
+bool is_profile(const FacePoints& points) {
+  const std::span face = std::span(points).first(k_face_points);
   const double eyes = mean_height(face.subspan(36, 12)), mouth = mean_height(face.subspan(48));
   const bool upright =
       eyes < face[k_nose_tip].y && face[k_nose_tip].y < mouth && mouth < face[k_chin].y;
-  const auto [left, right] = std::ranges::minmax(face.first(k_jaw_points), {}, &PosePoint::x);
+  const auto [left, right] = std::ranges::minmax(face.first(k_jaw_points), {}, &FacePoint::x);
   const double width = right.x - left.x;
   if (!upright || width <= 0) return false;
   const double at = (face[k_nose_bridge].x - left.x) / width;
   return at < k_end || at > 1 - k_end;
 }
 
-std::optional<Box> landmark_box(const std::vector<PosePoint>& points, const Box& detected,
+void warn_of_profiles(std::size_t frames) {
+  if (frames > 0)
+    log::warn("frames that show the face from the side are left as they are",
+              {{"frames", std::to_string(frames)}});
+}
+
+std::optional<Box> landmark_box(const FacePoints& points, const Box& detected,
                                 const LandmarkBoxOptions& options, int frame_width,
                                 int frame_height) {
-  FacePoints face = face_points(points);
+  FacePoints face = points;
   FacePoint& bridge = face.at(k_nose_bridge);
   bridge.y += options.bbox_shift;  // before the lowest point is looked for, as MuseTalk does
   const auto [left, right] = std::ranges::minmax(face, {}, &FacePoint::x);

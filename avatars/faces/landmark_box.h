@@ -17,18 +17,21 @@ struct LandmarkBoxOptions {
   int extra_margin = 10;  // below the chin
 };
 
-// `points`: all 133 of the body. `detected`: the detector's face, which is taken where the points give no box. Inside the frame; nullopt
-// when nothing of the box is.
-std::optional<Box> landmark_box(const std::vector<PosePoint>& points, const Box& detected,
+// The face's part of the body's 133 points, in whole pixels as MuseTalk cuts them.
+FacePoints face_points(const std::vector<PosePoint>& points);
+
+// `points`: all 68. `detected`: the detector's face, which is taken where the points give no box. Inside the frame; nullopt when nothing
+// of the box is.
+std::optional<Box> landmark_box(const FacePoints& points, const Box& detected,
                                 const LandmarkBoxOptions& options, int frame_width,
                                 int frame_height);
-
-// The face's part of the points, in whole pixels as MuseTalk cuts them.
-FacePoints face_points(const std::vector<PosePoint>& points);
 
 // The face is seen from the side: the bridge of its nose lies at an end of its jaw's contour, or beyond. On a head as round as a
 // cylinder, whose far side is taken for its outline, this is a turn of 70 degrees or more. A generated face, which looks ahead, would
 // smear there. False for points that show no upright face.
-bool is_profile(const std::vector<PosePoint>& points);
+bool is_profile(const FacePoints& points);
+
+// `frames`: how many are left out for that.
+void warn_of_profiles(std::size_t frames);
 
 }  // namespace navtalk

@@ -61,18 +61,18 @@ FaceBoxes LandmarkFaces::boxes_of(const std::vector<Seen>& frames, const Clip& c
   std::size_t profiles = 0;
   for (const Seen& seen : frames) {
     std::optional<Box> box;
+    FacePoints points;
     if (seen.detected) {
-      const bool profile = is_profile(seen.points);
+      points = face_points(seen.points);
+      const bool profile = is_profile(points);
       profiles += profile;
       if (!profile)
-        box = landmark_box(seen.points, *seen.detected, options_, clip.width(), clip.height());
+        box = landmark_box(points, *seen.detected, options_, clip.width(), clip.height());
     }
-    landmarks_.push_back(box ? face_points(seen.points) : FacePoints());
+    landmarks_.push_back(box ? std::move(points) : FacePoints());
     boxes.push_back(box);
   }
-  if (profiles > 0)
-    log::warn("frames that show the face from the side are left as they are",
-              {{"frames", std::to_string(profiles)}});
+  warn_of_profiles(profiles);
   return boxes;
 }
 

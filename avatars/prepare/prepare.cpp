@@ -12,7 +12,8 @@
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/bundle/mask_file.h"
-#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/built_in_faces.h"
+#include "avatars/faces/cascade_track.h"
 #include "avatars/faces/mask.h"
 #include "avatars/prepare/latent_log.h"
 #include "avatars/prepare/match_clips.h"
@@ -141,7 +142,7 @@ const StillMotion& Preparation::still_motion() {
   const FaceBoxes boxes = source_.find(clip, options_.fps, {}, stop_);
   const auto& pictures = std::get<std::vector<fs::path>>(options_.source);
   motion_.emplace(read_image(pictures.front(), options_.limits), boxes.front().value(),
-                  options_.fps, *options_.still_motion, CascadeFaces::default_directories());
+                  options_.fps, *options_.still_motion, cascade_directories());
   if (!motion_->blinks() && *options_.still_motion != StillMotionKind::sway)
     log::warn("no two eyes were found in the picture: the face sways and does not blink");
   return *motion_;
@@ -298,7 +299,7 @@ PrepareOptions checked(PrepareOptions options) {
       throw Error(Code::invalid, "only an avatar of one picture can be given motion");
     options.loop = true;  // the motion goes round
   }
-  if (!options.faces) options.faces = std::make_shared<CascadeFaces>();
+  if (!options.faces) options.faces = built_in_faces();
   return options;
 }
 

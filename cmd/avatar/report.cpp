@@ -19,6 +19,7 @@ std::uintmax_t bytes_in(const std::filesystem::path& directory) {
 std::string face_source_text(const std::string& source) {
   if (source == "box") return "a given box";
   if (source == "cascade") return "the built-in finder (cascade)";
+  if (source == "dlib") return "the built-in finder with landmarks (dlib)";
   if (source == k_imported) return "an imported folder of MuseTalk";
   if (source == "dwpose") return "MuseTalk's landmarks (dwpose)";
   return source;

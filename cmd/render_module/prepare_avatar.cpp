@@ -4,10 +4,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/built_in_faces.h"
 #include "avatars/faces/given_faces.h"
 #include "avatars/faces/landmark_faces.h"
 #include "avatars/faces/parsed_masks.h"
+#include "avatars/faces/shape_faces.h"
 #include "avatars/faces/skin_masks.h"
 #include "avatars/prepare/prepare.h"
 #include "cmd/avatar/report.h"
@@ -87,13 +88,23 @@ FaceNetOptions networks_of(const AvatarPrepareOptions& options) {
           .precision = *parse_precision(options.face_precision)};
 }
 
+LandmarkBoxOptions box_of(const AvatarPrepareOptions& options) {
+  LandmarkBoxOptions box;
+  box.bbox_shift = options.bbox_shift.value_or(box.bbox_shift);
+  box.extra_margin = options.extra_margin.value_or(box.extra_margin);
+  return box;
+}
+
 // By MuseTalk's landmarks where the model has both of their networks; null: the built-in finder.
 std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
                                          const std::optional<std::filesystem::path>& models) {
-  const bool asked = options.bbox_shift || options.extra_margin;
+  // What the built-in finder cannot do without landmarks.
+  const bool asked = (options.bbox_shift || options.extra_margin) && !installed_shape_predictor();
   if (asked && !models)
     throw Error(Code::not_found,
-                "--bbox-shift and --extra-margin need a model: name its folder with --models");
+                "--bbox-shift and --extra-margin need landmarks: install Debian's package "
+                "libdlib-data, or name a "
+                "model's folder with --models");
   if (!models) return nullptr;
   const bool landmarks = find_weights(*models, Net::dwpose).has_value();
   const bool detector = find_weights(*models, Net::s3fd).has_value();
@@ -105,11 +116,8 @@ std::shared_ptr<FaceSource> landmarks_of(const AvatarPrepareOptions& options,
           models->string(), landmarks ? "DWPose" : "S3FD", landmarks ? "S3FD" : "DWPose"));
     return nullptr;
   }
-  LandmarkBoxOptions box;
-  box.bbox_shift = options.bbox_shift.value_or(box.bbox_shift);
-  box.extra_margin = options.extra_margin.value_or(box.extra_margin);
-  return std::make_shared<LandmarkFaces>(
-      LandmarkFaces::open(*models, box, networks_of(options), options.face.value_or(0)));
+  return std::make_shared<LandmarkFaces>(LandmarkFaces::open(
+      *models, box_of(options), networks_of(options), options.face.value_or(0)));
 }
 
 std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
@@ -128,9 +136,8 @@ std::shared_ptr<FaceSource> faces_of(const AvatarPrepareOptions& options,
   if (!options.face_boxes.empty())
     return std::make_shared<GivenFaces>(read_face_boxes(options.face_boxes));
   if (auto landmarks = landmarks_of(options, models)) return landmarks;
-  return std::make_shared<CascadeFaces>(
-      CascadeFaces::default_directories(),
-      CascadeOptions{.smooth = !options.no_smoothing, .face = options.face.value_or(0)});
+  return built_in_faces({.smooth = !options.no_smoothing, .face = options.face.value_or(0)},
+                        box_of(options));
 }
 
 // The model that is named or configured, else the demo's where it is there.

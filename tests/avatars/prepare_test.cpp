@@ -244,11 +244,9 @@ TEST_CASE("bad input is refused by name and leaves nothing behind") {
   SECTION("two faces") {
     const Image two = draw(320, 120, {{80, 60, 54}, {240, 60, 52}});
     tests::write_clip(base / "in.mp4", std::vector<Image>(12, two));
-    what.faces = std::make_shared<CascadeFaces>(CascadeFaces::default_directories(),
-                                                CascadeOptions{.face = 3});
+    what.faces = std::make_shared<CascadeFaces>(FollowOptions{.face = 3});
     CHECK_THAT(refusal(what), Catch::Contains("there are 2 faces"));
-    what.faces = std::make_shared<CascadeFaces>(CascadeFaces::default_directories(),
-                                                CascadeOptions{.face = 2});
+    what.faces = std::make_shared<CascadeFaces>(FollowOptions{.face = 2});
     run(what);
     CHECK(Bundle::open(what.output).face(0)->placement.box.x1 >
           160);  // the smaller one, on the right
@@ -284,7 +282,8 @@ TEST_CASE("bad input is refused by name and leaves nothing behind") {
   }
   SECTION("no cascade files") {
     what = options(base / "good.mp4", base / "ada");
-    what.faces = std::make_shared<CascadeFaces>(std::vector<fs::path>{base / "nowhere"});
+    what.faces =
+        std::make_shared<CascadeFaces>(FollowOptions{}, std::vector<fs::path>{base / "nowhere"});
     CHECK_THAT(refusal(what, Code::not_found), Catch::Contains("opencv-data"));
   }
   SECTION("pictures of two sizes") {

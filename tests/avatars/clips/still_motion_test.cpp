@@ -6,7 +6,7 @@
 #include <map>
 
 #include "avatars/bundle/bundle.h"
-#include "avatars/faces/cascade_faces.h"
+#include "avatars/faces/cascade_track.h"
 #include "avatars/faces/eyes.h"
 #include "avatars/faces/given_faces.h"
 #include "avatars/prepare/prepare.h"
@@ -35,7 +35,7 @@ struct Portrait {
 };
 
 StillMotion motion_of(const Portrait& portrait, StillMotionKind kind, const FrameRate& fps = 25) {
-  return {portrait.picture, portrait.face, fps, kind, CascadeFaces::default_directories()};
+  return {portrait.picture, portrait.face, fps, kind, cascade_directories()};
 }
 
 // Mean absolute difference of two parts of one size, in grey levels.
@@ -77,7 +77,7 @@ PrepareOptions still_of(const TemporaryDirectory& base, const std::string& name)
 
 TEST_CASE("the eyes of a face are found where they are") {
   const Portrait ada;
-  const auto eyes = find_eyes(ada.picture.view(), ada.face, CascadeFaces::default_directories());
+  const auto eyes = find_eyes(ada.picture.view(), ada.face, cascade_directories());
   REQUIRE(eyes);
   // Her pupils, read off the picture.
   CHECK(eyes->both[0].x == Approx(283).margin(15));
@@ -86,7 +86,7 @@ TEST_CASE("the eyes of a face are found where they are") {
   CHECK(eyes->both[1].y == Approx(270).margin(12));
   CHECK(eyes->both[0].half_width == eyes->both[1].half_width);
   const Image bare = tests::draw(160, 120, {});
-  CHECK_FALSE(find_eyes(bare.view(), tests::k_box, CascadeFaces::default_directories()));
+  CHECK_FALSE(find_eyes(bare.view(), tests::k_box, cascade_directories()));
   CHECK_THROWS_WITH(find_eyes(bare.view(), tests::k_box, {"/nonexistent"}),
                     Catch::Contains("opencv-data"));
 }
@@ -97,7 +97,7 @@ TEST_CASE("a blink closes both eyes for a moment, and changes nothing else") {
   const StillMotion sways = motion_of(ada, StillMotionKind::sway);
   CHECK(blinks.blinks());
   CHECK_FALSE(sways.blinks());
-  const auto eyes = *find_eyes(ada.picture.view(), ada.face, CascadeFaces::default_directories());
+  const auto eyes = *find_eyes(ada.picture.view(), ada.face, cascade_directories());
   const Box cheek = around(eyes.both[0].x, eyes.both[0].y + 0.35 * eyes.distance, 10, 8);
   std::vector<std::int64_t> closed;
   for (std::int64_t i = 40; i < 54; ++i) {

@@ -63,7 +63,7 @@ constexpr Box k_detected{20, 30, 90, 100};
 
 std::optional<Box> box_of(const std::vector<PosePoint>& points, const LandmarkBoxOptions& options,
                           int height = 480) {
-  return landmark_box(points, k_detected, options, 640, height);
+  return landmark_box(face_points(points), k_detected, options, 640, height);
 }
 
 struct StillClip {
@@ -195,18 +195,18 @@ TEST_CASE("landmarks of a part of a frame are those of the frame") {
 TEST_CASE("a face from the side is one whose nose lies at its outline") {
   for (const double degrees : {0, 20, 45, 60}) {
     CAPTURE(degrees);
-    CHECK_FALSE(is_profile(turned_face(degrees)));
-    CHECK_FALSE(is_profile(turned_face(-degrees)));
+    CHECK_FALSE(is_profile(face_points(turned_face(degrees))));
+    CHECK_FALSE(is_profile(face_points(turned_face(-degrees))));
   }
   for (const double degrees : {75, 90}) {
     CAPTURE(degrees);
-    CHECK(is_profile(turned_face(degrees)));
-    CHECK(is_profile(turned_face(-degrees)));
+    CHECK(is_profile(face_points(turned_face(degrees))));
+    CHECK(is_profile(face_points(turned_face(-degrees))));
   }
-  CHECK_FALSE(is_profile(std::vector<PosePoint>(133, {50, 50, 1})));
+  CHECK_FALSE(is_profile(face_points(std::vector<PosePoint>(133, {50, 50, 1}))));
   std::vector<PosePoint> scattered = turned_face(90);
   scattered[k_first_face_point + 8].y = 10;  // a chin above the eyes
-  CHECK_FALSE(is_profile(scattered));
+  CHECK_FALSE(is_profile(face_points(scattered)));
 }
 
 TEST_CASE("frames that show the face from the side are left out, the others keep their landmarks") {
@@ -216,7 +216,7 @@ TEST_CASE("frames that show the face from the side are left out, the others keep
     return {Box{45, 20, 115, 100}, turned_face(frame++ == 1 ? 85 : 5)};
   });
   const FaceBoxes boxes = still.boxes(source);
-  CHECK(boxes[0] == landmark_box(turned_face(5), {45, 20, 115, 100}, {}, 160, 120));
+  CHECK(boxes[0] == landmark_box(face_points(turned_face(5)), {45, 20, 115, 100}, {}, 160, 120));
   CHECK_FALSE(boxes[1]);
   CHECK(boxes[2] == boxes[0]);
   CHECK(source.landmarks() ==
@@ -287,8 +287,8 @@ TEST_CASE("an avatar by MuseTalk's networks has the boxes of its frames' landmar
     const Image frame = still.clip->frame(static_cast<std::int64_t>(i));
     const auto detected = detector.face(frame.view());
     REQUIRE(detected);
-    CHECK(boxes[i] ==
-          landmark_box(landmarks.points(frame.view()), *detected, {.bbox_shift = 3}, 160, 120));
+    CHECK(boxes[i] == landmark_box(face_points(landmarks.points(frame.view())), *detected,
+                                   {.bbox_shift = 3}, 160, 120));
   }
   const AvatarInfo info =
       prepare({.source = still.base / "in.mp4",
