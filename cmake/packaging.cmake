@@ -63,8 +63,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION video)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${NAVTALK_TORCH_RPATH})
-# The face finder's cascades; speech for `infer --text`, which runs espeak-ng as a process.
+# The face finder's cascades, and what gives it landmarks; speech for `infer --text`, which runs espeak-ng as a process.
 # The time zones of schedules.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "opencv-data, tzdata")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS espeak-ng)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "espeak-ng, libdlib-data")
 include(CPack)

@@ -69,14 +69,13 @@ void add_avatar_prepare(Commands& commands) {
       ->type_name("FILE");
   command
       .add_option("--bbox-shift", options->bbox_shift,
-                  "How many pixels lower MuseTalk's landmarks put the bridge of the nose, on which "
+                  "How many pixels lower the landmarks put the bridge of the nose, on which "
                   "the box is centred; default: 0")
       ->type_name("N")
       ->check(CLI::Range(-1000, 1000));
   command
-      .add_option(
-          "--extra-margin", options->extra_margin,
-          "How many pixels below the chin of MuseTalk's landmarks the box ends; default: 10")
+      .add_option("--extra-margin", options->extra_margin,
+                  "How many pixels below the chin of the landmarks the box ends; default: 10")
       ->type_name("N")
       ->check(CLI::Range(0, 1000));
   command

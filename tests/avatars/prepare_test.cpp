@@ -8,6 +8,7 @@
 #include "avatars/bundle/preview.h"
 #include "avatars/faces/cascade_faces.h"
 #include "avatars/faces/given_faces.h"
+#include "avatars/faces/shape_faces.h"
 #include "core/base/error.h"
 #include "core/media/image_file.h"
 #include "tests/avatars/drawn_face.h"
@@ -74,7 +75,7 @@ TEST_CASE("a video becomes a bundle with a face in every frame") {
   CHECK(info.height == 120);
   CHECK(info.frames == 12);
   CHECK(info.faceless_frames == 0);
-  CHECK(info.face_source == "cascade");
+  CHECK(info.face_source == (installed_shape_predictor() ? "dlib" : "cascade"));
   const Bundle bundle = Bundle::open(base / "ada");
   CHECK(bundle.info() == info);
   for (std::int64_t i = 0; i < 12; ++i) {

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cmd/shell.h"
@@ -138,15 +139,31 @@ TEST_CASE("avatar prepare takes MuseTalk's boxes from a model that has both netw
     CHECK_FALSE(std::filesystem::exists(top / "b"));
   };
   refused(" --models both", 3, "s3fd.pth");
-  refused(" --models one --bbox-shift 3", 4, "s3fd");
-  refused(" --extra-margin 20", 4, "s3fd");
   refused(" --face-box 60,60,120,120 --bbox-shift 3", 2, "--bbox-shift");
   refused(" --extra-margin -1", 2, "--extra-margin");
   const Ran built_in = shell(find + " --models one", top.path());
   CAPTURE(built_in.err);
   CHECK(built_in.status == 0);
   CHECK(contains(built_in.err, "the built-in face finder is used: one has DWPose and not S3FD"));
-  CHECK(contains(built_in.out, "face      from the built-in finder (cascade)\n"));
+  CHECK(contains(built_in.out, "face      from the built-in finder with landmarks (dlib)\n"));
+}
+
+TEST_CASE(
+    "avatar prepare's built-in finder has landmarks, and MuseTalk's parameters move its box") {
+  const TemporaryDirectory top;
+  const auto box = [&](const std::string& options) {
+    const Ran ran = shell(
+        "navtalk avatar prepare --no-latents --force --output b --image " + k_picture + options,
+        top.path());
+    CAPTURE(options, ran.err);
+    REQUIRE(ran.status == 0);
+    const auto face = nlohmann::json::parse(std::ifstream(top / "b" / "faces.json"))["frames"][0];
+    CHECK(face["landmarks"].size() == 136);
+    return face["box"].get<std::vector<int>>();
+  };
+  const std::vector<int> plain = box("");
+  CHECK(box(" --extra-margin 15")[3] == plain[3] + 5);
+  CHECK(box(" --bbox-shift -3")[1] == plain[1] - 6);
 }
 
 TEST_CASE("one picture becomes a clip with --still-motion, and nothing else does") {
