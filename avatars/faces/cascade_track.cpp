@@ -13,10 +13,19 @@
 namespace navtalk {
 namespace {
 
-// In order of preference: how well their squares agree with each other and with portraits.
-constexpr const char* k_cascades[] = {"haarcascades/haarcascade_frontalface_alt2.xml",
-                                      "haarcascades/haarcascade_frontalface_default.xml",
-                                      "lbpcascades/lbpcascade_frontalface.xml"};
+// In order of preference: how well their squares agree with each other and with portraits. The last sees faces that the others miss, those
+// with glasses for one. Its squares are smaller: `side` and `down` make them like the others' (measured on 20 faces that both see; standard
+// deviations 0.045 of the side and 0.02).
+struct Cascade {
+  const char* name;
+  double side = 1;  // of the others' square, in parts of its own
+  double down = 0;  // of its middle, from its own, in parts of its own side
+};
+constexpr Cascade k_cascades[] = {
+    {.name = "haarcascades/haarcascade_frontalface_alt2.xml"},
+    {.name = "haarcascades/haarcascade_frontalface_default.xml"},
+    {.name = "lbpcascades/lbpcascade_frontalface.xml"},
+    {.name = "lbpcascades/lbpcascade_frontalface_improved.xml", .side = 1.47, .down = -0.108}};
 // Pictures are searched at this size of the shorter side: smaller ones lose small faces, larger
 // ones give squares that jump more from frame to frame.
 constexpr int k_detector_side = 320;
@@ -25,7 +34,8 @@ constexpr double k_least_size = 0.1;  // of a face, against the shorter side
 // Detections in a BGR picture, in the picture's own pixels.
 class Detector {
  public:
-  explicit Detector(const std::filesystem::path& file) : cascade_(file.string()) {
+  Detector(const std::filesystem::path& file, const Cascade& kind)
+      : kind_(kind), cascade_(file.string()) {
     if (cascade_.empty())
       throw Error(Code::invalid, fmt::format("{}: not a cascade file", file.string()));
   }
@@ -45,20 +55,23 @@ class Detector {
     cascade_.detectMultiScale(grey, found, 1.1, 5, 0, {least, least});
     Detections boxes;
     for (const cv::Rect& rect : found) {
-      const auto back = [&](int v) { return static_cast<int>(std::lround(v / shrink)); };
-      boxes.push_back(
-          {back(rect.x), back(rect.y), back(rect.x + rect.width), back(rect.y + rect.height)});
+      const auto back = [&](double v) { return static_cast<int>(std::lround(v / shrink)); };
+      const double more = (kind_.side - 1) / 2 * rect.width, down = kind_.down * rect.width;
+      boxes.push_back({back(rect.x - more), back(rect.y - more + down),
+                       back(rect.x + rect.width + more), back(rect.y + rect.height + more + down)});
     }
     return boxes;
   }
 
  private:
+  Cascade kind_;
   cv::CascadeClassifier cascade_;
 };
 
-std::vector<Detections> detect_all(Clip& clip, const std::filesystem::path& cascade,
-                                   const Progress& progress, const std::stop_token& stop) {
-  Detector detector(cascade);
+std::vector<Detections> detect_all(Clip& clip, const std::filesystem::path& file,
+                                   const Cascade& cascade, const Progress& progress,
+                                   const std::stop_token& stop) {
+  Detector detector(file, cascade);
   std::vector<Detections> frames;
   const auto count = static_cast<std::size_t>(clip.frame_count());
   for (std::size_t i = 0; i < count; ++i) {
@@ -85,16 +98,17 @@ FollowedFace follow_by_cascades(Clip& clip, const FrameRate& fps, int face,
                                 const Progress& progress, const std::stop_token& stop) {
   std::vector<Detections> best;
   bool any_cascade = false;
-  for (const char* name : k_cascades) {
+  for (const Cascade& cascade : k_cascades) {
     const auto directory =
         std::find_if(directories.begin(), directories.end(), [&](const auto& candidate) {
           std::error_code ignored;
-          return std::filesystem::is_regular_file(candidate / name, ignored);
+          return std::filesystem::is_regular_file(candidate / cascade.name, ignored);
         });
     if (directory == directories.end()) continue;
     any_cascade = true;
     try {
-      std::vector<Detections> frames = detect_all(clip, *directory / name, progress, stop);
+      std::vector<Detections> frames =
+          detect_all(clip, *directory / cascade.name, cascade, progress, stop);
       if (best.empty() || frames_with_face(frames) > frames_with_face(best))
         best = std::move(frames);
     } catch (const cv::Exception& error) {

@@ -144,6 +144,23 @@ TEST_CASE("predictors of other points than a face's are refused, and others give
   CHECK(own != ShapeFaces(one, {}, {.bbox_shift = 1}).identity());
 }
 
+TEST_CASE("a face with glasses is found, in a square like that of other faces") {
+  // The three cascades of frontal faces do not see this one; the fourth has smaller squares.
+  const TemporaryDirectory base;
+  const Bundle demo = Bundle::open(data_directory() / "demo/avatars/theo");
+  const Image picture = demo.frame(0);
+  tests::write_clip(base / "in.mp4", {picture, picture});
+  Clip clip(base / "in.mp4", picture.width, picture.height);
+  const FollowedFace followed = follow_by_cascades(clip, 25, 0, cascade_directories(), {}, {});
+  const Box seen = followed.boxes[0].value(), whole = demo.face(0)->placement.box;
+  CAPTURE(seen.x1, seen.y1, seen.x2, seen.y2);
+  CHECK(seen.width() > 0.85 * whole.width());
+  CHECK(seen.width() < 1.1 * whole.width());
+  CHECK(std::abs((seen.x1 + seen.x2) - (whole.x1 + whole.x2)) < 0.2 * whole.width());
+  // As high as it is wide, its middle at the bridge of the nose, above that of a box that ends at the chin.
+  CHECK((seen.y1 + seen.y2) / 2 < (whole.y1 + whole.y2) / 2);
+}
+
 TEST_CASE("an avatar by the installed predictor has landmarks where the eyes are") {
   const auto installed = installed_shape_predictor();
   if (!installed) {
