@@ -10,6 +10,8 @@ export interface Avatar {
   voice: string | null;
   /** URL of a short silent MP4. */
   preview: string | null;
+  /** What to show of it, in seconds: from, to. null: all of it. */
+  preview_part: [number, number] | null;
 }
 
 export interface SessionOptions {

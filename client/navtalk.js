@@ -25,7 +25,7 @@ const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
 
-/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview}]; preview is a URL or null. `headers`: of
+/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview, preview_part}]; preview is a URL or null. `headers`: of
     the request, such as the key of a program. Rejects with an error that has a `code`. */
 export async function avatars(server = "", headers = {}) {
   const answer = await fetch(`${server}/v1/avatars`, { headers: { Accept: "application/json", ...headers } });

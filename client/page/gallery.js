@@ -2,6 +2,7 @@
 import { askForKey, hasKey, listAvatars } from "./access.js";
 import { explain } from "./errors.js";
 import { byId, make, nameOf, reducedMotion, voiceText } from "./elements.js";
+import { showPreview } from "./preview_video.js";
 
 function skeleton() {
   return make("li", {}, make("div", { className: "card skeleton", "aria-hidden": "true" },
@@ -10,8 +11,9 @@ function skeleton() {
 
 function preview(avatar) {
   if (!avatar.preview) return make("div", { className: "letter", "aria-hidden": "true" }, avatar.id.charAt(0));
-  const video = make("video", { src: avatar.preview, muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1, "aria-hidden": "true" });
+  const video = make("video", { muted: true, playsInline: true, preload: "auto", tabIndex: -1, "aria-hidden": "true" });
   if (!reducedMotion()) video.autoplay = true;
+  showPreview(video, avatar.preview, avatar.preview_part);
   video.addEventListener("error", () => video.replaceWith(preview({ ...avatar, preview: null })), { once: true });
   return video;
 }

@@ -1,6 +1,7 @@
 // The avatar, and what lies over it: connecting, the queue, errors, speaking.
 import { announce, byId, make, nameOf, reducedMotion } from "./elements.js";
 import { explain } from "./errors.js";
+import { showPreview } from "./preview_video.js";
 
 export function etaText(seconds) {
   if (seconds === null || seconds === undefined) return "No estimate yet";
@@ -27,7 +28,7 @@ export class Stage {
     const poster = byId("poster");
     poster.hidden = !avatar.preview;
     if (avatar.preview) {
-      poster.src = avatar.preview;
+      showPreview(poster, avatar.preview, avatar.preview_part);
       if (!reducedMotion()) poster.play().catch(() => {});
     }
     this.place = null;

@@ -1,8 +1,10 @@
 // navtalk serve: the one place where the live objects of a gateway are made and joined.
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "avatars/bundle/avatar_clips.h"
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/bundle/library.h"
@@ -110,6 +112,14 @@ std::vector<std::filesystem::path> served_libraries(const Context& context) {
   }
 }
 
+// Of an avatar with several clips the one that silence shows.
+std::optional<server::PreviewPart> silent_part(const AvatarInfo& info) {
+  if (info.clips.size() < 2) return std::nullopt;
+  const AvatarClip& clip = info.clips[find_clip(info.clips, k_idle_clip).value_or(0)];
+  return server::PreviewPart{.from = info.fps.seconds(clip.first),
+                             .to = info.fps.seconds(clip.first + clip.frames)};
+}
+
 // The avatars that a worker of this host finds by their ids, which are the names of their folders.
 std::vector<server::ServedAvatar> served_avatars(
     const std::vector<std::filesystem::path>& libraries) {
@@ -127,7 +137,8 @@ std::vector<server::ServedAvatar> served_avatars(
                         .loop = info.loop,
                         .voice = info.voice,
                         .actions = action_names(info.clips),
-                        .preview = avatar.directory / k_frames_file});
+                        .preview = avatar.directory / k_frames_file,
+                        .preview_part = silent_part(info)});
     }
   }
   return served;

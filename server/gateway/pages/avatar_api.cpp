@@ -15,10 +15,13 @@ namespace {
 Json as_json(const ServedAvatar& avatar) {
   Json json = {{"id", avatar.id},           {"width", avatar.width}, {"height", avatar.height},
                {"fps", avatar.fps},         {"loop", avatar.loop},   {"voice", nullptr},
-               {"actions", avatar.actions}, {"preview", nullptr}};
+               {"actions", avatar.actions}, {"preview", nullptr},    {"preview_part", nullptr}};
   if (!avatar.voice.empty()) json["voice"] = avatar.voice;
   // An id has no character that a path would have to escape (docs/avatar-format.md).
-  if (is_served(avatar.preview)) json["preview"] = "/v1/avatars/" + avatar.id + "/preview";
+  if (!is_served(avatar.preview)) return json;
+  json["preview"] = "/v1/avatars/" + avatar.id + "/preview";
+  if (avatar.preview_part)
+    json["preview_part"] = {avatar.preview_part->from, avatar.preview_part->to};
   return json;
 }
 

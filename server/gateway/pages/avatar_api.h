@@ -15,6 +15,10 @@
 
 namespace navtalk::server {
 
+// Seconds from the preview's start, `to` not included.
+struct PreviewPart {
+  double from = 0, to = 0;
+};
 struct ServedAvatar {
   std::string id{};
   int width = 0, height = 0;
@@ -23,6 +27,8 @@ struct ServedAvatar {
   std::string voice{};                 // "" when it has none
   std::vector<std::string> actions{};  // that sessions can play
   std::filesystem::path preview{};     // an MP4 file that browsers play; empty: there is none
+  // What a gallery shows of the preview, where that is not all of it.
+  std::optional<PreviewPart> preview_part{};
 };
 // Reads the avatars' folders; called on the thread for files.
 using AvatarList = std::function<std::vector<ServedAvatar>()>;

@@ -99,8 +99,13 @@ TEST_CASE("a gateway lists the avatars, and sends their previews whole and in pa
          .loop = true,
          .voice = "en-us+f3",
          .actions = {"wave"},
-         .preview = folder / "frames.mp4"},
-        {.id = "bob", .width = 2, .height = 2, .preview = folder / "absent.mp4"},
+         .preview = folder / "frames.mp4",
+         .preview_part = PreviewPart{.from = 2.5, .to = 4}},
+        {.id = "bob",
+         .width = 2,
+         .height = 2,
+         .preview = folder / "absent.mp4",
+         .preview_part = PreviewPart{.to = 1}},
         {.id = "eve", .width = 2, .height = 2, .preview = folder / "link.mp4"}};
   };
   GatewayPool pool({}, options);
@@ -109,8 +114,10 @@ TEST_CASE("a gateway lists the avatars, and sends their previews whole and in pa
   REQUIRE(list.body.at("avatars").size() == 3);
   CHECK(list.body["avatars"][0] ==
         nlohmann::json::parse(R"({"id": "ada", "width": 704, "height": 640, "fps": "30000/1001",
-          "loop": true, "voice": "en-us+f3", "actions": ["wave"], "preview": "/v1/avatars/ada/preview"})"));
+          "loop": true, "voice": "en-us+f3", "actions": ["wave"], "preview": "/v1/avatars/ada/preview",
+          "preview_part": [2.5, 4.0]})"));
   CHECK(list.body["avatars"][1]["preview"].is_null());
+  CHECK(list.body["avatars"][1]["preview_part"].is_null());  // of a file that is not there
   CHECK(list.body["avatars"][1]["voice"].is_null());
   CHECK(list.body["avatars"][2]["preview"].is_null());
 
