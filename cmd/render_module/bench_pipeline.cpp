@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "avatars/live/live_hearing.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/stage_table.h"
@@ -15,9 +16,9 @@
 namespace navtalk::cmd {
 namespace {
 
-// Two seconds that a live step looks back on, and the tokens that its five frames hear of them.
-constexpr std::int64_t k_live_samples = 2 * k_sample_rate_hz, k_live_tokens = 100;
-constexpr std::int64_t k_new_tokens = 18;
+// What a live session hears for a picture: four seconds of past and a fifth of a second of future.
+constexpr std::int64_t k_live_past = 4 * k_sample_rate_hz;
+constexpr std::int64_t k_live_samples = k_live_past + k_sample_rate_hz / 5;
 
 // Even noise in [-1,1): no stage's time depends on what the numbers say, as long as they are not
 // all zero.
@@ -86,12 +87,14 @@ class Bench {
     for (const int batch : options_.batches) frames(model, label, batch);
   }
 
-  // What a live session would pay for sound at every step of five frames: whisper knows no window
-  // shorter than 30 s, so the last seconds and the silence behind them are encoded anew.
+  // What a live session pays for the sound of one picture: the last seconds, and the silence behind them.
   void live_step(Model& model, const std::string& label) {
-    time("audio, live step", "ms per step", label, 1, [&, audio = noise({k_live_samples})] {
-      model.whisper_states(log_mel(audio.values), k_live_tokens - k_new_tokens, k_new_tokens);
-    });
+    SoundWindow sound{.samples = std::vector<std::int16_t>(k_live_samples), .first = k_live_past};
+    std::ranges::transform(noise({k_live_samples}).values, sound.samples.begin(),
+                           [](float sample) { return static_cast<std::int16_t>(1000 * sample); });
+    const SoundWindow* const sounds[] = {&sound};
+    time("audio, live step", "ms per step", label, 1,
+         [&] { LiveHearing().windows(model, sounds); });
   }
 
   static std::string auto_label(const ModelInfo& info) {

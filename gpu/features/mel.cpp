@@ -65,20 +65,23 @@ std::int64_t heard_frames(std::size_t count) {
   return mirrored ? k_frames : (k_edge + samples + k_hop - 1) / k_hop;
 }
 
-// One segment to [80,3000] at `out`.
+// One segment to [80,3000] at `out`. Frames of silence are all alike: one stands for them.
 void segment_log_mel(std::span<const float> samples, const at::Tensor& filters,
                      const at::Tensor& window, float* out) {
   std::vector<float> padded = padded_segment(samples);
   const at::Tensor frames = at::from_blob(padded.data(), {k_frames, k_window}, {k_hop, 1});
-  at::Tensor mel = at::zeros({k_frames, k_mels}, at::kFloat);
-  for (std::int64_t t = 0; t < heard_frames(samples.size()); t += k_block) {
+  const std::int64_t heard = (heard_frames(samples.size()) + k_block - 1) / k_block * k_block;
+  at::Tensor mel = at::zeros({std::min(heard + 1, k_frames), k_mels}, at::kFloat);
+  for (std::int64_t t = 0; t < heard; t += k_block) {
     const at::Tensor spectrum = at::fft_rfft(frames.narrow(0, t, k_block) * window);
     at::Tensor block = mel.narrow(0, t, k_block);
     at::matmul_out(block, spectrum.abs().square_(), filters);
   }
   mel.clamp_min_(k_floor).log10_();
   mel.clamp_min_(mel.max().item<float>() - 8.0F).add_(4.0F).div_(4.0F);
-  at::from_blob(out, {k_mels, k_frames}).copy_(mel.t());
+  at::Tensor all = at::from_blob(out, {k_mels, k_frames});
+  all.narrow(1, 0, mel.size(0)).copy_(mel.t());
+  if (heard < k_frames) all.narrow(1, heard, k_frames - heard).fill_(mel[heard][0].item<float>());
 }
 
 }  // namespace
@@ -86,8 +89,8 @@ void segment_log_mel(std::span<const float> samples, const at::Tensor& filters,
 NdArray<float> log_mel(std::span<const float> samples) {
   const std::size_t segments = (samples.size() + k_segment_samples - 1) / k_segment_samples;
   NdArray<float> features(Shape{static_cast<std::int64_t>(segments), k_mels, k_frames});
-  const at::Tensor filters = mel_filters();
-  const at::Tensor window = at::hann_window(k_window, at::kFloat);
+  static const at::Tensor filters = mel_filters();
+  static const at::Tensor window = at::hann_window(k_window, at::kFloat);
   for (std::size_t s = 0; s < segments; ++s) {
     const std::size_t begin = s * k_segment_samples;
     const std::size_t count = std::min<std::size_t>(k_segment_samples, samples.size() - begin);

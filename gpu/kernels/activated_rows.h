@@ -1,4 +1,4 @@
-// The rows of a bf16 map as a convolution reads them: normed and through SiLU where that is asked
+// The rows of a map as a convolution reads them: normed and through SiLU where that is asked
 // for, zeros above and below. Rows are made when they are first asked for and the last few kept, so
 // that one who goes down the map makes each of them once. Of one thread.
 #pragma once
@@ -12,10 +12,12 @@
 
 namespace navtalk::kernels {
 
+// T: float, or std::uint16_t for bf16.
+template <class T>
 class ActivatedRows {
  public:
   struct Map {
-    const std::uint16_t* x = nullptr;  // [images, height, width, channels]
+    const T* x = nullptr;  // [images, height, width, channels]
     std::int64_t height = 0, width = 0, channels = 0;
     // SiLU(x * scale + shift) takes the place of x, [images, channels] each; or null.
     const float* scale = nullptr;
@@ -23,7 +25,7 @@ class ActivatedRows {
   };
   ActivatedRows(const Map& map, Isa isa)
       : map_(map),
-        kernels_(row_kernels(isa, Format::bf16)),
+        kernels_(row_kernels(isa, sizeof(T) == 4 ? Format::fp32 : Format::bf16)),
         size_(map.width * map.channels),
         zeros_(static_cast<std::size_t>(size_)),
         ring_(static_cast<std::size_t>(map.scale != nullptr ? k_kept * size_ : 0)) {
@@ -32,12 +34,12 @@ class ActivatedRows {
 
   // Row y of the image, which may be one of the rows beyond the map's edges. Good until three other
   // rows have been asked for.
-  const std::uint16_t* operator()(std::int64_t image, std::int64_t y) {
+  const T* operator()(std::int64_t image, std::int64_t y) {
     if (y < 0 || y >= map_.height) return zeros_.data();
     const std::int64_t line = image * map_.height + y, slot = y % k_kept;
-    const std::uint16_t* x = map_.x + line * size_;
+    const T* x = map_.x + line * size_;
     if (map_.scale == nullptr) return x;
-    std::uint16_t* kept = ring_.data() + slot * size_;
+    T* kept = ring_.data() + slot * size_;
     std::int64_t& there = lines_[static_cast<std::size_t>(slot)];
     if (there != line) {
       const std::int64_t c = map_.channels;
@@ -54,7 +56,7 @@ class ActivatedRows {
   Map map_;
   const RowKernels& kernels_;
   std::int64_t size_;
-  std::vector<std::uint16_t> zeros_, ring_;
+  std::vector<T> zeros_, ring_;
   std::array<std::int64_t, k_kept> lines_;  // that the ring holds
 };
 

@@ -1,4 +1,4 @@
-// The portable row kernels: the clearest loops, and the twin that the AVX-512 ones are tested
+// The portable row kernels: the clearest loops, and the twin that the vector ones are tested
 // against.
 #include "gpu/kernels/rows.h"
 
@@ -89,7 +89,15 @@ const RowKernels& portable_rows(Format format) {
 }
 
 const RowKernels& row_kernels(Isa isa, Format format) {
-  return isa == Isa::avx512 ? avx512_rows(format) : portable_rows(format);
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_rows(format);
+    case Isa::avx2:
+      return avx2_rows(format);
+    case Isa::portable:
+      break;
+  }
+  return portable_rows(format);
 }
 
 }  // namespace navtalk::kernels

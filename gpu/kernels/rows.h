@@ -31,6 +31,7 @@ const RowKernels& row_kernels(Isa isa, Format format);
 
 // Behind the table.
 const RowKernels& portable_rows(Format format);
+const RowKernels& avx2_rows(Format format);  // bf16: the portable ones
 const RowKernels& avx512_rows(Format format);
 
 }  // namespace navtalk::kernels

@@ -17,7 +17,7 @@ class Resnet {
     float eps = 1e-5F;
     std::int64_t skip_channels = 0;  // of the second input, which is joined behind the first
     NormKernel norms = NormKernel::own;
-    ConvKernel convs = ConvKernel::library;  // winograd takes no second input
+    ConvKernel convs = ConvKernel::library;
     at::Tensor time = {};  // SiLU of the time embedding; undefined: the block has none
   };
   Resnet(const Weights& weights, const Shape& shape, const Placement& place);

@@ -56,6 +56,7 @@ class Unet::Builder {
                                  .groups = config_.norm_num_groups,
                                  .eps = config_.norm_eps,
                                  .skip_channels = skip_channels,
+                                 .convs = winograd_in_fp32(place_),
                                  .time = time_},
                                 place_),
                .transformer = std::nullopt};
@@ -102,7 +103,7 @@ class Unet::Builder {
     }
     if (mirror == 0) return made;
     made.upsampler.emplace(stage("upsamplers.0.conv.weight"), stage("upsamplers.0.conv.bias"),
-                           size_, place_);
+                           size_, place_, winograd_in_fp32(place_));
     size_ *= 2;
     return made;
   }

@@ -100,7 +100,7 @@ VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, const Pl
     : type_(place.type),
       conv_in_(conv3(weights, "encoder.conv_in", k_face_size, place)),
       middle_(weights.in("encoder.mid_block"), config.norm_num_groups, k_latent_size, place,
-              NormKernel::own),
+              NormKernel::own, winograd_in_fp32(place)),
       norm_out_(weights.in("encoder.conv_norm_out"), config.norm_num_groups, k_eps, true,
                 NormKernel::own, place),
       conv_out_(conv3(weights, "encoder.conv_out", k_latent_size, place)),
@@ -114,7 +114,8 @@ VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, const Pl
     const Weights stage = weights.in("encoder.down_blocks", static_cast<std::int64_t>(i));
     Block& block = blocks_.emplace_back();
     for (int j = 0; j < config.layers_per_block; ++j)
-      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, place));
+      block.resnets.push_back(resnet(stage.in("resnets", j), config.norm_num_groups, size, place,
+                                     NormKernel::own, winograd_in_fp32(place)));
     if (i + 1 == count) break;
     block.downsampler.emplace(
         stage("downsamplers.0.conv.weight"), stage("downsamplers.0.conv.bias"),

@@ -23,10 +23,19 @@ class Scratch {
   void* data_;
 };
 
+const HeadKernels& heads_of(Format format, Isa isa) {
+  if (format == Format::bf16) return avx512_bf16_heads();
+  return isa == Isa::avx512 ? avx512_fp32_heads() : avx2_fp32_heads();
+}
+
 }  // namespace
 
-void attention(const Attention& task) {
-  const HeadKernels& kernels = task.format == Format::fp32 ? fp32_heads() : bf16_heads();
+bool has_attention(Format format, Isa isa) {
+  return isa == Isa::avx512 || (isa == Isa::avx2 && format == Format::fp32);
+}
+
+void attention(const Attention& task, Isa isa) {
+  const HeadKernels& kernels = heads_of(task.format, isa);
   const std::int64_t units = task.images * task.heads;
   const std::int64_t size = kernels.packed_bytes(task);
   const Scratch packed(units * size);

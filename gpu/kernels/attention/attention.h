@@ -1,5 +1,5 @@
-// Softmax attention for small heads, where library calls cost more than the arithmetic. AVX-512
-// only: elsewhere libtorch's scaled_dot_product_attention does it.
+// Softmax attention for small heads, where library calls cost more than the arithmetic. AVX-512, and AVX2 for fp32:
+// elsewhere libtorch's scaled_dot_product_attention does it.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ struct Attention {
   std::int64_t images = 1, heads = 1, queries = 0, keys = 0, width = 0;
 };
 
-bool has_attention(Isa isa = best_isa());
-// y = softmax(q k^T / sqrt(width)) v; needs has_attention(). fp32 tokens are multiplied and summed
+bool has_attention(Format format, Isa isa = best_isa());
+// y = softmax(q k^T / sqrt(width)) v; needs has_attention(task.format, isa). fp32 tokens are multiplied and summed
 // in fp32; bf16 ones, and their softmax's weights, are multiplied as bf16 and summed in fp32.
-void attention(const Attention& task);
+void attention(const Attention& task, Isa isa = best_isa());
 
 // Behind it, one set for each format: one head's keys and values in the order in which they are
 // read, and a few of its queries.
-inline constexpr std::int64_t k_query_rows = 6;  // fills the registers with four vectors each
+inline constexpr std::int64_t k_query_rows =
+    6;  // fills the registers with four vectors of AVX-512 each, or two of AVX2
 struct HeadKernels {
   // Bytes of packed keys and values, and of the scratch that k_query_rows queries need; each a
   // multiple of 64.
@@ -40,7 +41,8 @@ struct HeadKernels {
   void (*attend)(const Attention& task, std::int64_t image, std::int64_t head, const void* packed,
                  std::int64_t first, std::int64_t rows, void* scratch);
 };
-const HeadKernels& fp32_heads();
-const HeadKernels& bf16_heads();
+const HeadKernels& avx2_fp32_heads();
+const HeadKernels& avx512_fp32_heads();
+const HeadKernels& avx512_bf16_heads();
 
 }  // namespace navtalk::kernels

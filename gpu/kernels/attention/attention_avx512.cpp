@@ -148,9 +148,7 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
 
 }  // namespace
 
-bool has_attention(Isa isa) { return isa == Isa::avx512; }
-
-const HeadKernels& fp32_heads() {
+const HeadKernels& avx512_fp32_heads() {
   static constexpr HeadKernels k_heads{packed_bytes, scratch_bytes, pack, attend};
   return k_heads;
 }
@@ -161,8 +159,7 @@ const HeadKernels& fp32_heads() {
 
 namespace navtalk::kernels {
 
-bool has_attention(Isa) { return false; }
-const HeadKernels& fp32_heads() {
+const HeadKernels& avx512_fp32_heads() {
   static constexpr HeadKernels k_none{};
   return k_none;
 }

@@ -173,7 +173,7 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
 
 }  // namespace
 
-const HeadKernels& bf16_heads() {
+const HeadKernels& avx512_bf16_heads() {
   static constexpr HeadKernels k_heads{packed_bytes, scratch_bytes, pack, attend};
   return k_heads;
 }
@@ -184,7 +184,7 @@ const HeadKernels& bf16_heads() {
 
 namespace navtalk::kernels {
 
-const HeadKernels& bf16_heads() {
+const HeadKernels& avx512_bf16_heads() {
   static constexpr HeadKernels k_none{};
   return k_none;
 }

@@ -10,7 +10,7 @@ namespace {
 
 // What `pixels` pixels of the map from x on give to their neighbours, [pixels][16].
 template <int pixels>
-void partial_sums(const OutputRow& row, std::int64_t x, float* to) {
+void partial_sums(const OutputRow<std::uint16_t>& row, std::int64_t x, float* to) {
   __m512 sums[pixels];
 #pragma GCC unroll 16
   for (int p = 0; p < pixels; ++p) sums[p] = _mm512_setzero_ps();
@@ -37,7 +37,7 @@ void partial_sums(const OutputRow& row, std::int64_t x, float* to) {
 
 }  // namespace
 
-void avx512_output_row(const OutputRow& row) {
+void avx512_output_row(const OutputRow<std::uint16_t>& row) {
   float* const partial = row.partial + k_lanes;  // one pixel of zeros on either side
   _mm512_storeu_ps(row.partial, _mm512_setzero_ps());
   _mm512_storeu_ps(partial + row.width * k_lanes, _mm512_setzero_ps());
@@ -59,7 +59,7 @@ void avx512_output_row(const OutputRow& row) {
 
 namespace navtalk::kernels {
 
-void avx512_output_row(const OutputRow& row) { portable_output_row(row); }
+void avx512_output_row(const OutputRow<std::uint16_t>& row) { portable_output_row(row); }
 
 }  // namespace navtalk::kernels
 

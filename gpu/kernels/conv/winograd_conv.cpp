@@ -33,45 +33,69 @@ float position_weight(WinogradKind kind, int row, int column, const float* w) {
   return sum;
 }
 
+// Those of one format.
+template <class T>
+const T* weights_of(const WinogradConv& conv) {
+  if constexpr (sizeof(T) == 4) {
+    return conv.fp32_weights.data();
+  } else {
+    return conv.bf16_weights.data();
+  }
+}
+template <class T>
+const WinogradSteps<T>& steps_of(Isa isa) {
+  if constexpr (sizeof(T) == 4) {
+    return isa == Isa::portable ? portable_winograd_steps<T>() : avx2_winograd_steps();
+  } else {
+    return isa == Isa::avx512 ? avx512_winograd_steps() : portable_winograd_steps<T>();
+  }
+}
+
+// As many tiles as a core's first cache holds together with the weights, if any number does.
+std::int64_t tiles_at_once(const WinogradConv& conv) {
+  if (conv.format == Format::fp32) return 24;
+  return conv.in * conv.out <= 512 ? 8 : 16;
+}
+
 // What one thread needs while it goes down the rows of tiles.
+template <class T>
 class TileRows {
  public:
   TileRows(const WinogradConv& conv, const WinogradMaps& maps, Isa isa)
       : conv_(conv),
         maps_(maps),
-        rows_({.x = maps.x,
+        rows_({.x = static_cast<const T*>(maps.x),
                .height = maps.height,
                .width = maps.width,
                .channels = conv.in,
                .scale = maps.scale,
                .shift = maps.shift},
               isa),
-        steps_(isa == Isa::avx512 ? avx512_winograd_steps() : portable_winograd_steps()),
-        side_(patch_side(conv.kind)) {
-    // Both as many as a core's first cache holds together with the weights, if any number does.
-    room_ = conv.in * conv.out <= 512 ? 8 : 16;
+        steps_(steps_of<T>(isa)),
+        side_(patch_side(conv.kind)),
+        room_(tiles_at_once(conv)) {
     inputs_.resize(static_cast<std::size_t>(side_ * side_ * room_ * conv.in));
     products_.resize(static_cast<std::size_t>(side_ * side_ * room_ * conv.out));
   }
 
   void row(std::int64_t image, std::int64_t r) {
     const bool same = conv_.kind == WinogradKind::same;
-    TileRun run{.kind = conv_.kind,
-                .in = conv_.in,
-                .out = conv_.out,
-                .weights = conv_.weights.data(),
-                .bias = conv_.bias.data(),
-                .width = maps_.width,
-                .room = room_,
-                .inputs = inputs_.data(),
-                .products = products_.data()};
+    TileRun<T> run{.kind = conv_.kind,
+                   .in = conv_.in,
+                   .out = conv_.out,
+                   .weights = weights_of<T>(conv_),
+                   .bias = conv_.bias.data(),
+                   .width = maps_.width,
+                   .room = room_,
+                   .inputs = inputs_.data(),
+                   .products = products_.data()};
     for (int i = 0; i < side_; ++i) run.rows[i] = rows_(image, (same ? 2 * r : r) - 1 + i);
     const std::int64_t y_height = same ? maps_.height : 2 * maps_.height;
     const std::int64_t y_row = (same ? maps_.width : 2 * maps_.width) * conv_.out;
     for (int i = 0; i < 2; ++i) {
       const std::int64_t at = (image * y_height + 2 * r + i) * y_row;
-      run.y[i] = maps_.y + at;
-      run.add[i] = maps_.add != nullptr ? maps_.add + at : nullptr;
+      run.y[i] = static_cast<T*>(maps_.y) + at;
+      run.add[i] = maps_.add != nullptr ? static_cast<const T*>(maps_.add) + at : nullptr;
     }
     const std::int64_t tiles = same ? maps_.width / 2 : maps_.width;
     for (run.first_tile = 0; run.first_tile < tiles; run.first_tile += room_) {
@@ -85,39 +109,52 @@ class TileRows {
  private:
   const WinogradConv& conv_;
   const WinogradMaps& maps_;
-  ActivatedRows rows_;
-  const WinogradSteps& steps_;
+  ActivatedRows<T> rows_;
+  const WinogradSteps<T>& steps_;
   int side_;
-  std::int64_t room_ = 0;
-  std::vector<std::uint16_t> inputs_;
+  std::int64_t room_;
+  std::vector<T> inputs_;
   std::vector<float> products_;
 };
 
-}  // namespace
-
-WinogradConv::WinogradConv(WinogradKind of_kind, const float* weight, const float* of_bias,
-                           std::int64_t inputs, std::int64_t outputs)
-    : kind(of_kind), in(inputs), out(outputs), bias(of_bias, of_bias + outputs) {
-  const int side = patch_side(kind);
-  weights.resize(static_cast<std::size_t>(side * side * in * out));
-  std::uint16_t* to = weights.data();
-  for (int position = 0; position < side * side; ++position)
-    for (std::int64_t group = 0; group < out; group += 16)
-      for (std::int64_t pair = 0; pair < in; pair += 2)
-        for (std::int64_t o = group; o < group + 16; ++o)
-          for (std::int64_t i = pair; i < pair + 2; ++i)
-            store(
-                position_weight(kind, position / side, position % side, weight + (o * in + i) * 9),
-                *to++);
-}
-
-void winograd_conv(const WinogradConv& conv, const WinogradMaps& maps, Isa isa) {
+template <class T>
+void run(const WinogradConv& conv, const WinogradMaps& maps, Isa isa) {
   const std::int64_t rows = conv.kind == WinogradKind::same ? maps.height / 2 : maps.height;
   const std::int64_t work = 4 * maps.width * conv.in;
   parallel_for(maps.images * rows, work, [&](std::int64_t begin, std::int64_t end) {
-    TileRows tiles(conv, maps, isa);
+    TileRows<T> tiles(conv, maps, isa);
     for (std::int64_t line = begin; line < end; ++line) tiles.row(line / rows, line % rows);
   });
+}
+
+}  // namespace
+
+WinogradConv::WinogradConv(WinogradKind of_kind, Format of_maps, const float* weight,
+                           const float* of_bias, std::int64_t inputs, std::int64_t outputs)
+    : kind(of_kind), format(of_maps), in(inputs), out(outputs), bias(of_bias, of_bias + outputs) {
+  const int side = patch_side(kind);
+  const auto size = static_cast<std::size_t>(side * side * in * out);
+  const std::int64_t together = format == Format::fp32 ? 1 : 2;  // inputs side by side
+  format == Format::fp32 ? fp32_weights.reserve(size) : bf16_weights.reserve(size);
+  for (int position = 0; position < side * side; ++position)
+    for (std::int64_t group = 0; group < out; group += 16)
+      for (std::int64_t first = 0; first < in; first += together)
+        for (std::int64_t o = group; o < group + 16; ++o)
+          for (std::int64_t i = first; i < first + together; ++i) {
+            const float value =
+                position_weight(kind, position / side, position % side, weight + (o * in + i) * 9);
+            if (format == Format::fp32)
+              fp32_weights.push_back(value);
+            else
+              store(value, bf16_weights.emplace_back());
+          }
+}
+
+void winograd_conv(const WinogradConv& conv, const WinogradMaps& maps, Isa isa) {
+  if (conv.format == Format::fp32)
+    run<float>(conv, maps, isa);
+  else
+    run<std::uint16_t>(conv, maps, isa);
 }
 
 }  // namespace navtalk::kernels

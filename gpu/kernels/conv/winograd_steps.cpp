@@ -1,4 +1,4 @@
-// The portable steps: the clearest loops, and the twin that the AVX-512 ones are tested against.
+// The portable steps: the clearest loops, and the twin that the vector ones are tested against.
 #include "gpu/kernels/conv/winograd_steps.h"
 
 #include <array>
@@ -23,11 +23,19 @@ std::array<float, 2> to_pixels(WinogradKind kind, const Four& m) {
 }
 
 // Where a position keeps channel c of tile t.
-std::int64_t input(const TileRun& run, std::int64_t t, std::int64_t c) {
+template <class T>
+std::int64_t input(const TileRun<T>& run, std::int64_t t, std::int64_t c) {
   return (c / 16 * run.room + t) * 16 + c % 16;
 }
 
-void transform(const TileRun& run) {
+// Where the weight of input i and output o of 16 lies.
+template <class T>
+std::int64_t weight(std::int64_t i, std::int64_t o) {
+  return sizeof(T) == 4 ? i * 16 + o : i / 2 * 32 + o * 2 + i % 2;
+}
+
+template <class T>
+void transform(const TileRun<T>& run) {
   const int side = patch_side(run.kind);
   const std::int64_t step = run.kind == WinogradKind::same ? 2 : 1;
   for (std::int64_t t = 0; t < run.tiles; ++t)
@@ -51,21 +59,23 @@ void transform(const TileRun& run) {
     }
 }
 
-void multiply(const TileRun& run) {
+template <class T>
+void multiply(const TileRun<T>& run) {
   const int side = patch_side(run.kind);
   for (std::int64_t position = 0; position < side * side; ++position)
     for (std::int64_t t = 0; t < run.tiles; ++t)
       for (std::int64_t o = 0; o < run.out; ++o) {
-        const std::uint16_t* w = run.weights + (position * run.out + o / 16 * 16) * run.in;
-        const std::uint16_t* v = run.inputs + position * run.room * run.in;
+        const T* w = run.weights + (position * run.out + o / 16 * 16) * run.in;
+        const T* v = run.inputs + position * run.room * run.in;
         float sum = 0;
         for (std::int64_t i = 0; i < run.in; ++i)
-          sum += to_float(v[input(run, t, i)]) * to_float(w[i / 2 * 32 + o % 16 * 2 + i % 2]);
+          sum += to_float(v[input(run, t, i)]) * to_float(w[weight<T>(i, o % 16)]);
         run.products[(position * run.room + t) * run.out + o] = sum;
       }
 }
 
-void finish(const TileRun& run) {
+template <class T>
+void finish(const TileRun<T>& run) {
   const int side = patch_side(run.kind);
   for (std::int64_t t = 0; t < run.tiles; ++t)
     for (std::int64_t o = 0; o < run.out; ++o) {
@@ -93,9 +103,12 @@ void finish(const TileRun& run) {
 
 }  // namespace
 
-const WinogradSteps& portable_winograd_steps() {
-  static constexpr WinogradSteps k_steps{transform, multiply, finish};
+template <class T>
+const WinogradSteps<T>& portable_winograd_steps() {
+  static constexpr WinogradSteps<T> k_steps{transform<T>, multiply<T>, finish<T>};
   return k_steps;
 }
+template const WinogradSteps<float>& portable_winograd_steps();
+template const WinogradSteps<std::uint16_t>& portable_winograd_steps();
 
 }  // namespace navtalk::kernels

@@ -1,5 +1,4 @@
-// The three steps of a Winograd convolution, one table per instruction set. Private to
-// this folder.
+// The three steps of a Winograd convolution, one table per instruction set and format. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +7,35 @@
 
 namespace navtalk::kernels {
 
-// Tiles that lie side by side.
+// Tiles that lie side by side, of maps of float, or of std::uint16_t for bf16.
+template <class T>
 struct TileRun {
   WinogradKind kind = WinogradKind::same;
   std::int64_t in = 0, out = 0;  // channels
-  const std::uint16_t* weights = nullptr;
+  const T* weights = nullptr;
   const float* bias = nullptr;
   // The patches' rows, each from column 0 of the map on; zeros where the map ends.
-  const std::uint16_t* rows[4] = {};
+  const T* rows[4] = {};
   std::int64_t width = 0;                  // of the map that is read
   std::int64_t first_tile = 0, tiles = 0;  // counted from the left
-  std::int64_t room = 0;                   // tiles that a position has room for, a multiple of 8
-  std::uint16_t* inputs = nullptr;         // bf16 [position][in / 16][room][16]
-  float* products = nullptr;               // [position][room][out]
+  std::int64_t room = 0;  // tiles that a position has room for, a multiple of 8 (bf16) or 6 (fp32)
+  T* inputs = nullptr;    // [position][in / 16][room][16]
+  float* products = nullptr;  // [position][room][out]
   // The result's two rows from column 0 on, and what is added to them, or null.
-  std::uint16_t* y[2] = {};
-  const std::uint16_t* add[2] = {};
+  T* y[2] = {};
+  const T* add[2] = {};
 };
 
+template <class T>
 struct WinogradSteps {
-  void (*transform)(const TileRun& run);  // rows to inputs
-  void (*multiply)(const TileRun& run);   // inputs to products
-  void (*finish)(const TileRun& run);     // products to y
+  void (*transform)(const TileRun<T>& run);  // rows to inputs
+  void (*multiply)(const TileRun<T>& run);   // inputs to products
+  void (*finish)(const TileRun<T>& run);     // products to y
 };
 
-const WinogradSteps& portable_winograd_steps();
-const WinogradSteps& avx512_winograd_steps();
+template <class T>
+const WinogradSteps<T>& portable_winograd_steps();  // float and std::uint16_t
+const WinogradSteps<float>& avx2_winograd_steps();
+const WinogradSteps<std::uint16_t>& avx512_winograd_steps();
 
 }  // namespace navtalk::kernels

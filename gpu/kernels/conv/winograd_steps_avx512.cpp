@@ -1,4 +1,4 @@
-// The steps of a Winograd convolution in AVX-512, 16 channels at a time. Compiled with -mavx512* flags,
+// The steps of a Winograd convolution of bf16 maps in AVX-512, 16 channels at a time. Compiled with -mavx512* flags,
 // so nothing here may instantiate a template that other sources share: the linker could keep this
 // copy for every CPU.
 #include <cstdint>
@@ -11,6 +11,8 @@
 
 namespace navtalk::kernels {
 namespace {
+
+using Run = TileRun<std::uint16_t>;
 
 // Lines of a patch (same: four, doubled: three) or of products, and back.
 template <WinogradKind kind>
@@ -42,7 +44,7 @@ inline void to_pixels(const __m512* m, __m512* y) {
 
 // Column x of the patches' rows, 16 channels from c on, as row positions.
 template <WinogradKind kind>
-inline void column(const TileRun& run, std::int64_t x, std::int64_t c, __m512* v) {
+inline void column(const Run& run, std::int64_t x, std::int64_t c, __m512* v) {
   __m512 d[k_side<kind>];
   const bool inside = x >= 0 && x < run.width;
 #pragma GCC unroll 16
@@ -54,7 +56,7 @@ inline void column(const TileRun& run, std::int64_t x, std::int64_t c, __m512* v
 // Neighbouring patches share columns, which are made once. Two tiles go together, for that is how
 // many fill a register with bf16; the room is a multiple of two.
 template <WinogradKind kind>
-void transform_kind(const TileRun& run) {
+void transform_kind(const Run& run) {
   constexpr int k = k_side<kind>, step = kind == WinogradKind::same ? 2 : 1;
   const std::int64_t position = run.room * run.in;
   for (std::int64_t c = 0; c < run.in; c += k_lanes) {
@@ -87,7 +89,7 @@ void transform_kind(const TileRun& run) {
   }
 }
 
-void transform(const TileRun& run) {
+void transform(const Run& run) {
   if (run.kind == WinogradKind::same)
     transform_kind<WinogradKind::same>(run);
   else
@@ -96,7 +98,7 @@ void transform(const TileRun& run) {
 
 // `tiles` tiles by 16 * `groups` output channels of one position.
 template <int tiles, int groups>
-inline void block(const TileRun& run, const std::uint16_t* inputs, const std::uint16_t* weights,
+inline void block(const Run& run, const std::uint16_t* inputs, const std::uint16_t* weights,
                   float* products) {
   __m512 sums[tiles][groups];
 #pragma GCC unroll 16
@@ -128,14 +130,14 @@ inline void block(const TileRun& run, const std::uint16_t* inputs, const std::ui
 }
 
 template <int tiles, int groups>
-void blocks(const TileRun& run, std::int64_t position, std::int64_t o) {
+void blocks(const Run& run, std::int64_t position, std::int64_t o) {
   const std::uint16_t* weights = run.weights + (position * run.out + o) * run.in;
   for (std::int64_t t = 0; t < run.tiles; t += tiles)
     block<tiles, groups>(run, run.inputs + position * run.room * run.in + t * k_lanes, weights,
                          run.products + (position * run.room + t) * run.out + o);
 }
 
-void multiply(const TileRun& run) {
+void multiply(const Run& run) {
   const int side = patch_side(run.kind);
   for (std::int64_t position = 0; position < side * side; ++position) {
     std::int64_t o = 0;
@@ -146,7 +148,7 @@ void multiply(const TileRun& run) {
 }
 
 template <WinogradKind kind>
-void finish_kind(const TileRun& run) {
+void finish_kind(const Run& run) {
   constexpr int k = k_side<kind>;
   for (std::int64_t o = 0; o < run.out; o += k_lanes) {
     const __m512 bias = _mm512_loadu_ps(run.bias + o);
@@ -178,18 +180,18 @@ void finish_kind(const TileRun& run) {
   }
 }
 
-void finish(const TileRun& run) {
+void finish(const Run& run) {
   if (run.kind == WinogradKind::same)
     finish_kind<WinogradKind::same>(run);
   else
     finish_kind<WinogradKind::doubled>(run);
 }
 
-constexpr WinogradSteps k_steps{transform, multiply, finish};
+constexpr WinogradSteps<std::uint16_t> k_steps{transform, multiply, finish};
 
 }  // namespace
 
-const WinogradSteps& avx512_winograd_steps() { return k_steps; }
+const WinogradSteps<std::uint16_t>& avx512_winograd_steps() { return k_steps; }
 
 }  // namespace navtalk::kernels
 
@@ -197,7 +199,9 @@ const WinogradSteps& avx512_winograd_steps() { return k_steps; }
 
 namespace navtalk::kernels {
 
-const WinogradSteps& avx512_winograd_steps() { return portable_winograd_steps(); }
+const WinogradSteps<std::uint16_t>& avx512_winograd_steps() {
+  return portable_winograd_steps<std::uint16_t>();
+}
 
 }  // namespace navtalk::kernels
 

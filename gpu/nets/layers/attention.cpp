@@ -12,7 +12,7 @@ namespace {
 // AMX multiplies wide heads faster than our kernel, which keeps to fp32.
 bool prefers_library(const at::Tensor& q, std::int64_t width) {
   static const bool amx = widest_isa() == "amx_bf16";
-  return !has_kernels(q) || !kernels::has_attention() ||
+  return !has_kernels(q) || !kernels::has_attention(format_of(q)) ||
          (amx && q.scalar_type() == at::kBFloat16 && width >= 64);
 }
 

@@ -174,8 +174,8 @@ at::Tensor UpConv::operator()(const at::Tensor& x) const {
   at::Tensor y = at::empty({x.size(0), channels_, 2 * x.size(2), 2 * x.size(3)}, x.options(),
                            at::MemoryFormat::ChannelsLast);
   if (winograd_) {
-    kernels::winograd_conv(*winograd_, {.x = halves(x),
-                                        .y = halves(y),
+    kernels::winograd_conv(*winograd_, {.x = x.const_data_ptr(),
+                                        .y = y.mutable_data_ptr(),
                                         .images = x.size(0),
                                         .height = x.size(2),
                                         .width = x.size(3)});

@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "core/base/check.h"
-
 namespace navtalk::nets {
 namespace {
 
@@ -29,9 +27,9 @@ NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tens
 
 void NormConv::by_winograd(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
   const GroupNorm::Affine affine = norm_.affine(x);
-  kernels::winograd_conv(*winograd_, {.x = halves(x),
-                                      .y = halves(y),
-                                      .add = add != nullptr ? halves(*add) : nullptr,
+  kernels::winograd_conv(*winograd_, {.x = x.const_data_ptr(),
+                                      .y = y.mutable_data_ptr(),
+                                      .add = add != nullptr ? add->const_data_ptr() : nullptr,
                                       .images = x.size(0),
                                       .height = x.size(2),
                                       .width = x.size(3),
@@ -52,8 +50,15 @@ at::Tensor NormConv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor NormConv::operator()(const at::Tensor& x, const at::Tensor& skip) const {
-  NAVTALK_CHECK(conv_);
-  return (*conv_)(norm_(x, skip));
+  const at::Tensor normed = norm_(x, skip);
+  if (!winograd_) return (*conv_)(normed);
+  at::Tensor y = result_for(x);
+  kernels::winograd_conv(*winograd_, {.x = normed.const_data_ptr(),
+                                      .y = y.mutable_data_ptr(),
+                                      .images = x.size(0),
+                                      .height = x.size(2),
+                                      .width = x.size(3)});
+  return y;
 }
 
 at::Tensor NormConv::consume(at::Tensor x) const {
@@ -82,7 +87,8 @@ OutputConv::OutputConv(const Weights& norm, const at::Tensor& weight, const at::
                        const NormConv::Options& options, const Placement& place)
     : norm_(norm, options.groups, options.eps, true, options.norm, place) {
   if (options.norm == NormKernel::own && own_kernels(options.conv, weight.size(1), place)) {
-    own_.emplace(weight.contiguous().const_data_ptr<float>(),
+    own_.emplace(place.type == at::kFloat ? kernels::Format::fp32 : kernels::Format::bf16,
+                 weight.contiguous().const_data_ptr<float>(),
                  bias.contiguous().const_data_ptr<float>(), weight.size(1));
   } else {
     conv_.emplace(widened(weight), widened(bias),
@@ -98,7 +104,7 @@ at::Tensor OutputConv::operator()(at::Tensor x) const {
   const GroupNorm::Affine affine = norm_.affine(x);
   at::Tensor y = at::empty({x.size(0), 4, x.size(2), x.size(3)}, x.options().dtype(at::kFloat),
                            at::MemoryFormat::ChannelsLast);
-  kernels::output_conv(*own_, {.x = halves(x),
+  kernels::output_conv(*own_, {.x = x.const_data_ptr(),
                                .y = y.mutable_data_ptr<float>(),
                                .images = x.size(0),
                                .height = x.size(2),

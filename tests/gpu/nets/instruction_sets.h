@@ -1,4 +1,4 @@
-// The kernels that this processor can run: the portable ones, and the fastest.
+// The kernels that this processor can run. One that has AVX-512 has AVX2, too.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,16 @@
 namespace navtalk::tests {
 
 inline std::vector<kernels::Isa> instruction_sets() {
-  std::vector<kernels::Isa> all{kernels::Isa::portable};
-  if (kernels::best_isa() != kernels::Isa::portable) all.push_back(kernels::best_isa());
-  return all;
+  using enum kernels::Isa;
+  switch (kernels::best_isa()) {
+    case avx512:
+      return {portable, avx2, avx512};
+    case avx2:
+      return {portable, avx2};
+    case portable:
+      break;
+  }
+  return {portable};
 }
 
 }  // namespace navtalk::tests

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "gpu/kernels/attention/attention.h"
 #include "gpu/kernels/group_norm.h"
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/tokens.h"
@@ -141,6 +142,48 @@ TEST_CASE("LayerNorm, GELU and GEGLU equal ATen's at awkward widths") {
   kernels::geglu(x.data_ptr(), gated.data_ptr(), format, rows, channels, isa);
   const std::vector<at::Tensor> halves = x.to(at::kDouble).chunk(2, 1);
   CHECK(difference(gated, halves[0] * at::gelu(halves[1])) < tolerance(format));
+}
+
+TEST_CASE(
+    "attention equals ATen's at awkward numbers of tokens and widths, of parts of a wider tensor") {
+  at::manual_seed(6);
+  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const auto isa = GENERATE(from_range(tests::instruction_sets()));
+  if (!kernels::has_attention(format, isa)) return;
+  struct Size {
+    std::int64_t images, heads, queries, keys, width;
+  };
+  const auto size =
+      GENERATE(Size{1, 1, 1, 1, 1}, Size{2, 2, 7, 9, 8}, Size{1, 3, 64, 50, 20},
+               Size{2, 1, 13, 130, 33}, Size{1, 2, 100, 1024, 16}, Size{1, 1, 6, 24, 64});
+  const std::int64_t channels = size.heads * size.width;
+  const at::Tensor q = random({size.images, size.queries, channels}, format);
+  const at::Tensor kv = random({size.images, size.keys, 2 * channels}, format);
+  const at::Tensor k = kv.narrow(2, 0, channels), v = kv.narrow(2, channels, channels);
+  const auto tokens = [](const at::Tensor& x) {
+    return kernels::Tokens{.data = x.const_data_ptr(), .image = x.stride(0), .row = x.stride(1)};
+  };
+  // Beyond the result nothing may be written.
+  at::Tensor y = at::full({size.images * size.queries * channels + 32}, 7.0, q.options());
+  kernels::attention({.q = tokens(q),
+                      .k = tokens(k),
+                      .v = tokens(v),
+                      .y = y.mutable_data_ptr(),
+                      .format = format,
+                      .images = size.images,
+                      .heads = size.heads,
+                      .queries = size.queries,
+                      .keys = size.keys,
+                      .width = size.width},
+                     isa);
+  const auto split = [&](const at::Tensor& x) {
+    return x.to(at::kDouble).unflatten(2, {size.heads, size.width}).transpose(1, 2);
+  };
+  const at::Tensor expected =
+      at::scaled_dot_product_attention(split(q), split(k), split(v)).transpose(1, 2).flatten(2);
+  CHECK(difference(y.narrow(0, 0, expected.numel()).view(expected.sizes()), expected) <
+        3 * tolerance(format));
+  CHECK(at::all(y.narrow(0, expected.numel(), 32) == 7).item<bool>());
 }
 
 TEST_CASE("SiLU and GELU hold at the ends of the number range") {

@@ -14,16 +14,20 @@
 namespace navtalk {
 namespace {
 
+using kernels::Format;
 using kernels::Isa;
 using kernels::WinogradConv;
 using kernels::WinogradKind;
 using kernels::WinogradMaps;
 using tests::difference;
 
-constexpr double k_bf16 = 5e-3;
+// Of sums that Winograd's change of base makes longer.
+double limit(Format format) { return format == Format::fp32 ? 5e-6 : 1e-2; }
 
-at::Tensor random_map(at::IntArrayRef shape) {
-  return at::randn(shape).to(at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
+at::ScalarType scalar(Format format) { return format == Format::fp32 ? at::kFloat : at::kBFloat16; }
+
+at::Tensor random_map(at::IntArrayRef shape, Format format) {
+  return at::randn(shape).to(scalar(format)).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 // One convolution with random weights, and what it should give.
@@ -32,17 +36,19 @@ struct Case {
   std::int64_t in, out, height, width;
   at::Tensor weight = at::randn({out, in, 3, 3}) / std::sqrt(9.0 * static_cast<double>(in));
   at::Tensor bias = at::randn({out});
-  at::Tensor x = random_map({2, in, height, width});
+  Format format = Format::bf16;
+  at::Tensor x = random_map({2, in, height, width}, format);
 
+  Case of(Format other) const { return {kind, in, out, height, width, weight, bias, other}; }
   at::Tensor run(WinogradMaps maps, Isa isa, const at::Tensor& start = {}) const {
-    const WinogradConv conv(kind, weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in,
-                            out);
+    const WinogradConv conv(kind, format, weight.const_data_ptr<float>(),
+                            bias.const_data_ptr<float>(), in, out);
     const std::int64_t times = kind == WinogradKind::same ? 1 : 2;
     at::Tensor y = start.defined() ? start.clone()
                                    : at::empty({2, out, times * height, times * width}, x.options(),
                                                at::MemoryFormat::ChannelsLast);
-    maps.x = static_cast<const std::uint16_t*>(x.const_data_ptr());
-    maps.y = static_cast<std::uint16_t*>(y.mutable_data_ptr());
+    maps.x = x.const_data_ptr();
+    maps.y = y.mutable_data_ptr();
     if (start.defined()) maps.add = maps.y;
     maps.images = 2;
     maps.height = height;
@@ -62,34 +68,42 @@ struct Case {
 TEST_CASE("a Winograd convolution equals the plain one, borders included, at awkward sizes") {
   at::manual_seed(21);
   const auto isa = GENERATE(from_range(tests::instruction_sets()));
-  const auto c = GENERATE(
-      Case{WinogradKind::same, 16, 16, 2, 2}, Case{WinogradKind::same, 16, 48, 4, 6},
-      Case{WinogradKind::same, 32, 16, 2, 34}, Case{WinogradKind::same, 48, 32, 6, 18},
-      Case{WinogradKind::same, 64, 112, 8, 30}, Case{WinogradKind::doubled, 16, 16, 1, 1},
-      Case{WinogradKind::doubled, 32, 48, 3, 5}, Case{WinogradKind::doubled, 16, 64, 2, 19});
-  CHECK(difference(c.run({}, isa), c.expected(c.x.to(at::kDouble))) < 2 * k_bf16);
+  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const Case c =
+      GENERATE(Case{WinogradKind::same, 16, 16, 2, 2}, Case{WinogradKind::same, 16, 48, 4, 6},
+               Case{WinogradKind::same, 32, 16, 2, 34}, Case{WinogradKind::same, 48, 32, 6, 18},
+               Case{WinogradKind::same, 64, 112, 8, 30}, Case{WinogradKind::same, 16, 32, 4, 98},
+               Case{WinogradKind::doubled, 16, 16, 1, 1}, Case{WinogradKind::doubled, 32, 48, 3, 5},
+               Case{WinogradKind::doubled, 16, 64, 2, 19},
+               Case{WinogradKind::doubled, 32, 16, 3, 55})
+          .of(format);
+  CHECK(difference(c.run({}, isa), c.expected(c.x.to(at::kDouble))) < limit(format));
 }
 
 TEST_CASE("a Winograd convolution applies norm and SiLU on the way in, and adds on the way out") {
   at::manual_seed(22);
   const auto isa = GENERATE(from_range(tests::instruction_sets()));
-  const auto c =
-      GENERATE(Case{WinogradKind::same, 32, 16, 10, 12}, Case{WinogradKind::doubled, 16, 32, 5, 9});
+  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const Case c =
+      GENERATE(Case{WinogradKind::same, 32, 16, 10, 12}, Case{WinogradKind::doubled, 16, 32, 5, 9})
+          .of(format);
   const at::Tensor scale = at::randn({2, c.in}), shift = at::randn({2, c.in});
-  const at::Tensor added = c.kind == WinogradKind::same ? random_map({2, c.out, c.height, c.width})
-                                                        : random_map({2, c.out, 10, 18});
+  const at::Tensor added = c.kind == WinogradKind::same
+                               ? random_map({2, c.out, c.height, c.width}, format)
+                               : random_map({2, c.out, 10, 18}, format);
   const at::Tensor actual = c.run(
       {.scale = scale.const_data_ptr<float>(), .shift = shift.const_data_ptr<float>()}, isa, added);
   const auto per_channel = [&](const at::Tensor& t) {
     return t.to(at::kDouble).view({2, c.in, 1, 1});
   };
   const at::Tensor input = at::silu(c.x.to(at::kDouble) * per_channel(scale) + per_channel(shift));
-  CHECK(difference(actual, c.expected(input) + added.to(at::kDouble)) < 2 * k_bf16);
+  CHECK(difference(actual, c.expected(input) + added.to(at::kDouble)) < limit(format));
 }
 
 TEST_CASE("the number of threads changes no byte of a Winograd convolution") {
   at::manual_seed(23);
-  const Case c{WinogradKind::same, 32, 32, 64, 64};
+  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const Case c = Case{WinogradKind::same, 32, 32, 64, 64}.of(format);
   const at::Tensor scale = at::ones({2, c.in}), shift = at::zeros({2, c.in});
   const WinogradMaps maps{.scale = scale.const_data_ptr<float>(),
                           .shift = shift.const_data_ptr<float>()};
@@ -130,47 +144,72 @@ TEST_CASE("norm and convolution as one layer equal the formula, whoever convolve
   CHECK(difference(sum, alone + other.to(at::kDouble)) < limit);
 }
 
+TEST_CASE("norm and convolution of two maps that are joined equal the formula, whoever convolves") {
+  at::manual_seed(28);
+  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const at::Tensor gamma = at::randn({48}) + 1, beta = at::randn({48});
+  const at::Tensor weight = at::randn({32, 48, 3, 3}) / 20, bias = at::randn({32});
+  const nets::Weights norm(
+      [&](const std::string& name) { return name == "weight" ? gamma : beta; });
+  const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
+  const nets::NormConv layer(norm, weight, bias, {.map_size = 12, .groups = 8, .conv = kernel},
+                             type);
+  const auto map = [&](std::int64_t channels) {
+    return at::randn({2, channels, 12, 12}).to(type).contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  const at::Tensor x = map(32), skip = map(16);
+  const at::Tensor expected =
+      at::conv2d(at::silu(at::group_norm(at::cat({x, skip}, 1).to(at::kDouble), 8,
+                                         gamma.to(at::kDouble), beta.to(at::kDouble), 1e-5)),
+                 weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
+  CHECK(difference(layer(x, skip), expected) < 3 * tests::tolerance(type));
+}
+
 TEST_CASE("the doubling Winograd convolution equals oneDNN's sub-pixel form") {
   at::manual_seed(25);
   const std::int64_t size = GENERATE(1, 7, 16);
   const at::Tensor weight = at::randn({32, 16, 3, 3}) / 12, bias = at::randn({32});
-  const at::Tensor x = random_map({2, 16, size, size});
-  const nets::UpConv library(weight, bias, size, at::kBFloat16);
-  const nets::UpConv winograd(weight, bias, size, at::kBFloat16, nets::ConvKernel::winograd);
-  CHECK(difference(winograd(x), library(x)) < 2 * k_bf16);
+  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const at::Tensor x = random_map({2, 16, size, size}, format);
+  const nets::UpConv library(weight, bias, size, scalar(format));
+  const nets::UpConv winograd(weight, bias, size, scalar(format), nets::ConvKernel::winograd);
+  CHECK(difference(winograd(x), library(x)) < limit(format));
 }
 
 TEST_CASE("the picture's convolution equals the formula, whoever convolves, at awkward widths") {
   at::manual_seed(26);
   const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
+  const auto format = GENERATE(Format::fp32, Format::bf16);
   const std::int64_t in = GENERATE(16, 48), width = GENERATE(1, 8, 21);
   const at::Tensor gamma = at::randn({in}) + 1, beta = at::randn({in});
   const at::Tensor weight = at::randn({3, in, 3, 3}) / 15, bias = at::randn({3});
   const nets::Weights norm(
       [&](const std::string& name) { return name == "weight" ? gamma : beta; });
   const nets::OutputConv layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
-                               at::kBFloat16);
-  const at::Tensor x = random_map({2, in, 6, width});
+                               scalar(format));
+  const at::Tensor x = random_map({2, in, 6, width}, format);
   const at::Tensor expected =
       at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),
                                          beta.to(at::kDouble), 1e-5)),
                  weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
   const at::Tensor y = layer(x.clone());
   CHECK(y.stride(1) == 1);
-  CHECK(difference(y, expected) < 2 * k_bf16);
+  CHECK(difference(y, expected) < limit(format));
 }
 
 TEST_CASE("the picture's convolution is the same portably") {
   at::manual_seed(27);
+  const auto format = GENERATE(Format::fp32, Format::bf16);
   const std::int64_t in = 32, width = 13, height = 5;
   const at::Tensor weight = at::randn({3, in, 3, 3}) / 17, bias = at::randn({3});
   const at::Tensor scale = at::randn({2, in}), shift = at::randn({2, in});
-  const at::Tensor x = random_map({2, in, height, width});
-  const kernels::OutputConv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in);
+  const at::Tensor x = random_map({2, in, height, width}, format);
+  const kernels::OutputConv conv(format, weight.const_data_ptr<float>(),
+                                 bias.const_data_ptr<float>(), in);
   const auto run = [&](Isa isa) {
     at::Tensor y = at::zeros({2, height, width, 4});
     kernels::output_conv(conv,
-                         {.x = static_cast<const std::uint16_t*>(x.const_data_ptr()),
+                         {.x = x.const_data_ptr(),
                           .y = y.mutable_data_ptr<float>(),
                           .images = 2,
                           .height = height,
@@ -188,7 +227,7 @@ TEST_CASE("the picture's convolution is the same portably") {
                  weight.to(at::kDouble), bias.to(at::kDouble), 1, 1)
           .permute({0, 2, 3, 1});
   for (const Isa isa : tests::instruction_sets())
-    CHECK(difference(run(isa), expected) < 2 * k_bf16);
+    CHECK(difference(run(isa), expected) < limit(format));
 }
 
 }  // namespace navtalk

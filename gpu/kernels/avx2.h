@@ -1,0 +1,60 @@
+// What the AVX2 kernels share, all of it for fp32. Only for *_avx2.cpp, which are compiled with -mavx2 and
+// -mfma; all of it has internal linkage, so that no copy made for AVX2 is linked into other sources.
+//
+// Loops over arrays of vectors are unrolled by pragma, as in avx512.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace navtalk::kernels {
+namespace {
+
+constexpr std::int64_t k_lanes = 8;
+
+// The first `left` lanes, 0 to 8 of them.
+inline __m256i tail_mask(std::int64_t left) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(left)), lane);
+}
+
+// Those of eight lanes that `left` elements fill.
+inline __m256i mask_of(std::int64_t left) { return tail_mask(left < k_lanes ? left : k_lanes); }
+
+// The lower (0) or upper (1) four of 8 floats, as doubles.
+inline __m256d doubles(__m256 x, int half) {
+  return _mm256_cvtps_pd(half == 0 ? _mm256_castps256_ps128(x) : _mm256_extractf128_ps(x, 1));
+}
+
+inline float sum_of(__m256 x) {
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+inline __m256 absolute(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x); }
+
+// e^x for x <= 88: 2^k * p(r), |r| <= ln(2)/2, p the Taylor polynomial of degree 7 (4e-9
+// relative). Below -87.3 it stays at e^-87.3, 1e-38.
+inline __m256 exp_of(__m256 x) {
+  x = _mm256_max_ps(x, _mm256_set1_ps(-87.3F));
+  const __m256 k = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504F)),
+                                   _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256 r = _mm256_fnmadd_ps(k, _mm256_set1_ps(0.693359375F), x);
+  r = _mm256_fnmadd_ps(k, _mm256_set1_ps(-2.12194440e-4F), r);
+  __m256 p = _mm256_set1_ps(1.0F / 5040);
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F / 720));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F / 120));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F / 24));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F / 6));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(0.5F));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F));
+  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0F));
+  // p * 2^k by k more in the exponent: -126 <= k <= 127, and p lies between 0.7 and 1.5.
+  const __m256i exponent = _mm256_slli_epi32(_mm256_cvtps_epi32(k), 23);
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
+}
+
+}  // namespace
+}  // namespace navtalk::kernels
