@@ -10,6 +10,7 @@
 #include "gpu/nets/unet.h"
 #include "gpu/nets/vae.h"
 #include "tests/gpu/nets/compare.h"
+#include "tests/gpu/nets/instruction_sets.h"
 
 namespace navtalk {
 namespace {
@@ -75,7 +76,7 @@ at::Tensor plain_resnet(const RandomWeights& w, const at::Tensor& x, std::int64_
 
 TEST_CASE("a residual block equals the formula: time folded, skip unjoined, shortcut accumulated") {
   at::manual_seed(10);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   struct Size {
     std::int64_t in, skip, out, time, map;
   };
@@ -121,7 +122,7 @@ TEST_CASE("fp32 convolutions of many channels round no worse than of few") {
 
 TEST_CASE("the sub-pixel convolution equals doubling and convolving, borders included") {
   at::manual_seed(11);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   const std::int64_t size = GENERATE(1, 2, 4, 7, 16), in = GENERATE(16, 24), out = GENERATE(16, 40);
   const at::Tensor weight = at::randn({out, in, 3, 3}) / 15, bias = at::randn({out});
   const nets::UpConv up(weight, bias, size, type);
@@ -153,7 +154,7 @@ TEST_CASE(
 
 TEST_CASE("attention over slices of merged projections equals softmax in double") {
   at::manual_seed(12);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   const std::int64_t heads = GENERATE(1, 2, 8), rows = GENERATE(4, 50, 300);
   const std::int64_t width = heads * 40, keys = 50;
   const at::Tensor q = at::randn({2, rows, width}).to(type);
@@ -170,7 +171,7 @@ TEST_CASE("attention over slices of merged projections equals softmax in double"
 
 TEST_CASE("a transformer block equals the formula with separate projections") {
   at::manual_seed(13);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   const std::int64_t heads = GENERATE(1, 2, 4), c = 32, context = 20, size = 6;
   RandomWeights w;
   const std::string block = "transformer_blocks.0.";

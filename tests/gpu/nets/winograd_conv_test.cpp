@@ -118,7 +118,7 @@ TEST_CASE("the number of threads changes no byte of a Winograd convolution") {
 
 TEST_CASE("norm and convolution as one layer equal the formula, whoever convolves") {
   at::manual_seed(24);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
   const std::int64_t out = GENERATE(32, 24);  // winograd takes the first
   const at::Tensor gamma = at::randn({32}) + 1, beta = at::randn({32});
@@ -146,7 +146,7 @@ TEST_CASE("norm and convolution as one layer equal the formula, whoever convolve
 
 TEST_CASE("norm and convolution of two maps that are joined equal the formula, whoever convolves") {
   at::manual_seed(28);
-  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
   const at::Tensor gamma = at::randn({48}) + 1, beta = at::randn({48});
   const at::Tensor weight = at::randn({32, 48, 3, 3}) / 20, bias = at::randn({32});
   const nets::Weights norm(
@@ -169,24 +169,26 @@ TEST_CASE("the doubling Winograd convolution equals oneDNN's sub-pixel form") {
   at::manual_seed(25);
   const std::int64_t size = GENERATE(1, 7, 16);
   const at::Tensor weight = at::randn({32, 16, 3, 3}) / 12, bias = at::randn({32});
-  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
+  const Format format = type == at::kFloat ? Format::fp32 : Format::bf16;
   const at::Tensor x = random_map({2, 16, size, size}, format);
-  const nets::UpConv library(weight, bias, size, scalar(format));
-  const nets::UpConv winograd(weight, bias, size, scalar(format), nets::ConvKernel::winograd);
+  const nets::UpConv library(weight, bias, size, type);
+  const nets::UpConv winograd(weight, bias, size, type, nets::ConvKernel::winograd);
   CHECK(difference(winograd(x), library(x)) < limit(format));
 }
 
 TEST_CASE("the picture's convolution equals the formula, whoever convolves, at awkward widths") {
   at::manual_seed(26);
   const auto kernel = GENERATE(nets::ConvKernel::library, nets::ConvKernel::winograd);
-  const auto format = GENERATE(Format::fp32, Format::bf16);
+  const auto type = GENERATE(from_range(tests::packed_types()));
+  const Format format = type == at::kFloat ? Format::fp32 : Format::bf16;
   const std::int64_t in = GENERATE(16, 48), width = GENERATE(1, 8, 21);
   const at::Tensor gamma = at::randn({in}) + 1, beta = at::randn({in});
   const at::Tensor weight = at::randn({3, in, 3, 3}) / 15, bias = at::randn({3});
   const nets::Weights norm(
       [&](const std::string& name) { return name == "weight" ? gamma : beta; });
   const nets::OutputConv layer(norm, weight, bias, {.map_size = width, .groups = 8, .conv = kernel},
-                               scalar(format));
+                               type);
   const at::Tensor x = random_map({2, in, 6, width}, format);
   const at::Tensor expected =
       at::conv2d(at::silu(at::group_norm(x.to(at::kDouble), 8, gamma.to(at::kDouble),

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "gpu/device/device.h"
 #include "gpu/nets/placement.h"
+#include "tests/gpu/nets/instruction_sets.h"
 
 namespace navtalk::tests {
 
@@ -18,7 +18,7 @@ struct PlacementBounds {
 inline std::vector<PlacementBounds> placement_bounds() {
   std::vector<PlacementBounds> all{{at::kFloat, 0, 1e-4},
                                    {{at::kFloat, at::Device(at::kCPU)}, 0, 1e-4}};
-  if (widest_isa() != "avx2" && widest_isa() != "sse2") all.push_back({at::kBFloat16, 1e-3, 0.5});
+  if (packed_types().size() > 1) all.push_back({at::kBFloat16, 1e-3, 0.5});
   return all;
 }
 
