@@ -10,6 +10,8 @@ import tempfile
 import unittest
 
 NAVTALK, GOLDENS = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+# As navtalk asks for it: oneDNN packs bf16 weights only with AVX-512.
+HAS_BF16 = " avx512bw " in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
 
 
 # LeakSanitizer stops all threads of a program that ends, and on a busy machine gives up for minutes when that fails. The nets' own
@@ -30,11 +32,11 @@ class ModelVerify(unittest.TestCase):
             self.assertIn(word, done.stdout)
 
     def test_json_is_one_object_with_a_result_for_each_tensor(self):
-        done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "bf16", "--json")
+        done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "fp32", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
         self.assertTrue(report["ok"])
-        self.assertEqual(report["precision"], "bf16")
+        self.assertEqual(report["precision"], "fp32")
         results = {r.get("tensor", r["group"]): r for r in report["results"]}
         self.assertEqual(results["unet.output"]["status"], "ok")
         self.assertIsNone(results["compose.output"]["psnr_db"])
@@ -43,6 +45,10 @@ class ModelVerify(unittest.TestCase):
 
     def test_bf16_is_computed_where_it_is_asked_for_and_nets_are_wide_enough(self):
         done = verify(GOLDENS / "wide", GOLDENS / "wide.safetensors", "--precision", "bf16", "--json")
+        if not HAS_BF16:
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertIn("bf16 needs a CPU with AVX-512", done.stderr)
+            return
         self.assertEqual(done.returncode, 0, done.stderr)
         results = {r.get("tensor", r["group"]): r for r in json.loads(done.stdout)["results"]}
         self.assertGreater(results["decode.raw"]["max_difference"], 1e-4)
