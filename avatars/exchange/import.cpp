@@ -153,15 +153,13 @@ class Import {
   }
 
   void write_masks() {
-    const std::span<const std::byte> bytes = masks_.map();
-    std::vector<ConstImageView> views;
-    views.reserve(mask_sizes_.size());
-    const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    for (const auto& [width, height] : mask_sizes_) {
-      views.push_back({at, width, height, 1, width});
+    const auto* at = reinterpret_cast<const std::uint8_t*>(masks_.map().data());
+    navtalk::write_masks(output_ / k_masks_file, mask_sizes_, [&](std::size_t i) {
+      const auto& [width, height] = mask_sizes_[i];
+      const ConstImageView mask{at, width, height, 1, width};
       at += std::ptrdiff_t{width} * height;
-    }
-    write_mask_views(output_ / k_masks_file, views);
+      return mask;
+    });
   }
 
   AvatarInfo info(bool mirrored) const {
@@ -185,7 +183,7 @@ class Import {
   const MuseTalkFolder& source_;
   const fs::path output_;
   ScratchFile masks_, latents_;
-  std::vector<std::pair<int, int>> mask_sizes_{};
+  std::vector<MaskSize> mask_sizes_{};
   Faces faces_{};
   std::optional<VideoWriter> frames_{};
   int width_ = 0, height_ = 0;
