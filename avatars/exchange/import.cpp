@@ -176,7 +176,9 @@ class Import {
             .mask_source = given.mask_source.empty() ? k_imported : given.mask_source,
             .given_latents = true,
             .loop = !mirrored && (options_.loop || given.loop),
-            .voice = options_.voice.empty() ? given.voice : options_.voice};
+            .voice = options_.voice.empty() ? given.voice : options_.voice,
+            .sharpen = options_.sharpen.value_or(given.sharpen),
+            .match_colour = options_.match_colour || given.match_colour};
   }
 
   const ImportOptions& options_;
@@ -196,6 +198,9 @@ ImportOptions import_checked(ImportOptions options, const MuseTalkInfo& info) {
   if (options.voice.size() > k_max_voice)
     throw Error(Code::invalid,
                 fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  if (options.sharpen && !(*options.sharpen >= 0 && *options.sharpen <= k_most_sharpening))
+    throw Error(Code::invalid, fmt::format("faces cannot be sharpened by {}: 0 to {} are possible",
+                                           *options.sharpen, k_most_sharpening));
   if (options.id.empty() && valid_avatar_id(info.avatar_id)) options.id = info.avatar_id;
   if (options.id.empty()) {
     const fs::path& output = options.output;

@@ -211,6 +211,8 @@ AvatarInfo Preparation::run() {
                   .model_checksum = options_.latents ? options_.latents->model_checksum : "",
                   .loop = options_.loop,
                   .voice = options_.voice,
+                  .sharpen = options_.sharpen,
+                  .match_colour = options_.match_colour,
                   .clips = clips_of(*state.clip())};
   if (!info.clips.empty()) info.format_version = 2;
   const Faces faces = make_faces(clip, info);
@@ -240,6 +242,9 @@ PrepareOptions checked(PrepareOptions options) {
   if (options.voice.size() > k_max_voice)
     throw Error(Code::invalid,
                 fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  if (!(options.sharpen >= 0 && options.sharpen <= k_most_sharpening))
+    throw Error(Code::invalid, fmt::format("faces cannot be sharpened by {}: 0 to {} are possible",
+                                           options.sharpen, k_most_sharpening));
   std::vector<std::string> names;
   for (const OtherClip& clip : options.clips) {
     if (clip.name == k_speaking_clip || !(is_state(clip.name) || valid_action(clip.name)))

@@ -13,7 +13,8 @@ struct AvatarImportOptions {
   std::filesystem::path folder, output;
   std::string id, voice;
   std::optional<FrameRate> fps;  // nullopt: the folder's, or 25
-  bool loop = false, force = false;
+  std::optional<double> sharpen;  // nullopt: as the folder says
+  bool match_colour = false, loop = false, force = false;
 };
 
 struct AvatarExportOptions {

@@ -17,6 +17,8 @@ struct AvatarPrepareOptions {
   std::vector<std::string> actions;  // NAME=FILE
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;
   FrameRate fps = 25;
+  double sharpen = 0;
+  bool match_colour = false;
   bool still_motion = false, no_blinks = false;
   bool loop = false, no_latents = false, no_smoothing = false, force = false;
 };

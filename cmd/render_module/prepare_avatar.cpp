@@ -189,6 +189,8 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .still_motion = still_motion_of(options),
                             .loop = options.loop,
                             .voice = options.voice,
+                            .sharpen = options.sharpen,
+                            .match_colour = options.match_colour,
                             .force = options.force,
                             .latents = models && !options.no_latents
                                            ? std::optional(latents_of_model(*models))
