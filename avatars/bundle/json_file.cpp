@@ -60,7 +60,8 @@ std::int64_t JsonValue::integer(std::int64_t min, std::int64_t max) const {
 
 double JsonValue::number(double min, double max) const {
   const double number = value_.is_number() ? value_.get<double>() : min - 1;
-  if (!(number >= min && number <= max)) refuse(fmt::format("must be a number from {} to {}", min, max));
+  if (!(number >= min && number <= max))
+    refuse(fmt::format("must be a number from {} to {}", min, max));
   return number;
 }
 

@@ -58,8 +58,8 @@ void write_masks(const std::filesystem::path& file, const std::vector<MaskSize>&
       const ConstImageView view = mask(i);
       NAVTALK_CHECK(view.channels == 1 && view.stride == view.width);
       NAVTALK_CHECK(view.width == size.width && view.height == size.height);
-      return std::as_bytes(std::span(view.data, static_cast<std::size_t>(view.width) *
-                                                    static_cast<std::size_t>(view.height)));
+      return std::as_bytes(std::span(
+          view.data, static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height)));
     });
   }
   writer.write(file);

@@ -1,5 +1,6 @@
 #include "avatars/prepare/make_masks.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -40,11 +41,18 @@ Faces mask_frames(Clip& clip, const FaceBoxes& boxes, MaskSource& source, MaskLo
     frames.push_back(i);
     with_face.push_back(*boxes[i]);
   }
-  for (std::size_t face = log.resume(with_face, 1); face < frames.size(); ++face) {
+  const std::size_t batch = source.batch();
+  for (std::size_t first = log.resume(with_face, batch); first < frames.size(); first += batch) {
     throw_if_stopped(stop);
-    const Image frame = clip.frame(static_cast<std::int64_t>(frames[face]));
-    log.append(source.mask(frame.view(), with_face[face]));
-    if (progress) progress("masks", face + 1, frames.size());
+    const std::size_t end = std::min(frames.size(), first + batch);
+    std::vector<Image> pictures;
+    std::vector<FaceInFrame> faces;
+    for (std::size_t face = first; face < end; ++face)
+      pictures.push_back(clip.frame(static_cast<std::int64_t>(frames[face])));
+    for (std::size_t face = first; face < end; ++face)
+      faces.push_back({pictures[face - first].view(), with_face[face]});
+    for (const FaceMask& mask : source.masks(faces)) log.append(mask);
+    if (progress) progress("masks", end, frames.size());
   }
   if (log.all_empty() && log.count() > 0)
     throw Error(Code::invalid,
@@ -52,9 +60,8 @@ Faces mask_frames(Clip& clip, const FaceBoxes& boxes, MaskSource& source, MaskLo
                 "--parsing-mode none");
   Faces faces(boxes.size());
   for (std::size_t face = 0; face < frames.size(); ++face)
-    faces[frames[face]] = AvatarFace{{with_face[face], crop_box_of(with_face[face])},
-                                     log.region(face),
-                                     static_cast<int>(face)};
+    faces[frames[face]] = AvatarFace{
+        {with_face[face], crop_box_of(with_face[face])}, log.region(face), static_cast<int>(face)};
   return faces;
 }
 

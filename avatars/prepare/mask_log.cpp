@@ -22,8 +22,7 @@ std::size_t pixels_of(const Box& region) {
 
 // Any object may be read as char, which iostream wants.
 bool read_bytes(std::ifstream& in, void* to, std::size_t bytes) {
-  return static_cast<bool>(
-      in.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)));
+  return static_cast<bool>(in.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)));
 }
 
 bool all_zero(const std::vector<std::uint8_t>& pixels) {

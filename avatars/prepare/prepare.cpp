@@ -146,7 +146,8 @@ FoundFaces Preparation::look_for_faces(Clip& clip, const AvatarInfo& info) {
   }
   for (const AvatarClip& one : info.clips) {
     const Progress progress = [&](std::string_view stage, std::size_t done, std::size_t) {
-      if (progress_) progress_(stage, all.boxes.size() + done, static_cast<std::size_t>(info.frames));
+      if (progress_)
+        progress_(stage, all.boxes.size() + done, static_cast<std::size_t>(info.frames));
     };
     Clip part(folder_ / k_frames_file, info.width, info.height,
               ClipPart{.first = one.first, .frames = one.frames}, options_.limits);

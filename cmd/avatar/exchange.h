@@ -12,7 +12,7 @@ namespace navtalk::cmd {
 struct AvatarImportOptions {
   std::filesystem::path folder, output;
   std::string id, voice;
-  std::optional<FrameRate> fps;  // nullopt: the folder's, or 25
+  std::optional<FrameRate> fps;   // nullopt: the folder's, or 25
   std::optional<double> sharpen;  // nullopt: as the folder says
   bool match_colour = false, loop = false, force = false;
 };

@@ -141,6 +141,12 @@ void add_avatar_prepare(Commands& commands) {
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->type_name("PRECISION")
       ->capture_default_str();
+  command
+      .add_option("--face-batch", options->face_batch,
+                  "Frames that go through those networks together; 0: 1 on a CPU, 8 on a GPU")
+      ->check(CLI::Range(0, 64))
+      ->type_name("N")
+      ->capture_default_str();
   command.add_flag("--no-latents", options->no_latents,
                    "Compute no latents: they are computed at the first use of the avatar");
   command.add_flag("--force", options->force, "Replace an existing avatar");

@@ -13,6 +13,7 @@ namespace navtalk::cmd {
 struct AvatarPrepareOptions {
   std::filesystem::path video, image, images, output, face_boxes, models, preview;
   std::string id, face_box, voice, parsing_mode, device = "cpu", face_precision = "fp32";
+  int face_batch = 0;
   std::filesystem::path idle, listening;
   std::vector<std::string> actions;  // NAME=FILE
   std::optional<int> left_cheek_width, right_cheek_width, bbox_shift, extra_margin, face;

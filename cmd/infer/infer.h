@@ -27,7 +27,7 @@ struct InferOptions {
   std::optional<FrameRate> fps;  // nullopt: the avatar's
   std::optional<double> crf, duration_s;
   double start_s = 0;
-  std::optional<double> sharpen;  // nullopt: as the avatar says
+  std::optional<double> sharpen;                       // nullopt: as the avatar says
   bool match_colour = false, no_match_colour = false;  // neither: as the avatar says
   bool force = false, ssml = false;
 };

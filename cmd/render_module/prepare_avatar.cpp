@@ -85,7 +85,8 @@ Box parse_face_box(const std::string& text) {
 
 FaceNetOptions networks_of(const AvatarPrepareOptions& options) {
   return {.device = usable_device(parse_device(options.device)),
-          .precision = *parse_precision(options.face_precision)};
+          .precision = *parse_precision(options.face_precision),
+          .batch = options.face_batch};
 }
 
 LandmarkBoxOptions box_of(const AvatarPrepareOptions& options) {

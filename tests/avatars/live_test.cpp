@@ -160,7 +160,9 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   CHECK(std::abs(largest_difference(whole, half) - most / 2) <= 2);
 }
 
-TEST_CASE("a live picture has the pixels of a video's frame, sharpened and matched where the avatar says so") {
+TEST_CASE(
+    "a live picture has the pixels of a video's frame, sharpened and matched where the avatar says "
+    "so") {
   const tests::TemporaryDirectory folder;
   std::filesystem::copy(demo() / "avatars/ada", folder / "ada");
   AvatarInfo info = read_avatar_info(folder / "ada/avatar.json");

@@ -47,10 +47,10 @@ TEST_CASE("a face that is sharpened, or has the frame's colours, is another one"
 
 TEST_CASE("infer sharpens and matches colours as the avatar says, unless it is told otherwise") {
   const TemporaryDirectory top;
-  const std::string anna =
-      "cp -r '" NAVTALK_SOURCE
-      "/assets/demo/avatars/ada' anna && sed -i 's/\"id\":/\"sharpen\": 1.2, \"match_colour\": true,"
-      "\\n\"id\":/' anna/avatar.json\n";
+  const std::string anna = "cp -r '" NAVTALK_SOURCE
+                           "/assets/demo/avatars/ada' anna && sed -i 's/\"id\":/\"sharpen\": 1.2, "
+                           "\"match_colour\": true,"
+                           "\\n\"id\":/' anna/avatar.json\n";
   const std::string infer =
       "NAVTALK_LOG_FORMAT=text navtalk infer --progress none --audio a.wav --fps 1 --avatar ";
   const Ran ran = shell(k_wav + anna + infer + "./anna --frames own && " + infer +
