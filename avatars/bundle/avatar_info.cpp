@@ -108,6 +108,8 @@ AvatarInfo read_avatar_info(const std::filesystem::path& file) {
       root.at("clips").refuse("disagree with \"loop\", which is that of the first clip");
   }
   if (root.has("voice")) info.voice = root.at("voice").text(k_max_voice);
+  if (root.has("sharpen")) info.sharpen = root.at("sharpen").number(0, k_most_sharpening);
+  if (root.has("match_colour")) info.match_colour = root.at("match_colour").boolean();
   return info;
 }
 
@@ -128,6 +130,8 @@ void write_avatar_info(const std::filesystem::path& file, const AvatarInfo& info
   if (info.loop) json["loop"] = true;
   if (!info.clips.empty()) json["clips"] = clips_json(info.clips);
   if (!info.voice.empty()) json["voice"] = info.voice;
+  if (info.sharpen > 0) json["sharpen"] = info.sharpen;
+  if (info.match_colour) json["match_colour"] = true;
   write_text_whole(file, json.dump(2) + "\n");
 }
 

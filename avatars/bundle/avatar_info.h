@@ -31,6 +31,9 @@ struct AvatarInfo {
   bool given_latents = false;  // or when they came from elsewhere and serve every model
   bool loop = false;           // the last frame leads to the first; of the first clip
   std::string voice;           // espeak-ng's for its --text; empty: whoever speaks chooses
+  // What is done to its generated faces, live and in videos, where nobody asks for something else: avatars/bundle/face_finish.h.
+  double sharpen = 0;  // 0 to k_most_sharpening
+  bool match_colour = false;
   // The first one, "speaking", is what videos are rendered from. Empty: all frames are that clip, in every state.
   std::vector<AvatarClip> clips = {};
   bool operator==(const AvatarInfo&) const = default;
@@ -49,6 +52,7 @@ inline constexpr std::int64_t k_max_avatar_frames = 100'000;  // more than an ho
 inline constexpr FrameRate k_highest_avatar_fps = 240;
 inline constexpr int k_max_frame_size = 8192;   // pixels a side
 inline constexpr std::size_t k_max_voice = 64;  // bytes
+inline constexpr double k_most_sharpening = 10;
 
 // Error{not_found}, or Error{invalid} naming file and key. Unknown keys are left alone.
 AvatarInfo read_avatar_info(const std::filesystem::path& file);

@@ -10,7 +10,7 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_max_faces_bytes = std::size_t{32} << 20;
+constexpr std::size_t k_max_faces_bytes = std::size_t{128} << 20;
 
 bool inside(const Box& inner, const Box& outer) {
   return inner.x1 >= outer.x1 && inner.y1 >= outer.y1 && inner.x2 <= outer.x2 &&

@@ -58,6 +58,13 @@ std::int64_t JsonValue::integer(std::int64_t min, std::int64_t max) const {
   return number;
 }
 
+double JsonValue::number(double min, double max) const {
+  const double number = value_.is_number() ? value_.get<double>() : min - 1;
+  if (!(number >= min && number <= max))
+    refuse(fmt::format("must be a number from {} to {}", min, max));
+  return number;
+}
+
 FrameRate JsonValue::frame_rate(const FrameRate& highest) const {
   std::optional<FrameRate> rate;
   if (value_.is_string()) rate = parse_frame_rate(value_.get_ref<const std::string&>());

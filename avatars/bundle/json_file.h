@@ -31,6 +31,7 @@ class JsonValue {
   JsonValue at(std::size_t index) const;  // of a list, inside its size
   std::size_t list_size() const;          // Error{invalid} when this is not a list
   std::int64_t integer(std::int64_t min, std::int64_t max) const;
+  double number(double min, double max) const;
   // From 1 to `highest`: a whole number, or a text such as "30000/1001".
   FrameRate frame_rate(const FrameRate& highest) const;
   std::string text(std::size_t max_bytes) const;

@@ -49,23 +49,26 @@ MaskFile::MaskFile(const std::filesystem::path& file, const Faces& faces)
   }
 }
 
-void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks) {
-  std::vector<ConstImageView> views;
-  views.reserve(masks.size());
-  for (const Image& mask : masks) views.push_back(mask.view());
-  write_mask_views(file, views);
-}
-
-void write_mask_views(const std::filesystem::path& file, const std::vector<ConstImageView>& masks) {
+void write_masks(const std::filesystem::path& file, const std::vector<MaskSize>& sizes,
+                 const std::function<ConstImageView(std::size_t)>& mask) {
   SafetensorsWriter writer;
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    const ConstImageView& mask = masks[i];
-    NAVTALK_CHECK(mask.channels == 1 && mask.stride == mask.width);
-    const auto size = static_cast<std::size_t>(mask.width) * static_cast<std::size_t>(mask.height);
-    writer.add(std::to_string(i), DType::u8, {mask.height, mask.width},
-               std::as_bytes(std::span(mask.data, size)));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const MaskSize& size = sizes[i];
+    writer.add_in_pieces(std::to_string(i), DType::u8, {size.height, size.width}, [&, i] {
+      const ConstImageView view = mask(i);
+      NAVTALK_CHECK(view.channels == 1 && view.stride == view.width);
+      NAVTALK_CHECK(view.width == size.width && view.height == size.height);
+      return std::as_bytes(std::span(
+          view.data, static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height)));
+    });
   }
   writer.write(file);
+}
+
+void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks) {
+  std::vector<MaskSize> sizes;
+  for (const Image& mask : masks) sizes.push_back({mask.width, mask.height});
+  write_masks(file, sizes, [&](std::size_t i) { return masks[i].view(); });
 }
 
 }  // namespace navtalk

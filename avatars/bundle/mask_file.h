@@ -1,7 +1,9 @@
 // masks.safetensors: the masks of an avatar, each once. docs/avatar-format.md describes it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "avatars/bundle/faces.h"
@@ -28,9 +30,13 @@ class MaskFile {
   std::vector<ConstImageView> views_;  // into file_
 };
 
-// Mask i becomes the tensor "i", [height, width] U8. The views are without gaps between their rows.
-// Error{failed}.
+struct MaskSize {
+  int width = 0, height = 0;
+};
+// Mask i becomes the tensor "i", [height, width] U8. Each is asked for in its turn, and is valid until the next one is; its
+// rows have no gaps between them. Error{failed}.
+void write_masks(const std::filesystem::path& file, const std::vector<MaskSize>& sizes,
+                 const std::function<ConstImageView(std::size_t)>& mask);
 void write_masks(const std::filesystem::path& file, const std::vector<Image>& masks);
-void write_mask_views(const std::filesystem::path& file, const std::vector<ConstImageView>& masks);
 
 }  // namespace navtalk

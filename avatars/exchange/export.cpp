@@ -59,7 +59,9 @@ void write_info(const fs::path& file, const AvatarInfo& info) {
                                        {"loop", info.loop},
                                        {"voice", info.voice},
                                        {"face_source", info.face_source},
-                                       {"mask_source", info.mask_source}};
+                                       {"mask_source", info.mask_source},
+                                       {"sharpen", info.sharpen},
+                                       {"match_colour", info.match_colour}};
   const nlohmann::ordered_json json = {{"avatar_id", info.id},
                                        {"video_path", ""},
                                        {"bbox_shift", 0},

@@ -153,15 +153,13 @@ class Import {
   }
 
   void write_masks() {
-    const std::span<const std::byte> bytes = masks_.map();
-    std::vector<ConstImageView> views;
-    views.reserve(mask_sizes_.size());
-    const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    for (const auto& [width, height] : mask_sizes_) {
-      views.push_back({at, width, height, 1, width});
+    const auto* at = reinterpret_cast<const std::uint8_t*>(masks_.map().data());
+    navtalk::write_masks(output_ / k_masks_file, mask_sizes_, [&](std::size_t i) {
+      const auto& [width, height] = mask_sizes_[i];
+      const ConstImageView mask{at, width, height, 1, width};
       at += std::ptrdiff_t{width} * height;
-    }
-    write_mask_views(output_ / k_masks_file, views);
+      return mask;
+    });
   }
 
   AvatarInfo info(bool mirrored) const {
@@ -178,14 +176,16 @@ class Import {
             .mask_source = given.mask_source.empty() ? k_imported : given.mask_source,
             .given_latents = true,
             .loop = !mirrored && (options_.loop || given.loop),
-            .voice = options_.voice.empty() ? given.voice : options_.voice};
+            .voice = options_.voice.empty() ? given.voice : options_.voice,
+            .sharpen = options_.sharpen.value_or(given.sharpen),
+            .match_colour = options_.match_colour || given.match_colour};
   }
 
   const ImportOptions& options_;
   const MuseTalkFolder& source_;
   const fs::path output_;
   ScratchFile masks_, latents_;
-  std::vector<std::pair<int, int>> mask_sizes_{};
+  std::vector<MaskSize> mask_sizes_{};
   Faces faces_{};
   std::optional<VideoWriter> frames_{};
   int width_ = 0, height_ = 0;
@@ -198,6 +198,9 @@ ImportOptions import_checked(ImportOptions options, const MuseTalkInfo& info) {
   if (options.voice.size() > k_max_voice)
     throw Error(Code::invalid,
                 fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  if (options.sharpen && !(*options.sharpen >= 0 && *options.sharpen <= k_most_sharpening))
+    throw Error(Code::invalid, fmt::format("faces cannot be sharpened by {}: 0 to {} are possible",
+                                           *options.sharpen, k_most_sharpening));
   if (options.id.empty() && valid_avatar_id(info.avatar_id)) options.id = info.avatar_id;
   if (options.id.empty()) {
     const fs::path& output = options.output;

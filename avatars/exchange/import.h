@@ -21,7 +21,10 @@ struct ImportOptions {
   std::optional<FrameRate> fps{};  // nullopt: what the export of a bundle left there, else 25
   bool loop = false;               // the last frame leads to the first
   std::string voice{};             // espeak-ng's for this avatar; may be empty
-  bool force = false;              // replaces an avatar that stands at `output`
+  std::optional<double>
+      sharpen{};  // of generated faces, 0 to k_most_sharpening; nullopt: as the export of a bundle says
+  bool match_colour = false;  // generated faces get the colours of their frames
+  bool force = false;         // replaces an avatar that stands at `output`
   MediaLimits limits{};
 };
 

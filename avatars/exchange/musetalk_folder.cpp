@@ -46,6 +46,8 @@ MuseTalkInfo read_info(const fs::path& file) {
   if (ours.has("fps")) info.fps = ours.at("fps").frame_rate(k_highest_avatar_fps);
   if (ours.has("loop")) info.loop = ours.at("loop").boolean();
   if (ours.has("voice")) info.voice = ours.at("voice").text(k_max_voice);
+  if (ours.has("sharpen")) info.sharpen = ours.at("sharpen").number(0, k_most_sharpening);
+  if (ours.has("match_colour")) info.match_colour = ours.at("match_colour").boolean();
   info.face_source = optional_text(ours, "face_source");
   info.mask_source = optional_text(ours, "mask_source");
   return info;

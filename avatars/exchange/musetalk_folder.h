@@ -40,6 +40,8 @@ struct MuseTalkInfo {
   std::optional<FrameRate> fps{};
   bool loop = false;
   std::string voice{}, face_source{}, mask_source{};
+  double sharpen = 0;
+  bool match_colour = false;
 };
 
 struct MuseTalkFolder {

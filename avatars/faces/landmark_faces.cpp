@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -47,8 +50,9 @@ LandmarkFaces LandmarkFaces::open(const std::filesystem::path& models,
   const std::filesystem::path landmarks_file = require_weights(models, Net::dwpose);
   const auto detector = std::make_shared<const FaceDetector>(detector_file, networks);
   const auto landmarks = std::make_shared<const FaceLandmarks>(landmarks_file, networks);
-  return {{.detect = [detector](ConstImageView picture) { return detector->faces(picture); },
-           .points = [landmarks](ConstImageView picture) { return landmarks->points(picture); }},
+  return {{.detect = [detector](FaceNets::Pictures seen) { return detector->faces(seen); },
+           .points = [landmarks](FaceNets::Pictures seen) { return landmarks->points(seen); },
+           .batch = static_cast<std::size_t>(pictures_at_once(networks))},
           fmt::format("{} {} {}", sha256_file(detector_file), sha256_file(landmarks_file),
                       numbers_of(networks)),
           options,
@@ -76,39 +80,66 @@ FaceBoxes LandmarkFaces::boxes_of(const std::vector<Seen>& frames, const Clip& c
   return boxes;
 }
 
+void LandmarkFaces::in_batches(Clip& clip, const std::vector<std::size_t>& frames,
+                               const std::stop_token& stop, const Work& work) const {
+  std::span<const std::size_t> left = frames;
+  while (!left.empty()) {
+    throw_if_stopped(stop);
+    const auto batch = left.first(std::min(nets_.batch, left.size()));
+    std::vector<Image> pictures;
+    std::vector<ConstImageView> views;
+    for (const std::size_t frame : batch)
+      pictures.push_back(clip.frame(static_cast<std::int64_t>(frame)));
+    for (const Image& picture : pictures) views.push_back(picture.view());
+    work(batch, views);
+    left = left.subspan(batch.size());
+  }
+}
+
+// One person: the whole frame, and its best face, as in MuseTalk. Several: what surrounds the chosen one's face.
+std::vector<LandmarkFaces::Seen> LandmarkFaces::where_to_look(
+    const std::vector<Detections>& detections, const FrameRate& fps, const Clip& clip) const {
+  const FollowedFace followed = follow_face(detections, fps, std::max(1, face_));
+  const bool several = !followed.others.empty() || face_ > 1;
+  if (several && face_ == 0) warn_of_others(followed);
+  std::vector<Seen> frames(detections.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!several && !detections[i].empty())
+      frames[i] = {.detected = detections[i].front(), .part = {0, 0, clip.width(), clip.height()}};
+    if (!several || !followed.boxes[i]) continue;
+    const Box person = person_around(*followed.boxes[i], detections[i], clip);
+    if (!person.empty()) frames[i] = {.detected = followed.boxes[i], .part = person};
+  }
+  return frames;
+}
+
 FaceBoxes LandmarkFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
                               const std::stop_token& stop) {
   const auto count = static_cast<std::size_t>(clip.frame_count());
-  const auto picture = [&](std::size_t i) {
-    throw_if_stopped(stop);
-    if (progress) progress("faces", i + 1, count);
-    return clip.frame(static_cast<std::int64_t>(i));
+  const auto tell = [&](std::size_t done) {  // of the frames, each of which is looked at twice
+    if (progress) progress("faces", (done + 1) / 2, count);
   };
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
   std::vector<Detections> detections;
-  std::vector<Seen> frames;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Image frame = picture(i);
-    detections.push_back(nets_.detect(frame.view()));
-    Seen seen;
-    if (!detections.back().empty()) seen = {detections.back().front(), nets_.points(frame.view())};
-    frames.push_back(std::move(seen));
-  }
-  const FollowedFace followed = follow_face(detections, fps, std::max(1, face_));
-  if (!followed.others.empty() || face_ > 1) {
-    if (face_ == 0) warn_of_others(followed);
-    for (std::size_t i = 0; i < count; ++i) {
-      frames[i] = {};
-      if (!followed.boxes[i]) continue;
-      const Box person = person_around(*followed.boxes[i], detections[i], clip);
-      if (person.empty()) continue;
-      const Image frame = picture(i);
-      frames[i] = {followed.boxes[i], nets_.points(frame.view().crop(person))};
-      for (PosePoint& point : frames[i].points) {
-        point.x += person.x1;
-        point.y += person.y1;
-      }
+  in_batches(clip, all, stop, [&](auto, FaceNets::Pictures pictures) {
+    std::ranges::move(nets_.detect(pictures), std::back_inserter(detections));
+    tell(detections.size());
+  });
+  std::vector<Seen> frames = where_to_look(detections, fps, clip);
+  std::erase_if(all, [&](std::size_t i) { return !frames[i].detected; });
+  in_batches(clip, all, stop, [&](std::span<const std::size_t> batch, FaceNets::Pictures pictures) {
+    std::vector<ConstImageView> people;
+    for (std::size_t k = 0; k < batch.size(); ++k)
+      people.push_back(pictures[k].crop(frames[batch[k]].part));
+    const auto points = nets_.points(people);
+    for (std::size_t k = 0; k < batch.size(); ++k) {
+      Seen& seen = frames[batch[k]];
+      for (const PosePoint& point : points[k])
+        seen.points.push_back({point.x + seen.part.x1, point.y + seen.part.y1, point.score});
     }
-  }
+    tell(count + batch.back() + 1);
+  });
   FaceBoxes boxes = boxes_of(frames, clip);
   if (std::count(boxes.begin(), boxes.end(), std::nullopt) == std::ssize(boxes))
     throw Error(Code::invalid,

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "avatars/faces/face_source.h"
 #include "avatars/faces/face_track.h"
@@ -14,10 +16,13 @@
 
 namespace navtalk {
 
-// The two networks, each on one picture.
+// The two networks, each on several pictures at once.
 struct FaceNets {
-  std::function<Detections(ConstImageView)> detect;              // every face, the best first
-  std::function<std::vector<PosePoint>(ConstImageView)> points;  // of the one person that it shows
+  using Pictures = std::span<const ConstImageView>;
+  std::function<std::vector<Detections>(Pictures)> detect;  // every face of each, the best first
+  std::function<std::vector<std::vector<PosePoint>>(Pictures)>
+      points;             // of the one person that each shows
+  std::size_t batch = 1;  // pictures at most
 };
 
 class LandmarkFaces : public FaceSource {
@@ -40,11 +45,18 @@ class LandmarkFaces : public FaceSource {
   std::vector<FacePoints> landmarks() const override { return landmarks_; }
 
  private:
-  // A frame's face, as a detection, and its landmarks.
+  // What is looked at for a frame's landmarks, and what was found there.
   struct Seen {
     std::optional<Box> detected{};
+    Box part{};  // of the frame
     std::vector<PosePoint> points{};
   };
+  // Called with a stretch of the clip's frames of those that are wanted, and their pictures.
+  using Work = std::function<void(std::span<const std::size_t> frames, FaceNets::Pictures)>;
+  void in_batches(Clip& clip, const std::vector<std::size_t>& frames, const std::stop_token& stop,
+                  const Work& work) const;
+  std::vector<Seen> where_to_look(const std::vector<Detections>& detections, const FrameRate& fps,
+                                  const Clip& clip) const;
   FaceBoxes boxes_of(const std::vector<Seen>& frames, const Clip& clip);
 
   FaceNets nets_;

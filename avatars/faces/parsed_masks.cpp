@@ -98,6 +98,7 @@ ParsedMasks::ParsedMasks(const std::filesystem::path& weights, const ParsingOpti
                          const FaceNetOptions& networks)
     : options_(options),
       parser_(weights, networks),
+      batch_(static_cast<std::size_t>(pictures_at_once(networks))),
       identity_(fmt::format("{} {} {} {} {}", name(), options.left_cheek_width,
                             options.right_cheek_width, sha256_file(weights),
                             numbers_of(networks))) {}
@@ -107,13 +108,25 @@ std::string ParsedMasks::name() const {
 }
 
 FaceMask ParsedMasks::mask(ConstImageView frame, const Box& box) {
-  const Box crop_box = crop_box_of(box);
-  const Image crop = crop_with_border(frame, crop_box);
-  const Image parts = parser_.parts(crop.view());
-  const Image small = parsing_mask(parts.view(), options_);
-  Image sharp(crop_box.width(), crop_box.height(), 1);
-  pillow_resize(small.view(), sharp.view(), PillowFilter::bicubic);
-  return lower_part(box, std::move(sharp));
+  const FaceInFrame face{frame, box};
+  return std::move(masks(std::span(&face, 1)).front());
+}
+
+std::vector<FaceMask> ParsedMasks::masks(std::span<const FaceInFrame> faces) {
+  std::vector<Image> crops;
+  std::vector<ConstImageView> views;
+  for (const FaceInFrame& face : faces)
+    crops.push_back(crop_with_border(face.frame, crop_box_of(face.box)));
+  for (const Image& crop : crops) views.push_back(crop.view());
+  const std::vector<Image> parts = parser_.parts(views);
+  std::vector<FaceMask> masks;
+  for (std::size_t i = 0; i < faces.size(); ++i) {
+    const Image small = parsing_mask(parts[i].view(), options_);
+    Image sharp(crops[i].width, crops[i].height, 1);
+    pillow_resize(small.view(), sharp.view(), PillowFilter::bicubic);
+    masks.push_back(lower_part(faces[i].box, std::move(sharp)));
+  }
+  return masks;
 }
 
 }  // namespace navtalk

@@ -2,9 +2,12 @@
 // hand or the collar in front of it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "avatars/faces/mask_source.h"
 #include "gpu/model/face_parser.h"
@@ -36,10 +39,13 @@ class ParsedMasks : public MaskSource {
   std::string name() const override;  // "musetalk-jaw", ...
   std::string identity() const override { return identity_; }
   FaceMask mask(ConstImageView frame, const Box& box) override;
+  std::size_t batch() const override { return batch_; }
+  std::vector<FaceMask> masks(std::span<const FaceInFrame> faces) override;
 
  private:
   ParsingOptions options_;
   FaceParser parser_;
+  std::size_t batch_;
   std::string identity_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "avatars/bundle/face_finish.h"
 #include "avatars/live/live_rate.h"
 #include "gpu/image/color.h"
 #include "gpu/image/compose.h"
@@ -53,7 +54,8 @@ void show(ImageView frame, const Bundle& avatar, std::int64_t index,
   const Box box = intersection(place.placement.box, Box{0, 0, frame.width, frame.height});
   const bool faded = lips < 1 && !box.empty();
   const Image before = faded ? copy_of(frame.crop(box)) : Image();
-  compose(frame, generated, place.placement, avatar.mask(index), place.mask_region);
+  compose(frame, generated, place.placement, avatar.mask(index), place.mask_region,
+          face_finish(avatar.info()));
   if (faded) fade(frame.crop(box), before.view(), 1 - lips);
 }
 
@@ -109,6 +111,7 @@ std::optional<PlacedFrame> LivePictures::placed(const ClipFrame& frame) {
   const std::optional<AvatarFace>& face = avatar_->face(index);
   const AvatarInfo& info = avatar_->info();
   if (!face || info.width != width_ || info.height != height_) return std::nullopt;
+  if (face_finish(info) != FaceFinish{}) return std::nullopt;
   return PlacedFrame{.avatar = avatar_,
                      .frame = index,
                      .width = width_,

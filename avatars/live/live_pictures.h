@@ -34,13 +34,14 @@ class LivePictures : public EngineAvatar {
   int height() const { return height_; }
   const std::string& codec() const { return encoder_->codec(); }
 
-  // The clip as it is, and with a face [256,256,3], BGR; `lips`: how much of that is seen, 0 to 1. Of a frame without a
-  // face nothing changes. Where one clip passes into another, both get the face: it is the same person, in nearly the
+  // The clip as it is, and with a face [256,256,3], BGR, sharpened and in the frame's colours where the avatar says so, as in a
+  // video; `lips`: how much of that is seen, 0 to 1. Of a frame without a face nothing changes. Where one clip passes into another, both get the face: it is the same person, in nearly the
   // same place.
   I420Picture still(const ClipFrame& frame);
   I420Picture with_face(const ClipFrame& frame, const NdArray<std::uint8_t>& face, float lips);
   // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, the session's
-  // pictures are not of the avatar's size, or two clips are seen. What it returns uses this object.
+  // pictures are not of the avatar's size, two clips are seen, or the avatar's faces are sharpened or get the frame's
+  // colours, which is done on the CPU. What it returns uses this object.
   std::optional<PlacedFrame> placed(const ClipFrame& frame);
   AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "avatars/bundle/latents/latents.h"
 #include "core/base/error.h"
@@ -36,14 +38,21 @@ void LatentLog::append(std::span<const float> latents) {
                 fmt::format("cannot write {}: {}", file_.string(), std::strerror(errno)));
 }
 
-std::vector<float> LatentLog::read() {
+void LatentLog::write(const std::filesystem::path& file, const Faces& faces,
+                      const std::string& model_checksum) {
   out_.close();
-  std::vector<float> values(std::filesystem::file_size(file_) / sizeof(float));
   std::ifstream in(file_, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(values.data()),
-               static_cast<std::streamsize>(values.size() * sizeof(float))))
-    throw Error(Code::failed, fmt::format("cannot read {}", file_.string()));
-  return values;
+  std::vector<float> latent(k_latent_values);
+  auto face = faces.begin();
+  const auto next = [&]() -> std::span<const float> {
+    if (!*face++) {
+      std::ranges::fill(latent, 0.0F);
+    } else if (!in.read(reinterpret_cast<char*>(latent.data()), k_latent_bytes)) {
+      throw Error(Code::failed, fmt::format("cannot read {}", file_.string()));
+    }
+    return latent;
+  };
+  write_latents(file, std::ssize(faces), next, model_checksum);
 }
 
 void LatentLog::remove() {

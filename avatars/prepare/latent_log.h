@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
-#include <vector>
+#include <string>
+
+#include "avatars/bundle/faces.h"
 
 namespace navtalk {
 
@@ -18,7 +20,10 @@ class LatentLog {
   // batches gives other last digits. What lies behind them, half written, is cut off.
   std::size_t resume(std::int64_t faces);
   void append(std::span<const float> latents);  // after resume(); Error{failed}
-  std::vector<float> read();
+  // All that was appended becomes latents.safetensors, with zeros for frames without a face. One latent at a time is in
+  // memory. Error{failed}.
+  void write(const std::filesystem::path& file, const Faces& faces,
+             const std::string& model_checksum);
   void remove();
 
  private:

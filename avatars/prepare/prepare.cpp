@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <string_view>
 #include <vector>
 
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
-#include "avatars/bundle/mask_file.h"
 #include "avatars/faces/built_in_faces.h"
 #include "avatars/faces/cascade_track.h"
-#include "avatars/faces/mask.h"
+#include "avatars/prepare/found_faces.h"
 #include "avatars/prepare/latent_log.h"
+#include "avatars/prepare/make_masks.h"
 #include "avatars/prepare/match_clips.h"
 #include "avatars/prepare/preparation_state.h"
 #include "core/base/error.h"
@@ -29,55 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_still_file = "still.mp4";  // while a still that moves is prepared
-
-// The mask of every face, each size once.
-struct MaskedFaces {
-  Faces faces;
-  std::vector<Image> masks;
-};
-
-MaskedFaces mask_faces(const FaceBoxes& boxes) {
-  MaskedFaces result{.faces = Faces(boxes.size()), .masks = {}};
-  std::map<std::pair<int, int>, std::pair<int, FaceMask>> by_size;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    if (!boxes[i]) continue;
-    const std::pair size(boxes[i]->width(), boxes[i]->height());
-    auto known = by_size.find(size);
-    if (known == by_size.end()) {
-      FaceMask mask = lower_face_mask(*boxes[i]);
-      result.masks.push_back(mask.pixels);
-      known = by_size.emplace(size, std::pair(std::ssize(result.masks) - 1, mask)).first;
-    }
-    const auto& [index, mask] = known->second;
-    result.faces[i] = AvatarFace{{*boxes[i], crop_box_of(*boxes[i])}, mask.region, index};
-  }
-  return result;
-}
-
-// The mask of every face from its own frame; Stage "masks".
-MaskedFaces parse_faces(Clip& clip, const FaceBoxes& boxes, MaskSource& source,
-                        const Progress& progress, const std::stop_token& stop) {
-  MaskedFaces result{.faces = Faces(boxes.size()), .masks = {}};
-  bool any = false;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    throw_if_stopped(stop);
-    if (boxes[i]) {
-      const Image frame = clip.frame(static_cast<std::int64_t>(i));
-      FaceMask mask = source.mask(frame.view(), *boxes[i]);
-      any = any || std::ranges::any_of(mask.pixels.pixels, [](int value) { return value > 0; });
-      const int index = static_cast<int>(result.masks.size());
-      result.faces[i] = AvatarFace{{*boxes[i], mask.crop_box}, mask.region, index};
-      result.masks.push_back(std::move(mask.pixels));
-    }
-    if (progress) progress("masks", i + 1, boxes.size());
-  }
-  if (!any && !result.masks.empty())
-    throw Error(Code::invalid,
-                "the face parsing finds no part of a face in any frame; an avatar without it takes "
-                "--parsing-mode none");
-  return result;
-}
+constexpr const char* k_still_file = "still.mp4";   // while a still that moves is prepared
+constexpr const char* k_found_file = "found.json";  // until the masks are made
 
 // One run of prepare(): the steps in order, each a no-op when an earlier run has done it.
 class Preparation {
@@ -98,7 +50,8 @@ class Preparation {
   const StillMotion& still_motion();
   void make_clip(PreparationState& state);
   std::vector<AvatarClip> clips_of(const JoinedClips& joined) const;
-  FaceBoxes find_faces(Clip& clip, const AvatarInfo& info);
+  FoundFaces look_for_faces(Clip& clip, const AvatarInfo& info);
+  FoundFaces find_faces(Clip& clip, const AvatarInfo& info);
   Faces make_faces(Clip& clip, AvatarInfo& info);
   void make_latents(Clip& clip, const Faces& faces);
 
@@ -108,7 +61,6 @@ class Preparation {
   const Progress& progress_;
   const std::stop_token& stop_;
   std::optional<StillMotion> motion_{};
-  std::vector<FacePoints> landmarks_{};  // of find_faces(); one entry a frame, or none at all
 };
 
 // Of the movements that this version makes.
@@ -181,27 +133,28 @@ std::vector<AvatarClip> Preparation::clips_of(const JoinedClips& joined) const {
 }
 
 // Of one clip after the other: what a source knows of a face's movement ends with the clip.
-FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
+FoundFaces Preparation::look_for_faces(Clip& clip, const AvatarInfo& info) {
+  FoundFaces all;
   if (options_.still_motion) {
-    FaceBoxes boxes;
-    for (std::int64_t i = 0; i < info.frames; ++i) boxes.emplace_back(still_motion().face(i));
-    return boxes;
+    for (std::int64_t i = 0; i < info.frames; ++i) all.boxes.emplace_back(still_motion().face(i));
+    return all;
   }
   if (info.clips.empty()) {
-    FaceBoxes boxes = source_.find(clip, options_.fps, progress_, stop_);
-    landmarks_ = source_.landmarks();
-    return boxes;
+    all.boxes = source_.find(clip, options_.fps, progress_, stop_);
+    all.landmarks = source_.landmarks();
+    return all;
   }
-  FaceBoxes all;
   for (const AvatarClip& one : info.clips) {
     const Progress progress = [&](std::string_view stage, std::size_t done, std::size_t) {
-      if (progress_) progress_(stage, all.size() + done, static_cast<std::size_t>(info.frames));
+      if (progress_)
+        progress_(stage, all.boxes.size() + done, static_cast<std::size_t>(info.frames));
     };
     Clip part(folder_ / k_frames_file, info.width, info.height,
               ClipPart{.first = one.first, .frames = one.frames}, options_.limits);
     try {
-      std::ranges::copy(source_.find(part, options_.fps, progress, stop_), std::back_inserter(all));
-      std::ranges::copy(source_.landmarks(), std::back_inserter(landmarks_));
+      std::ranges::copy(source_.find(part, options_.fps, progress, stop_),
+                        std::back_inserter(all.boxes));
+      std::ranges::copy(source_.landmarks(), std::back_inserter(all.landmarks));
     } catch (const Error& error) {
       if (error.code() != Code::invalid) throw;
       throw error.within("clip " + one.name);
@@ -210,17 +163,25 @@ FaceBoxes Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
   return all;
 }
 
+FoundFaces Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
+  const fs::path file = folder_ / k_found_file;
+  if (auto earlier = read_found_faces(file, info.frames)) return *earlier;
+  FoundFaces found = look_for_faces(clip, info);
+  write_found_faces(file, found);
+  return found;
+}
+
 Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
   const fs::path faces_file = folder_ / k_faces_file;
   if (!fs::exists(faces_file)) {
-    const FaceBoxes boxes = find_faces(clip, info);
-    MaskedFaces made = options_.masks ? parse_faces(clip, boxes, *options_.masks, progress_, stop_)
-                                      : mask_faces(boxes);
-    for (std::size_t i = 0; i < landmarks_.size(); ++i)
-      if (made.faces[i]) made.faces[i]->landmarks = landmarks_[i];
-    write_masks(folder_ / k_masks_file, made.masks);
-    write_faces(faces_file, made.faces);  // last: its presence says that both stand
+    const FoundFaces found = find_faces(clip, info);
+    Faces made = make_masks(clip, found.boxes, options_.masks.get(), folder_, progress_, stop_);
+    for (std::size_t i = 0; i < found.landmarks.size(); ++i)
+      if (made[i]) made[i]->landmarks = found.landmarks[i];
+    write_faces(faces_file, made);  // last: its presence says that both stand
   }
+  fs::remove(folder_ / k_found_file);
+  fs::remove(folder_ / k_mask_log);
   Faces faces = read_faces(faces_file, info);
   info.faceless_frames = info.frames - count_faces(faces);
   return faces;
@@ -231,7 +192,7 @@ void Preparation::make_latents(Clip& clip, const Faces& faces) {
   const std::size_t there = log.resume(count_faces(faces));
   const auto keep = [&](std::span<const float> batch) { log.append(batch); };
   encode_faces(clip, faces, options_.latents->open_model(), there, keep, progress_, stop_);
-  Latents(faces, log.read()).write(folder_ / k_latents_file, options_.latents->model_checksum);
+  log.write(folder_ / k_latents_file, faces, options_.latents->model_checksum);
   log.remove();
 }
 
@@ -251,6 +212,8 @@ AvatarInfo Preparation::run() {
                   .model_checksum = options_.latents ? options_.latents->model_checksum : "",
                   .loop = options_.loop,
                   .voice = options_.voice,
+                  .sharpen = options_.sharpen,
+                  .match_colour = options_.match_colour,
                   .clips = clips_of(*state.clip())};
   if (!info.clips.empty()) info.format_version = 2;
   const Faces faces = make_faces(clip, info);
@@ -280,6 +243,9 @@ PrepareOptions checked(PrepareOptions options) {
   if (options.voice.size() > k_max_voice)
     throw Error(Code::invalid,
                 fmt::format("the voice's name is longer than {} bytes", k_max_voice));
+  if (!(options.sharpen >= 0 && options.sharpen <= k_most_sharpening))
+    throw Error(Code::invalid, fmt::format("faces cannot be sharpened by {}: 0 to {} are possible",
+                                           options.sharpen, k_most_sharpening));
   std::vector<std::string> names;
   for (const OtherClip& clip : options.clips) {
     if (clip.name == k_speaking_clip || !(is_state(clip.name) || valid_action(clip.name)))

@@ -45,6 +45,8 @@ struct PrepareOptions {
   std::optional<StillMotionKind> still_motion;  // for a source of one picture, without other clips
   bool loop = false;                            // the last frame of `source` leads to its first
   std::string voice;                            // espeak-ng's for this avatar; may be empty
+  double sharpen = 0;                           // of generated faces; 0 to k_most_sharpening
+  bool match_colour = false;                    // generated faces get the colours of their frames
   bool force = false;                           // replaces an avatar that stands at `output`
   std::optional<LatentOptions> latents;
   MediaLimits limits{};  // of the source

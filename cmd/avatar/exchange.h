@@ -12,8 +12,9 @@ namespace navtalk::cmd {
 struct AvatarImportOptions {
   std::filesystem::path folder, output;
   std::string id, voice;
-  std::optional<FrameRate> fps;  // nullopt: the folder's, or 25
-  bool loop = false, force = false;
+  std::optional<FrameRate> fps;   // nullopt: the folder's, or 25
+  std::optional<double> sharpen;  // nullopt: as the folder says
+  bool match_colour = false, loop = false, force = false;
 };
 
 struct AvatarExportOptions {

@@ -39,6 +39,14 @@ void add_avatar_import(Commands& commands) {
   command
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("VOICE");
+  command
+      .add_option("--sharpen", options->sharpen,
+                  "Unsharp mask on generated faces, such as 1.2, in videos and live sessions")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("AMOUNT");
+  command.add_flag("--match-colour", options->match_colour,
+                   "Give generated faces the brightness and contrast of the frame around their "
+                   "seam, in videos and live sessions");
   command.add_flag("--force", options->force, "Replace an existing avatar");
 }
 

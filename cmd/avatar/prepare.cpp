@@ -112,6 +112,14 @@ void add_avatar_prepare(Commands& commands) {
       .add_option("--voice", options->voice, "espeak-ng's voice for text that this avatar speaks")
       ->type_name("VOICE");
   command
+      .add_option("--sharpen", options->sharpen,
+                  "Unsharp mask on generated faces, such as 1.2, in videos and live sessions")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("AMOUNT");
+  command.add_flag("--match-colour", options->match_colour,
+                   "Give generated faces the brightness and contrast of the frame around their "
+                   "seam, in videos and live sessions");
+  command
       .add_option("--preview", options->preview,
                   "PNG or JPEG to write: a contact sheet of frames with boxes, what is replaced, "
                   "and its seam")
@@ -132,6 +140,12 @@ void add_avatar_prepare(Commands& commands) {
                   "masks; bf16 (CPU) and fp16 (GPU) are faster, and boxes may differ by pixels")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->type_name("PRECISION")
+      ->capture_default_str();
+  command
+      .add_option("--face-batch", options->face_batch,
+                  "Frames that go through those networks together; 0: 1 on a CPU, 8 on a GPU")
+      ->check(CLI::Range(0, 64))
+      ->type_name("N")
       ->capture_default_str();
   command.add_flag("--no-latents", options->no_latents,
                    "Compute no latents: they are computed at the first use of the avatar");

@@ -48,6 +48,8 @@ nlohmann::ordered_json avatar_json(const AvatarInfo& info, const std::filesystem
   json["loop"] = info.loop;
   json["voice"] = nullptr;
   if (!info.voice.empty()) json["voice"] = info.voice;
+  json["sharpen"] = info.sharpen;
+  json["match_colour"] = info.match_colour;
   if (!info.clips.empty()) {
     auto& clips = json["clips"] = nlohmann::ordered_json::array();
     for (const AvatarClip& clip : info.clips)
@@ -75,6 +77,8 @@ void print_avatar(Context& context, const AvatarInfo& info,
                                    : info.mask_source == "skin"        ? "the colours of skin"
                                                                        : info.mask_source);
   if (!info.voice.empty()) out.print("voice     {}\n", printable(info.voice));
+  if (info.sharpen > 0) out.print("sharpen   by {}\n", info.sharpen);
+  if (info.match_colour) out.print("colours   matched with each frame\n");
   out.print("latents   {}\n", info.given_latents ? "given, for every model"
                               : info.model_checksum.empty()
                                   ? "none, made when first used and kept in the cache"

@@ -16,7 +16,8 @@ void add_bench_faces(Commands& commands) {
        .summary = "Time the networks that find faces and their parts, per precision",
        .examples =
            "  navtalk bench faces --models ~/MuseTalk/models\n"
-           "  navtalk bench faces --models ~/MuseTalk/models --size 1920x1080 --precision bf16\n",
+           "  navtalk bench faces --models ~/MuseTalk/models --size 1920x1080 --precision bf16\n"
+           "  navtalk bench faces --models ~/MuseTalk/models --batch 1,2,4,8\n",
        .action = [options](Context& context) {
          return render_module().bench_faces(*options, context);
        }});
@@ -32,6 +33,13 @@ void add_bench_faces(Commands& commands) {
       ->type_name("PRECISION");
   command.add_option("--size", options->size, "Width and height of the pictures, in pixels")
       ->type_name("WxH")
+      ->capture_default_str();
+  command
+      .add_option("--batch", options->batches,
+                  "Pictures that go through a network together, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64))
+      ->type_name("N")
       ->capture_default_str();
   command.add_option("--threads", options->threads, "Threads of the nets; 0: every core")
       ->check(CLI::Range(0, 1024))

@@ -12,6 +12,7 @@ struct BenchFacesOptions {
   std::string device = "auto";
   std::vector<std::string> precisions;
   std::string size = "1280x720";
+  std::vector<int> batches = {1};
   int threads = 0;
   double seconds = 0.5;
 };

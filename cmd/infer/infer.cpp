@@ -120,11 +120,18 @@ void add_infer_options(CLI::App& command, InferOptions& options) {
   add_what(command, options);
   add_where(command, options);
   add_infer_engine_options(command, options);
-  command.add_option("--sharpen", options.sharpen, "Unsharp mask on the face, such as 1.2")
+  command
+      .add_option("--sharpen", options.sharpen,
+                  "Unsharp mask on the face, such as 1.2; default: what the avatar says")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("AMOUNT");
-  command.add_flag("--match-colour", options.match_colour,
-                   "Give the face the brightness and contrast of the frame around its seam");
+  CLI::Option* const match =
+      command.add_flag("--match-colour", options.match_colour,
+                       "Give the face the brightness and contrast of the frame around its seam");
+  command
+      .add_flag("--no-match-colour", options.no_match_colour,
+                "Leave the face's colours as they are, although the avatar says otherwise")
+      ->excludes(match);
 }
 
 // The module takes longer to load than most commands take.

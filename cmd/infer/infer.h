@@ -27,8 +27,9 @@ struct InferOptions {
   std::optional<FrameRate> fps;  // nullopt: the avatar's
   std::optional<double> crf, duration_s;
   double start_s = 0;
-  std::optional<float> sharpen;
-  bool match_colour = false, force = false, ssml = false;
+  std::optional<double> sharpen;                       // nullopt: as the avatar says
+  bool match_colour = false, no_match_colour = false;  // neither: as the avatar says
+  bool force = false, ssml = false;
 };
 
 // Every option of the command, with its checks; and those that concern the model and its device.

@@ -1,6 +1,8 @@
 // The networks of preparation: how long MuseTalk's face detector, landmarks and face parsing take for a picture.
 #include <fmt/format.h>
 
+#include <span>
+
 #include "cmd/defaults.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/stage_table.h"
@@ -64,24 +66,28 @@ class FaceBench {
         .device = device_, .precision = *parse_precision(precision), .threads = options_.threads};
     if (const auto file = find_weights(models_, Net::s3fd)) {
       const FaceDetector detector(*file, where);
-      time("detector " + options_.size, precision, [&] { detector.scores(picture_.view()); });
+      time("detector " + options_.size, precision, [&](Pictures seen) { detector.scores(seen); });
     }
     if (const auto file = find_weights(models_, Net::dwpose)) {
       const FaceLandmarks landmarks(*file, where);
-      time("landmarks", precision, [&] { landmarks.bins(picture_.view()); });
+      time("landmarks", precision, [&](Pictures seen) { landmarks.bins(seen); });
     }
     if (const auto file = find_weights(models_, Net::bisenet)) {
       const FaceParser parser(*file, where);
-      time("face parsing", precision, [&] { parser.scores(picture_.view()); });
+      time("face parsing", precision, [&](Pictures seen) { parser.scores(seen); });
     }
   }
 
+  using Pictures = std::span<const ConstImageView>;
   void time(const std::string& stage, const std::string& precision,
-            const std::function<void()>& work) {
-    if (context_.progress) context_.progress(stage + " " + precision, rows_.size(), 0);
+            const std::function<void(Pictures)>& work) {
     const auto budget = std::chrono::duration<double>(options_.seconds);
-    rows_.push_back({stage, "ms per picture", name(device_), precision, 1,
-                     measure(work, budget, context_.stop)});
+    for (const int batch : options_.batches) {
+      if (context_.progress) context_.progress(stage + " " + precision, rows_.size(), 0);
+      const std::vector<ConstImageView> pictures(static_cast<std::size_t>(batch), picture_.view());
+      rows_.push_back({stage, "ms per picture", name(device_), precision, batch,
+                       measure([&] { work(pictures); }, budget, context_.stop)});
+    }
   }
 
   const BenchFacesOptions& options_;

@@ -21,6 +21,8 @@ int import_avatar(const AvatarImportOptions& options, Context& context) {
                                                   .fps = options.fps,
                                                   .loop = options.loop,
                                                   .voice = options.voice,
+                                                  .sharpen = options.sharpen,
+                                                  .match_colour = options.match_colour,
                                                   .force = options.force,
                                                   .limits = media_limits(context)},
                                                  context.progress, context.stop);

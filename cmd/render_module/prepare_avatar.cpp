@@ -85,7 +85,8 @@ Box parse_face_box(const std::string& text) {
 
 FaceNetOptions networks_of(const AvatarPrepareOptions& options) {
   return {.device = usable_device(parse_device(options.device)),
-          .precision = *parse_precision(options.face_precision)};
+          .precision = *parse_precision(options.face_precision),
+          .batch = options.face_batch};
 }
 
 LandmarkBoxOptions box_of(const AvatarPrepareOptions& options) {
@@ -189,6 +190,8 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .still_motion = still_motion_of(options),
                             .loop = options.loop,
                             .voice = options.voice,
+                            .sharpen = options.sharpen,
+                            .match_colour = options.match_colour,
                             .force = options.force,
                             .latents = models && !options.no_latents
                                            ? std::optional(latents_of_model(*models))

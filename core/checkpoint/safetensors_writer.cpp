@@ -68,8 +68,14 @@ std::string quoted(const std::string& text) { return nlohmann::json(text).dump()
 void SafetensorsWriter::add(std::string name, DType dtype, Shape shape,
                             std::span<const std::byte> data) {
   NAVTALK_CHECK(dtype != DType::other && data.size() == element_count(shape) * item_size(dtype));
+  add_in_pieces(std::move(name), dtype, std::move(shape), [data] { return data; });
+}
+
+void SafetensorsWriter::add_in_pieces(std::string name, DType dtype, Shape shape, Pieces next) {
+  NAVTALK_CHECK(dtype != DType::other);
   NAVTALK_CHECK(names_.insert(name).second);
-  entries_.push_back({{std::move(name), dtype, std::move(shape)}, data});
+  const std::size_t size = element_count(shape) * item_size(dtype);
+  entries_.push_back({{std::move(name), dtype, std::move(shape)}, size, std::move(next)});
 }
 
 void SafetensorsWriter::add_metadata(std::string key, std::string value) {
@@ -85,8 +91,8 @@ void SafetensorsWriter::write(const std::filesystem::path& path) const {
     if (header.size() > 1) header += ',';
     header += fmt::format("{}:{{\"dtype\":\"{}\",\"shape\":{},\"data_offsets\":[{},{}]}}",
                           quoted(entry.info.name), name(entry.info.dtype),
-                          nlohmann::json(entry.info.shape).dump(), end, end + entry.data.size());
-    end += entry.data.size();
+                          nlohmann::json(entry.info.shape).dump(), end, end + entry.size);
+    end += entry.size;
   }
   header += '}';
   header.append((k_alignment - (8 + header.size()) % k_alignment) % k_alignment, ' ');
@@ -96,7 +102,14 @@ void SafetensorsWriter::write(const std::filesystem::path& path) const {
   Output out(path);
   out.put({reinterpret_cast<const char*>(&length), sizeof length});
   out.put(header);
-  for (const Entry& entry : entries_) out.put(as_text(entry.data));
+  for (const Entry& entry : entries_) {
+    for (std::size_t left = entry.size; left > 0;) {
+      const std::span<const std::byte> piece = entry.next();
+      NAVTALK_CHECK(!piece.empty() && piece.size() <= left);
+      out.put(as_text(piece));
+      left -= piece.size();
+    }
+  }
   out.finish();
 }
 

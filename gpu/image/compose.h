@@ -18,6 +18,7 @@ struct Placement {
 struct FaceFinish {
   std::optional<Unsharp> unsharp{};
   bool match_colour = false;  // match_colours() with the frame, after sharpening
+  bool operator==(const FaceFinish&) const = default;
 };
 
 // frame: BGR, changed in place only inside the box; face: [256,256,3] BGR; mask: one channel.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/tensor/image.h"
@@ -24,10 +25,14 @@ class FaceDetector {
 
   // BGR, both sides at least 32. Error{invalid} when the scores are not finite.
   FaceScores scores(ConstImageView picture) const;
+  // Of several pictures of one size, which go through the net together, as far as they have no more pixels than one of 3840x2160;
+  // scores are those of each alone to within rounding.
+  std::vector<FaceScores> scores(std::span<const ConstImageView> pictures) const;
   // MuseTalk's face of the picture; nullopt also for one that is smaller than 32 pixels.
   std::optional<Box> face(ConstImageView picture) const;
   // That one, and the others, by their scores.
   std::vector<Box> faces(ConstImageView picture) const;
+  std::vector<std::vector<Box>> faces(std::span<const ConstImageView> pictures) const;
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/tensor/image.h"
@@ -25,6 +26,9 @@ class FaceLandmarks {
   PoseBins bins(ConstImageView picture) const;
   // The same, as points.
   std::vector<PosePoint> points(ConstImageView picture) const;
+  // Of several pictures, which go through the net together; scores are those of each alone to within rounding.
+  std::vector<PoseBins> bins(std::span<const ConstImageView> pictures) const;
+  std::vector<std::vector<PosePoint>> points(std::span<const ConstImageView> pictures) const;
 
  private:
   struct Impl;

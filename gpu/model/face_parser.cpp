@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "core/base/check.h"
 #include "gpu/image/pillow_resize.h"
@@ -20,18 +21,18 @@ namespace {
 constexpr std::array<float, 3> k_imagenet_mean{0.485F, 0.456F, 0.406F},
     k_imagenet_std{0.229F, 0.224F, 0.225F};
 
-NdArray<float> parsing_input(ConstImageView picture) {
+// `input`: [3,512,512].
+void put_parsing_input(ConstImageView picture, float* input) {
+  NAVTALK_CHECK(picture.channels == 3);
   Image scaled(k_parsing_size, k_parsing_size);
   pillow_resize(picture, scaled.view(), PillowFilter::bilinear);
-  NdArray<float> input(Shape{1, 3, k_parsing_size, k_parsing_size});
   constexpr std::size_t k_pixels = std::size_t{k_parsing_size} * k_parsing_size;
   for (std::size_t channel = 0; channel < 3; ++channel)
     for (std::size_t i = 0; i < k_pixels; ++i) {
       const float unit = static_cast<float>(scaled.pixels[3 * i + 2 - channel]) / 255.0F;
-      input.values[channel * k_pixels + i] =
+      input[channel * k_pixels + i] =
           (unit - k_imagenet_mean.at(channel)) / k_imagenet_std.at(channel);
     }
-  return input;
 }
 
 }  // namespace
@@ -59,17 +60,33 @@ FaceParser& FaceParser::operator=(FaceParser&&) noexcept = default;
 FaceParser::~FaceParser() = default;
 
 NdArray<float> FaceParser::scores(ConstImageView picture) const {
-  NAVTALK_CHECK(picture.channels == 3);
-  const NdArray<float> input = parsing_input(picture);
-  NdArray<float> scores = run(impl_->threads, "face parsing",
-                              [&] { return array((*impl_->net)(tensor(input)).squeeze(0)); });
-  if (!std::ranges::all_of(scores.values, [](float score) { return std::isfinite(score); }))
-    throw Error(Code::invalid,
-                fmt::format("{}: the net's scores are not finite", impl_->file.string()));
-  return scores;
+  return std::move(scores(std::span(&picture, 1)).front());
 }
 
 Image FaceParser::parts(ConstImageView picture) const { return best_parts(scores(picture)); }
+
+std::vector<NdArray<float>> FaceParser::scores(std::span<const ConstImageView> pictures) const {
+  if (pictures.empty()) return {};
+  NdArray<float> input(Shape{std::ssize(pictures), 3, k_parsing_size, k_parsing_size});
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    put_parsing_input(pictures[i], input.row(static_cast<std::int64_t>(i)));
+  std::vector<NdArray<float>> scores = run(impl_->threads, "face parsing", [&] {
+    std::vector<NdArray<float>> each;
+    for (const at::Tensor& one : (*impl_->net)(tensor(input)).unbind()) each.push_back(array(one));
+    return each;
+  });
+  for (const NdArray<float>& one : scores)
+    if (!std::ranges::all_of(one.values, [](float score) { return std::isfinite(score); }))
+      throw Error(Code::invalid,
+                  fmt::format("{}: the net's scores are not finite", impl_->file.string()));
+  return scores;
+}
+
+std::vector<Image> FaceParser::parts(std::span<const ConstImageView> pictures) const {
+  std::vector<Image> parts;
+  for (const NdArray<float>& one : scores(pictures)) parts.push_back(best_parts(one));
+  return parts;
+}
 
 Image best_parts(const NdArray<float>& scores) {
   Image parts(static_cast<int>(scores.dim(2)), static_cast<int>(scores.dim(1)), 1);

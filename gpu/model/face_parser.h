@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
@@ -36,6 +38,9 @@ class FaceParser {
   NdArray<float> scores(ConstImageView picture) const;
   // The same, as the class of each pixel: 512x512, one channel.
   Image parts(ConstImageView picture) const;
+  // Of several pictures, which go through the net together; scores are those of each alone to within rounding.
+  std::vector<NdArray<float>> scores(std::span<const ConstImageView> pictures) const;
+  std::vector<Image> parts(std::span<const ConstImageView> pictures) const;
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "avatars/bundle/avatar_info.h"
+#include "avatars/bundle/face_finish.h"
 #include "avatars/bundle/faces.h"
 #include "core/base/error.h"
 #include "tests/temporary_directory.h"
@@ -59,6 +60,23 @@ TEST_CASE("avatar.json is read back as it was written") {
   CHECK(read_avatar_info(folder / "avatar.json") == info);
 }
 
+TEST_CASE("avatar.json says what is done to generated faces, and nothing where that is nothing") {
+  const tests::TemporaryDirectory folder;
+  AvatarInfo info = sample_info();
+  write_avatar_info(folder / "avatar.json", info);
+  CHECK(text_of(folder / "avatar.json").find("sharpen") == std::string::npos);
+  CHECK(text_of(folder / "avatar.json").find("match_colour") == std::string::npos);
+  CHECK(face_finish(info) == FaceFinish{});
+  info.sharpen = 1.2;
+  info.match_colour = true;
+  write_avatar_info(folder / "avatar.json", info);
+  CHECK_THAT(text_of(folder / "avatar.json"), Catch::Contains("\"sharpen\": 1.2,"));
+  CHECK(read_avatar_info(folder / "avatar.json") == info);
+  CHECK(face_finish(info) == FaceFinish{Unsharp{.amount = 1.2F}, true});
+  CHECK(face_finish(info, 0.0, false) == FaceFinish{});
+  CHECK(face_finish(sample_info(), 2.0, true) == FaceFinish{Unsharp{.amount = 2}, true});
+}
+
 TEST_CASE("avatar.json holds a whole rate as a number and any other as a fraction") {
   const tests::TemporaryDirectory folder;
   AvatarInfo info = sample_info();
@@ -103,6 +121,9 @@ TEST_CASE("every fault in avatar.json is refused with the key's name") {
       {"\"faceless_frames\": 1", "\"faceless_frames\": 4", "faceless_frames must be"},
       {"\"aaaa", "\"Aaaa", "model_checksum must be"},
       {"\"loop\": true", "\"loop\": 1", "loop must be true or false"},
+      {"\"fps\": 25", "\"fps\": 25, \"sharpen\": 11", "sharpen must be a number from 0 to 10"},
+      {"\"fps\": 25", "\"fps\": 25, \"sharpen\": \"much\"", "sharpen must be a number"},
+      {"\"fps\": 25", "\"fps\": 25, \"match_colour\": 1", "match_colour must be true or false"},
       {"\"en-us+m3\"", "7", "voice must be a string"},
       {"en-us+m3", std::string(65, 'v'), "voice longer than 64 bytes"},
       {"}", "", "not JSON"},

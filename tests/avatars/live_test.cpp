@@ -11,6 +11,9 @@
 #include "avatars/live/live_pictures.h"
 #include "core/files/data_directory.h"
 #include "gpu/engine/inference_engine.h"
+#include "gpu/image/color.h"
+#include "gpu/image/compose.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -36,9 +39,12 @@ std::shared_ptr<const Bundle> ada() {
   return bundle;
 }
 
+Clip clip_of(const Bundle& avatar) {
+  return {demo() / "avatars/ada" / k_frames_file, avatar.info().width, avatar.info().height};
+}
+
 std::shared_ptr<LivePictures> pictures_of(const std::shared_ptr<const Bundle>& avatar) {
-  Clip clip(demo() / "avatars/ada" / k_frames_file, avatar->info().width, avatar->info().height);
-  return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(std::move(clip)), 256,
+  return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(clip_of(*avatar)), 256,
                                         1000);
 }
 
@@ -152,6 +158,41 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   const int most = largest_difference(still, whole);
   CHECK(std::abs(largest_difference(still, half) - most / 2) <= 2);
   CHECK(std::abs(largest_difference(whole, half) - most / 2) <= 2);
+}
+
+TEST_CASE(
+    "a live picture has the pixels of a video's frame, sharpened and matched where the avatar says "
+    "so") {
+  const tests::TemporaryDirectory folder;
+  std::filesystem::copy(demo() / "avatars/ada", folder / "ada");
+  AvatarInfo info = read_avatar_info(folder / "ada/avatar.json");
+  info.sharpen = 1.2;
+  info.match_colour = true;
+  write_avatar_info(folder / "ada/avatar.json", info);
+  const auto avatar = std::make_shared<Bundle>(Bundle::open(folder / "ada"));
+  NdArray<std::uint8_t> face({256, 256, 3});
+  for (std::size_t i = 0; i < face.values.size(); ++i)
+    face.values[i] = static_cast<std::uint8_t>(i % 3 * 20 + i / 24 % 32 * 4 + i / 6144 * 3);
+  constexpr std::int64_t k_frame = 8;
+  const auto composed = [&](const FaceFinish& finish) {
+    Image frame = avatar->frame(k_frame);
+    const AvatarFace& place = avatar->face(k_frame).value();
+    compose(frame.view(), {face.values.data(), 256, 256, 3, 256 * 3}, place.placement,
+            avatar->mask(k_frame), place.mask_region, finish);
+    I420Picture picture(frame.width, frame.height);
+    bgr_to_i420(frame.view(), picture.bytes.data());
+    return picture;
+  };
+  const FaceFinish finish{.unsharp = Unsharp{.amount = 1.2F}, .match_colour = true};
+  LivePictures finished(avatar, std::make_shared<SharedClip>(clip_of(*avatar)), 0, 1000);
+  CHECK(finished.with_face({.index = k_frame}, face, 1) == composed(finish));
+  CHECK_FALSE(finished.placed({.index = k_frame}));  // a device could do neither
+
+  LivePictures plain(ada(), std::make_shared<SharedClip>(clip_of(*avatar)), 0, 1000);
+  CHECK(plain.with_face({.index = k_frame}, face, 1) == composed({}));
+  CHECK(plain.placed({.index = k_frame}));
+  CHECK(composed({}) != composed({.unsharp = finish.unsharp}));
+  CHECK(composed({.unsharp = finish.unsharp}) != composed(finish));
 }
 
 TEST_CASE("pictures of one batch, and those whose sound is known far ahead, share what was heard") {

@@ -29,6 +29,28 @@ def prepare(navtalk, output):
     subprocess.run([*command, "--face-box", "180,150,330,330", "-o", output], check=True, timeout=4 * PATIENCE_S)
 
 
+# The times of the gallery's preview of an avatar, from half a second before its part ends, and that part.
+PREVIEW = """
+(async (id, done) => {
+  const times = [];
+  const video = document.querySelector(`[data-avatar=${id}] video`);
+  const part = (await (await fetch("/v1/avatars")).json()).avatars.find((one) => one.id === id).preview_part;
+  video.currentTime = part[1] - 0.5;
+  const timer = setInterval(() => times.push(video.currentTime), 10);
+  setTimeout(() => { clearInterval(timer); done({ part, times, whole: video.duration }); }, 3000);
+})(...arguments);
+"""
+
+
+def check_preview(page):
+    """The gallery shows the avatar's first clip, and goes back to its start where the action would begin."""
+    page.wait("the previews are there", lambda: page.run("return document.querySelector('[data-avatar=both] video')?.readyState >= 3"))
+    seen = page.driver.execute_async_script(PREVIEW, "both")
+    first, end = seen["part"]
+    assert first == 0 and end < seen["whole"] - 1, seen
+    assert max(seen["times"]) < end and min(seen["times"]) < 1, seen
+
+
 def difference(one, other):
     return sum(abs(a - b) for a, b in zip(one, other)) / len(one)
 
@@ -41,6 +63,7 @@ def main():
         try:
             serve.wait_worker()
             page = Page(driver, serve.url)
+            check_preview(page)
             page.choose("both")
             page.wait_live()
             page.wait("a picture is there", lambda: max(page.run(COLOURS)) > 0)

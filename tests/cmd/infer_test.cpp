@@ -45,6 +45,26 @@ TEST_CASE("a face that is sharpened, or has the frame's colours, is another one"
   CHECK(contains(ran.out, "same\nsharp\nmatched\n"));
 }
 
+TEST_CASE("infer sharpens and matches colours as the avatar says, unless it is told otherwise") {
+  const TemporaryDirectory top;
+  const std::string anna = "cp -r '" NAVTALK_SOURCE
+                           "/assets/demo/avatars/ada' anna && sed -i 's/\"id\":/\"sharpen\": 1.2, "
+                           "\"match_colour\": true,"
+                           "\\n\"id\":/' anna/avatar.json\n";
+  const std::string infer =
+      "NAVTALK_LOG_FORMAT=text navtalk infer --progress none --audio a.wav --fps 1 --avatar ";
+  const Ran ran = shell(k_wav + anna + infer + "./anna --frames own && " + infer +
+                            "ada --frames asked --sharpen 1.2 --match-colour && " + infer +
+                            "./anna --frames off --sharpen 0 --no-match-colour && " + infer +
+                            "ada --frames plain && cmp own/*.png asked/*.png && "
+                            "cmp off/*.png plain/*.png && navtalk avatar show ./anna",
+                        top.path());
+  CHECK(ran.err.empty());
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "sharpen   by 1.2\ncolours   matched with each frame\n"));
+  CHECK(shell(infer + "ada --frames x --match-colour --no-match-colour", top.path()).status == 2);
+}
+
 TEST_CASE("infer warns of sound that is cut off, and renders what is there") {
   const TemporaryDirectory top;
   const Ran ran = shell(k_wav + "truncate -s 5044 a.wav\n" + k_infer + "0", top.path());

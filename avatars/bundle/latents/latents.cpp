@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
@@ -89,6 +90,16 @@ void write_latents(const std::filesystem::path& file, std::span<const float> val
   writer.add(k_tensor, DType::f32,
              shape_of(static_cast<std::int64_t>(values.size() / k_latent_values)),
              std::as_bytes(values));
+  writer.write(file);
+}
+
+void write_latents(const std::filesystem::path& file, std::int64_t frames,
+                   std::function<std::span<const float>()> next,
+                   const std::string& model_checksum) {
+  SafetensorsWriter writer;
+  writer.add_metadata(k_checksum_key, model_checksum);
+  writer.add_in_pieces(k_tensor, DType::f32, shape_of(frames),
+                       [next = std::move(next)] { return std::as_bytes(next()); });
   writer.write(file);
 }
 

@@ -69,5 +69,8 @@ class Latents {
 void write_latents(const std::filesystem::path& file, std::span<const float> values,
                    const std::string& model_checksum,
                    const std::map<std::string, std::string>& metadata = {});
+// The same of values that are asked for one latent after the other, `frames` times.
+void write_latents(const std::filesystem::path& file, std::int64_t frames,
+                   std::function<std::span<const float>()> next, const std::string& model_checksum);
 
 }  // namespace navtalk

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "avatars/bundle/face_finish.h"
 #include "avatars/render/render.h"
 #include "cmd/defaults.h"
 #include "cmd/render_module/media_limits.h"
@@ -20,6 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
+
+std::optional<bool> match_colour_of(const InferOptions& options) {
+  if (options.match_colour) return true;
+  return options.no_match_colour ? std::optional(false) : std::nullopt;
+}
 
 }  // namespace
 
@@ -126,10 +132,7 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
         *model_, avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
-         .finish = {.unsharp = options_.sharpen
-                                   ? std::optional(Unsharp{.amount = *options_.sharpen})
-                                   : std::nullopt,
-                    .match_colour = options_.match_colour},
+         .finish = face_finish(avatar_.info(), options_.sharpen, match_colour_of(options_)),
          .wanted = output.wanted()},
         [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
           output.write(t, bgr);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <deque>
 #include <fstream>
 #include <numbers>
 #include <sstream>
@@ -82,16 +83,34 @@ struct Seen {
   std::vector<PosePoint> points;
 };
 
+// Networks that see one picture after the other.
+FaceNets one_by_one(std::function<Detections(ConstImageView)> detect,
+                    std::function<std::vector<PosePoint>(ConstImageView)> points) {
+  const auto each = [](const auto& look) {
+    return [look](FaceNets::Pictures pictures) {
+      std::vector<decltype(look(pictures[0]))> seen;
+      for (const ConstImageView& picture : pictures) seen.push_back(look(picture));
+      return seen;
+    };
+  };
+  return {.detect = each(detect), .points = each(points)};
+}
+
 LandmarkFaces looking(std::function<Seen()> look) {
-  const auto seen = std::make_shared<Seen>();
-  return {{.detect =
-               [seen, look = std::move(look)](ConstImageView) {
-                 *seen = look();
-                 return seen->detected ? Detections{*seen->detected} : Detections();
-               },
-           .points = [seen](ConstImageView) { return seen->points; }},
-          "none",
-          {}};
+  const auto seen =
+      std::make_shared<std::deque<Seen>>();  // with a face, and without its landmarks yet
+  const auto detect = [seen, look = std::move(look)](ConstImageView) {
+    const Seen one = look();
+    if (!one.detected) return Detections();
+    seen->push_back(one);
+    return Detections{*one.detected};
+  };
+  const auto points = [seen](ConstImageView) {
+    const Seen one = seen->front();
+    seen->pop_front();
+    return one.points;
+  };
+  return {one_by_one(detect, points), "none", {}};
 }
 
 }  // namespace
@@ -147,24 +166,22 @@ TEST_CASE("among several people the landmarks come from around the chosen face")
   const Box large{40, 60, 140, 180}, small{250, 70, 330, 170};
   std::vector<Box> seen;  // sizes of what the landmarks' network saw
   int frame = 0;
-  const FaceNets nets{
-      .detect =
-          [&](ConstImageView) {
-            // The best score changes from frame to frame; in the third one the small face is away.
-            ++frame;
-            if (frame % 4 == 3) return Detections{large};
-            return frame % 2 == 1 ? Detections{large, small} : Detections{small, large};
-          },
-      .points =
-          [&](ConstImageView picture) {
-            seen.push_back({0, 0, picture.width, picture.height});
-            return std::vector<PosePoint>(133);  // no landmarks: the detection counts
-          }};
+  const FaceNets nets = one_by_one(
+      [&](ConstImageView) {
+        // The best score changes from frame to frame; in the third one the small face is away.
+        ++frame;
+        if (frame % 4 == 3) return Detections{large};
+        return frame % 2 == 1 ? Detections{large, small} : Detections{small, large};
+      },
+      [&](ConstImageView picture) {
+        seen.push_back({0, 0, picture.width, picture.height});
+        return std::vector<PosePoint>(133);  // no landmarks: the detection counts
+      });
   LandmarkFaces first(nets, "none", {});
   const Box box_of_large{40, 60, 140, 190}, box_of_small{250, 70, 330, 180};
   CHECK(first.find(clip, 25, {}, {}) == FaceBoxes(4, box_of_large));
   // Right of the large face the view ends half way to the small one: at (90 + 290) / 2.
-  CHECK(seen.back() == Box{0, 0, 190, 300});
+  CHECK(seen == std::vector<Box>(4, {0, 0, 190, 300}));  // each frame once
 
   LandmarkFaces second(nets, "none", {}, 2);
   CHECK(second.find(clip, 25, {}, {}) ==
@@ -179,11 +196,9 @@ TEST_CASE("landmarks of a part of a frame are those of the frame") {
   const TemporaryDirectory base;
   tests::write_clip(base / "in.mp4", {Image(400, 300), Image(400, 300)});
   Clip clip(base / "in.mp4", 400, 300);
-  LandmarkFaces source({.detect =
-                            [](ConstImageView) {
-                              return Detections{{20, 60, 100, 150}, {250, 70, 350, 190}};
-                            },
-                        .points = [](ConstImageView) { return turned_face(5); }},
+  const Detections both{{20, 60, 100, 150}, {250, 70, 350, 190}};
+  LandmarkFaces source(one_by_one([&](ConstImageView) { return both; },
+                                  [](ConstImageView) { return turned_face(5); }),
                        "none", {}, 1);
   source.find(clip, 25, {}, {});
   // The larger face is that at the right. Its view begins 100 pixels left of it, but not before the middle between both.
@@ -298,6 +313,18 @@ TEST_CASE("an avatar by MuseTalk's networks has the boxes of its frames' landmar
                .latents = std::nullopt},
               {}, {});
   CHECK(info.face_source == "dwpose");
+}
+
+TEST_CASE("several pictures that go through the networks together have the boxes of each alone") {
+  const TemporaryDirectory base;
+  tests::write_dwpose(base / "models");
+  tests::write_s3fd(base / "models");
+  const StillClip still(5);
+  LandmarkFaces alone = LandmarkFaces::open(base / "models", {});
+  LandmarkFaces together = LandmarkFaces::open(base / "models", {}, {.batch = 3});
+  CHECK(still.boxes(together) == still.boxes(alone));
+  CHECK(together.landmarks() == alone.landmarks());
+  CHECK(together.identity() != alone.identity());
 }
 
 TEST_CASE("a detector that sees nothing ends the preparation of a clip") {

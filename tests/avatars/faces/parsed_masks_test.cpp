@@ -87,6 +87,27 @@ TEST_CASE("a mask from face parsing lies in the lower half of the face box, with
   CHECK(least < 255);
 }
 
+TEST_CASE("several faces that are parsed together have the masks of each alone") {
+  const TemporaryDirectory base;
+  const auto weights = tests::write_bisenet(base / "models", 1);
+  ParsedMasks alone(weights, {}), together(weights, {}, {.batch = 4});
+  CHECK(alone.batch() == 1);
+  CHECK(together.batch() == 4);
+  CHECK(together.identity() != alone.identity());
+  const std::vector<Image> frames = tests::moving_face(3);
+  std::vector<FaceInFrame> faces;
+  for (int i = 0; i < 3; ++i)
+    faces.push_back(
+        {frames[static_cast<std::size_t>(i)].view(), {50 + 9 * i, 30, 110 + 4 * i, 90}});
+  const std::vector<FaceMask> masks = together.masks(faces);
+  REQUIRE(masks.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const FaceMask one = alone.mask(faces[i].frame, faces[i].box);
+    CHECK(masks[i].region == one.region);
+    CHECK(masks[i].pixels == one.pixels);
+  }
+}
+
 TEST_CASE("an avatar with face parsing has a mask of its own in every frame, and says so") {
   const TemporaryDirectory base;
   PrepareOptions what = still(base, "ada");

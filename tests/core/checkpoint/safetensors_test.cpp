@@ -46,6 +46,25 @@ TEST_CASE("what the safetensors writer writes is read back, mapped and in order"
   CHECK(reinterpret_cast<std::uintptr_t>(mapped->data()) % 64 == 0);
 }
 
+TEST_CASE("a tensor that comes in pieces is the same as one that is given whole") {
+  const std::vector<float> floats{1, 2, 3, 4, 5, 6};
+  std::size_t given = 0;
+  SafetensorsWriter writer;
+  writer.add_in_pieces("a", DType::f32, {6}, [&] {
+    const auto piece = std::as_bytes(std::span(floats).subspan(given, 2));
+    given += 2;
+    return piece;
+  });
+  writer.add_in_pieces("none", DType::f32, {0}, []() -> std::span<const std::byte> {
+    throw Error(Code::failed, "nothing was to be asked for");
+  });
+  CHECK(given == 0);
+  const ScratchFile file("");
+  writer.write(file.path());
+  CHECK(given == 6);
+  CHECK(Checkpoint::open(file.path()).read_f32("a").values == floats);
+}
+
 TEST_CASE("a safetensors file without tensors is a checkpoint") {
   CHECK(read_safetensors(file_with("{}", 0)).tensors.empty());
   CHECK(read_safetensors(file_with(R"({"__metadata__":{"k":"v"}}   )", 0)).metadata.at("k") == "v");
