@@ -2,6 +2,7 @@
 
 import filecmp
 import pathlib
+import shutil
 import tempfile
 import types
 import unittest
@@ -15,7 +16,7 @@ import export
 from files import load_state, required_state, save_state
 from nets.audio_encoder import hidden_states
 from program import Failure
-from speech import non_speech, speech_data
+from speech import flite, non_speech, speech_data
 from speech.mel import TOKEN_SAMPLES, log_mel
 from speech.visemes import PARAMETERS
 from training import exported, live_audio, live_sounds, train_audio
@@ -148,6 +149,15 @@ class Targets(unittest.TestCase):
         part = live_audio.TEACHERS_PART
         torch.testing.assert_close(mouths, part * self.teacher.head(heard) + (1 - part) * 0.7)
 
+    def test_is_the_teacher_s_where_the_phonemes_are_not_known(self):
+        said = 0.1 * np.random.default_rng(0).standard_normal(100 * TOKEN_SAMPLES).astype(np.float32)
+        track = np.full((100, 8), 0.7, np.float32)
+        track[:50] = np.nan
+        sound = live_sounds.Sound(said, said, track)
+        mouths, states = live_audio.asked(self.teacher, sound, self.resting)
+        torch.testing.assert_close(mouths[:50], self.teacher.head(states[:50]))
+        self.assertFalse(mouths.isnan().any() or torch.equal(mouths[50:], self.teacher.head(states[50:])))
+
     def test_what_trembles_from_hearing_to_hearing_costs_more_than_what_is_wrong(self):
         losses = self.losses()
         shape = (live_audio.SOUNDS, live_audio.PICTURES, 3, 8)
@@ -176,13 +186,40 @@ class Targets(unittest.TestCase):
         return live_audio.Losses(self.teacher, self.teacher, [], torch.ones(8), torch.ones(64), self.resting)
 
 
+class PlainSpeech(unittest.TestCase):
+    """By flite, which tells no phonemes."""
+
+    @unittest.skipUnless(shutil.which("flite"), "flite is not installed")
+    def test_is_the_same_again_and_has_no_track(self):
+        clips = [speech_data.clip_of_set("plain", index) for index in (0, 0, 1)]
+        np.testing.assert_array_equal(clips[0].samples, clips[1].samples)
+        self.assertFalse(np.array_equal(clips[0].samples[:8000], clips[2].samples[:8000]))
+        for clip in clips:
+            self.assertEqual(clip.samples.shape, (clip.tokens * TOKEN_SAMPLES,))
+            self.assertGreater(rms(clip.samples), 0.005)
+            self.assertTrue(np.isnan(clip.track).all())
+
+    def test_without_flite_says_what_to_install(self):
+        with mock.patch.object(flite.subprocess, "run", side_effect=FileNotFoundError):
+            with self.assertRaisesRegex(Failure, "install the Debian package flite"):
+                flite.speak("Hello.", np.random.default_rng(0))
+
+    def test_is_its_share_of_all_clips(self):
+        clips, plain = [("a", k) for k in range(1200)], [("b", k) for k in range(7)]
+        mixed = live_audio.mixed(clips, plain)
+        share = sum(name == "b" for name, _ in mixed) / len(mixed)
+        self.assertAlmostEqual(share, live_audio.PLAIN_SHARE, places=3)
+        self.assertEqual(len(set(mixed)), 1207)
+
+
 class Training(unittest.TestCase):
     def test_moves_the_encoder_but_neither_its_head_nor_the_positions(self):
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
             before = {"average": train_audio.new_reader().state_dict(), "step": 3}
             save_state(work / "audio.pt", before)
-            with mock.patch.object(speech_data, "load", lambda *_: spoken_clips()):
+            none_made = mock.patch.object(live_audio, "PLAIN_SHARDS", 0)
+            with none_made, mock.patch.object(speech_data, "load", lambda *_: spoken_clips()):
                 live_audio.train(work, 2)
             after, is_live = live_audio.states_of(work)
         self.assertTrue(is_live)

@@ -6,8 +6,8 @@
 The head stays as it is: it reads what the UNet reads, so the UNet needs no further training. The encoder
 learns the mouth that the head shall read:
 
-- where somebody speaks, a mean of the phonemes' mouth and of what the encoder before this training (the
-  teacher) reads from the same window without the other sounds;
+- where somebody speaks, a mean of the phonemes' mouth, where that is known, and of what the encoder before
+  this training (the teacher) reads from the same window without the other sounds;
 - where nobody speaks, what the teacher reads from digital silence, however loud rooms, tones and music are.
 
 Every second step hears as a live session does: three neighbouring pictures, each with a past of its own,
@@ -41,6 +41,7 @@ PAST_TOKENS = (60, 200)  # that a live session hears up to the end of what a pic
 SILENT_TOKENS = (50, 100)  # behind, as avatars/live/live_hearing.cpp adds them
 SETTLED_TOKENS = 20  # a word whose beginning was cut off cannot be known
 KNOWN_AFTER = WINDOW_TOKENS - MIDDLE_TOKEN  # tokens from a picture's own to the end of the sound
+PLAIN_SHARDS, PLAIN_SHARE = 6, 0.45  # of clips by flite, whose mouths the teacher reads alone
 TEACHERS_PART = 0.6  # of what is asked for where somebody speaks
 SHOWN_WEIGHT, STATES_WEIGHT, REST_WEIGHT, TREMBLE = 1.0, 0.05, 0.15, 10.0
 
@@ -59,8 +60,9 @@ def asked(teacher, sound: Sound, resting: torch.Tensor) -> tuple[torch.Tensor, t
     if not sound.said.any():
         return teacher.head(resting).expand(tokens, -1), resting.expand(tokens, -1)
     states = hidden_states(teacher.encoder, sound.mel_of(sound.said)[None].to(DEVICE))[0, :, -1]
-    track = torch.from_numpy(sound.track).to(DEVICE)
-    return TEACHERS_PART * teacher.head(states) + (1 - TEACHERS_PART) * track, states
+    mouths, track = teacher.head(states), torch.from_numpy(sound.track).to(DEVICE)
+    track = torch.where(track.isnan(), mouths, track)
+    return TEACHERS_PART * mouths + (1 - TEACHERS_PART) * track, states
 
 
 def cuts(sound: Sound, past: int, end: int, silent: int) -> torch.Tensor:
@@ -151,6 +153,19 @@ def begin(teacher, clips) -> tuple[torch.Tensor, torch.Tensor]:
     return states[:-1].flatten(0, 1).var(0), states[-1].mean(0)
 
 
+def plain_clips(work: Path) -> list:
+    """Speech by flite, made where it is not there."""
+    for shard in range(PLAIN_SHARDS):
+        speech_data.make_shard(work, "plain", shard)
+    return speech_data.load(work, "plain")
+
+
+def mixed(clips: list, plain: list) -> list:
+    """All clips, the plain ones as often as they make PLAIN_SHARE of all."""
+    wanted = round(len(clips) * PLAIN_SHARE / (1 - PLAIN_SHARE))
+    return clips + [plain[k % len(plain)] for k in range(wanted)]
+
+
 def train(work: Path, steps: int = STEPS) -> None:
     """Writes DIR/live.pt; nothing to do where it belongs to the nets that are there."""
     state, is_live = states_of(work)
@@ -169,7 +184,9 @@ def train(work: Path, steps: int = STEPS) -> None:
         schedule=calm_audio.rate,
     )
     clips = speech_data.load(work, "train")
-    losses = Losses(student, teacher, clips, train_audio.loss_weights(clips), *begin(teacher, clips))
+    weights = train_audio.loss_weights(clips)
+    clips = mixed(clips, plain_clips(work))
+    losses = Losses(student, teacher, clips, weights, *begin(teacher, clips))
     while run.step < steps:
         run.advance(losses(np.random.default_rng([SEED, run.step])), steps)
         if run.step % REPORT_EVERY == 0:

@@ -8,14 +8,14 @@ import torch
 from speech import augment, non_speech, speech_windows
 from speech.mel import SEGMENT_TOKENS, TOKEN_SAMPLES, log_mel
 
-SHARE_NO_SPEECH, SHARE_BEFORE_SPEECH, SHARE_UNDER_SPEECH = 0.26, 0.2, 0.3
+SHARE_NO_SPEECH, SHARE_BEFORE_SPEECH, SHARE_UNDER_SPEECH = 0.2, 0.2, 0.3
 UNDER_SPEECH_DB, BELOW_SPEECH_DB = -28.0, 12.0  # at most, and at least below the voice
 RECORDED = ((augment.room, 0.3), (augment.low_pass, 0.15))  # voices as the teacher hears them too
 
 
 @dataclass(frozen=True)
 class Sound:
-    """What is said [N], what is heard of it [N], the phonemes' mouth [T, 8], N = 320 T, and a warp of log_mel."""
+    """What is said [N], what is heard of it [N], the phonemes' mouth [T, 8] or NaN, N = 320 T, and a warp of log_mel."""
 
     said: np.ndarray
     heard: np.ndarray
