@@ -62,7 +62,7 @@ class Arguments(unittest.TestCase):
             self.refused("^clip.py: no character 'nobody'; there are ada, theo$", "clip.py", "nobody", folder)
 
     def test_what_cannot_be_a_number_of_something_is_refused(self):
-        for option in ("threads", "speech-shards", "face-shards", "audio-steps", "vae-steps", "unet-steps", "clips"):
+        for option in ("threads", "speech-shards", "face-shards", "audio-steps", "vae-steps", "unet-steps", "live-steps", "clips"):
             for number in ("0", "-1", "many"):
                 expected = f"argument --{option}: .*{number}: must be a whole number from 1 on"
                 self.refused(expected, "make", "--work", "w", f"--{option}={number}", status=2)

@@ -14,7 +14,6 @@ from speech import augment, speech_data, speech_windows, texts, voices
 from speech.espeak import Phoneme, speak
 from speech.tracks import FRAME_S, frame_times, mouth_track, token_times
 from speech.visemes import PARAMETERS, SHAPES, shapes_of
-from training import live_audio
 
 JAW, WIDE, ROUND, PRESS = (PARAMETERS.index(name) for name in ("jaw", "wide", "round", "press"))
 
@@ -173,24 +172,6 @@ class Mouths(unittest.TestCase):
         np.testing.assert_allclose(bold, truth, atol=0.02)
         same = Calibration.fit(shy, truth, 0.0)(shy)
         np.testing.assert_allclose(same, shy, atol=1e-3)
-
-
-class Hearing(unittest.TestCase):
-    """What the stage `live` trains with (training/live_audio.py)."""
-
-    def test_a_student_hears_the_sound_that_ends_where_the_teacher_is_asked(self):
-        clips = [(np.random.default_rng(1).standard_normal(640000).astype(np.float32), np.zeros((2000, 8)))]
-        for seed in range(40):
-            whole, heard, end = live_audio.pair(clips, 100, np.random.default_rng(seed))
-            self.assertEqual(heard.shape[1], 2 * (100 + live_audio.SILENT_TOKENS))
-            silent = float(heard.min())
-            self.assertTrue((heard[:, 2 * 100 + 2 :] == silent).all())
-            self.assertTrue(200 <= end <= live_audio.TOKENS and whole.shape[1] == 2 * live_audio.TOKENS)
-
-    def test_music_is_neither_silent_nor_louder_than_asked(self):
-        for seed in range(5):
-            level_db = 20 * np.log10(live_audio.music(16000, np.random.default_rng(seed)).std())
-            self.assertTrue(-50.5 < level_db < -9.5, level_db)
 
 
 if __name__ == "__main__":

@@ -57,9 +57,11 @@ def calm(given: Namespace) -> None:
 
 
 def live(given: Namespace) -> None:
-    from training import live_audio
+    from training import exported, live_audio
 
-    live_audio.train(given.work)
+    if given.models is not None:
+        exported.start(given.work, given.models)
+    live_audio.train(given.work, given.live_steps)
 
 
 def evaluate(given: Namespace) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from evaluation import check_clips, figures
+from evaluation import check_clips, figures, live_hearing, unspoken
 from evaluation.generator import Generator
 from evaluation.probe import Probe
 from faces import renderer
@@ -31,6 +31,7 @@ SHEET_FRAMES, PROBE_SHARDS = 8, 12
 WANTED = (
     ("jaw", 0.85, None), ("wide", 0.6, None), ("round", 0.5, None),
     ("flicker", None, 1.0), ("gradient_energy", 0.5, None), ("silent_jaw", None, 0.05),
+    ("unspoken_jaw", None, 0.03), ("live_psnr", 35.0, None), ("live_jaw", 0.98, None),
 )  # fmt: skip
 
 
@@ -133,6 +134,18 @@ def speak_recording(generator, probe: Probe, character: str, samples: np.ndarray
     return recorded_figures(probe, samples, made)
 
 
+def sound_figures(generator, probe: Probe, character: str, spoken: np.ndarray) -> dict[str, float]:
+    """The resting face at sounds without speech, and hearing `spoken` as a live session does."""
+    rows = renderer.neutral(1)
+    rows[:, renderer.VIEW] = renderer.face_view(character)
+    resting = renderer.render(character, rows, FACE)
+    unspoken_jaws = unspoken.jaws(generator, probe, resting)
+    for name, jaw in unspoken_jaws.items():
+        print(f"  {character} at {name}: jaw {jaw:.3f}")
+    found = live_hearing.figures_of(generator, probe, spoken, resting)
+    return found | {"unspoken_jaw": max(unspoken_jaws.values())}
+
+
 def evaluate(work: Path, clips: int, speech: Path | None = None) -> list[str]:
     """Prints the figures of every character, writes sheets and JSON; the figures that were missed."""
     generator = Generator.load(work)  # what cannot be evaluated is said before anything is rendered
@@ -145,6 +158,7 @@ def evaluate(work: Path, clips: int, speech: Path | None = None) -> list[str]:
         made = [generator.faces(clip["samples"], clip["resting"]) for clip in checks]
         found[character] = figures_of(probe, checks, made)
         found[character] |= vae_figures(generator, checks[0]["truth"][::4])
+        found[character] |= sound_figures(generator, probe, character, checks[0]["samples"])
         contact_sheet(work / f"evaluation/{character}.jpg", [checks[0]["truth"], made[0]])
         if samples is not None:
             sheet = work / f"evaluation/{character}-speech.jpg"

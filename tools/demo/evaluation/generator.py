@@ -39,12 +39,21 @@ class Generator:
     def faces(self, samples: np.ndarray, resting: np.ndarray) -> np.ndarray:
         """Speech [N] and the avatar's crops [T, 256, 256, 3], T <= N / 640, to crops [T, 256, 256, 3]."""
         states = encode_speech(self.encoder, torch.from_numpy(samples))
-        table = positional_table(10 * states.shape[1], states.shape[2])
+        return self.drawn(frame_windows(states, torch.arange(len(resting))), resting)
+
+    @torch.no_grad()
+    def drawn(self, windows: torch.Tensor, resting: np.ndarray) -> np.ndarray:
+        """Contexts [T, 10 S, D] before the positional table, and the avatar's crops, to crops [T, 256, 256, 3].
+
+        There are T crops of the avatar too, or one for all.
+        """
+        table = positional_table(*windows.shape[1:])
         known = torch.cat([latents_of(self.vae, resting, blank) for blank in (True, False)], dim=1)
+        known = known.expand(len(windows), -1, -1, -1)
         pieces = []
-        for start in range(0, len(resting), BATCH):
-            frames = torch.arange(start, min(len(resting), start + BATCH))
-            context = (frame_windows(states, frames) + table).to(DEVICE)
+        for start in range(0, len(windows), BATCH):
+            frames = slice(start, start + BATCH)
+            context = (windows[frames] + table).to(DEVICE)
             latent = self.unet(known[frames].to(DEVICE), TIMESTEP, context).sample
             pieces.append(to_pixels(decode(self.vae, latent)))
         return np.concatenate(pieces)

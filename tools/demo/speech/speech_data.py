@@ -4,6 +4,7 @@ What clip k of a set says, and how, depends on k alone, so a shard can be made i
 process, again; espeak-ng's own noise then differs, and moves a phoneme by a millisecond at most. A
 shard that exists is kept; delete the folder to change the recipe.
 
+    DIR/speech/plain-0000.npz   the same of flite's voices, whose mouths are not known: the track is NaN
     DIR/speech/train-0000.npz   samples [sum N] int16 at 16 kHz, track [sum T, 8] float16 at token
                                 times (50 a second), sample_ends [clips], token_ends [clips]
 """
@@ -17,13 +18,13 @@ import soxr
 
 from files import save_arrays
 from program import Failure
-from speech import texts, voices
+from speech import flite, texts, voices
 from speech.espeak import Phoneme, speak
 from speech.mel import RATE_HZ, TOKEN_SAMPLES
 from speech.tracks import mouth_track, token_times
 
 CLIPS_A_SHARD = 100
-SETS = {"train": 1, "check": 2}  # the number seeds the set
+SETS = {"train": 1, "check": 2, "plain": 3}  # the number seeds the set
 PAUSE_S = (0.08, 0.5)  # before and after the speech
 
 
@@ -62,9 +63,19 @@ def spoken_clip(text: str, manner: voices.Manner, rng: np.random.Generator) -> S
     return SpokenClip(samples, track, phonemes)
 
 
+def plain_clip(rng: np.random.Generator) -> SpokenClip:
+    """An utterance by flite with a pause before and after; its track is NaN."""
+    voice = flite.speak(texts.training_text(rng), rng)
+    samples = np.pad(voice, [int(pause_s * RATE_HZ) for pause_s in rng.uniform(*PAUSE_S, size=2)])
+    samples = samples[: len(samples) - len(samples) % (2 * TOKEN_SAMPLES)]
+    return SpokenClip(samples, np.full((len(samples) // TOKEN_SAMPLES, 8), np.nan, np.float32), ())
+
+
 def clip_of_set(name: str, index: int) -> SpokenClip:
-    """Clip `index` of a set: "check" speaks the held-out sentences with the held-out voices."""
+    """Clip `index` of a set: "check" speaks the held-out sentences with the held-out voices, "plain" by flite."""
     rng = np.random.default_rng([SETS[name], index])
+    if name == "plain":
+        return plain_clip(rng)
     if name == "check":
         lines = texts.sentences("held_out")
         return spoken_clip(lines[index % len(lines)], voices.held_out_manner(index), rng)

@@ -34,7 +34,7 @@ def compose(
     track = np.zeros((tokens, 8), np.float32)
     strength = float(rng.choice(STRENGTHS))
     if rng.random() >= SHARE_OF_SILENCE:
-        _place(samples, track, clips, rng, strength)
+        place(samples, track, clips, rng, strength)
     elif strength > 0:
         samples += augment.no_speech(len(samples), rng)
     samples = augment.apply(samples, augment.OF_A_RECORDING, rng, strength)
@@ -42,7 +42,7 @@ def compose(
     return Window(log_mel(torch.from_numpy(samples), float(warp)), torch.from_numpy(track))
 
 
-def _place(samples, track, clips, rng: np.random.Generator, strength: float) -> None:
+def place(samples, track, clips, rng: np.random.Generator, strength: float) -> None:
     """Fills the window with clips; one that does not fit is cut at the window's end."""
     single = rng.random() < SHARE_OF_SINGLE_CLIPS
     at = int(rng.integers(0, 2 * LONGEST_GAP_TOKENS))

@@ -3,10 +3,16 @@
     DIR/live.pt      weights as in calm.pt, and the step of the audio.pt that they come from
     DIR/hearing.pt   while it lasts, what is needed to go on
 
-The encoder before this training is the teacher. It hears whole clean windows; the student hears up to
-4 s of the same sound, cut off where a live session's sound ends, and sometimes a noise in it. The student
-gives the same states at the ten tokens that a picture sees. Where nobody speaks, the target is what the
-teacher gives for digital silence. The head and the UNet stay as they are.
+The head stays as it is: it reads what the UNet reads, so the UNet needs no further training. The encoder
+learns the mouth that the head shall read:
+
+- where somebody speaks, a mean of the phonemes' mouth, where that is known, and of what the encoder before
+  this training (the teacher) reads from the same window without the other sounds;
+- where nobody speaks, what the teacher reads from digital silence, however loud rooms, tones and music are.
+
+Every second step hears as a live session does: three neighbouring pictures, each with a past of its own,
+sound up to 80 ms after the picture, and silence behind. The other steps hear whole windows, some of them
+of 30 s, as a recording is heard.
 """
 
 from pathlib import Path
@@ -15,23 +21,29 @@ import numpy as np
 import torch
 
 from files import load_state, save_state
-from nets.audio_encoder import WINDOW_TOKENS, hidden_states
+from nets.audio_encoder import MIDDLE_TOKEN, WINDOW_TOKENS, hidden_states
 from nets.device import DEVICE
-from speech import augment, speech_data
+from speech import speech_data
 from speech.mel import TOKEN_SAMPLES, log_mel
 from training import calm_audio, train_audio
+from training.live_sounds import Sound, behind_a_recording, sound_of
 from training.run import Run
 
-STEPS, RATE = 1000, 6e-4
+STEPS, RATE = 7000, 1e-3
 SEED = 992
 REPORT_EVERY = 100
-BATCH = 6
-TOKENS = 400  # of the teacher's window
-PAST_TOKENS = (60, 200)  # that the student hears up to the end of what a picture sees
-SILENT_TOKENS = 50  # behind, as avatars/live/live_hearing.cpp adds them
-SHARE_WHOLE, SHARE_NO_SPEECH, SHARE_NOISY = 0.25, 0.3, 0.4
-NOISE_DB = (-75.0, -28.0)
-STATES_WEIGHT, MOUTH_WEIGHT = 1.0, 1.0
+TOKENS = 300  # of a window
+WINDOWS = 5  # in a step that hears them whole
+SHARE_SEGMENTS = 0.1  # of those steps: one window of 30 s, most of it silent as behind a short recording
+SHARE_LIVE = 0.5
+SOUNDS, PICTURES = 3, 3  # of a step that hears as a live session does: sounds, and neighbouring pictures of each
+PAST_TOKENS = (60, 200)  # that a live session hears up to the end of what a picture sees
+SILENT_TOKENS = (50, 100)  # behind, as avatars/live/live_hearing.cpp adds them
+SETTLED_TOKENS = 20  # a word whose beginning was cut off cannot be known
+KNOWN_AFTER = WINDOW_TOKENS - MIDDLE_TOKEN  # tokens from a picture's own to the end of the sound
+PLAIN_SHARDS, PLAIN_SHARE = 6, 0.45  # of clips by flite, whose mouths the teacher reads alone
+TEACHERS_PART = 0.6  # of what is asked for where somebody speaks
+SHOWN_WEIGHT, STATES_WEIGHT, REST_WEIGHT, TREMBLE = 1.0, 0.05, 0.15, 10.0
 
 
 def states_of(work: Path) -> tuple[dict, bool]:
@@ -42,90 +54,116 @@ def states_of(work: Path) -> tuple[dict, bool]:
     return (live if is_live else calmed), is_live
 
 
-def quiet_noise(count: int, rng: np.random.Generator) -> np.ndarray:
-    """What lies below speech [count]: a noise, at times with a hum, of -75 to -28 dB."""
-    sound = augment.coloured_noise(count, rng)
-    if rng.random() < 0.2:
-        sound = 0.7 * sound + 0.7 * augment.steady_tone(count, rng)
-    return (10 ** (rng.uniform(*NOISE_DB) / 20) * sound).astype(np.float32)
+def asked(teacher, sound: Sound, resting: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mouths [T, 8] and last states [T, D] that the student shall give."""
+    tokens = len(sound.track)
+    if not sound.said.any():
+        return teacher.head(resting).expand(tokens, -1), resting.expand(tokens, -1)
+    states = hidden_states(teacher.encoder, sound.mel_of(sound.said)[None].to(DEVICE))[0, :, -1]
+    mouths, track = teacher.head(states), torch.from_numpy(sound.track).to(DEVICE)
+    track = torch.where(track.isnan(), mouths, track)
+    return TEACHERS_PART * mouths + (1 - TEACHERS_PART) * track, states
 
 
-def music(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Chords and single notes that fade, with beats of noise [count]; -50 to -10 dB."""
-    sound = np.zeros(count, np.float32)
-    beat = int(rng.uniform(0.15, 0.6) * augment.RATE_HZ)
-    root_hz = rng.uniform(60, 300)
-    for start in range(int(rng.integers(beat)), count, beat):
-        take = min(count - start, int(rng.uniform(0.5, 4) * beat))
-        fade = np.exp(-np.arange(take) / (rng.uniform(0.1, 1.0) * augment.RATE_HZ))
-        for step in rng.choice(25, rng.integers(1, 5), replace=False):
-            time = np.arange(take) / augment.RATE_HZ
-            pitch = root_hz * 2 ** (step / 12)
-            for partial in range(1, rng.integers(2, 7)):
-                sound[start : start + take] += (
-                    fade * np.sin(2 * np.pi * pitch * partial * time) / partial ** rng.uniform(0.7, 2)
-                )
-        if rng.random() < 0.4:
-            hit = augment.coloured_noise(take, rng)
-            sound[start : start + take] += 2 * hit * np.exp(-np.arange(take) / (0.04 * augment.RATE_HZ))
-    return (10 ** (rng.uniform(-50, -10) / 20) * sound / (sound.std() + 1e-9)).astype(np.float32)
+def cuts(sound: Sound, past: int, end: int, silent: int) -> torch.Tensor:
+    """Mels [PICTURES, 80, 2 (past + silent)]: the sound up to `end` and to what each later picture knows."""
+    mels = []
+    for picture in range(PICTURES):
+        stop = end + train_audio.TOKENS_A_FRAME * picture
+        heard = sound.heard[(stop - past) * TOKEN_SAMPLES : stop * TOKEN_SAMPLES]
+        mels.append(sound.mel_of(np.pad(heard, (0, silent * TOKEN_SAMPLES))))
+    return torch.stack(mels)
 
 
-def not_speech(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise, tones or music [count]."""
-    kind = rng.random()
-    if kind < 0.25:
-        return music(count, rng)
-    return quiet_noise(count, rng) if kind < 0.55 else augment.no_speech(count, rng)
+class Losses:
+    """How far the student is from what is asked of it; `weights` [8] of mouths, `scale` [D] of states."""
+
+    def __init__(self, student, teacher, clips, weights, scale, resting) -> None:
+        self.student, self.teacher, self.clips = student, teacher, clips
+        self.weights, self.scale, self.resting = weights, scale, resting
+
+    def __call__(self, rng: np.random.Generator) -> dict[str, torch.Tensor]:
+        return self.live(rng) if rng.random() < SHARE_LIVE else self.whole(rng)
+
+    def whole(self, rng: np.random.Generator) -> dict[str, torch.Tensor]:
+        if rng.random() < SHARE_SEGMENTS:
+            sounds = [behind_a_recording(sound_of(self.clips, TOKENS, rng))]
+        else:
+            sounds = [sound_of(self.clips, TOKENS, rng) for _ in range(WINDOWS)]
+        mels = torch.stack([sound.mel_of(sound.heard) for sound in sounds]).to(DEVICE)
+        states = hidden_states(self.student.encoder, mels)[:, :, -1]
+        mouths, target = self.student.head(states), [self.asked(sound) for sound in sounds]
+        want, want_states = (torch.stack([each[k] for each in target]) for k in (0, 1))
+        terms = train_audio.losses(mouths, want, self.weights)
+        terms["tremble"] = TREMBLE * terms["tremble"]
+        return terms | self.of_states(states, want_states) | self.rest(mouths, want, sounds)
+
+    def live(self, rng: np.random.Generator) -> dict[str, torch.Tensor]:
+        past = 2 * int(rng.integers(PAST_TOKENS[0] // 2, PAST_TOKENS[1] // 2 + 1))
+        silent = int(rng.integers(SILENT_TOKENS[0], SILENT_TOKENS[1]))
+        last = TOKENS - train_audio.TOKENS_A_FRAME * (PICTURES - 1)
+        sounds = [sound_of(self.clips, TOKENS, rng) for _ in range(SOUNDS)]
+        ends = [int(rng.integers(PAST_TOKENS[1], last + 1)) for _ in sounds]
+        mels = torch.cat([cuts(sound, past, end, silent) for sound, end in zip(sounds, ends)]).to(DEVICE)
+        states = hidden_states(self.student.encoder, mels)[:, SETTLED_TOKENS : past - KNOWN_AFTER + 1, -1]
+        mouths = self.student.head(states).unflatten(0, (SOUNDS, PICTURES))
+        want, want_states = [], []
+        for sound, end in zip(sounds, ends):
+            mouth, state = self.asked(sound)
+            for picture in range(PICTURES):
+                stop = end + train_audio.TOKENS_A_FRAME * picture
+                heard = slice(stop - past + SETTLED_TOKENS, stop - KNOWN_AFTER + 1)
+                want.append(mouth[heard])
+                want_states.append(state[heard])
+        want = torch.stack(want).unflatten(0, (SOUNDS, PICTURES))
+        terms = {"mouth": (self.weights * (mouths - want) ** 2).mean()} | self.of_pictures(mouths, want)
+        every = [sound for sound in sounds for _ in range(PICTURES)]
+        return (
+            terms
+            | self.of_states(states, torch.stack(want_states))
+            | self.rest(mouths.flatten(0, 1), want.flatten(0, 1), every)
+        )
+
+    def of_pictures(self, mouths: torch.Tensor, want: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What is shown, the last of mouths [SOUNDS, PICTURES, T, 8], and how it bends from picture to picture."""
+        last = (each[:, :, -1].repeat_interleave(train_audio.TOKENS_A_FRAME, 1) for each in (mouths, want))
+        terms = train_audio.losses(*last, self.weights)
+        return {"shown": SHOWN_WEIGHT * terms["mouth"], "jitter": TREMBLE * terms["tremble"]}
+
+    def asked(self, sound: Sound) -> tuple[torch.Tensor, torch.Tensor]:
+        with torch.no_grad():
+            return asked(self.teacher, sound, self.resting)
+
+    def of_states(self, states: torch.Tensor, want: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"states": STATES_WEIGHT * ((states - want) ** 2 / self.scale).mean()}
+
+    def rest(self, mouths: torch.Tensor, want: torch.Tensor, sounds: list[Sound]) -> dict[str, torch.Tensor]:
+        """Absolute errors where nobody speaks: squares hardly count a mouth that is open by a little."""
+        quiet = torch.tensor([not sound.said.any() for sound in sounds], device=mouths.device)
+        error = (self.weights * (mouths - want).abs()).mean((1, 2))
+        return {"rest": REST_WEIGHT * (error * quiet).mean()}
 
 
-def spoken(clips, rng: np.random.Generator) -> np.ndarray:
-    """TOKENS of clips, one after the other, from anywhere in the first."""
-    pieces, count = [], 0
-    while count < TOKENS * TOKEN_SAMPLES:
-        voice, _ = clips[rng.integers(len(clips))]
-        if not pieces:
-            voice = voice[TOKEN_SAMPLES * int(rng.integers(len(voice) // TOKEN_SAMPLES)) :]
-        voice = augment.apply(voice, augment.OF_A_VOICE, rng, 0.3)
-        pieces.append(voice)
-        count += len(voice)
-    return np.concatenate(pieces)[: TOKENS * TOKEN_SAMPLES].astype(np.float32)
+@torch.no_grad()
+def begin(teacher, clips) -> tuple[torch.Tensor, torch.Tensor]:
+    """The spread of the teacher's last states [D], and its state of digital silence [D]."""
+    said = [sound_of(clips, TOKENS, np.random.default_rng([SEED, k])).said for k in range(12)]
+    mels = torch.stack([log_mel(torch.from_numpy(samples)) for samples in [*said, np.zeros_like(said[0])]])
+    states = hidden_states(teacher.encoder, mels.to(DEVICE))[:, :, -1]
+    return states[:-1].flatten(0, 1).var(0), states[-1].mean(0)
 
 
-def pair(clips, past: int, rng: np.random.Generator):
-    """The teacher's mel, the student's, and the token behind the ten that both are compared at."""
-    speaks = rng.random() >= SHARE_NO_SPEECH
-    sound = spoken(clips, rng) if speaks else np.zeros(TOKENS * TOKEN_SAMPLES, np.float32)
-    end = int(rng.integers(200, TOKENS + 1))
-    heard = sound[(end - past) * TOKEN_SAMPLES : end * TOKEN_SAMPLES]
-    if not speaks:
-        heard = not_speech(len(heard), rng)
-    elif rng.random() < SHARE_NOISY:
-        heard = heard + quiet_noise(len(heard), rng)
-    heard = np.pad(heard, (0, SILENT_TOKENS * TOKEN_SAMPLES)).astype(np.float32)
-    return log_mel(torch.from_numpy(sound)), log_mel(torch.from_numpy(heard)), end
+def plain_clips(work: Path) -> list:
+    """Speech by flite, made where it is not there."""
+    for shard in range(PLAIN_SHARDS):
+        speech_data.make_shard(work, "plain", shard)
+    return speech_data.load(work, "plain")
 
 
-def losses(student, teacher, clips, weights, scale, rng: np.random.Generator) -> dict:
-    """How far the student's states and mouths are from the teacher's."""
-    past = 2 * int(rng.integers(PAST_TOKENS[0] // 2, PAST_TOKENS[1] // 2 + 1))
-    whole, cut, ends = zip(*(pair(clips, past, rng) for _ in range(BATCH)))
-    whole, cut = torch.stack(whole).to(DEVICE), torch.stack(cut).to(DEVICE)
-    with torch.no_grad():
-        states = hidden_states(teacher.encoder, whole)
-        target = torch.stack([s[end - WINDOW_TOKENS : end] for s, end in zip(states, ends)])
-        read = teacher.head(target[:, :, -1])
-    heard = hidden_states(student.encoder, cut)[:, past - WINDOW_TOKENS : past]
-    mouths = student.head(heard[:, :, -1])
-    terms = {
-        "states": STATES_WEIGHT * ((heard[:, :, -1] - target[:, :, -1]) ** 2 / scale).mean(),
-        "mouth": MOUTH_WEIGHT * (weights * (mouths - read) ** 2).mean(),
-    }
-    if rng.random() < SHARE_WHOLE:  # what is heard whole stays what it is
-        same = hidden_states(student.encoder, whole[:2])[:, :, -1]
-        bends = train_audio.losses(student.head(same), teacher.head(states[:2, :, -1]), weights)
-        terms["whole"] = ((same - states[:2, :, -1]) ** 2 / scale).mean() + sum(bends.values())
-    return terms
+def mixed(clips: list, plain: list) -> list:
+    """All clips, the plain ones as often as they make PLAIN_SHARE of all."""
+    wanted = round(len(clips) * PLAIN_SHARE / (1 - PLAIN_SHARE))
+    return clips + [plain[k % len(plain)] for k in range(wanted)]
 
 
 def train(work: Path, steps: int = STEPS) -> None:
@@ -141,19 +179,16 @@ def train(work: Path, steps: int = STEPS) -> None:
         work / "hearing.pt",
         student,
         RATE,
-        decay=0.99,
+        decay=0.995,
         made_of={"audio": state["step"]},
         schedule=calm_audio.rate,
     )
     clips = speech_data.load(work, "train")
     weights = train_audio.loss_weights(clips)
-    with torch.no_grad():
-        mel = torch.stack([pair(clips, 200, np.random.default_rng([SEED, k]))[0] for k in range(8)])
-        last = hidden_states(teacher.encoder, mel.to(DEVICE))[:, :, -1]
-        scale = last.flatten(0, 1).var(0)
+    clips = mixed(clips, plain_clips(work))
+    losses = Losses(student, teacher, clips, weights, *begin(teacher, clips))
     while run.step < steps:
-        rng = np.random.default_rng([SEED, run.step])
-        run.advance(losses(student, teacher, clips, weights, scale, rng), steps)
+        run.advance(losses(np.random.default_rng([SEED, run.step])), steps)
         if run.step % REPORT_EVERY == 0:
             run.report(steps)
             run.save()

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from files import load_state, save_state
+from program import Failure
 from provenance import described, knows
 
 WARM_UP_STEPS = 200
@@ -75,6 +76,10 @@ class Run:
             self.say(f"was trained with {knew}; there are {now}: its steps begin anew")
 
     def _go_on(self, state: dict) -> None:
+        if "optimiser" not in state:
+            raise Failure(
+                f"{self.path} holds exported weights, which this stage cannot train on: name another work folder"
+            )
         self.module.load_state_dict(state["module"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.average.state = state["average"]
