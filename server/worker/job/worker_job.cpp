@@ -124,7 +124,9 @@ void WorkerJob::order(const JobStart& start) {
                  .voice = start.voice,
                  .options = start.options,
                  .output = output_,
-                 .segment_folder = folder_.path() / "segments"};
+                 .segment_folder = folder_.path() / "segments",
+                 .segment_records = {},
+                 .waits = start.tells_recorded};
   for (const SentSegment& one : start.segments) order.segment_records.push_back(one.record);
   renderer_ = renderers_.take();
   log::info("job begun", {{"job", start.job}, {"avatar", start.avatar}});
@@ -138,9 +140,7 @@ asio::awaitable<void> WorkerJob::follow() {
   renderer_->on_activity(notify);
   bool more = true;
   while (more) {
-    // Nothing is to come from the gateway but its end.
-    while (socket_.poll()) {
-    }
+    while (const std::optional<Frame> frame = socket_.poll()) on_frame(*frame);
     if (!socket_.open()) break;
     std::string line;
     if (renderer_->poll(line)) {
@@ -153,6 +153,14 @@ asio::awaitable<void> WorkerJob::follow() {
   }
   socket_.on_activity({});
   if (renderer_) renderer_->on_activity({});
+}
+
+// Nothing else is to come from the gateway but its end. A renderer that has ended is noticed by its output.
+void WorkerJob::on_frame(const Frame& frame) {
+  const std::optional<nlohmann::json> object =
+      frame.text ? parse_job_frame(frame.bytes) : std::nullopt;
+  if (!object || object->at("type") != job_frame::recorded || renderer_->ended()) return;
+  renderer_->order(recorded_line(object->value("index", -1)));
 }
 
 asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {

@@ -2,7 +2,7 @@
 // renders them, and each finished segment goes back at once. Of the I/O thread; the socket outlives it.
 //
 //   job.start, audio, finished segments ──► the renderer ──► job.measured, job.progress, job.segment ...
-//                                                       └──► job.result, or job.failed
+//   job.recorded, for each segment ───────────────┘     └──► job.result, or job.failed
 //
 // The gateway ends it by closing the connection: the renderer is killed then.
 #pragma once
@@ -42,6 +42,7 @@ class WorkerJob : public SlotHolder {
   Awaitable<bool> receive_files(const JobStart& start);
   void order(const JobStart& start);
   Awaitable<void> follow();
+  void on_frame(const Frame& frame);
   // False: it was the last one.
   Awaitable<bool> on_event(const std::string& line);
   // Adds the size to the frame.
