@@ -10,8 +10,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,6 +43,8 @@ void confine() {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
+  // Where the machine's memory is full all the same, the kernel ends this process first.
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
   yield_to_others();
 }
 
@@ -58,6 +62,10 @@ class Renderer {
     } catch (const Error& error) {
       if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
       tell({{"event", "failed"}, {"code", name(error.code())}, {"message", error.message()}});
+    } catch (const std::bad_alloc&) {
+      tell({{"event", "failed"},
+            {"code", name(Code::failed)},
+            {"message", "memory: the job needs more than this machine has"}});
     }
   }
 

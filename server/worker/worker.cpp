@@ -62,7 +62,7 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        renderers(io.get_executor(), options.job_renderer),
+        renderers(io.get_executor(), options.renderers),
         sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
                  renderers, job_files,
                  {.slots = options.slots,

@@ -25,7 +25,7 @@ namespace navtalk::server {
 
 class WorkerJob : public SlotHolder {
  public:
-  WorkerJob(WebSocket& socket, Renderers& renderers, BlockingThreads& files);
+  WorkerJob(WebSocket& socket, std::shared_ptr<Renderers::Place> place, BlockingThreads& files);
 
   boost::asio::awaitable<void> run() override;
   void end(std::string_view code, std::string_view message) override;
@@ -51,11 +51,10 @@ class WorkerJob : public SlotHolder {
   std::filesystem::path segment(int index) const;
 
   WebSocket& socket_;
-  Renderers& renderers_;
+  const std::shared_ptr<Renderers::Place> place_;
   BlockingThreads& files_;
   TemporaryFolder folder_;
   std::filesystem::path output_{};
-  std::unique_ptr<RendererProcess> renderer_{};
 };
 
 }  // namespace navtalk::server
