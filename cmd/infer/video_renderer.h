@@ -32,6 +32,7 @@ struct SegmentWork {
   std::filesystem::path folder{};      // made when the first part is written
   std::vector<std::string> records{};  // of the parts that were finished before, by index
   std::function<void(const FinishedSegment&)> finished{};
+  std::function<void()> joining{};  // called again and again while the parts are joined
 };
 
 struct VideoRenderer {

@@ -1,14 +1,19 @@
 // navtalk job render: what a worker starts to have jobs rendered in a process of their own, which may be ended
-// at any moment. An order a line comes on standard input, events leave on standard output.
+// at any moment. Orders come on standard input, a line each, and so does which segments are recorded; events
+// leave on standard output.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -38,6 +43,8 @@ void confine() {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
+  // Where the machine's memory is full all the same, the kernel ends this process first.
+  std::ofstream("/proc/self/oom_score_adj") << 1000;
   yield_to_others();
 }
 
@@ -55,6 +62,10 @@ class Renderer {
     } catch (const Error& error) {
       if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
       tell({{"event", "failed"}, {"code", name(error.code())}, {"message", error.message()}});
+    } catch (const std::bad_alloc&) {
+      tell({{"event", "failed"},
+            {"code", name(Code::failed)},
+            {"message", "memory: the job needs more than this machine has"}});
     }
   }
 
@@ -87,22 +98,43 @@ class Renderer {
 
   VideoRenderer::Steps steps_of(const JobOrder& order) {
     const auto progress = [this](std::int64_t done, std::int64_t of) {
-      const auto now = std::chrono::steady_clock::now();
-      if (now - told_at_ < k_progress_every) return;
-      told_at_ = now;
-      tell({{"event", "progress"}, {"done", done}, {"of", of}});
+      done_ = done;
+      of_ = of;
+      tell_progress();
     };
-    const auto finished = [this](const FinishedSegment& segment) {
+    const auto finished = [this, waits = order.waits](const FinishedSegment& segment) {
       tell({{"event", "segment"},
             {"index", segment.index},
             {"duration_s", segment.duration_s},
             {"record", segment.record}});
+      if (waits) wait_recorded(segment.index);
     };
     return {.progress = progress,
             .segments = SegmentWork{.folder = order.segment_folder,
                                     .records = order.segment_records,
-                                    .finished = finished},
+                                    .finished = finished,
+                                    .joining =
+                                        [this] {
+                                          done_ = of_ = std::max<std::int64_t>(of_, 1);
+                                          tell_progress();
+                                        }},
             .before_commit = {}};
+  }
+
+  // Who hears nothing for long takes this process for stuck.
+  void tell_progress() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_at_ < k_progress_every) return;
+    told_at_ = now;
+    tell({{"event", "progress"}, {"done", done_}, {"of", of_}});
+  }
+
+  // So that whatever ends this process, no more than one segment was rendered in vain.
+  static void wait_recorded(int segment) {
+    for (std::string line; std::getline(std::cin, line);) {
+      if (server::parse_recorded_line(line) == segment) return;
+    }
+    throw Error(Code::terminated, "the worker has ended");
   }
 
   void tell(const Json& event) {
@@ -113,6 +145,7 @@ class Renderer {
   const InferOptions& how_;
   Context& context_;
   std::optional<VideoRenderer> renderer_;
+  std::int64_t done_ = 0, of_ = 0;  // frames
   std::chrono::steady_clock::time_point told_at_{};
 };
 

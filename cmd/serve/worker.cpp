@@ -89,6 +89,20 @@ std::vector<std::string> job_renderer(const ServeOptions& options, const Context
   return command;
 }
 
+// What a renderer needs at first sight: the model, some of it twice, and what every process of libtorch has.
+std::uint64_t first_peak(const std::filesystem::path& models) {
+  constexpr std::uint64_t k_process = 768ULL << 20;
+  std::uint64_t files = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator at(models, error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code gone;
+    const std::uint64_t size = at->is_regular_file(gone) ? at->file_size(gone) : 0;
+    if (!gone) files += size;
+  }
+  return files + files / 2 + k_process;
+}
+
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
@@ -102,7 +116,8 @@ int serve_worker(const ServeOptions& options, Context& context) {
        .gateway_timeout = milliseconds(options.gateway_silence_s),
        .first_contact = milliseconds(options.first_contact_s),
        .stop_notice = milliseconds(options.drain_s),
-       .job_renderer = job_renderer(options, context)},
+       .renderers = {.command = job_renderer(options, context),
+                     .first_peak = first_peak(models_directory(options.models, context))}},
       render_module().render_engine({.models = models_directory(options.models, context),
                                      .avatars = avatar_libraries(context),
                                      .fetch_avatar = avatar_fetcher(context),

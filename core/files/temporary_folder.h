@@ -1,8 +1,11 @@
 // A new folder below the system's temporary folder or another one, removed with everything in it
-// when this object ends. Not thread-safe.
+// when this object ends. What a killed process left is removed by remove_abandoned_folders() of a later one.
+// Not thread-safe.
 #pragma once
 
 #include <filesystem>
+
+#include "core/base/unique_fd.h"
 
 namespace navtalk {
 
@@ -19,6 +22,11 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  UniqueFd lock_;  // tells others that it is in use
 };
+
+// Removes those of this user below TMPDIR, else /tmp, whose process has ended.
+void remove_abandoned_folders();
+void remove_abandoned_folders(const std::filesystem::path& parent);
 
 }  // namespace navtalk

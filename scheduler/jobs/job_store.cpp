@@ -42,6 +42,13 @@ void end_attempt(Job& job, const std::string& why) {
   job.lease_until = {};
 }
 
+// As end_attempt(). An attempt that finished a segment does not count: a job of many segments ends,
+// however often its workers and gateways are lost meanwhile.
+void end_failed_attempt(Transaction& t, Job& job, const std::string& why) {
+  if (segment_since_claim(t, job)) --job.attempts;
+  end_attempt(job, why);
+}
+
 }  // namespace
 
 std::vector<Submission> JobStore::submit(std::span<const NewJob> jobs, const Cause& cause,
@@ -197,7 +204,11 @@ Recorded JobStore::report(const JobLease& lease, JobState after, const Change& c
 
 Recorded JobStore::finish_segment(const JobLease& lease, const JobSegment& segment, TimePoint now) {
   return report(lease, JobState::running, [&](Transaction& t, Job& job) {
-    if (segment.index < job.segments) return Recorded::before;
+    if (segment.index < job.segments) {
+      // Its file was lost or damaged, and is there again, made by another worker perhaps.
+      update_segment(t, job, segment);
+      return Recorded::before;
+    }
     if (segment.index > job.segments) {
       throw Error(Code::invalid, fmt::format("segment {} of job {} came before segment {}",
                                              segment.index, job.id.text, job.segments));
@@ -239,7 +250,7 @@ Recorded JobStore::refuse(const JobLease& lease, const std::string& why, TimePoi
 
 Recorded JobStore::fail(const JobLease& lease, const std::string& why, TimePoint now) {
   return report(lease, JobState::dead, [&](Transaction& t, Job& job) {
-    end_attempt(job, why);
+    end_failed_attempt(t, job, why);
     const bool again = may_retry(rules_, job.attempts);
     if (again) job.not_before = now + retry_delay(rules_, job.attempts);
     apply(t, job, again ? JobEvent::retry : JobEvent::exhaust, {job.worker, why}, now);
@@ -257,8 +268,8 @@ Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoin
 }
 
 void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {
+  end_failed_attempt(t, job, cause.why);
   const bool again = may_retry(rules_, job.attempts);
-  end_attempt(job, cause.why);
   apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, cause, now);
 }
 

@@ -102,20 +102,22 @@ class JobStore {
   bool renew(const JobLease& lease, TimePoint now);
   // The audio was decoded: how much work it is. False: the lease is lost.
   bool measure(const JobLease& lease, VideoMinutes work);
-  // Error{invalid} when an earlier segment is missing.
+  // Error{invalid} when an earlier segment is missing. One that was recorded before was made again, and
+  // its result is replaced.
   Recorded finish_segment(const JobLease& lease, const JobSegment& segment, TimePoint now);
   // Before the result appears where it belongs: Job::result tells from now on how to know it.
   Recorded intend(const JobLease& lease, const std::string& result, TimePoint now);
   Recorded finish(const JobLease& lease, const std::string& result, TimePoint now);
   // The input is at fault: there is no other try.
   Recorded refuse(const JobLease& lease, const std::string& why, TimePoint now);
-  // The try failed: another follows after a delay, or the job is dead.
+  // The try failed: another follows after a delay, or the job is dead. It does not count when it has
+  // finished a segment.
   Recorded fail(const JobLease& lease, const std::string& why, TimePoint now);
   // The worker stops; the try does not count.
   Recorded yield(const JobLease& lease, const std::string& why, TimePoint now);
 
   // Takes the jobs whose lease has expired from their workers. The rows afterwards: released at once,
-  // or dead where it was the last try.
+  // or dead where it was the last try. Tries that have finished a segment do not count.
   std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);

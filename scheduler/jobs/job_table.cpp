@@ -140,6 +140,22 @@ void insert_segment(Transaction& transaction, const Job& job, const JobSegment& 
       {job.number, column::of(segment.index), column::of(segment.work.audio()), segment.result});
 }
 
+void update_segment(Transaction& transaction, const Job& job, const JobSegment& segment) {
+  transaction.db.run(
+      "UPDATE job_segments SET result = $3 WHERE job = $1 AND part = $2 AND result <> $3",
+      {job.number, column::of(segment.index), segment.result});
+}
+
+bool segment_since_claim(Transaction& transaction, const Job& job) {
+  const auto rows = transaction.db.query(
+      "SELECT 1 FROM job_events WHERE job = $1 AND event = $2 AND number > (SELECT "
+      "COALESCE(MAX(number), 0) FROM job_events WHERE job = $1 AND event = $3) LIMIT 1",
+      {job.number, column::of(JobEvent::segment), column::of(JobEvent::claim)});
+  bool any = false;
+  while (rows->next()) any = true;
+  return any;
+}
+
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id) {
   const auto rows = transaction.db.query(
       "SELECT part, work, result FROM job_segments WHERE job = (SELECT number FROM jobs WHERE id = "

@@ -33,6 +33,10 @@ void insert_event(Transaction& transaction, const Job& job, JobEvent event, cons
 void delete_job(Transaction& transaction, std::int64_t number);
 
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
+// Of one that is there.
+void update_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
+// Whether a segment was finished since the job was last claimed.
+bool segment_since_claim(Transaction& transaction, const Job& job);
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
 // Of one job, oldest first.
 std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id,

@@ -12,12 +12,21 @@ Frame job_start_frame(const JobStart& start) {
   nlohmann::json segments = nlohmann::json::array();
   for (const SentSegment& segment : start.segments)
     segments.push_back({{"bytes", segment.bytes}, {"record", segment.record}});
-  const nlohmann::json object = {
-      {"type", job_frame::start},       {"job", start.job},
-      {"avatar", start.avatar},         {"text", start.text},
-      {"voice", start.voice},           {"options", start.options},
-      {"format", start.format},         {"audio_bytes", start.audio_bytes},
-      {"segments", std::move(segments)}};
+  const nlohmann::json object = {{"type", job_frame::start},
+                                 {"job", start.job},
+                                 {"avatar", start.avatar},
+                                 {"text", start.text},
+                                 {"voice", start.voice},
+                                 {"options", start.options},
+                                 {"format", start.format},
+                                 {"audio_bytes", start.audio_bytes},
+                                 {"segments", std::move(segments)},
+                                 {"tells_recorded", start.tells_recorded}};
+  return {.text = true, .bytes = object.dump()};
+}
+
+Frame job_recorded_frame(int segment) {
+  const nlohmann::json object = {{"type", job_frame::recorded}, {"index", segment}};
   return {.text = true, .bytes = object.dump()};
 }
 
@@ -36,6 +45,7 @@ JobStart parse_job_start(const std::string& text) {
              .audio_bytes = object.at("audio_bytes")};
     for (const nlohmann::json& segment : object.at("segments"))
       start.segments.push_back({.bytes = segment.at("bytes"), .record = segment.at("record")});
+    start.tells_recorded = object.value("tells_recorded", false);  // of an older gateway
   } catch (const nlohmann::json::exception& error) {
     throw Error(Code::usage, std::string("the job.start is malformed: ") + error.what());
   }

@@ -16,8 +16,8 @@
 namespace navtalk::server {
 
 namespace job_frame {
-// From the gateway.
-inline constexpr std::string_view start = "job.start";
+// From the gateway; recorded: a segment is in the store, and the next may be rendered.
+inline constexpr std::string_view start = "job.start", recorded = "job.recorded";
 // From the worker; all of them are heartbeats of its work loop.
 inline constexpr std::string_view measured = "job.measured", progress = "job.progress",
                                   segment = "job.segment", result = "job.result",
@@ -41,9 +41,11 @@ struct JobStart {
   std::string format = "mp4";
   std::uint64_t audio_bytes = 0;  // 0: the text is spoken
   std::vector<SentSegment> segments{};
+  bool tells_recorded = false;  // a job.recorded follows each segment
 };
 
 Frame job_start_frame(const JobStart& start);
+Frame job_recorded_frame(int segment);
 // Error{usage} for text that is no job.start, and for what does not go together.
 JobStart parse_job_start(const std::string& text);
 // The object, when the text is a JSON object with a "type" that is a string; nullopt otherwise.

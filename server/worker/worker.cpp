@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "core/files/temporary_folder.h"
 #include "core/process/open_files.h"
 #include "core/process/priority.h"
 #include "gpu/engine/inference_engine.h"
@@ -61,7 +62,7 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        renderers(io.get_executor(), options.job_renderer),
+        renderers(io.get_executor(), options.renderers),
         sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
                  renderers, job_files,
                  {.slots = options.slots,
@@ -82,6 +83,7 @@ struct Worker::Parts {
         encoders(encoder_threads(options.slots)),
         inference(engine.backend, engine.limits, engine.lanes),
         loop([this] { models.sample_device(); }) {
+    job_files.post([] { remove_abandoned_folders(); });
     // Where one session is all that there is, it waits for what is loaded.
     if (options.slots > 1) {
       loader.post([] { yield_to_others(); });

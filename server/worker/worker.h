@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "server/worker/engine.h"
+#include "server/worker/job/renderers.h"
 #include "server/worker/loaded_avatars.h"
 
 namespace navtalk::server {
@@ -35,8 +36,7 @@ struct WorkerOptions {
   // How long sessions may go on after SIGTERM.
   std::chrono::milliseconds stop_notice{5'000};
   std::chrono::milliseconds peer_idle_timeout{40'000};  // of a session's peer, pings included
-  // The program and its arguments that render jobs (server/worker/job/); empty: this worker takes none.
-  std::vector<std::string> job_renderer{};
+  RendererOptions renderers{};
 };
 
 class Worker {

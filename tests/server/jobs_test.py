@@ -312,6 +312,16 @@ class Jobs(unittest.TestCase):
         reference = self.over(self.submit_again(job))
         self.assertEqual(self.video(done), self.video(reference))
 
+    def test_a_finished_segment_whose_file_is_gone_is_rendered_again(self):
+        job = self.long_job()
+        eventually(lambda: len(self.segments(job)) >= 2, "two segments came back")
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        (self.folder / "jobs" / job["id"] / "segments" / "000000.mp4").unlink()
+        done = self.over(job)
+        self.assertEqual(done["attempts"], 1)
+        self.assertEqual(self.frames(self.video(done)), SPEECH_S)
+
     def test_a_job_goes_on_while_the_store_is_away(self):
         job = self.long_job()
         eventually(lambda: self.segments(job), "a segment came back")

@@ -130,7 +130,7 @@ std::int64_t SegmentWriter::finish(const std::stop_token& stop) {
       throw Error(Code::failed, path(i).string() + " has changed since it was made");
     parts.push_back(path(i));
   }
-  const std::int64_t frames = join_videos(parts, options_.video, stop);
+  const std::int64_t frames = join_videos(parts, options_.video, stop, options_.work.joining);
   if (frames != options_.video_frames)
     throw Error(Code::failed,
                 fmt::format("the segments in {} have {} frames, the video {}",

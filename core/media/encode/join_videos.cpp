@@ -79,7 +79,7 @@ bool decode_alike(const AVCodecParameters& a, const AVCodecParameters& b) {
 }  // namespace
 
 std::int64_t join_videos(std::span<const std::filesystem::path> parts, const VideoOptions& whole,
-                         const std::stop_token& stop) {
+                         const std::stop_token& stop, const std::function<void()>& written) {
   if (parts.empty())
     throw Error(Code::failed, whole.path.string() + " cannot be joined of no parts");
   media::capture_log();
@@ -96,18 +96,19 @@ std::int64_t join_videos(std::span<const std::filesystem::path> parts, const Vid
                   whole.format->sound, muxer);
   }
   muxer.start();
-  std::int64_t written = 0;
+  std::int64_t pictures = 0;
   const auto append = [&](PartOfVideo& part) {
-    const std::int64_t begin = written;
+    const std::int64_t begin = pictures;
     for (const media::PacketPtr& packet : part.packets()) {
       throw_if_stopped(stop);
       packet->pts = begin + part.shown(*packet);
-      packet->dts = written - first.delay();
+      packet->dts = pictures - first.delay();
       packet->duration = 1;
       packet->pos = -1;
       muxer.write(*packet, stream, frame);
-      ++written;
-      if (sound) sound->advance(whole.fps.seconds(written));
+      ++pictures;
+      if (sound) sound->advance(whole.fps.seconds(pictures));
+      if (written) written();
     }
   };
   for (std::size_t i = 1; i <= parts.size(); ++i) {
@@ -120,9 +121,9 @@ std::int64_t join_videos(std::span<const std::filesystem::path> parts, const Vid
       append(part);
     }
   }
-  if (sound) sound->finish(whole.fps.seconds(written));
+  if (sound) sound->finish(whole.fps.seconds(pictures));
   muxer.finish();
-  return written;
+  return pictures;
 }
 
 }  // namespace navtalk

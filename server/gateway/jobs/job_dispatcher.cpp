@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto k_round_every = 1s;
 constexpr auto k_least_pause = 50ms;
-constexpr auto k_house_every = 5s;
+constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
 constexpr auto k_renewal_grace = 15s;  // half a lease
@@ -113,7 +113,11 @@ asio::awaitable<void> JobDispatcher::run() {
 }
 
 asio::awaitable<void> JobDispatcher::round() {
-  if (Clock::now() - kept_house_ >= k_house_every) {
+  if (Clock::now() - requeued_ >= k_round_every) {
+    requeued_ = Clock::now();
+    co_await requeue();
+  }
+  if (Clock::now() - kept_house_ >= k_forget_every) {
     kept_house_ = Clock::now();
     co_await keep_house();
   }
@@ -126,9 +130,7 @@ asio::awaitable<void> JobDispatcher::round() {
   while (more && !draining_ && runs_.size() < k_most_runs) more = co_await begin_one();
 }
 
-asio::awaitable<void> JobDispatcher::keep_house() {
-  const bool sweep = Clock::now() - swept_ >= k_sweep_every;
-  if (sweep) swept_ = Clock::now();
+asio::awaitable<void> JobDispatcher::requeue() {
   JobStore& store = parts_.runs.store;
   // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
   const bool all_could_renew = Clock::now() - reached_ >= k_renewal_grace;
@@ -136,17 +138,38 @@ asio::awaitable<void> JobDispatcher::keep_house() {
   auto work = [&] {
     lost = requeue_of_dead_workers(store, owner_);
     if (all_could_renew) expired = requeue_expired_leases(store, owner_);
-    if (sweep) parts_.runs.files.sweep_uploads(store.audio_in_use());
-    if (parts_.keep <= Duration{}) return;
-    const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
-    for (const JobId& job : old) parts_.runs.files.remove(job);
-    store.forget(old);
   };
   co_await parts_.runs.store_threads.run(work);
   std::move(expired.begin(), expired.end(), std::back_inserter(lost));
   for (const Job& job : lost) {
     if (is_final(job.state)) co_await tell_trace(job.id);
   }
+}
+
+// Of jobs that were done when a gateway ended, before it removed what they no longer need.
+void JobDispatcher::sweep() {
+  JobStore& store = parts_.runs.store;
+  const JobFiles& files = parts_.runs.files;
+  files.sweep_uploads(store.audio_in_use());
+  for (const JobId& id : files.with_segments()) {
+    const std::optional<Job> job = store.find(id);
+    if (job && job->state == JobState::done) files.remove_segments(id);
+    if (job && job->state == JobState::cancelled) files.remove(id);
+  }
+}
+
+asio::awaitable<void> JobDispatcher::keep_house() {
+  const bool sweeps = Clock::now() - swept_ >= k_sweep_every;
+  if (sweeps) swept_ = Clock::now();
+  auto work = [&] {
+    if (sweeps) sweep();
+    if (parts_.keep <= Duration{}) return;
+    JobStore& store = parts_.runs.store;
+    const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
+    for (const JobId& job : old) parts_.runs.files.remove(job);
+    store.forget(old);
+  };
+  co_await parts_.runs.store_threads.run(work);
 }
 
 asio::awaitable<void> JobDispatcher::take_turn() {

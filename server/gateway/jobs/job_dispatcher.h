@@ -72,7 +72,10 @@ class JobDispatcher {
   using Clock = Signal::Clock;
 
   Awaitable<void> round();
+  // What is running nowhere.
+  Awaitable<void> requeue();
   Awaitable<void> keep_house();
+  void sweep();
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   // False: there was no job or no slot.
@@ -90,7 +93,7 @@ class JobDispatcher {
   JobCounters counters_{};
   // Since when every call of the store has succeeded.
   Clock::time_point reached_ = Clock::now();
-  Clock::time_point kept_house_{}, swept_{}, turned_{};
+  Clock::time_point requeued_{}, kept_house_{}, swept_{}, turned_{};
   bool draining_ = false, stopped_ = false;
 };
 

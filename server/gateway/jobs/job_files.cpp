@@ -2,13 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/id.h"
+#include "core/base/unique_fd.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/files/partial_path.h"
+#include "core/files/whole_file.h"
 #include "core/log/log.h"
 
 namespace navtalk::server {
@@ -23,6 +30,12 @@ void make_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (error) throw Error(Code::failed, folder.native() + " cannot be made: " + error.message());
   fs::permissions(folder, fs::perms::owner_all, error);
+}
+
+// By PartialPath's lock.
+bool is_being_written(const fs::path& partial) {
+  const UniqueFd file(::open(partial.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return !file || ::flock(file.value(), LOCK_EX | LOCK_NB) != 0;
 }
 
 void remove_folder(const fs::path& path) {
@@ -42,12 +55,14 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
     if (!error) return name;
   }
-  PartialPath partial({.target = file, .overwrite = true});
+  // Others may send the same speech at this moment.
+  PartialPath partial({.target = file.native() + "." + random_id()});
   std::ofstream to(partial.path(), std::ios::binary);
   to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   to.close();
   if (!to) throw Error(Code::failed, "the speech cannot be stored: the disk may be full");
   partial.commit();
+  put(partial.target(), file);
   return name;
 }
 
@@ -59,10 +74,23 @@ void JobFiles::sweep_uploads(const std::set<std::string>& in_use) const {
   for (fs::directory_iterator at(folder_ / "uploads", error), end; !error && at != end;
        at.increment(error)) {
     std::error_code gone;
-    if (in_use.contains(at->path().filename().native()) || at->last_write_time(gone) > before)
+    const bool partial = at->path().extension() == ".partial";
+    if (partial
+            ? is_being_written(at->path())
+            : in_use.contains(at->path().filename().native()) || at->last_write_time(gone) > before)
       continue;
     if (!gone) fs::remove(at->path(), gone);
   }
+}
+
+std::vector<JobId> JobFiles::with_segments() const {
+  std::vector<JobId> jobs;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;
+    if (fs::exists(at->path() / "segments", gone)) jobs.push_back({at->path().filename().native()});
+  }
+  return jobs;
 }
 
 void JobFiles::prepare(const JobId& job) const {
@@ -76,6 +104,17 @@ fs::path JobFiles::segment(const JobId& job, int index) const {
 
 fs::path JobFiles::result(const JobId& job, const std::string& format) const {
   return folder_ / job.text / ("video." + format);
+}
+
+PartialPath::Options JobFiles::incoming(const JobId& job, std::uint64_t epoch) const {
+  return {.target = folder_ / job.text / "segments" / std::to_string(epoch), .overwrite = true};
+}
+
+void JobFiles::put(const fs::path& file, const fs::path& name) const {
+  if (::rename(file.c_str(), name.c_str()) != 0)
+    throw Error(Code::failed, name.native() + " cannot be written: " + system_message(errno));
+  const UniqueFd folder(::open(name.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::fsync(folder.value());  // the name too survives a power cut
 }
 
 void JobFiles::remove_segments(const JobId& job) const {

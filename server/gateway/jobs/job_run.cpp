@@ -5,13 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/files/partial_path.h"
 #include "core/log/log.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/session/slot_address.h"
 #include "server/protocol/control_frame.h"
-#include "server/protocol/job_frame.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -26,6 +24,7 @@ constexpr auto k_renew_every = 5s;
 constexpr auto k_store_patience = 25s, k_store_pause = 1s;
 // A worker that renders says so every second. Loading its models may take longer.
 constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
+constexpr auto k_idle_timeout = 20s;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -109,7 +108,7 @@ asio::awaitable<JobRun::End> JobRun::work() {
   if (!worker) co_return co_await give_back(problem_);
   worker->on_activity([this] { changed_.notify(); });
   const bool sent = co_await send_job(*worker);
-  if (!sent) co_return co_await give_back("the worker took no job");
+  if (!sent) co_return co_await cut(*worker);
   for (;;) {
     const std::optional<End> end = co_await step(*worker);
     if (end) co_return *end;
@@ -125,7 +124,9 @@ asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
   }
   if (!address) co_return nullptr;
   WebSocket::Declined declined;
-  std::unique_ptr<WebSocket> worker = co_await WebSocket::connect(*address, {}, declined);
+  // Also before its first report a worker that runs no more is noticed before the lease would expire.
+  const SocketLimits limits{.idle_timeout = k_idle_timeout};
+  std::unique_ptr<WebSocket> worker = co_await WebSocket::connect(*address, limits, declined);
   if (!worker) problem_ = "the worker declined a job: " + server::words_of(declined);
   co_return worker;
 }
@@ -133,12 +134,31 @@ asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
 asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const fs::path& file) {
   std::ifstream from(file, std::ios::binary);
   for (;;) {
+    const bool held = co_await renew_if_due();
+    if (!held || must_yield_now()) co_return false;
     auto read = [&] { return read_piece(from); };
     std::string piece = co_await parts_.file_threads.run(read);
     if (piece.empty()) co_return true;
     Frame frame{.text = false, .bytes = std::move(piece)};
     const bool sent = co_await worker.send(std::move(frame));
     if (!sent) co_return false;
+  }
+}
+
+// The segments up to the first whose file is not here: what follows is rendered again.
+void JobRun::add_segments(const std::vector<JobSegment>& segments, JobStart& start,
+                          std::vector<fs::path>& files) const {
+  for (const JobSegment& segment : segments) {
+    const fs::path file = parts_.files.segment(job_.id, segment.index);
+    std::error_code missing;
+    const std::uint64_t bytes = fs::file_size(file, missing);
+    if (missing) {
+      log::warn("a finished segment is missing: it is rendered again",
+                {{"job", job_.id.text}, {"segment", std::to_string(segment.index)}});
+      return;
+    }
+    files.push_back(file);
+    start.segments.push_back({.bytes = bytes, .record = segment.result});
   }
 }
 
@@ -149,48 +169,66 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker) {
                  .text = job_.spec.text,
                  .voice = job_.spec.voice,
                  .options = choice.options,
-                 .format = choice.format};
+                 .format = choice.format,
+                 .tells_recorded = true};
+  auto ask = [&] { return parts_.store.segments(job_.id); };
+  const std::vector<JobSegment> segments = co_await recorded(parts_.store_threads, ask);
   std::vector<fs::path> files;
   auto look = [&] {
     parts_.files.prepare(job_.id);
     if (!job_.spec.audio.empty()) {
       files.push_back(parts_.files.upload(job_.spec.audio));
-      start.audio_bytes = fs::file_size(files.back());
+      std::error_code missing;
+      start.audio_bytes = fs::file_size(files.back(), missing);
+      if (missing)
+        throw Error(Code::failed, "the speech of the job is not in this gateway's folder");
     }
-    for (const JobSegment& segment : parts_.store.segments(job_.id)) {
-      files.push_back(parts_.files.segment(job_.id, segment.index));
-      start.segments.push_back({.bytes = fs::file_size(files.back()), .record = segment.result});
-    }
+    add_segments(segments, start, files);
   };
   co_await parts_.file_threads.run(look);
+  begun_ = true;
   Frame frame = job_start_frame(start);
   if (frame.bytes.size() > k_longest_job_frame)
     throw Error(Code::failed, "the job has more segments than a worker can be told of");
   bool sent = co_await worker.send(std::move(frame));
   for (std::size_t i = 0; sent && i < files.size(); ++i)
     sent = co_await send_file(worker, files[i]);
+  heard_ = Clock::now();  // the worker had nothing to say before
   co_return sent;
 }
 
-asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
+asio::awaitable<std::optional<Frame>> JobRun::next_frame(WebSocket& worker) {
+  const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
+  while (!must_yield_now()) {
+    const bool held = co_await renew_if_due();
+    if (!held) break;
+    if (std::optional<Frame> frame = worker.poll()) {
+      heard_ = Clock::now();
+      co_return frame;
+    }
+    if (!worker.open() || Clock::now() - heard_ >= patience) break;
+    auto until = std::min<Clock::time_point>(heard_ + patience, renewed_ + k_renew_every);
+    if (yield_by_) until = std::min(until, *yield_by_);
+    co_await changed_.wait(until);
+  }
+  co_return std::nullopt;
+}
+
+asio::awaitable<JobRun::End> JobRun::cut(WebSocket& worker) {
+  if (lost_) co_return End::lost;
   if (must_yield_now()) {
     std::string why = stop_.empty() ? "users want the GPU" : stop_;
     co_return co_await yield(std::move(why));
   }
-  if (const std::optional<Frame> frame = worker.poll()) {
-    heard_ = Clock::now();
-    co_return co_await on_frame(worker, *frame);
-  }
-  if (!worker.open()) co_return co_await give_back("the connection to the worker ended");
-  const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
-  if (Clock::now() - heard_ >= patience)
-    co_return co_await give_back("the worker has not reported in time");
-  const bool held = co_await renew_if_due();
-  if (!held) co_return End::lost;
-  auto until = std::min<Clock::time_point>(heard_ + patience, renewed_ + k_renew_every);
-  if (yield_by_) until = std::min(until, *yield_by_);
-  co_await changed_.wait(until);
-  co_return std::nullopt;
+  std::string why =
+      worker.open() ? "the worker has not reported in time" : "the connection to the worker ended";
+  co_return co_await give_back(std::move(why));
+}
+
+asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
+  const std::optional<Frame> frame = co_await next_frame(worker);
+  if (!frame) co_return co_await cut(worker);
+  co_return co_await on_frame(worker, *frame);
 }
 
 asio::awaitable<bool> JobRun::renew_if_due() {
@@ -206,7 +244,9 @@ asio::awaitable<bool> JobRun::renew_if_due() {
       return true;
     }
   };
-  co_return co_await parts_.store_threads.run(renew);
+  const bool held = co_await parts_.store_threads.run(renew);
+  lost_ = !held;
+  co_return held;
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
@@ -228,41 +268,40 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   if (type == job_frame::measured) {
     const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
     auto measure = [&] { return parts_.store.measure(lease_, work); };
-    const bool held = co_await parts_.store_threads.run(measure);
+    const bool held = co_await recorded(parts_.store_threads, measure);
     if (!held) co_return End::lost;
   }
   co_return std::nullopt;
 }
 
 asio::awaitable<bool> JobRun::receive_file(WebSocket& worker, std::uint64_t bytes,
-                                           const fs::path& file,
-                                           const std::function<void()>& before) {
+                                           const PartialPath& into) {
   if (bytes == 0 || bytes > k_largest_file)
     throw Error(Code::failed, "the worker announced a file of " + std::to_string(bytes) + " bytes");
-  PartialPath partial({.target = file, .overwrite = true});
-  std::ofstream to(partial.path(), std::ios::binary);
+  rendering_ = true;
+  std::ofstream to(into.path(), std::ios::binary);
   while (bytes > 0) {
-    if (must_yield_now() && !stop_.empty()) co_return false;
-    const std::optional<Frame> frame = co_await worker.receive();
+    const std::optional<Frame> frame = co_await next_frame(worker);
     if (!frame) co_return false;
-    heard_ = Clock::now();
     if (frame->text || frame->bytes.empty() || frame->bytes.size() > bytes)
       throw Error(Code::failed, "a file came from the worker in other pieces than its size");
     auto write = [&] {
       to.write(frame->bytes.data(), static_cast<std::streamsize>(frame->bytes.size()));
       to.flush();
-      if (!to) throw Error(Code::failed, partial.named("a job's file cannot be written"));
+      if (!to) throw Error(Code::failed, into.named("a job's file cannot be written"));
     };
     co_await parts_.file_threads.run(write);
     bytes -= frame->bytes.size();
   }
-  to.close();
-  auto commit = [&] {
-    before();
-    partial.commit();
-  };
-  co_await parts_.file_threads.run(commit);
   co_return true;
+}
+
+asio::awaitable<void> JobRun::keep(PartialPath& whole, const fs::path& name) {
+  auto put = [&] {
+    whole.commit();
+    parts_.files.put(whole.target(), name);
+  };
+  co_await parts_.file_threads.run(put);
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
@@ -271,41 +310,42 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
                            .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
                            .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
-  const std::function<void()> nothing = [] {};
-  const fs::path file = parts_.files.segment(job_.id, segment.index);
+  PartialPath whole(parts_.files.incoming(job_.id, lease_.epoch));
   const std::uint64_t bytes = frame.at("bytes");
-  const bool whole = co_await receive_file(worker, bytes, file, nothing);
-  if (!whole) co_return co_await give_back("the connection to the worker ended");
+  const bool came = co_await receive_file(worker, bytes, whole);
+  if (!came) co_return co_await cut(worker);
+  // Whoever has the job now has that segment perhaps, and it stays.
+  auto renew = [&] { return parts_.store.renew(lease_, parts_.store.now()); };
+  const bool held = co_await recorded(parts_.store_threads, renew);
+  if (!held) co_return End::lost;
+  const fs::path file = parts_.files.segment(job_.id, segment.index);
+  co_await keep(whole, file);
   auto record = [&] { return parts_.store.finish_segment(lease_, segment, parts_.store.now()); };
   const Recorded done = co_await recorded(parts_.store_threads, record);
   if (done == Recorded::refused) co_return End::lost;
   renewed_ = Clock::now();
-  rendering_ = segment_made_ = true;
   if (yields()) co_return co_await yield("users want the GPU");
+  Frame told = job_recorded_frame(segment.index);
+  co_await worker.send(std::move(told));
   co_return std::nullopt;
 }
 
 asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {
-  const fs::path file = parts_.files.result(job_.id, video_choice(job_.spec).format);
   const std::string result = nlohmann::json{
       {"bytes", frame.at("bytes")},
       {"frames", frame.at("frames")},
       {"duration_s",
        frame.at("duration_s")}}.dump();
-  bool lost = false;
+  PartialPath whole(parts_.files.incoming(job_.id, lease_.epoch));
+  const std::uint64_t bytes = frame.at("bytes");
+  const bool came = co_await receive_file(worker, bytes, whole);
+  if (!came) co_return co_await cut(worker);
+  auto intend = [&] { return parts_.store.intend(lease_, result, parts_.store.now()); };
+  const Recorded intended = co_await recorded(parts_.store_threads, intend);
+  if (intended == Recorded::refused) co_return End::lost;
   // A file that is there without its record is replaced by the next try.
-  const std::function<void()> before = [&] {
-    lost = parts_.store.intend(lease_, result, parts_.store.now()) != Recorded::now;
-    if (lost) throw Error(Code::failed, "the job's lease is lost");
-  };
-  try {
-    const std::uint64_t bytes = frame.at("bytes");
-    const bool whole = co_await receive_file(worker, bytes, file, before);
-    if (!whole) co_return co_await give_back("the connection to the worker ended");
-  } catch (const Error&) {
-    if (!lost) throw;
-  }
-  if (lost) co_return End::lost;
+  const fs::path file = parts_.files.result(job_.id, video_choice(job_.spec).format);
+  co_await keep(whole, file);
   auto finish = [&] {
     const Recorded known = parts_.store.finish(lease_, result, parts_.store.now());
     if (known != Recorded::refused) parts_.files.remove_segments(job_.id);
@@ -340,8 +380,8 @@ asio::awaitable<JobRun::End> JobRun::record_failed_try() {
   log::warn("a worker did not finish a job",
             {{"job", job_.id.text}, {"gpu", slot_.gpu.text}, {"why", why_}});
   auto record = [&] {
-    return segment_made_ ? parts_.store.yield(lease_, why_, parts_.store.now())
-                         : parts_.store.fail(lease_, why_, parts_.store.now());
+    return begun_ ? parts_.store.fail(lease_, why_, parts_.store.now())
+                  : parts_.store.yield(lease_, why_, parts_.store.now());
   };
   const Recorded done = co_await recorded(parts_.store_threads, record);
   co_return done == Recorded::refused ? End::lost : End::worker;

@@ -2,6 +2,7 @@
 // is recorded under the job's lease. Of the I/O thread.
 //
 //   connect ── job.start, audio, segments ──► job.measured, job.progress, job.segment ... job.result
+//                                                  │             └ recorded in the store, then job.recorded
 //                                                  │ every frame is a heartbeat; none for too long: a failed try
 //                                                  └ yield: the connection ends behind the next segment
 #pragma once
@@ -9,12 +10,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/files/partial_path.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/session.h"
@@ -22,6 +24,7 @@
 #include "server/http/blocking_threads.h"
 #include "server/http/signal.h"
 #include "server/http/socket/web_socket.h"
+#include "server/protocol/job_frame.h"
 
 namespace navtalk::server {
 
@@ -65,19 +68,27 @@ class JobRun {
 
   Awaitable<End> work();
   Awaitable<std::unique_ptr<WebSocket>> connect();
+  // False: the job is cut here, as cut() says.
   Awaitable<bool> send_job(WebSocket& worker);
   Awaitable<bool> send_file(WebSocket& worker, const std::filesystem::path& file);
+  void add_segments(const std::vector<JobSegment>& segments, JobStart& start,
+                    std::vector<std::filesystem::path>& files) const;
+  // Renews the lease meanwhile. nullopt: cut() says why.
+  Awaitable<std::optional<Frame>> next_frame(WebSocket& worker);
+  // The lease is lost, the slot is wanted, or the worker is gone or does not report.
+  Awaitable<End> cut(WebSocket& worker);
   Awaitable<std::optional<End>> step(WebSocket& worker);
   Awaitable<std::optional<End>> on_frame(WebSocket& worker, const Frame& frame);
   Awaitable<std::optional<End>> on_segment(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_result(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_failed(const nlohmann::json& frame);
-  // Into a file that appears whole; false: the worker is gone. `before`: runs when it is whole, and may throw.
-  Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes,
-                               const std::filesystem::path& file,
-                               const std::function<void()>& before);
+  // False: as next_frame().
+  Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
+  // Gives what came its name.
+  Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name);
+  // False: the lease is lost.
   Awaitable<bool> renew_if_due();
-  // The worker did not do it. Counts as a try of the job, unless that made progress.
+  // The worker did not do it. A try of the job, if the worker was told of it.
   Awaitable<End> give_back(std::string why);
   Awaitable<End> yield(std::string why);
   // With why_. Coroutines of their own, because g++ 12 destroys a temporary argument of one twice.
@@ -92,10 +103,11 @@ class JobRun {
   Signal& changed_;
   std::optional<Signal::Clock::time_point> yield_by_{};
   std::string stop_{};
-  std::string problem_{};  // with the worker
-  std::string why_{};      // it ends here without a result
-  bool segment_made_ = false;
+  std::string problem_{};   // with the worker
+  std::string why_{};       // it ends here without a result
+  bool begun_ = false;      // the worker was told of the job
   bool rendering_ = false;  // a frame about its progress came
+  bool lost_ = false;       // the lease
   double progress_ = 0;
   Signal::Clock::time_point heard_{}, renewed_{};
 };

@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -18,7 +19,8 @@ namespace navtalk::server {
 
 class RendererProcess {
  public:
-  // `command`: the program and its arguments. Error{failed} when it cannot be started.
+  // `command`: the program and its arguments. It gets no secrets of the worker's environment.
+  // Error{failed} when it cannot be started.
   RendererProcess(const boost::asio::any_io_executor& executor,
                   const std::vector<std::string>& command);
   // Ends it at once, and reaps it.
@@ -32,6 +34,12 @@ class RendererProcess {
   bool poll(std::string& line);
   // There is nothing more to come.
   bool ended() const { return state_->ended && state_->lines.empty(); }
+  // In memory now; 0 when it has ended.
+  std::uint64_t resident() const;
+  // Ends it at once; `why` is what its user is told.
+  void end(std::string why);
+  // Why it was ended; empty: it was not.
+  const std::string& why_ended() const { return why_ended_; }
   // Called for each line, and at the end, until the next call.
   void on_activity(std::function<void()> callback) { state_->callback = std::move(callback); }
 
@@ -49,6 +57,7 @@ class RendererProcess {
   std::shared_ptr<State> state_;
   UniqueFd input_;
   pid_t child_ = 0;
+  std::string why_ended_{};
 };
 
 }  // namespace navtalk::server

@@ -1,39 +1,77 @@
 // The renderer processes of one worker: one for each job that it renders, and one that has ended its job and
-// keeps its model for the next. Of the I/O thread.
+// keeps its model for the next. The memory that a job needs at its peak is reserved before the job is taken, and
+// a renderer that exceeds what it may have is ended. Of the I/O thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/worker/job/memory_plan.h"
 #include "server/worker/job/renderer_process.h"
 
 namespace navtalk::server {
 
+struct RendererOptions {
+  // The program and its arguments that render jobs; empty: this worker takes none.
+  std::vector<std::string> command{};
+  std::uint64_t first_peak = 0;  // bytes that a renderer needs, until one has shown it
+};
+
 class Renderers {
  public:
-  // `command`: of a process; empty: this worker renders no jobs.
-  Renderers(boost::asio::any_io_executor executor, std::vector<std::string> command)
-      : executor_(std::move(executor)), command_(std::move(command)) {}
+  Renderers(const boost::asio::any_io_executor& executor, RendererOptions options);
+  Renderers(const Renderers&) = delete;
+  Renderers& operator=(const Renderers&) = delete;
 
-  bool available() const { return !command_.empty(); }
-  // Error{failed} when none can be started.
-  std::unique_ptr<RendererProcess> take() {
-    if (idle_ && !idle_->ended()) return std::move(idle_);
-    return std::make_unique<RendererProcess>(executor_, command_);
-  }
-  // One that has ended its job well.
-  void give_back(std::unique_ptr<RendererProcess> process) {
-    process->on_activity({});
-    idle_ = std::move(process);
-  }
+  // The memory of one job. The renderers outlive it.
+  class Place {
+   public:
+    explicit Place(Renderers& all);
+    ~Place();
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    // Error{failed} when no process can be started.
+    RendererProcess& start();
+    RendererProcess* process() { return process_.get(); }
+    // It has ended its job, `well` with a video, and may have the next.
+    void give_back(bool well);
+    // It has not, and is ended.
+    void drop() { process_.reset(); }
+
+   private:
+    friend class Renderers;
+    std::uint64_t resident() const { return process_ ? process_->resident() : 0; }
+
+    Renderers& all_;
+    std::unique_ptr<RendererProcess> process_{};
+    std::uint64_t most_ = 0;  // bytes that it had
+  };
+
+  bool available() const { return !options_.command.empty(); }
+  // nullptr: the memory of another job would exceed what the machine has.
+  std::shared_ptr<Place> reserve();
+  // What is reserved for a job, in bytes.
+  std::uint64_t peak() const { return plan_.peak(); }
   // Gives back the memory of one that waits.
   void drop_idle() { idle_.reset(); }
 
  private:
+  bool fits() const;
+  void watch();
+  void look();
+
   const boost::asio::any_io_executor executor_;
-  const std::vector<std::string> command_;
+  const RendererOptions options_;
+  MemoryPlan plan_;
+  std::list<Place*> places_{};
+  boost::asio::steady_timer timer_;
+  bool watching_ = false;
   std::unique_ptr<RendererProcess> idle_{};
 };
 

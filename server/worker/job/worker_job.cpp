@@ -42,8 +42,9 @@ std::string without_folder(std::string message, const fs::path& folder) {
 
 }  // namespace
 
-WorkerJob::WorkerJob(WebSocket& socket, Renderers& renderers, BlockingThreads& files)
-    : socket_(socket), renderers_(renderers), files_(files) {}
+WorkerJob::WorkerJob(WebSocket& socket, std::shared_ptr<Renderers::Place> place,
+                     BlockingThreads& files)
+    : socket_(socket), place_(std::move(place)), files_(files) {}
 
 asio::awaitable<void> WorkerJob::run() {
   std::optional<Error> problem;
@@ -55,7 +56,7 @@ asio::awaitable<void> WorkerJob::run() {
     problem = Error(Code::failed, error.what());
   }
   socket_.on_activity({});
-  renderer_.reset();  // one that has ended its job well was given back
+  place_->drop();  // one that has ended its job was given back
   if (problem) {
     log::warn("a job ended with an error", {{"error", problem->message()}});
     const nlohmann::json failed = {{"type", job_frame::failed},
@@ -124,35 +125,46 @@ void WorkerJob::order(const JobStart& start) {
                  .voice = start.voice,
                  .options = start.options,
                  .output = output_,
-                 .segment_folder = folder_.path() / "segments"};
+                 .segment_folder = folder_.path() / "segments",
+                 .segment_records = {},
+                 .waits = start.tells_recorded};
   for (const SentSegment& one : start.segments) order.segment_records.push_back(one.record);
-  renderer_ = renderers_.take();
+  RendererProcess& renderer = place_->start();
   log::info("job begun", {{"job", start.job}, {"avatar", start.avatar}});
-  renderer_->order(as_line(order));
+  renderer.order(as_line(order));
 }
 
 asio::awaitable<void> WorkerJob::follow() {
   Signal activity(co_await asio::this_coro::executor);
   const auto notify = [&activity] { activity.notify(); };
   socket_.on_activity(notify);
-  renderer_->on_activity(notify);
+  place_->process()->on_activity(notify);
   bool more = true;
   while (more) {
-    // Nothing is to come from the gateway but its end.
-    while (socket_.poll()) {
-    }
+    while (const std::optional<Frame> frame = socket_.poll()) on_frame(*frame);
     if (!socket_.open()) break;
     std::string line;
-    if (renderer_->poll(line)) {
+    RendererProcess& renderer = *place_->process();
+    if (renderer.poll(line)) {
       more = co_await on_event(line);
       continue;
     }
-    if (renderer_->ended())
-      throw Error(Code::failed, "the process that rendered the job has ended");
+    if (renderer.ended())
+      throw Error(Code::failed, renderer.why_ended().empty()
+                                    ? "the process that rendered the job has ended"
+                                    : renderer.why_ended());
     co_await activity.wait();
   }
   socket_.on_activity({});
-  if (renderer_) renderer_->on_activity({});
+  if (place_->process() != nullptr) place_->process()->on_activity({});
+}
+
+// Nothing else is to come from the gateway but its end. A renderer that has ended is noticed by its output.
+void WorkerJob::on_frame(const Frame& frame) {
+  const std::optional<nlohmann::json> object =
+      frame.text ? parse_job_frame(frame.bytes) : std::nullopt;
+  if (!object || object->at("type") != job_frame::recorded || place_->process()->ended()) return;
+  place_->process()->order(recorded_line(object->value("index", -1)));
 }
 
 asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {
@@ -170,7 +182,7 @@ asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {
   }
   if (kind != "failed" && kind != "done")
     throw Error(Code::failed, "the process that rendered the job printed something else");
-  renderers_.give_back(std::move(renderer_));
+  place_->give_back(kind == "done");
   if (kind == "failed") {
     event["type"] = job_frame::failed;
     event["message"] = without_folder(event.value("message", ""), folder_.path());

@@ -2,7 +2,7 @@
 // renders them, and each finished segment goes back at once. Of the I/O thread; the socket outlives it.
 //
 //   job.start, audio, finished segments ──► the renderer ──► job.measured, job.progress, job.segment ...
-//                                                       └──► job.result, or job.failed
+//   job.recorded, for each segment ───────────────┘     └──► job.result, or job.failed
 //
 // The gateway ends it by closing the connection: the renderer is killed then.
 #pragma once
@@ -25,7 +25,7 @@ namespace navtalk::server {
 
 class WorkerJob : public SlotHolder {
  public:
-  WorkerJob(WebSocket& socket, Renderers& renderers, BlockingThreads& files);
+  WorkerJob(WebSocket& socket, std::shared_ptr<Renderers::Place> place, BlockingThreads& files);
 
   boost::asio::awaitable<void> run() override;
   void end(std::string_view code, std::string_view message) override;
@@ -42,6 +42,7 @@ class WorkerJob : public SlotHolder {
   Awaitable<bool> receive_files(const JobStart& start);
   void order(const JobStart& start);
   Awaitable<void> follow();
+  void on_frame(const Frame& frame);
   // False: it was the last one.
   Awaitable<bool> on_event(const std::string& line);
   // Adds the size to the frame.
@@ -50,11 +51,10 @@ class WorkerJob : public SlotHolder {
   std::filesystem::path segment(int index) const;
 
   WebSocket& socket_;
-  Renderers& renderers_;
+  const std::shared_ptr<Renderers::Place> place_;
   BlockingThreads& files_;
   TemporaryFolder folder_;
   std::filesystem::path output_{};
-  std::unique_ptr<RendererProcess> renderer_{};
 };
 
 }  // namespace navtalk::server

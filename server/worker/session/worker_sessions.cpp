@@ -66,9 +66,17 @@ asio::awaitable<std::optional<Response>> WorkerSessions::job(const Request& requ
                                                              Upgrade& upgrade) {
   if (!renderers_.available())
     co_return error_response(404, "not_found", "this worker renders no jobs");
-  const Holder holder = [this](WebSocket& socket, SessionNumber) {
+  const std::shared_ptr<Renderers::Place> place = renderers_.reserve();
+  if (!place) {
+    ++counters_.refused;
+    co_return error_response(503, "memory",
+                             "this worker has no memory for another job now: " +
+                                 std::to_string(renderers_.peak() >> 20) +
+                                 " MiB are reserved for each");
+  }
+  const Holder holder = [this, place](WebSocket& socket, SessionNumber) {
     ++counters_.jobs;
-    return std::make_unique<WorkerJob>(socket, renderers_, files_);
+    return std::make_unique<WorkerJob>(socket, place, files_);
   };
   co_return co_await hold(request, upgrade, holder);
 }

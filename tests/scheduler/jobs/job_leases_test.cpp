@@ -172,7 +172,36 @@ STORE_TEST("a requeued job resumes behind its last finished segment") {
   CHECK(jobs.finish_segment(lease_of(again), segment(1, "other"), start + 57s) == Recorded::before);
   CHECK(jobs.finish_segment(lease_of(again), segment(2, "s2"), start + 58s) == Recorded::now);
   CHECK(jobs.segments(first.id) ==
-        std::vector<JobSegment>{segment(0, "s0"), segment(1, "s1"), segment(2, "s2")});
+        std::vector<JobSegment>{segment(0, "s0"), segment(1, "other"), segment(2, "s2")});
+}
+
+STORE_TEST("a try that finished a segment does not count, however it ends") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, k_rules);
+  const Job job = add_job(jobs, new_job("ada"));
+  TimePoint now = jobs.now();
+  const auto with_segment = [&](int index) {
+    const Job one = claimed(jobs, now);
+    CHECK(one.attempts == 1);
+    CHECK(jobs.finish_segment(lease_of(one), segment(index), now) == Recorded::now);
+    return one;
+  };
+  for (int i = 0; i < 4; ++i) {
+    with_segment(i);
+    now += 30s;
+    CHECK(jobs.requeue_expired(k_expiry, now).size() == 1);
+  }
+  with_segment(4);
+  CHECK(jobs.requeue_of("w", k_expiry, now).size() == 1);
+  CHECK(jobs.fail(lease_of(with_segment(5)), "the disk is full", now) == Recorded::now);
+  now += 5s;
+  for (int i = 0; i < 3; ++i) {  // no further than that
+    CHECK(found(jobs, job.id).state == JobState::released);
+    claimed(jobs, now);
+    now += 30s;
+    jobs.requeue_expired(k_expiry, now);
+  }
+  CHECK(found(jobs, job.id).state == JobState::dead);
 }
 
 STORE_TEST("a failed try is repeated after a delay that grows, and the last one's reason stays") {

@@ -1,0 +1,83 @@
+#include "server/worker/job/renderers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/log/log.h"
+
+namespace navtalk::server {
+namespace {
+
+constexpr std::chrono::milliseconds k_look_every{100};
+
+}  // namespace
+
+Renderers::Renderers(const boost::asio::any_io_executor& executor, RendererOptions options)
+    : executor_(executor),
+      options_(std::move(options)),
+      plan_(options_.first_peak),
+      timer_(executor) {}
+
+Renderers::Place::Place(Renderers& all) : all_(all) { all_.places_.push_back(this); }
+
+Renderers::Place::~Place() { all_.places_.remove(this); }
+
+RendererProcess& Renderers::Place::start() {
+  if (all_.idle_ && !all_.idle_->ended()) {
+    process_ = std::move(all_.idle_);
+  } else {
+    process_ = std::make_unique<RendererProcess>(all_.executor_, all_.options_.command);
+  }
+  all_.watch();
+  return *process_;
+}
+
+void Renderers::Place::give_back(bool well) {
+  most_ = std::max(most_, resident());
+  if (well && most_ > 0) all_.plan_.learn(most_);
+  process_->on_activity({});
+  all_.idle_ = std::move(process_);
+}
+
+bool Renderers::fits() const {
+  const std::optional<MemoryRoom> room = memory_room();
+  if (!room) return true;
+  std::vector<std::uint64_t> others;
+  for (const Place* place : places_) others.push_back(place->resident());
+  return plan_.fits(*room, idle_ ? idle_->resident() : 0, others);
+}
+
+std::shared_ptr<Renderers::Place> Renderers::reserve() {
+  if (!fits() && idle_) drop_idle();
+  if (fits()) return std::make_shared<Place>(*this);
+  log::warn("a job is refused for lack of memory", {{"reserved_mib", std::to_string(peak() >> 20)},
+                                                    {"jobs", std::to_string(places_.size())}});
+  return nullptr;
+}
+
+void Renderers::watch() {
+  if (std::exchange(watching_, true)) return;
+  look();
+}
+
+void Renderers::look() {
+  const std::optional<MemoryRoom> room = memory_room();
+  bool any = false;
+  for (Place* place : places_) {
+    if (!place->process_) continue;
+    any = true;
+    const std::uint64_t now = place->resident();
+    place->most_ = std::max(place->most_, now);
+    if (!place->process_->why_ended().empty()) continue;
+    if (auto why = plan_.excess(room, now)) place->process_->end(std::move(*why));
+  }
+  watching_ = any;
+  if (!any) return;
+  timer_.expires_after(k_look_every);
+  timer_.async_wait([this](const boost::system::error_code& ended) {
+    if (!ended) look();
+  });
+}
+
+}  // namespace navtalk::server
