@@ -1,4 +1,4 @@
-// How far two tensors are apart.
+// Maps of the formats, and how far two tensors are apart.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,6 +12,10 @@ inline double difference(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor wanted = expected.to(at::kDouble);
   const at::Tensor off = (actual.to(at::kDouble) - wanted).abs();
   return off.max().item<double>() / std::max(1e-30, wanted.abs().max().item<double>());
+}
+
+inline at::ScalarType scalar(kernels::Format format) {
+  return format == kernels::Format::fp32 ? at::kFloat : at::kBFloat16;
 }
 
 // For one operation: the format's rounding, and a little for fp32 arithmetic inside.

@@ -17,9 +17,8 @@ namespace {
 using kernels::Format;
 using kernels::Isa;
 using tests::difference;
+using tests::scalar;
 using tests::tolerance;
-
-at::ScalarType scalar(Format format) { return format == Format::fp32 ? at::kFloat : at::kBFloat16; }
 
 // Random values around an offset, as the kernels get them: [rows, channels] of the format.
 at::Tensor random(at::IntArrayRef shape, Format format, double offset = 0) {

@@ -20,11 +20,10 @@ using kernels::WinogradConv;
 using kernels::WinogradKind;
 using kernels::WinogradMaps;
 using tests::difference;
+using tests::scalar;
 
 // Of sums that Winograd's change of base makes longer.
 double limit(Format format) { return format == Format::fp32 ? 5e-6 : 1e-2; }
-
-at::ScalarType scalar(Format format) { return format == Format::fp32 ? at::kFloat : at::kBFloat16; }
 
 at::Tensor random_map(at::IntArrayRef shape, Format format) {
   return at::randn(shape).to(scalar(format)).contiguous(at::MemoryFormat::ChannelsLast);
