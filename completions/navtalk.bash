@@ -449,6 +449,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --sharpen")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar prepare --preview")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -465,6 +469,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk avatar prepare --face-batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk avatar show --preview")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -478,6 +486,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk avatar import --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk avatar import --sharpen")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -626,6 +638,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk bench faces --size")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench faces --batch")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -1273,6 +1289,10 @@ _navtalk() {
       _navtalk_words "$(_navtalk_first voices)"
       return
       ;;
+    "navtalk avatar prepare --sharpen")
+      :
+      return
+      ;;
     "navtalk avatar prepare --preview")
       _navtalk_paths -f
       return
@@ -1289,6 +1309,10 @@ _navtalk() {
       _navtalk_words 'fp32 bf16 fp16'
       return
       ;;
+    "navtalk avatar prepare --face-batch")
+      :
+      return
+      ;;
     "navtalk avatar show --preview")
       _navtalk_paths -f
       return
@@ -1303,6 +1327,10 @@ _navtalk() {
       ;;
     "navtalk avatar import --voice")
       _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
+    "navtalk avatar import --sharpen")
+      :
       return
       ;;
     "navtalk avatar export --models")
@@ -1450,6 +1478,10 @@ _navtalk() {
       return
       ;;
     "navtalk bench faces --size")
+      :
+      return
+      ;;
+    "navtalk bench faces --batch")
       :
       return
       ;;
@@ -1688,7 +1720,7 @@ _navtalk() {
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --match-colour --source --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --match-colour --no-match-colour --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1786,7 +1818,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --still-motion --no-blinks --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --preview --models --device --face-precision --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --still-motion --no-blinks --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --sharpen --match-colour --preview --models --device --face-precision --face-batch --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1800,7 +1832,7 @@ _navtalk() {
       ;;
     "navtalk avatar import")
       if [[ $current == -* ]]; then
-        _navtalk_words '--id --fps --loop --voice --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--id --fps --loop --voice --sharpen --match-colour --force --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi
@@ -1989,7 +2021,7 @@ _navtalk() {
       ;;
     "navtalk bench faces")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --precision --size --threads --time --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --precision --size --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -21,11 +21,11 @@ class Lid {
   Lid(const cv::Mat& still, const cv::Mat& blurred, const cv::Mat& lab, const Eye& eye,
       double distance)
       : still_(still), eye_(eye), distance_(distance), reach_(1.18 * eye.half_width) {
-    const double margin = 0.1 * distance;
+    const double margin = 0.1 * distance, slope = std::abs(eye.tilt) * reach_;
     part_ = cv::Rect(cv::Point(cvFloor(eye.x - reach_ - margin),
-                               cvFloor(eye.y - eye.above - eye.lashes_above - margin)),
+                               cvFloor(eye.y - eye.above - eye.lashes_above - margin - slope)),
                      cv::Point(cvCeil(eye.x + reach_ + margin),
-                               cvCeil(eye.y + eye.below + eye.lashes_below + margin))) &
+                               cvCeil(eye.y + eye.below + eye.lashes_below + margin + slope))) &
             cv::Rect({}, still.size());
     const cv::Rect patch = skin_patch(eye.x, eye.y, distance, still.size());
     const cv::Vec3f skin = median_colour(blurred, patch), skin_lab = median_colour(lab, patch);
@@ -46,8 +46,14 @@ class Lid {
  private:
   double across(int x) const { return std::clamp((x - eye_.x) / reach_, -1.0, 1.0); }
   // Of what the closed lid covers.
-  double upper(int x) const { return eye_.y - eye_.above * lid_arc(across(x)) - eye_.lashes_above; }
-  double lower(int x) const { return eye_.y + eye_.below * lid_arc(across(x)) + eye_.lashes_below; }
+  double upper(int x) const {
+    return line(x) - eye_.above * lid_arc(across(x)) - eye_.lashes_above;
+  }
+  double lower(int x) const {
+    return line(x) + eye_.below * lid_arc(across(x)) + eye_.lashes_below;
+  }
+  // Between the corners.
+  double line(int x) const { return eye_.y + eye_.tilt * (x - eye_.x); }
 
   // Where it is a brow, hair or make-up, it is the skin below the eye instead.
   cv::Vec3f skin_at(const cv::Mat& blurred, const cv::Mat& lab, const cv::Vec3f& skin,

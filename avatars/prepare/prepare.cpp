@@ -66,7 +66,7 @@ class Preparation {
 // Of the movements that this version makes.
 std::string Preparation::still_motion_name() const {
   if (!options_.still_motion) return "";
-  return *options_.still_motion == StillMotionKind::sway ? "1, sway" : "1, blink and sway";
+  return *options_.still_motion == StillMotionKind::sway ? "1, sway" : "2, blink and sway";
 }
 
 PreparationKey Preparation::key() const {
@@ -92,9 +92,11 @@ const StillMotion& Preparation::still_motion() {
       make_frames(options_.source, options_.fps, file, options_.limits, {}, stop_);
   Clip clip(file, size.width, size.height, options_.limits);
   const FaceBoxes boxes = source_.find(clip, options_.fps, {}, stop_);
+  const std::vector<FacePoints> landmarks = source_.landmarks();
   const auto& pictures = std::get<std::vector<fs::path>>(options_.source);
   motion_.emplace(read_image(pictures.front(), options_.limits), boxes.front().value(),
-                  options_.fps, *options_.still_motion, cascade_directories());
+                  options_.fps, *options_.still_motion, cascade_directories(),
+                  landmarks.empty() ? FacePoints() : landmarks.front());
   if (!motion_->blinks() && *options_.still_motion != StillMotionKind::sway)
     log::warn("no two eyes were found in the picture: the face sways and does not blink");
   return *motion_;

@@ -83,13 +83,15 @@ class Pose {
 }  // namespace
 
 StillMotion::StillMotion(Image still, const Box& face, const FrameRate& fps, StillMotionKind kind,
-                         const std::vector<std::filesystem::path>& directories)
+                         const std::vector<std::filesystem::path>& directories,
+                         const FacePoints& landmarks)
     : still_(std::move(still)),
       face_(face),
       fps_(fps),
       frames_(
           std::max(std::int64_t{1}, static_cast<std::int64_t>(std::lround(k_round_s * fps.hz())))) {
-  if (kind == StillMotionKind::blink_and_sway) eyes_ = find_eyes(still_.view(), face, directories);
+  if (kind == StillMotionKind::blink_and_sway)
+    eyes_ = find_eyes(still_.view(), face, directories, landmarks);
 }
 
 Image StillMotion::frame(std::int64_t index) const {

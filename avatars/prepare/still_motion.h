@@ -18,10 +18,11 @@ enum class StillMotionKind { blink_and_sway, sway };
 // One thread at a time.
 class StillMotion {
  public:
-  // `still`: [H,W,3] BGR, with `face` in it. `directories`: as find_eyes(). Error{not_found} without cascade files where
-  // blinks are asked for.
+  // `still`: [H,W,3] BGR, with `face` in it. `directories`, `landmarks`: as find_eyes(). Error{not_found} without cascade files
+  // where blinks are asked for.
   StillMotion(Image still, const Box& face, const FrameRate& fps, StillMotionKind kind,
-              const std::vector<std::filesystem::path>& directories);
+              const std::vector<std::filesystem::path>& directories,
+              const FacePoints& landmarks = {});
 
   std::int64_t frame_count() const { return frames_; }  // of one round, about 12 s
   // False where blinks are asked for and no eyes were found.

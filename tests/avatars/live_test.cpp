@@ -172,7 +172,7 @@ TEST_CASE(
   const auto avatar = std::make_shared<Bundle>(Bundle::open(folder / "ada"));
   NdArray<std::uint8_t> face({256, 256, 3});
   for (std::size_t i = 0; i < face.values.size(); ++i)
-    face.values[i] = static_cast<std::uint8_t>(i % 3 * 20 + i / 24 % 32 * 4 + i / 6144 * 3);
+    face.values[i] = static_cast<std::uint8_t>(i * 2654435761U >> 13U);
   constexpr std::int64_t k_frame = 8;
   const auto composed = [&](const FaceFinish& finish) {
     Image frame = avatar->frame(k_frame);

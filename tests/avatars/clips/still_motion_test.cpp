@@ -6,6 +6,7 @@
 #include <map>
 
 #include "avatars/bundle/bundle.h"
+#include "avatars/faces/blink.h"
 #include "avatars/faces/cascade_track.h"
 #include "avatars/faces/eyes.h"
 #include "avatars/faces/given_faces.h"
@@ -60,6 +61,38 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
   return files;
 }
 
+// Skin, and two eyes at x 150 and 250, y 180, whose upper lids the brows touch; with their landmarks.
+struct DrawnEyes {
+  DrawnEyes() {
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x) paint(x, y);
+    points.assign(k_face_point_count, {200, 260});
+    for (std::size_t eye = 0; eye < 2; ++eye) {
+      const int x = eye == 0 ? 150 : 250;
+      const FacePoint lids[] = {{x - 22, 180}, {x - 7, 172}, {x + 7, 172},
+                                {x + 22, 180}, {x + 7, 187}, {x - 7, 187}};
+      std::copy_n(lids, 6, points.begin() + 36 + static_cast<std::ptrdiff_t>(6 * eye));
+      for (int i = 0; i < 5; ++i)
+        points[17 + 5 * eye + static_cast<std::size_t>(i)] = {x - 28 + 14 * i, 162};
+    }
+  }
+  void paint(int x, int y) {
+    const int across = std::abs(x < 200 ? x - 150 : x - 250);
+    const double lid = y < 180 ? 9.0 : 7.0;
+    const bool eye = std::hypot(across / 23.0, (y - 180) / lid) < 1;
+    const bool iris = eye && std::hypot(across, y - 180) < 8;
+    const bool brow = across < 30 && y >= 153 && y < 171;
+    const int level = iris ? 40 : eye ? 235 : brow ? 50 : 0;
+    std::uint8_t* pixel = picture.view().at(x, y);
+    const std::uint8_t skin[] = {140, 170, 215};
+    for (int i = 0; i < 3; ++i) pixel[i] = level > 0 ? static_cast<std::uint8_t>(level) : skin[i];
+  }
+
+  Image picture{400, 420};
+  Box face{100, 90, 300, 340};
+  FacePoints points{};
+};
+
 // Two frames a second: 24 pictures.
 PrepareOptions still_of(const TemporaryDirectory& base, const std::string& name) {
   if (!fs::exists(base / "still.png"))
@@ -89,6 +122,26 @@ TEST_CASE("the eyes of a face are found where they are") {
   CHECK_FALSE(find_eyes(bare.view(), tests::k_box, cascade_directories()));
   CHECK_THROWS_WITH(find_eyes(bare.view(), tests::k_box, {"/nonexistent"}),
                     Catch::Contains("opencv-data"));
+}
+
+TEST_CASE("landmarks keep the lids of a blink off brows that touch the eyes") {
+  const DrawnEyes eyes;
+  const auto found = find_eyes(eyes.picture.view(), eyes.face, cascade_directories(), eyes.points);
+  REQUIRE(found);
+  CHECK(found->both[0].x == Approx(150).margin(4));
+  CHECK(found->both[1].x == Approx(250).margin(4));
+  const Image shut = close_eyes(eyes.picture, *found, 1);
+  for (const int x : {150, 250}) {
+    const Box brow{x - 26, 153, x + 26, 166}, pupil{x - 6, 175, x + 6, 183};
+    CHECK(difference(shut.view().crop(brow), eyes.picture.view().crop(brow)) < 0.5);
+    CHECK(difference(shut.view().crop(pupil), eyes.picture.view().crop(pupil)) > 60);
+  }
+  // Points beside the eyes do not count.
+  FacePoints astray = eyes.points;
+  for (FacePoint& point : astray) point.y += 70;
+  const auto by_colours = find_eyes(eyes.picture.view(), eyes.face, cascade_directories());
+  const auto not_there = find_eyes(eyes.picture.view(), eyes.face, cascade_directories(), astray);
+  CHECK(not_there.has_value() == by_colours.has_value());
 }
 
 TEST_CASE("a blink closes both eyes for a moment, and changes nothing else") {
