@@ -9,9 +9,11 @@
 #include "avatars/prepare/prepare.h"
 #include "core/base/error.h"
 #include "tests/avatars/drawn_face.h"
+#include "tests/avatars/folder_contents.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
+using tests::contents;
 using tests::k_box;
 using tests::TemporaryDirectory;
 namespace fs = std::filesystem;
@@ -81,15 +83,6 @@ struct Work {
   std::shared_ptr<CountingMasks> masks = std::make_shared<CountingMasks>();
   PrepareOptions options{};
 };
-
-std::map<std::string, std::string> contents(const fs::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path().filename()] = {std::istreambuf_iterator<char>(in), {}};
-  }
-  return files;
-}
 
 std::map<std::string, std::string> uninterrupted() {
   const TemporaryDirectory base;

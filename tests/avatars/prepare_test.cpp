@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/media/image_file.h"
 #include "tests/avatars/drawn_face.h"
+#include "tests/avatars/folder_contents.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using tests::contents;
 using tests::k_box;
 
 PrepareOptions options(const ClipSource& source, const fs::path& output) {
@@ -33,15 +35,6 @@ PrepareOptions options(const ClipSource& source, const fs::path& output) {
 }
 
 AvatarInfo run(const PrepareOptions& what) { return prepare(what, {}, {}); }
-
-std::map<std::string, std::string> contents(const fs::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    files[entry.path().filename()] = {std::istreambuf_iterator<char>(in), {}};
-  }
-  return files;
-}
 
 std::string refusal(const PrepareOptions& what, Code code = Code::invalid) {
   try {
