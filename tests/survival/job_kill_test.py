@@ -151,14 +151,13 @@ class JobKills(Walk, unittest.TestCase):
         cls.begin()
 
     def test_a_gateway_that_is_killed_at_any_step_loses_no_job_and_no_result(self):
-        self.walk("gateway", None if ALL else 4)
+        self.walk("gateway", None if ALL else 2)
 
     def test_a_worker_that_is_killed_at_any_step_loses_no_job_and_no_result(self):
-        self.walk("worker", None if ALL else 2)
+        self.walk("worker", None if ALL else 1)
 
     def test_a_renderer_that_is_killed_at_any_step_loses_no_job_and_no_result(self):
-        self.walk("renderer", None if ALL else 2)
-
+        self.walk("renderer", None if ALL else 1)
 
 
 @unittest.skipUnless(Postgres.programs(), "PostgreSQL is not installed")
@@ -175,7 +174,7 @@ class DatabaseKills(Walk, unittest.TestCase):
         self.rig.steps.release()
 
     def test_a_database_that_is_killed_before_a_step_of_the_gateway_loses_no_job_and_no_result(self):
-        self.walk("gateway", 20 if ALL else 2, HOLD, self.end_database)
+        self.walk("gateway", 20 if ALL else 1, HOLD, self.end_database)
 
 
 if __name__ == "__main__":
