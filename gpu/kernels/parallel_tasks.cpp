@@ -1,5 +1,7 @@
 #include "gpu/kernels/parallel_tasks.h"
 
+#include <omp.h>
+
 #include <atomic>
 #include <exception>
 
@@ -22,5 +24,8 @@ void for_each_parallel(std::int64_t n, int threads, const std::function<void(std
   }
   if (failure) std::rethrow_exception(failure);
 }
+
+OneThread::OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+OneThread::~OneThread() { omp_set_num_threads(before_); }
 
 }  // namespace navtalk::kernels

@@ -13,4 +13,16 @@ namespace navtalk::kernels {
 // threads. The first exception is passed on when all have ended.
 void for_each_parallel(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
 
+// While it lives, what the calling thread calls stays on it. For library calls whose sums depend on the number of threads.
+class OneThread {
+ public:
+  OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread();
+
+ private:
+  int before_;
+};
+
 }  // namespace navtalk::kernels

@@ -87,7 +87,8 @@ class Arguments(unittest.TestCase):
         with tempfile.TemporaryDirectory() as work:
             given = argparse.Namespace(work=pathlib.Path(work), output=pathlib.Path(work) / "demo", threads=1)
             given.audio_steps = given.vae_steps = given.clips = given.face_shards = 1
-            given.speech = given.warm_vae = None
+            given.speech = given.warm_vae = given.models = None
+            given.live_steps = 1
             for stage, missing in (
                 (stages.audio, "speech holds no speech: run the stage speech first"),
                 (stages.faces, "audio.pt is missing: run the stage audio first"),

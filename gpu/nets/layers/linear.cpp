@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "gpu/kernels/isa.h"
+#include "gpu/kernels/parallel_tasks.h"
 #include "gpu/nets/layers/onednn.h"
 
 namespace navtalk::nets {
@@ -16,6 +18,13 @@ using LinearBinary = at::Tensor(const at::Tensor& x, const at::Tensor& other, co
 
 std::optional<at::Tensor> maybe(const at::Tensor& x) {
   return x.defined() ? std::optional(x) : std::nullopt;
+}
+
+// Without AVX-512 oneDNN divides a product's sums between threads, so that their number would change pixels.
+at::Tensor with_fixed_sums(auto&& call) {
+  if (kernels::best_isa() == kernels::Isa::avx512) return call();
+  const kernels::OneThread here;
+  return call();
 }
 
 }  // namespace
@@ -35,13 +44,13 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ro
 at::Tensor Linear::operator()(const at::Tensor& x) const {
   if (!packed_) return at::linear(x, weight_, maybe(bias_));
   static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
-  return op.call(x, weight_, maybe(bias_), "none", Scalars(), "");
+  return with_fixed_sums([&] { return op.call(x, weight_, maybe(bias_), "none", Scalars(), ""); });
 }
 
 at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
   if (!packed_) return at::linear(x, weight_, maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
-  return op.call(x, other, weight_, maybe(bias_), "add");
+  return with_fixed_sums([&] { return op.call(x, other, weight_, maybe(bias_), "add"); });
 }
 
 }  // namespace navtalk::nets
