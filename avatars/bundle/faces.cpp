@@ -10,7 +10,8 @@
 namespace navtalk {
 namespace {
 
-constexpr std::size_t k_max_faces_bytes = std::size_t{128} << 20;
+constexpr std::size_t k_max_faces_bytes = std::size_t{128}
+                                          << 20;  // k_max_avatar_frames with 68 landmarks each
 
 bool inside(const Box& inner, const Box& outer) {
   return inner.x1 >= outer.x1 && inner.y1 >= outer.y1 && inner.x2 <= outer.x2 &&

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -41,6 +42,16 @@ void withdraw_from_environment(std::span<const char* const> names) {
     wipe(name);
     ::unsetenv(name);
   }
+}
+
+std::vector<std::string> environment_without(std::span<const std::string_view> beginnings) {
+  std::vector<std::string> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view variable = *entry;
+    const auto begins = [variable](std::string_view name) { return variable.starts_with(name); };
+    if (std::ranges::none_of(beginnings, begins)) kept.emplace_back(variable);
+  }
+  return kept;
 }
 
 }  // namespace navtalk

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace navtalk {
 
@@ -16,5 +17,8 @@ std::string environment_value(const char* name);
 // Keeps variables that hold secrets in memory alone: they are not in /proc/PID/environ any more,
 // and no child inherits them. Call it before there are other threads, which may read the environment.
 void withdraw_from_environment(std::span<const char* const> names);
+// "NAME=value" of all variables but those that begin with one of these, for a child: "PG" leaves all of PostgreSQL's out,
+// "HOME=" one.
+std::vector<std::string> environment_without(std::span<const std::string_view> beginnings);
 
 }  // namespace navtalk

@@ -6,7 +6,7 @@ namespace navtalk {
 
 int pictures_at_once(const FaceNetOptions& options) {
   if (options.batch > 0) return std::min(options.batch, k_most_pictures);
-  // On a CPU one picture keeps all cores busy.
+  // A CPU does not gain with every net, and the detector needs much memory for each large picture.
   return options.device.kind == Device::Kind::cuda ? 8 : 1;
 }
 

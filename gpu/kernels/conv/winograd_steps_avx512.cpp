@@ -8,39 +8,12 @@
 #if defined(__AVX512BF16__)
 
 #include "gpu/kernels/avx512.h"
+#include "gpu/kernels/conv/base_change.h"
 
 namespace navtalk::kernels {
 namespace {
 
 using Run = TileRun<std::uint16_t>;
-
-// Lines of a patch (same: four, doubled: three) or of products, and back.
-template <WinogradKind kind>
-constexpr int k_side = kind == WinogradKind::same ? 4 : 3;
-
-template <WinogradKind kind>
-inline void to_positions(const __m512* d, __m512* v) {
-  v[0] = _mm512_sub_ps(d[0], kind == WinogradKind::same ? d[2] : d[1]);
-  if (kind == WinogradKind::same) {
-    v[1] = _mm512_add_ps(d[1], d[2]);
-    v[2] = _mm512_sub_ps(d[2], d[1]);
-    v[3] = _mm512_sub_ps(d[1], d[3]);
-  } else {
-    v[1] = d[1];
-    v[2] = _mm512_sub_ps(d[2], d[1]);
-  }
-}
-
-template <WinogradKind kind>
-inline void to_pixels(const __m512* m, __m512* y) {
-  if (kind == WinogradKind::same) {
-    y[0] = _mm512_add_ps(_mm512_add_ps(m[0], m[1]), m[2]);
-    y[1] = _mm512_sub_ps(_mm512_sub_ps(m[1], m[2]), m[3]);
-  } else {
-    y[0] = _mm512_add_ps(m[0], m[1]);
-    y[1] = _mm512_add_ps(m[1], m[2]);
-  }
-}
 
 // Column x of the patches' rows, 16 channels from c on, as row positions.
 template <WinogradKind kind>

@@ -86,14 +86,10 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
       return other.starts_with(name);
     };
   };
-  const auto passed_on = [&](std::string_view variable) {
+  for (std::string& variable : environment_without(k_not_passed_on)) {
     const auto& ours = options_.environment;
-    return std::none_of(k_not_passed_on.begin(), k_not_passed_on.end(),
-                        [&](std::string_view name) { return variable.starts_with(name); }) &&
-           std::none_of(ours.begin(), ours.end(), named(variable));
-  };
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (passed_on(*variable)) command.environment.emplace_back(*variable);
+    if (std::none_of(ours.begin(), ours.end(), named(variable)))
+      command.environment.push_back(std::move(variable));
   }
   command.environment.insert(command.environment.end(), options_.environment.begin(),
                              options_.environment.end());

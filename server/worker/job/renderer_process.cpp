@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
 #include "core/process/memory.h"
@@ -25,24 +25,15 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t k_longest_line = 1 << 20;  // bytes
-// Variables that whoever breaks a decoder is not to find.
-constexpr std::array<std::string_view, 7> k_secrets = {"NAVTALK_WORKER_TOKEN=",
-                                                       "NAVTALK_STORE_URL=",
-                                                       "NAVTALK_OPERATOR_KEY=",
-                                                       "NAVTALK_SIGNING_SECRET=",
-                                                       "NAVTALK_TRACE_AUTHORIZATION=",
-                                                       "RUNPOD_API_KEY=",
-                                                       "PGPASSWORD="};
+// Of the store, which whoever breaks a decoder is not to find. The other secrets have been withdrawn from the environment.
+constexpr std::array<std::string_view, 2> k_not_passed_on = {"NAVTALK_STORE_URL=", "PG"};
 
-std::vector<char*> environment_without_secrets() {
-  std::vector<char*> kept;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const auto is_it = [text](std::string_view name) { return text.starts_with(name); };
-    if (std::ranges::none_of(k_secrets, is_it)) kept.push_back(*variable);
-  }
-  kept.push_back(nullptr);
-  return kept;
+// As posix_spawn wants words.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 // Descriptors and signals of the child: it inherits nothing but standard error.
@@ -73,13 +64,11 @@ class Spawn {
     ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     std::vector<std::string> words = command;
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const std::vector<char*> environment = environment_without_secrets();
+    std::vector<std::string> variables = environment_without(k_not_passed_on);
+    const std::vector<char*> arguments = pointers_to(words);
     pid_t child = 0;
     const int rc = ::posix_spawn(&child, arguments[0], &actions_, &attributes_, arguments.data(),
-                                 environment.data());
+                                 pointers_to(variables).data());
     if (rc != 0)
       throw Error(Code::failed, command[0] + " cannot be started: " + system_message(rc));
     return child;

@@ -40,6 +40,15 @@ void Renderers::Place::give_back(bool well) {
   all_.idle_ = std::move(process_);
 }
 
+bool Renderers::Place::look(const std::optional<MemoryRoom>& room) {
+  if (!process_) return false;
+  const std::uint64_t now = resident();
+  most_ = std::max(most_, now);
+  if (!process_->why_ended().empty()) return true;
+  if (auto why = all_.plan_.excess(room, now)) process_->end(std::move(*why));
+  return true;
+}
+
 bool Renderers::fits() const {
   const std::optional<MemoryRoom> room = memory_room();
   if (!room) return true;
@@ -63,17 +72,9 @@ void Renderers::watch() {
 
 void Renderers::look() {
   const std::optional<MemoryRoom> room = memory_room();
-  bool any = false;
-  for (Place* place : places_) {
-    if (!place->process_) continue;
-    any = true;
-    const std::uint64_t now = place->resident();
-    place->most_ = std::max(place->most_, now);
-    if (!place->process_->why_ended().empty()) continue;
-    if (auto why = plan_.excess(room, now)) place->process_->end(std::move(*why));
-  }
-  watching_ = any;
-  if (!any) return;
+  watching_ = false;
+  for (Place* place : places_) watching_ |= place->look(room);
+  if (!watching_) return;
   timer_.expires_after(k_look_every);
   timer_.async_wait([this](const boost::system::error_code& ended) {
     if (!ended) look();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,12 @@ class Renderers {
     void give_back(bool well);
     // It has not, and is ended.
     void drop() { process_.reset(); }
+    // Bytes that its process has now.
+    std::uint64_t resident() const { return process_ ? process_->resident() : 0; }
+    // Ends a process that has more than it may have. False: there is none.
+    bool look(const std::optional<MemoryRoom>& room);
 
    private:
-    friend class Renderers;
-    std::uint64_t resident() const { return process_ ? process_->resident() : 0; }
-
     Renderers& all_;
     std::unique_ptr<RendererProcess> process_{};
     std::uint64_t most_ = 0;  // bytes that it had

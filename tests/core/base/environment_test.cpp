@@ -2,9 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 using namespace navtalk;
 
@@ -46,4 +51,25 @@ TEST_CASE("a variable that is set again counts more than the withdrawn value") {
   CHECK(environment_value(k_name) == "second");
   withdraw_from_environment(names);
   CHECK(environment_value(k_name) == "second");
+}
+
+TEST_CASE("a child's environment lacks what begins with a left-out name, and nothing else") {
+  ::setenv("NAVTALK_TEST_A", "a", 1);
+  ::setenv("NAVTALK_TEST_AB", "ab", 1);
+  ::setenv("NAVTALK_TEST_C1", "c", 1);
+  ::setenv("NAVTALK_TEST_C2", "c", 1);
+  const auto with = [](std::vector<std::string_view> left_out) {
+    std::vector<std::string> ours;
+    for (const std::string& variable : environment_without(left_out))
+      if (variable.starts_with("NAVTALK_TEST_A") || variable.starts_with("NAVTALK_TEST_C"))
+        ours.push_back(variable);
+    std::ranges::sort(ours);
+    return ours;
+  };
+  CHECK(with({"NAVTALK_TEST_A=", "NAVTALK_TEST_C"}) ==
+        std::vector<std::string>{"NAVTALK_TEST_AB=ab"});
+  CHECK(with({}).size() == 4);
+  for (const char* name :
+       {"NAVTALK_TEST_A", "NAVTALK_TEST_AB", "NAVTALK_TEST_C1", "NAVTALK_TEST_C2"})
+    ::unsetenv(name);
 }
