@@ -56,5 +56,14 @@ inline __m256 exp_of(__m256 x) {
   return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), exponent));
 }
 
+// Below -87, where the exponential would leave the range, SiLU is 0 to fp32; NaN stays NaN.
+inline __m256 silu_of(__m256 x) {
+  const __m256 limit = _mm256_set1_ps(87.0F);
+  const __m256 minus = _mm256_sub_ps(_mm256_setzero_ps(), x);
+  const __m256 alive = _mm256_cmp_ps(minus, limit, _CMP_NGE_UQ);
+  const __m256 fade = exp_of(_mm256_min_ps(minus, limit));
+  return _mm256_and_ps(alive, _mm256_div_ps(x, _mm256_add_ps(_mm256_set1_ps(1.0F), fade)));
+}
+
 }  // namespace
 }  // namespace navtalk::kernels

@@ -1,7 +1,7 @@
 // 3x3 convolutions tile by tile, with fewer multiplications than taps: Winograd's
 // F(2x2, 3x3) (Lavin and Gray, 2015), and the same idea for a convolution of a doubled map.
 //
-//   same     a 4x4 patch makes 2x2 pixels: 16 products instead of 36
+//   same     a 4x4 patch makes 2x2 pixels: 16 products instead of 36. bf16 only: fp32 has winograd4_conv.h
 //   doubled  a 3x3 patch of the small map makes the 2x2 pixels that its middle becomes:
 //            9 products instead of 36 (16 in the sub-pixel form)
 //
@@ -23,7 +23,8 @@ enum class WinogradKind : std::uint8_t { same, doubled };
 inline int patch_side(WinogradKind kind) { return kind == WinogradKind::same ? 4 : 3; }
 
 struct WinogradConv {
-  // `weight` [out,in,3,3] and `bias` [out]; in and out are multiples of 16. `format`: of the maps.
+  // `weight` [out,in,3,3] and `bias` [out]; in and out are multiples of 16. `format`: of the maps, bf16 for
+  // WinogradKind::same.
   WinogradConv(WinogradKind of_kind, Format of_maps, const float* weight, const float* of_bias,
                std::int64_t inputs, std::int64_t outputs);
 

@@ -35,7 +35,7 @@ struct WinogradSteps {
 
 template <class T>
 const WinogradSteps<T>& portable_winograd_steps();  // float and std::uint16_t
-const WinogradSteps<float>& avx2_winograd_steps();
+const WinogradSteps<float>& avx2_winograd_steps();  // WinogradKind::doubled
 const WinogradSteps<std::uint16_t>& avx512_winograd_steps();
 
 }  // namespace navtalk::kernels

@@ -1,5 +1,5 @@
-// The steps of a Winograd convolution of fp32 maps in AVX2, 8 channels at a time. See rows_avx2.cpp about what may be
-// used here.
+// The steps of a Winograd convolution of doubled fp32 maps in AVX2, 8 channels at a time. See rows_avx2.cpp about what
+// may be used here.
 #include <cstdint>
 
 #include "gpu/kernels/conv/winograd_steps.h"
@@ -15,55 +15,46 @@ namespace {
 using Run = TileRun<float>;
 
 constexpr std::int64_t k_group = 16;  // channels that lie together
+constexpr WinogradKind k_kind = WinogradKind::doubled;
+constexpr int k_lines = k_side<k_kind>;
 
 // Column x of the patches' rows, 8 channels from c on, as row positions.
-template <WinogradKind kind>
 inline void column(const Run& run, std::int64_t x, std::int64_t c, __m256* v) {
-  __m256 d[k_side<kind>];
+  __m256 d[k_lines];
   const bool inside = x >= 0 && x < run.width;
-#pragma GCC unroll 4
-  for (int i = 0; i < k_side<kind>; ++i)
+#pragma GCC unroll 3
+  for (int i = 0; i < k_lines; ++i)
     d[i] = inside ? _mm256_loadu_ps(run.rows[i] + x * run.in + c) : _mm256_setzero_ps();
-  to_positions<kind>(d, v);
+  to_positions<k_kind>(d, v);
 }
 
 // Neighbouring patches share columns, which are made once and stay in the registers.
-template <WinogradKind kind>
-void transform_kind(const Run& run) {
-  constexpr int k = k_side<kind>, step = kind == WinogradKind::same ? 2 : 1;
+void transform(const Run& run) {
   const std::int64_t position = run.room * run.in;
   for (std::int64_t c = 0; c < run.in; c += k_lanes) {
     float* const to = run.inputs + c / k_group * k_group * run.room + c % k_group;
-    __m256 columns[k][k];  // [column][row position]
-    std::int64_t x = run.first_tile * step - 1;
-#pragma GCC unroll 4
-    for (int j = 0; j + step < k; ++j, ++x) column<kind>(run, x, c, columns[j]);
+    __m256 columns[k_lines][k_lines];  // [column][row position]
+    std::int64_t x = run.first_tile - 1;
+#pragma GCC unroll 2
+    for (int j = 0; j + 1 < k_lines; ++j, ++x) column(run, x, c, columns[j]);
     for (std::int64_t t = 0; t < run.tiles; ++t) {
-#pragma GCC unroll 4
-      for (int j = k - step; j < k; ++j, ++x) column<kind>(run, x, c, columns[j]);
-#pragma GCC unroll 4
-      for (int i = 0; i < k; ++i) {
-        __m256 d[k], v[k];
-#pragma GCC unroll 4
-        for (int j = 0; j < k; ++j) d[j] = columns[j][i];
-        to_positions<kind>(d, v);
-#pragma GCC unroll 4
-        for (int j = 0; j < k; ++j)
-          _mm256_storeu_ps(to + t * k_group + (i * k + j) * position, v[j]);
+      column(run, x++, c, columns[k_lines - 1]);
+#pragma GCC unroll 3
+      for (int i = 0; i < k_lines; ++i) {
+        __m256 d[k_lines], v[k_lines];
+#pragma GCC unroll 3
+        for (int j = 0; j < k_lines; ++j) d[j] = columns[j][i];
+        to_positions<k_kind>(d, v);
+#pragma GCC unroll 3
+        for (int j = 0; j < k_lines; ++j)
+          _mm256_storeu_ps(to + t * k_group + (i * k_lines + j) * position, v[j]);
       }
-#pragma GCC unroll 4
-      for (int j = 0; j + step < k; ++j)
-#pragma GCC unroll 4
-        for (int i = 0; i < k; ++i) columns[j][i] = columns[j + step][i];
+#pragma GCC unroll 2
+      for (int j = 0; j + 1 < k_lines; ++j)
+#pragma GCC unroll 3
+        for (int i = 0; i < k_lines; ++i) columns[j][i] = columns[j + 1][i];
     }
   }
-}
-
-void transform(const Run& run) {
-  if (run.kind == WinogradKind::same)
-    transform_kind<WinogradKind::same>(run);
-  else
-    transform_kind<WinogradKind::doubled>(run);
 }
 
 // k_rows tiles by 16 output channels of one position: twelve sums, two weights and two inputs fill the registers.
@@ -92,8 +83,7 @@ inline void block(const Run& run, const float* inputs, const float* weights, flo
 }
 
 void multiply(const Run& run) {
-  const int side = patch_side(run.kind);
-  for (std::int64_t position = 0; position < side * side; ++position)
+  for (std::int64_t position = 0; position < k_lines * k_lines; ++position)
     for (std::int64_t o = 0; o < run.out; o += k_group)
       for (std::int64_t t = 0; t < run.tiles; t += k_rows)
         block(run, run.inputs + position * run.room * run.in + t * k_group,
@@ -101,27 +91,25 @@ void multiply(const Run& run) {
               run.products + (position * run.room + t) * run.out + o);
 }
 
-template <WinogradKind kind>
-void finish_kind(const Run& run) {
-  constexpr int k = k_side<kind>;
+void finish(const Run& run) {
   for (std::int64_t o = 0; o < run.out; o += k_lanes) {
     const __m256 bias = _mm256_loadu_ps(run.bias + o);
     for (std::int64_t t = 0; t < run.tiles; ++t) {
-      __m256 columns[2][k];  // [row of pixels][column position]
-#pragma GCC unroll 4
-      for (int j = 0; j < k; ++j) {
-        __m256 m[k], two[2];
-#pragma GCC unroll 4
-        for (int i = 0; i < k; ++i)
-          m[i] = _mm256_loadu_ps(run.products + ((i * k + j) * run.room + t) * run.out + o);
-        to_pixels<kind>(m, two);
+      __m256 columns[2][k_lines];  // [row of pixels][column position]
+#pragma GCC unroll 3
+      for (int j = 0; j < k_lines; ++j) {
+        __m256 m[k_lines], two[2];
+#pragma GCC unroll 3
+        for (int i = 0; i < k_lines; ++i)
+          m[i] = _mm256_loadu_ps(run.products + ((i * k_lines + j) * run.room + t) * run.out + o);
+        to_pixels<k_kind>(m, two);
         columns[0][j] = two[0];
         columns[1][j] = two[1];
       }
 #pragma GCC unroll 2
       for (int i = 0; i < 2; ++i) {
         __m256 pixels[2];
-        to_pixels<kind>(columns[i], pixels);
+        to_pixels<k_kind>(columns[i], pixels);
 #pragma GCC unroll 2
         for (int j = 0; j < 2; ++j) {
           const std::int64_t at = (2 * (run.first_tile + t) + j) * run.out + o;
@@ -132,13 +120,6 @@ void finish_kind(const Run& run) {
       }
     }
   }
-}
-
-void finish(const Run& run) {
-  if (run.kind == WinogradKind::same)
-    finish_kind<WinogradKind::same>(run);
-  else
-    finish_kind<WinogradKind::doubled>(run);
 }
 
 constexpr WinogradSteps<float> k_steps{transform, multiply, finish};

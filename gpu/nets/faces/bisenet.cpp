@@ -23,6 +23,7 @@ class Bisenet::Builder {
             Activation activation = Activation::relu) const {
     const FoldedConv both = folded_norm(weights_, conv, norm);
     geometry.activation = activation;
+    geometry.kernel = winograd_in_fp32(place_);
     geometry.split_sums = false;
     return {both.weight, both.bias, geometry, place_};
   }

@@ -43,6 +43,7 @@ class Dwpose::Builder {
              .map_size = {size.rows, size.columns},
              .groups = groups,
              .activation = Activation::silu,
+             .kernel = winograd_in_fp32(place_),
              .split_sums = false},
             place_};
   }

@@ -49,10 +49,11 @@ class S3fd::Builder {
   }
 
  private:
-  static Conv::Geometry geometry(std::int64_t padding, std::int64_t cell, std::int64_t stride) {
+  Conv::Geometry geometry(std::int64_t padding, std::int64_t cell, std::int64_t stride) const {
     return {.stride = stride,
             .padding = {padding, padding},
             .map_size = {k_usual_picture[0] / cell, k_usual_picture[1] / cell},
+            .kernel = winograd_in_fp32(place_),
             .split_sums = false};
   }
 

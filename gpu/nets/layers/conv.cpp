@@ -65,6 +65,12 @@ std::int64_t parts(const at::Tensor& weight) {
   return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
 }
 
+// What Winograd's kernels can take.
+bool tiled(const at::Tensor& weight, const Conv::Geometry& geometry) {
+  return weight.size(2) == 3 && weight.size(3) == 3 && geometry.stride == 1 &&
+         geometry.padding == std::array<std::int64_t, 2>{1, 1} && geometry.groups == 1;
+}
+
 std::string_view library_name(Activation activation) {
   switch (activation) {
     case Activation::none:
@@ -89,6 +95,10 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
   if (!place.packed) {
     weight_ = place.place(weight).contiguous(at::MemoryFormat::ChannelsLast);
     return;
+  }
+  if (tiled(weight, geometry)) {
+    winograd_ = Winograd::make(geometry.kernel, weight, bias, geometry.map_size, activation_, place);
+    if (winograd_) return;
   }
   const std::int64_t channels = weight.size(1);
   const bool split = geometry.split_sums && place.type == at::kFloat && groups_ == 1;
@@ -132,6 +142,7 @@ at::Tensor& Conv::activate(at::Tensor& sum) const {
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
+  if (winograd_) return (*winograd_)(x, {});
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x));
   const bool whole = parts_.size() == 1;
@@ -144,6 +155,7 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
+  if (winograd_) return (*winograd_)(x, {.add = &other});
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x).add_(other));
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
@@ -155,6 +167,7 @@ at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
   NAVTALK_CHECK(activation_ == Activation::none);
+  if (winograd_) return (*winograd_)(x, {.add = &sum}, sum);
   if (weight_.defined()) sum.add_(by_library(x));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }
@@ -163,7 +176,7 @@ UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ma
                const Placement& place, ConvKernel kernel)
     : channels_(weight.size(0)),
       packed_(place.packed),
-      winograd_(winograd(kernels::WinogradKind::doubled, kernel, weight, bias, place)) {
+      winograd_(doubling_winograd(kernel, weight, bias, place)) {
   if (winograd_) return;
   phases_.emplace(phase_weights(weight), bias.repeat({4}),
                   Conv::Geometry{.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}},

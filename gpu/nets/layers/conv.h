@@ -15,8 +15,7 @@
 
 namespace navtalk::nets {
 
-// What is applied to each result.
-enum class Activation : std::uint8_t { none, relu, silu };
+using kernels::Activation;  // what is applied to each result
 
 class Conv {
  public:
@@ -26,6 +25,7 @@ class Conv {
     std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
     std::int64_t groups = 1;                       // of channels that do not see each other
     Activation activation = Activation::none;
+    ConvKernel kernel = ConvKernel::library;  // of 3x3 kernels with stride and padding 1
     // fp32: false leaves sums over many products to the library, in one chain each, which is faster and less exact.
     bool split_sums = true;
   };
@@ -51,6 +51,7 @@ class Conv {
   at::Tensor& activate(at::Tensor& sum) const;
 
   std::vector<Part> parts_;
+  std::optional<Winograd> winograd_;  // instead of parts_
   at::Tensor weight_;  // of libtorch's own operator, instead of parts_
   at::Tensor bias_;    // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;

@@ -19,46 +19,22 @@ NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tens
                    const Options& options, const Placement& place)
     : norm_(norm, options.groups, options.eps, true, options.norm, place) {
   if (options.norm == NormKernel::own)
-    winograd_ = winograd(kernels::WinogradKind::same, options.conv, weight, bias, place);
+    winograd_ = Winograd::make(options.conv, weight, bias, {options.map_size, options.map_size},
+                               Activation::none, place);
   if (!winograd_)
     conv_.emplace(weight, bias, Conv::Geometry{.map_size = {options.map_size, options.map_size}},
                   place);
 }
 
-void NormConv::by_winograd(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
-  const GroupNorm::Affine affine = norm_.affine(x);
-  kernels::winograd_conv(*winograd_, {.x = x.const_data_ptr(),
-                                      .y = y.mutable_data_ptr(),
-                                      .add = add != nullptr ? add->const_data_ptr() : nullptr,
-                                      .images = x.size(0),
-                                      .height = x.size(2),
-                                      .width = x.size(3),
-                                      .scale = affine.scale.data(),
-                                      .shift = affine.shift.data()});
-}
-
-at::Tensor NormConv::result_for(const at::Tensor& x) const {
-  return at::empty({x.size(0), winograd_->out, x.size(2), x.size(3)}, x.options(),
-                   at::MemoryFormat::ChannelsLast);
-}
-
 at::Tensor NormConv::operator()(const at::Tensor& x) const {
   if (!winograd_) return (*conv_)(norm_(x));
-  at::Tensor y = result_for(x);
-  by_winograd(x, nullptr, y);
-  return y;
+  const GroupNorm::Affine affine = norm_.affine(x);
+  return (*winograd_)(x, {.scale = affine.scale.data(), .shift = affine.shift.data()});
 }
 
 at::Tensor NormConv::operator()(const at::Tensor& x, const at::Tensor& skip) const {
   const at::Tensor normed = norm_(x, skip);
-  if (!winograd_) return (*conv_)(normed);
-  at::Tensor y = result_for(x);
-  kernels::winograd_conv(*winograd_, {.x = normed.const_data_ptr(),
-                                      .y = y.mutable_data_ptr(),
-                                      .images = x.size(0),
-                                      .height = x.size(2),
-                                      .width = x.size(3)});
-  return y;
+  return winograd_ ? (*winograd_)(normed, {}) : (*conv_)(normed);
 }
 
 at::Tensor NormConv::consume(at::Tensor x) const {
@@ -68,19 +44,22 @@ at::Tensor NormConv::consume(at::Tensor x) const {
 }
 
 at::Tensor NormConv::plus(at::Tensor x, const at::Tensor& other) const {
-  if (winograd_) {
-    at::Tensor y = result_for(x);
-    by_winograd(x, &other, y);
-    return y;
+  if (!winograd_) {
+    norm_.in_place(x);
+    return conv_->plus(x, other);
   }
-  norm_.in_place(x);
-  return conv_->plus(x, other);
+  const GroupNorm::Affine affine = norm_.affine(x);
+  return (*winograd_)(
+      x, {.add = &other, .scale = affine.scale.data(), .shift = affine.shift.data()});
 }
 
 void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {
-  if (winograd_) return by_winograd(x, &sum, sum);
-  norm_.in_place(x);
-  conv_->add_to(sum, x);
+  if (!winograd_) {
+    norm_.in_place(x);
+    return conv_->add_to(sum, x);
+  }
+  const GroupNorm::Affine affine = norm_.affine(x);
+  (*winograd_)(x, {.add = &sum, .scale = affine.scale.data(), .shift = affine.shift.data()}, sum);
 }
 
 OutputConv::OutputConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "gpu/kernels/conv/output_conv.h"
-#include "gpu/kernels/conv/winograd_conv.h"
 #include "gpu/nets/layers/conv.h"
 #include "gpu/nets/layers/norm.h"
 #include "gpu/nets/layers/winograd.h"
@@ -36,11 +35,9 @@ class NormConv {
   void add_to(at::Tensor& sum, at::Tensor x) const;              // sum += this(x)
 
  private:
-  void by_winograd(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const;
-  at::Tensor result_for(const at::Tensor& x) const;
   GroupNorm norm_;
   std::optional<Conv> conv_;
-  std::optional<kernels::WinogradConv> winograd_;  // instead of conv_
+  std::optional<Winograd> winograd_;  // instead of conv_
 };
 
 // The decoder's last norm, SiLU and 3x3 convolution, to three channels.

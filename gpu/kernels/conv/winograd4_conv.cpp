@@ -1,0 +1,152 @@
+#include "gpu/kernels/conv/winograd4_conv.h"
+
+#include <algorithm>
+#include <array>
+
+#include "gpu/kernels/activated_rows.h"
+#include "gpu/kernels/conv/base_change4.h"
+#include "gpu/kernels/conv/winograd4_steps.h"
+#include "gpu/kernels/parallel.h"
+
+namespace navtalk::kernels {
+namespace {
+
+// G: a row or column of three weights to six positions. Point p has 1/N(p) (1, p, p^2), where N(p) is the product of its
+// distances to the other points.
+constexpr std::array<std::array<float, 3>, 6> base_of_weights() {
+  constexpr double a = k_a, b = k_b, points[] = {0, a, -a, b, -b};
+  std::array<std::array<float, 3>, 6> g{};
+  for (std::size_t i = 0; i < 5; ++i) {
+    double n = 1;
+    for (std::size_t j = 0; j < 5; ++j)
+      if (j != i) n *= points[i] - points[j];
+    g[i] = {static_cast<float>(1 / n), static_cast<float>(points[i] / n),
+            static_cast<float>(points[i] * points[i] / n)};
+  }
+  g[5] = {0, 0, 1};
+  return g;
+}
+
+// The 36 weights of 16 outputs of one input; `w` [16][in][3][3], from that input on.
+void group_weights(const float* w, std::int64_t in, float (&to)[k_positions4][k_group4]) {
+  static constexpr std::array<std::array<float, 3>, 6> k_g = base_of_weights();
+  float rows[6][3][k_group4];
+  for (std::size_t p = 0; p < 6; ++p)
+    for (std::int64_t j = 0; j < 3; ++j)
+      for (std::int64_t o = 0; o < k_group4; ++o) {
+        const float* kernel = w + o * in * 9 + j;
+        rows[p][j][o] = k_g[p][0] * kernel[0] + k_g[p][1] * kernel[3] + k_g[p][2] * kernel[6];
+      }
+  for (std::size_t p = 0; p < 6; ++p)
+    for (std::size_t q = 0; q < 6; ++q)
+      for (std::int64_t o = 0; o < k_group4; ++o)
+        to[p * 6 + q][o] =
+            k_g[q][0] * rows[p][0][o] + k_g[q][1] * rows[p][1][o] + k_g[q][2] * rows[p][2][o];
+}
+
+// Tiles that are multiplied together: many where the weights are many, so that each is used often while it is in a near
+// cache; few where the tiles' own numbers would not stay in the second cache.
+std::int64_t tiles_at_once(const Winograd4Conv& conv) {
+  constexpr std::int64_t k_few = 4 * k_rows4, k_many = 16 * k_rows4;
+  return conv.in * conv.out <= 128 * 128 ? k_few : k_many;
+}
+
+// What one thread needs while it goes through the tiles, which are counted row by row and image by image.
+class TileBlocks {
+ public:
+  TileBlocks(const Winograd4Conv& conv, const Winograd4Maps& maps, Isa isa)
+      : maps_(maps),
+        rows_({.x = maps.x,
+               .height = maps.height,
+               .width = maps.width,
+               .channels = conv.in,
+               .scale = maps.scale,
+               .shift = maps.shift},
+              isa),
+        steps_(isa == Isa::portable ? portable_winograd4_steps() : avx2_winograd4_steps()),
+        block_{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)},
+        inputs_(static_cast<std::size_t>(k_positions4 * block_.room * conv.in)),
+        products_(static_cast<std::size_t>(k_positions4 * block_.room * conv.out)) {
+    block_.inputs = inputs_.data();
+    block_.products = products_.data();
+  }
+
+  // Tiles [begin, end).
+  void run(std::int64_t begin, std::int64_t end) {
+    for (; begin < end; begin += block_.room) {
+      block_.tiles = std::min(block_.room, end - begin);
+      each_strip(begin, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
+        for (int i = 0; i < 6; ++i) strip.rows[i] = rows_(image, 4 * r - 1 + i);
+        steps_.transform(block_, strip);
+      });
+      steps_.multiply(block_);
+      each_strip(begin, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
+        place_results(image, r, strip);
+        steps_.finish(block_, strip);
+      });
+    }
+  }
+
+ private:
+  // body(image, row of tiles, strip) for the block's tiles from `begin` on, those of each row together.
+  template <class Body>
+  void each_strip(std::int64_t begin, const Body& body) const {
+    const std::int64_t across = (maps_.width + 3) / 4, down = (maps_.height + 3) / 4;
+    for (std::int64_t slot = 0; slot < block_.tiles;) {
+      const std::int64_t line = (begin + slot) / across;
+      TileStrip strip{.slot = slot, .first_tile = (begin + slot) % across};
+      strip.tiles = std::min(across - strip.first_tile, block_.tiles - slot);
+      body(line / down, line % down, strip);
+      slot += strip.tiles;
+    }
+  }
+
+  void place_results(std::int64_t image, std::int64_t r, TileStrip& strip) const {
+    for (int i = 0; i < 4 && 4 * r + i < maps_.height; ++i) {
+      const std::int64_t at = (image * maps_.height + 4 * r + i) * maps_.width * block_.conv->out;
+      strip.y[i] = maps_.y + at;
+      strip.add[i] = maps_.add != nullptr ? maps_.add + at : nullptr;
+    }
+  }
+
+  const Winograd4Maps& maps_;
+  ActivatedRows<float> rows_;
+  const Winograd4Steps& steps_;
+  TileBlock block_;
+  std::vector<float> inputs_, products_;
+};
+
+}  // namespace
+
+Winograd4Conv::Winograd4Conv(const float* weight, const float* of_bias, std::int64_t inputs,
+                             std::int64_t outputs, Activation after)
+    : in(inputs),
+      out(outputs),
+      activation(after),
+      weights(static_cast<std::size_t>(k_positions4 * inputs * outputs)),
+      bias(of_bias, of_bias + outputs) {
+  parallel_for(in, k_positions4 * out, [&](std::int64_t begin, std::int64_t end) {
+    float positions[k_positions4][k_group4];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i / k_part4 * k_part4, depth = std::min(k_part4, in - first);
+      for (std::int64_t o = 0; o < out; o += k_group4) {
+        group_weights(weight + (o * in + i) * 9, in, positions);
+        for (std::int64_t p = 0; p < k_positions4; ++p)
+          std::copy_n(positions[p], k_group4,
+                      weights.data() + first * k_positions4 * out +
+                          (p * out + o) * depth + (i - first) * k_group4);
+      }
+    }
+  });
+}
+
+void winograd4_conv(const Winograd4Conv& conv, const Winograd4Maps& maps, Isa isa) {
+  const std::int64_t tiles = maps.images * ((maps.height + 3) / 4) * ((maps.width + 3) / 4);
+  // Whole groups of rows of the multiplication for each thread.
+  const std::int64_t groups = (tiles + k_rows4 - 1) / k_rows4;
+  parallel_for(groups, k_rows4 * 16 * conv.in, [&](std::int64_t begin, std::int64_t end) {
+    TileBlocks(conv, maps, isa).run(begin * k_rows4, std::min(end * k_rows4, tiles));
+  });
+}
+
+}  // namespace navtalk::kernels

@@ -1,0 +1,44 @@
+// The three steps of Winograd's F(4x4, 3x3), one table per instruction set. Private to this folder.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/kernels/conv/winograd4_conv.h"
+
+namespace navtalk::kernels {
+
+constexpr int k_positions4 = 36;
+constexpr std::int64_t k_group4 = 16;   // channels that lie together
+constexpr std::int64_t k_part4 = 256;   // input channels of one sum
+constexpr std::int64_t k_rows4 = 6;     // tiles that are multiplied at once: a block has room for a multiple of it
+
+// Tiles that are multiplied together, from wherever they are.
+struct TileBlock {
+  const Winograd4Conv* conv = nullptr;
+  std::int64_t width = 0;       // of the maps
+  std::int64_t room = 0, tiles = 0;
+  float* inputs = nullptr;    // [in / 16][position][room][16]
+  float* products = nullptr;  // [out / 16][position][room][16]
+};
+
+// Those of them that lie side by side.
+struct TileStrip {
+  std::int64_t slot = 0;  // of the first one in the block
+  std::int64_t first_tile = 0, tiles = 0;  // counted from the map's left
+  // The patches' rows, each from column 0 of the map on; zeros where the map ends.
+  const float* rows[6] = {};
+  // The result's rows from column 0 on, null below the map; and what is added to them, or null.
+  float* y[4] = {};
+  const float* add[4] = {};
+};
+
+struct Winograd4Steps {
+  void (*transform)(const TileBlock& block, const TileStrip& strip);  // rows to inputs
+  void (*multiply)(const TileBlock& block);                           // inputs to products
+  void (*finish)(const TileBlock& block, const TileStrip& strip);     // products to y
+};
+
+const Winograd4Steps& portable_winograd4_steps();
+const Winograd4Steps& avx2_winograd4_steps();
+
+}  // namespace navtalk::kernels
