@@ -1,6 +1,6 @@
 // The rows of a map as a convolution reads them: normed and through SiLU where that is asked
 // for, zeros above and below. Rows are made when they are first asked for and the last few kept, so
-// that one who goes down the map makes each of them once. Of one thread.
+// that one who goes down the map makes each of them once. Of one thread, and one at a time.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 
 #include "gpu/kernels/isa.h"
 #include "gpu/kernels/rows.h"
+#include "gpu/kernels/scratch.h"
 
 namespace navtalk::kernels {
 
@@ -28,7 +29,7 @@ class ActivatedRows {
         kernels_(row_kernels(isa, sizeof(T) == 4 ? Format::fp32 : Format::bf16)),
         size_(map.width * map.channels),
         zeros_(static_cast<std::size_t>(size_)),
-        ring_(static_cast<std::size_t>(map.scale != nullptr ? k_kept * size_ : 0)) {
+        ring_(scratch<T, 2>(static_cast<std::size_t>(map.scale != nullptr ? k_kept * size_ : 0))) {
     lines_.fill(-1);
   }
 
@@ -39,7 +40,7 @@ class ActivatedRows {
     const std::int64_t line = image * map_.height + y, slot = y % k_kept;
     const T* x = map_.x + line * size_;
     if (map_.scale == nullptr) return x;
-    T* kept = ring_.data() + slot * size_;
+    T* kept = ring_ + slot * size_;
     std::int64_t& there = lines_[static_cast<std::size_t>(slot)];
     if (there != line) {
       const std::int64_t c = map_.channels;
@@ -56,7 +57,8 @@ class ActivatedRows {
   Map map_;
   const RowKernels& kernels_;
   std::int64_t size_;
-  std::vector<T> zeros_, ring_;
+  std::vector<T> zeros_;
+  T* ring_;
   std::array<std::int64_t, k_kept> lines_;  // that the ring holds
 };
 

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "gpu/kernels/activation.h"
+
 namespace navtalk::kernels {
 namespace {
 
@@ -63,6 +65,13 @@ inline __m256 silu_of(__m256 x) {
   const __m256 alive = _mm256_cmp_ps(minus, limit, _CMP_NGE_UQ);
   const __m256 fade = exp_of(_mm256_min_ps(minus, limit));
   return _mm256_and_ps(alive, _mm256_div_ps(x, _mm256_add_ps(_mm256_set1_ps(1.0F), fade)));
+}
+
+template <Activation activation>
+inline __m256 activated(__m256 x) {
+  if (activation == Activation::relu) return _mm256_max_ps(x, _mm256_setzero_ps());
+  if (activation == Activation::silu) return silu_of(x);
+  return x;
 }
 
 }  // namespace

@@ -100,6 +100,18 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     winograd_ = Winograd::make(geometry.kernel, weight, bias, geometry.map_size, activation_, place);
     if (winograd_) return;
   }
+  if (takes_direct(weight.size(1), place) && groups_ == 1) {
+    direct_.emplace(kernels::DirectConv::Shape{.in = weight.size(1),
+                                               .out = weight.size(0),
+                                               .rows = weight.size(2),
+                                               .columns = weight.size(3),
+                                               .stride = geometry.stride,
+                                               .row_padding = padding_[0],
+                                               .column_padding = padding_[1]},
+                    weight.contiguous().const_data_ptr<float>(),
+                    bias.contiguous().const_data_ptr<float>(), activation_);
+    return;
+  }
   const std::int64_t channels = weight.size(1);
   const bool split = geometry.split_sums && place.type == at::kFloat && groups_ == 1;
   const std::int64_t count = split ? parts(weight) : 1;
@@ -129,6 +141,27 @@ at::Tensor Conv::by_library(const at::Tensor& x) const {
   return at::conv2d(x, weight_, bias_, stride_, padding_, k_dilation, groups_);
 }
 
+at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {
+  const std::int64_t rows = direct_ ? direct_->shape.rows_for(x.size(2)) : x.size(2);
+  const std::int64_t columns = direct_ ? direct_->shape.columns_for(x.size(3)) : x.size(3);
+  at::Tensor y = at::empty({x.size(0), bias_.size(0), rows, columns}, x.options(),
+                           at::MemoryFormat::ChannelsLast);
+  own(x, add, y);
+  return y;
+}
+
+void Conv::own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
+  const at::Tensor whole = x.contiguous(at::MemoryFormat::ChannelsLast);
+  if (winograd_) return (*winograd_)(whole, {.add = add}, y);
+  kernels::direct_conv(*direct_,
+                       {.x = whole.const_data_ptr<float>(),
+                        .y = y.mutable_data_ptr<float>(),
+                        .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
+                        .images = x.size(0),
+                        .height = x.size(2),
+                        .width = x.size(3)});
+}
+
 at::Tensor& Conv::activate(at::Tensor& sum) const {
   switch (activation_) {
     case Activation::none:
@@ -142,7 +175,7 @@ at::Tensor& Conv::activate(at::Tensor& sum) const {
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
-  if (winograd_) return (*winograd_)(x, {});
+  if (winograd_ || direct_) return own(x, nullptr);
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x));
   const bool whole = parts_.size() == 1;
@@ -155,7 +188,7 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
-  if (winograd_) return (*winograd_)(x, {.add = &other});
+  if (winograd_ || direct_) return own(x, &other);
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x).add_(other));
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
@@ -167,7 +200,7 @@ at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
   NAVTALK_CHECK(activation_ == Activation::none);
-  if (winograd_) return (*winograd_)(x, {.add = &sum}, sum);
+  if (winograd_ || direct_) return own(x, &sum, sum);
   if (weight_.defined()) sum.add_(by_library(x));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }

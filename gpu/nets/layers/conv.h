@@ -9,7 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/kernels/conv/direct_conv.h"
+#include "gpu/kernels/winograd/winograd_conv.h"
 #include "gpu/nets/layers/winograd.h"
 #include "gpu/nets/placement.h"
 
@@ -48,10 +49,13 @@ class Conv {
   at::Tensor input_of(const Part& part, const at::Tensor& x) const;
   void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
   at::Tensor by_library(const at::Tensor& x) const;
+  at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;
+  void own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const;
   at::Tensor& activate(at::Tensor& sum) const;
 
   std::vector<Part> parts_;
-  std::optional<Winograd> winograd_;  // instead of parts_
+  std::optional<Winograd> winograd_;            // instead of parts_
+  std::optional<kernels::DirectConv> direct_;  // instead of both
   at::Tensor weight_;  // of libtorch's own operator, instead of parts_
   at::Tensor bias_;    // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;

@@ -5,6 +5,7 @@
 #include "gpu/kernels/isa.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/nets/layers/onednn.h"
+#include "gpu/nets/layers/winograd.h"
 
 namespace navtalk::nets {
 namespace {
@@ -37,20 +38,45 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ro
     weight_ = place.place(weight);
     return;
   }
+  if (takes_direct(weight.size(1), place)) {
+    const at::Tensor filled = bias.defined() ? bias.contiguous() : bias;
+    direct_.emplace(kernels::DirectConv::Shape{.in = weight.size(1), .out = weight.size(0)},
+                    weight.contiguous().const_data_ptr<float>(),
+                    filled.defined() ? filled.const_data_ptr<float>() : nullptr);
+    return;
+  }
   static const auto reorder = find_operator<Reorder>("mkldnn::_reorder_linear_weight", "");
   weight_ = reorder.call(weight.to(place.type).contiguous(), rows);
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
+  if (direct_) return own(x, nullptr);
   if (!packed_) return at::linear(x, weight_, maybe(bias_));
   static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
   return with_fixed_sums([&] { return op.call(x, weight_, maybe(bias_), "none", Scalars(), ""); });
 }
 
 at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
+  if (direct_) {
+    const at::Tensor whole = other.contiguous();
+    return own(x, &whole);
+  }
   if (!packed_) return at::linear(x, weight_, maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
   return with_fixed_sums([&] { return op.call(x, other, weight_, maybe(bias_), "add"); });
+}
+
+at::Tensor Linear::own(const at::Tensor& x, const at::Tensor* add) const {
+  const at::Tensor whole = x.contiguous();
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = direct_->shape.out;
+  at::Tensor y = at::empty(shape, x.options());
+  kernels::direct_conv(*direct_,
+                       {.x = whole.const_data_ptr<float>(),
+                        .y = y.mutable_data_ptr<float>(),
+                        .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
+                        .width = x.numel() / direct_->shape.in});
+  return y;
 }
 
 }  // namespace navtalk::nets

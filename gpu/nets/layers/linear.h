@@ -3,6 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
+#include "gpu/kernels/conv/direct_conv.h"
 #include "gpu/nets/placement.h"
 
 namespace navtalk::nets {
@@ -16,7 +19,9 @@ class Linear {
   at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;  // linear(x) + other
 
  private:
+  at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;
   at::Tensor weight_, bias_;
+  std::optional<kernels::DirectConv> direct_;  // instead of weight_
   bool packed_;
 };
 

@@ -50,6 +50,11 @@ bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& plac
   return isa() == kernels::Isa::avx512 && !amx && channels <= k_most_bf16;
 }
 
+bool takes_direct(std::int64_t channels, const Placement& place) {
+  return place.packed && place.type == at::kFloat && isa() == kernels::Isa::avx2 &&
+         channels >= k_step;
+}
+
 std::optional<kernels::WinogradConv> doubling_winograd(ConvKernel wanted, const at::Tensor& weight,
                                                        const at::Tensor& bias,
                                                        const Placement& place) {

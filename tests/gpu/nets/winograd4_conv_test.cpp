@@ -1,5 +1,5 @@
 // Winograd's F(4x4, 3x3) against ATen's convolution in double, and the layer that chooses it.
-#include "gpu/kernels/conv/winograd4_conv.h"
+#include "gpu/kernels/winograd/winograd4_conv.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

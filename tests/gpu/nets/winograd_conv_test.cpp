@@ -1,5 +1,5 @@
 // Winograd convolutions against ATen's in double, and the layers that choose them.
-#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/kernels/winograd/winograd_conv.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

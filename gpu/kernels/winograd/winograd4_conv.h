@@ -11,12 +11,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/kernels/activation.h"
 #include "gpu/kernels/isa.h"
 
 namespace navtalk::kernels {
-
-// What is applied to each result.
-enum class Activation : std::uint8_t { none, relu, silu };
 
 struct Winograd4Conv {
   // `weight` [out,in,3,3] and `bias` [out]; in and out are multiples of 16.

@@ -2,12 +2,12 @@
 // may be used here.
 #include <cstdint>
 
-#include "gpu/kernels/conv/winograd_steps.h"
+#include "gpu/kernels/winograd/winograd_steps.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 
 #include "gpu/kernels/avx2.h"
-#include "gpu/kernels/conv/base_change.h"
+#include "gpu/kernels/winograd/base_change.h"
 
 namespace navtalk::kernels {
 namespace {

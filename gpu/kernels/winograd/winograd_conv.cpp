@@ -1,12 +1,13 @@
-#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/kernels/winograd/winograd_conv.h"
 
 #include <algorithm>
 #include <array>
 
 #include "gpu/kernels/activated_rows.h"
 #include "gpu/kernels/bf16.h"
-#include "gpu/kernels/conv/winograd_steps.h"
+#include "gpu/kernels/winograd/winograd_steps.h"
 #include "gpu/kernels/parallel.h"
+#include "gpu/kernels/scratch.h"
 
 namespace navtalk::kernels {
 namespace {
@@ -74,8 +75,9 @@ class TileRows {
         steps_(steps_of<T>(isa)),
         side_(patch_side(conv.kind)),
         room_(tiles_at_once(conv)) {
-    inputs_.resize(static_cast<std::size_t>(side_ * side_ * room_ * conv.in));
-    products_.resize(static_cast<std::size_t>(side_ * side_ * room_ * conv.out));
+    const std::int64_t tiles = side_ * side_ * room_;
+    inputs_ = scratch<T, 0>(static_cast<std::size_t>(tiles * conv.in));
+    products_ = scratch<float, 1>(static_cast<std::size_t>(tiles * conv.out));
   }
 
   void row(std::int64_t image, std::int64_t r) {
@@ -87,8 +89,8 @@ class TileRows {
                    .bias = conv_.bias.data(),
                    .width = maps_.width,
                    .room = room_,
-                   .inputs = inputs_.data(),
-                   .products = products_.data()};
+                   .inputs = inputs_,
+                   .products = products_};
     for (int i = 0; i < side_; ++i) run.rows[i] = rows_(image, (same ? 2 * r : r) - 1 + i);
     const std::int64_t y_height = same ? maps_.height : 2 * maps_.height;
     const std::int64_t y_row = (same ? maps_.width : 2 * maps_.width) * conv_.out;
@@ -113,8 +115,8 @@ class TileRows {
   const WinogradSteps<T>& steps_;
   int side_;
   std::int64_t room_;
-  std::vector<T> inputs_;
-  std::vector<float> products_;
+  T* inputs_;
+  float* products_;
 };
 
 template <class T>

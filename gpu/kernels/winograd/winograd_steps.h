@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/kernels/winograd/winograd_conv.h"
 
 namespace navtalk::kernels {
 

@@ -2,7 +2,7 @@
 // internal linkage, as in avx512.h. `V` is a vector with + and -.
 #pragma once
 
-#include "gpu/kernels/conv/winograd_conv.h"
+#include "gpu/kernels/winograd/winograd_conv.h"
 
 namespace navtalk::kernels {
 namespace {

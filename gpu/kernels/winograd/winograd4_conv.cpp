@@ -1,12 +1,13 @@
-#include "gpu/kernels/conv/winograd4_conv.h"
+#include "gpu/kernels/winograd/winograd4_conv.h"
 
 #include <algorithm>
 #include <array>
 
 #include "gpu/kernels/activated_rows.h"
-#include "gpu/kernels/conv/base_change4.h"
-#include "gpu/kernels/conv/winograd4_steps.h"
+#include "gpu/kernels/winograd/base_change4.h"
+#include "gpu/kernels/winograd/winograd4_steps.h"
 #include "gpu/kernels/parallel.h"
+#include "gpu/kernels/scratch.h"
 
 namespace navtalk::kernels {
 namespace {
@@ -64,11 +65,10 @@ class TileBlocks {
                .shift = maps.shift},
               isa),
         steps_(isa == Isa::portable ? portable_winograd4_steps() : avx2_winograd4_steps()),
-        block_{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)},
-        inputs_(static_cast<std::size_t>(k_positions4 * block_.room * conv.in)),
-        products_(static_cast<std::size_t>(k_positions4 * block_.room * conv.out)) {
-    block_.inputs = inputs_.data();
-    block_.products = products_.data();
+        block_{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)} {
+    const std::int64_t tiles = k_positions4 * block_.room;
+    block_.inputs = scratch<float, 0>(static_cast<std::size_t>(tiles * conv.in));
+    block_.products = scratch<float, 1>(static_cast<std::size_t>(tiles * conv.out));
   }
 
   // Tiles [begin, end).
@@ -113,7 +113,6 @@ class TileBlocks {
   ActivatedRows<float> rows_;
   const Winograd4Steps& steps_;
   TileBlock block_;
-  std::vector<float> inputs_, products_;
 };
 
 }  // namespace

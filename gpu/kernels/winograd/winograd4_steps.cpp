@@ -1,10 +1,9 @@
 // The portable steps: the clearest loops, and the twin that the vector ones are tested against.
-#include "gpu/kernels/conv/winograd4_steps.h"
+#include "gpu/kernels/winograd/winograd4_steps.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "gpu/kernels/conv/base_change4.h"
+#include "gpu/kernels/winograd/base_change4.h"
 
 namespace navtalk::kernels {
 namespace {
@@ -15,12 +14,6 @@ float itself(float x) { return x; }
 std::int64_t place(const TileBlock& block, std::int64_t position, std::int64_t slot,
                    std::int64_t c) {
   return ((c / k_group4 * k_positions4 + position) * block.room + slot) * k_group4 + c % k_group4;
-}
-
-float activated(Activation activation, float x) {
-  if (activation == Activation::relu) return std::max(x, 0.0F);
-  if (activation == Activation::silu) return x / (1.0F + std::exp(-x));
-  return x;
 }
 
 void transform(const TileBlock& block, const TileStrip& strip) {

@@ -3,12 +3,12 @@
 // copy for every CPU.
 #include <cstdint>
 
-#include "gpu/kernels/conv/winograd_steps.h"
+#include "gpu/kernels/winograd/winograd_steps.h"
 
 #if defined(__AVX512BF16__)
 
 #include "gpu/kernels/avx512.h"
-#include "gpu/kernels/conv/base_change.h"
+#include "gpu/kernels/winograd/base_change.h"
 
 namespace navtalk::kernels {
 namespace {

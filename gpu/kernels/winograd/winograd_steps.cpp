@@ -1,5 +1,5 @@
 // The portable steps: the clearest loops, and the twin that the vector ones are tested against.
-#include "gpu/kernels/conv/winograd_steps.h"
+#include "gpu/kernels/winograd/winograd_steps.h"
 
 #include <array>
 

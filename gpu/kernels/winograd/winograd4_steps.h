@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gpu/kernels/conv/winograd4_conv.h"
+#include "gpu/kernels/winograd/winograd4_conv.h"
 
 namespace navtalk::kernels {
 

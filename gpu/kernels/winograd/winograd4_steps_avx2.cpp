@@ -1,10 +1,10 @@
 // The steps of Winograd's F(4x4, 3x3) in AVX2, 8 channels at a time. See rows_avx2.cpp about what may be used here.
-#include "gpu/kernels/conv/winograd4_steps.h"
+#include "gpu/kernels/winograd/winograd4_steps.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 
 #include "gpu/kernels/avx2.h"
-#include "gpu/kernels/conv/base_change4.h"
+#include "gpu/kernels/winograd/base_change4.h"
 
 namespace navtalk::kernels {
 namespace {
@@ -108,13 +108,6 @@ void multiply(const TileBlock& block) {
       }
     }
   }
-}
-
-template <Activation activation>
-inline __m256 activated(__m256 x) {
-  if (activation == Activation::relu) return _mm256_max_ps(x, _mm256_setzero_ps());
-  if (activation == Activation::silu) return silu_of(x);
-  return x;
 }
 
 template <Activation activation>
