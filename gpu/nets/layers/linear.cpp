@@ -5,7 +5,7 @@
 #include "gpu/kernels/isa.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/nets/layers/onednn.h"
-#include "gpu/nets/layers/winograd.h"
+#include "gpu/nets/layers/own_kernels.h"
 
 namespace navtalk::nets {
 namespace {

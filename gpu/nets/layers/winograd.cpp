@@ -2,21 +2,13 @@
 
 #include <ATen/ATen.h>
 
-#include "gpu/device/device.h"
-#include "gpu/kernels/isa.h"
+#include <algorithm>
 
 namespace navtalk::nets {
 namespace {
 
-constexpr std::int64_t k_step = 16;  // channels that the kernels take together
-
-kernels::Isa isa() {
-  static const kernels::Isa best = kernels::best_isa();
-  return best;
-}
-
 bool in_steps(const at::Tensor& weight) {
-  return weight.size(0) % k_step == 0 && weight.size(1) % k_step == 0;
+  return weight.size(0) % k_kernel_step == 0 && weight.size(1) % k_kernel_step == 0;
 }
 
 // Measured up to 512 channels. On AVX-512 without being measured: oneDNN multiplies twice as fast there at most, and these are a
@@ -41,19 +33,6 @@ kernels::WinogradConv kernel(kernels::WinogradKind kind, const at::Tensor& weigh
 }
 
 }  // namespace
-
-bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& place) {
-  constexpr std::int64_t k_most_bf16 = 64, k_most_fp32 = 128;
-  static const bool amx = widest_isa() == "amx_bf16";
-  if (wanted != ConvKernel::winograd || !place.packed || channels % k_step != 0) return false;
-  if (place.type == at::kFloat) return isa() == kernels::Isa::avx2 && channels <= k_most_fp32;
-  return isa() == kernels::Isa::avx512 && !amx && channels <= k_most_bf16;
-}
-
-bool takes_direct(std::int64_t channels, const Placement& place) {
-  return place.packed && place.type == at::kFloat && isa() == kernels::Isa::avx2 &&
-         channels >= k_step;
-}
 
 std::optional<kernels::WinogradConv> doubling_winograd(ConvKernel wanted, const at::Tensor& weight,
                                                        const at::Tensor& bias,

@@ -1,4 +1,4 @@
-// Which layers our own kernels take from oneDNN.
+// 3x3 convolutions by Winograd's kernels (gpu/kernels/winograd).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,26 +11,10 @@
 
 #include "gpu/kernels/winograd/winograd4_conv.h"
 #include "gpu/kernels/winograd/winograd_conv.h"
+#include "gpu/nets/layers/own_kernels.h"
 #include "gpu/nets/placement.h"
 
 namespace navtalk::nets {
-
-// Who computes a 3x3 convolution: oneDNN, or our own kernels (gpu/kernels/winograd, gpu/kernels/conv) where they are faster. In bf16 these round a
-// little more than oneDNN; in fp32 they do not, and `library` is a request for comparisons only.
-enum class ConvKernel : std::uint8_t { library, winograd };
-// For nets that the rounding of bf16 would cost too much.
-inline ConvKernel winograd_in_fp32(const Placement& place) {
-  return place.type == at::kFloat ? ConvKernel::winograd : ConvKernel::library;
-}
-
-// Whether the kernels for narrow maps are to take a convolution of so many channels: where they are wanted and were measured to
-// be faster, which is bf16 on AVX-512 with up to 64 (AMX multiplies faster than they save) and fp32 on AVX2 with up to 128.
-bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& place);
-
-// Whether our own kernels are to take a linear layer, or a convolution with any kernel but not in groups, of so many input channels:
-// fp32 on AVX2. There oneDNN divides the sums of linear layers between threads, so that their number would change pixels, and
-// packs weights for one size of batch, so that another one packs them anew each time.
-bool takes_direct(std::int64_t channels, const Placement& place);
 
 // Of a doubled map (WinogradKind::doubled), or nullopt where oneDNN's is to be taken.
 std::optional<kernels::WinogradConv> doubling_winograd(ConvKernel wanted, const at::Tensor& weight,
