@@ -19,30 +19,33 @@ const float* row(const Tokens& tokens, std::int64_t image, std::int64_t token,
          channel;
 }
 
-// Keys [width][keys rounded up to 8], times 1/sqrt(width), zero-padded.
+// Floats between rows of keys and of scores. Rows that lie a power of two apart would share a few lines of the first cache.
+inline std::int64_t spread(std::int64_t keys) { return padded(keys) + 2 * k_lanes; }
+
+// Keys [width][keys, `spread`], times 1/sqrt(width), zero-padded up to a multiple of 8.
 float* keys_of(const void* packed) { return static_cast<float*>(const_cast<void*>(packed)); }
 // Values [keys][width rounded up to 8], zero-padded.
 float* values_of(const Attention& task, const void* packed) {
-  return keys_of(packed) + task.width * padded(task.keys);
+  return keys_of(packed) + task.width * spread(task.keys);
 }
 
 // A multiple of 64 bytes, as HeadKernels asks.
 std::int64_t whole_lines(std::int64_t floats) { return (floats + 15) / 16 * 64; }
 
 std::int64_t packed_bytes(const Attention& task) {
-  return whole_lines(task.width * padded(task.keys) + task.keys * padded(task.width));
+  return whole_lines(task.width * spread(task.keys) + task.keys * padded(task.width));
 }
 
-// Scores [queries][keys rounded up to 8], then queries [queries][width].
+// Scores [queries][keys, `spread`], then queries [queries][width].
 std::int64_t scratch_bytes(const Attention& task) {
-  return whole_lines(k_rows * (padded(task.keys) + padded(task.width)));
+  return whole_lines(k_rows * (spread(task.keys) + padded(task.width)));
 }
 
 void pack(const Attention& task, std::int64_t image, std::int64_t head, void* packed) {
   float *const packed_keys = keys_of(packed), *const packed_values = values_of(task, packed);
-  const std::int64_t stride = padded(task.keys), value_stride = padded(task.width);
+  const std::int64_t stride = spread(task.keys), value_stride = padded(task.width);
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(task.width));
-  for (std::int64_t t = 0; t < stride; ++t) {
+  for (std::int64_t t = 0; t < padded(task.keys); ++t) {
     const bool there = t < task.keys;
     const float* const k = there ? row(task.k, image, t, head * task.width) : nullptr;
     for (std::int64_t c = 0; c < task.width; ++c)
@@ -104,26 +107,33 @@ void product_all(std::int64_t columns, const float* a, std::int64_t a_stride, co
     }
 }
 
+// The scores that fill the last vector up: e^(score - max) is then nothing.
+void fill_up(float* scores, std::int64_t keys) {
+  for (std::int64_t t = keys; t < padded(keys); ++t) scores[t] = -__builtin_inff();
+}
+
 float highest_of(const float* scores, std::int64_t keys) {
-  __m256 top = _mm256_set1_ps(scores[0]);
-  for (std::int64_t t = 0; t < keys; t += k_lanes)
-    top = _mm256_max_ps(top, _mm256_blendv_ps(top, _mm256_loadu_ps(scores + t),
-                                              _mm256_castsi256_ps(mask_of(keys - t))));
+  __m256 top[2] = {_mm256_loadu_ps(scores), _mm256_loadu_ps(scores)};
+  std::int64_t t = 0;
+  for (; t + 2 * k_lanes <= keys; t += 2 * k_lanes)
+    for (int i = 0; i < 2; ++i)
+      top[i] = _mm256_max_ps(top[i], _mm256_loadu_ps(scores + t + i * k_lanes));
+  for (; t < keys; t += k_lanes) top[0] = _mm256_max_ps(top[0], _mm256_loadu_ps(scores + t));
   float lanes[k_lanes], highest = scores[0];
-  _mm256_storeu_ps(lanes, top);
+  _mm256_storeu_ps(lanes, _mm256_max_ps(top[0], top[1]));
   for (const float lane : lanes) highest = lane > highest ? lane : highest;
   return highest;
 }
 
-// scores -> e^(score - max), and what to multiply with to make their sum 1.
+// scores -> e^(score - max), and what to multiply with to make their sum 1. `keys`: filled up.
 float softmax(float* scores, std::int64_t keys) {
   const __m256 highest = _mm256_set1_ps(highest_of(scores, keys));
   __m256d sum = _mm256_setzero_pd();
   for (std::int64_t begin = 0; begin < keys; begin += k_run) {
     __m256 of_run = _mm256_setzero_ps();
-    for (std::int64_t t = begin; t < keys && t < begin + k_run; t += k_lanes) {
-      const __m256 p = _mm256_and_ps(exp_of(_mm256_sub_ps(_mm256_loadu_ps(scores + t), highest)),
-                                     _mm256_castsi256_ps(mask_of(keys - t)));
+    const std::int64_t end = keys < begin + k_run ? keys : begin + k_run;
+    for (std::int64_t t = begin; t < end; t += k_lanes) {
+      const __m256 p = exp_of(_mm256_sub_ps(_mm256_loadu_ps(scores + t), highest));
       of_run = _mm256_add_ps(of_run, p);
       _mm256_storeu_ps(scores + t, p);
     }
@@ -137,21 +147,25 @@ float softmax(float* scores, std::int64_t keys) {
 void attend(const Attention& task, std::int64_t image, std::int64_t head, const void* packed,
             std::int64_t first, std::int64_t rows, void* scratch) {
   const std::int64_t keys = padded(task.keys), width = padded(task.width);
+  const std::int64_t stride = spread(task.keys);
   auto* const scores = static_cast<float*>(scratch);
-  float* const queries = scores + k_rows * keys;
+  float* const queries = scores + k_rows * stride;
   for (std::int64_t r = 0; r < k_rows; ++r) {
     // Rows past the end repeat the last one and are not stored.
     const float* q = row(task.q, image, first + (r < rows ? r : rows - 1), head * task.width);
     for (std::int64_t c = 0; c < task.width; ++c) queries[r * task.width + c] = q[c];
   }
-  product_all(keys, queries, task.width, keys_of(packed), keys, task.width, scores, keys);
+  product_all(keys, queries, task.width, keys_of(packed), stride, task.width, scores, stride);
   float part[k_rows];
-  for (int r = 0; r < k_rows; ++r) part[r] = softmax(scores + r * keys, task.keys);
+  for (int r = 0; r < k_rows; ++r) {
+    fill_up(scores + r * stride, task.keys);
+    part[r] = softmax(scores + r * stride, keys);
+  }
   const float* const values = values_of(task, packed);
   for (std::int64_t c = 0; c < width; c += k_columns) {
     float out[k_rows * k_columns];
     const std::int64_t columns = width - c < k_columns ? width - c : k_columns;
-    product_all(columns, scores, keys, values + c, width, task.keys, out, k_columns);
+    product_all(columns, scores, stride, values + c, width, task.keys, out, k_columns);
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t token = image * task.queries + first + r;
       float* const y = static_cast<float*>(task.y) + (token * task.heads + head) * task.width + c;
