@@ -54,7 +54,7 @@ void SharedModel::load() {
   if (!model_) model_ = loaded(true);
 }
 
-FaceSource SharedModel::faces() const {
+DrawFaces SharedModel::faces() const {
   if (draws_) return {};
   return [faces = options_.faces](const NdArray<float>& latents, const NdArray<float>& windows) {
     return faces->faces(latents, windows);

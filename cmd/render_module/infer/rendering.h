@@ -27,7 +27,7 @@ class SharedModel {
       : options_(options), context_(context) {}
 
   // Where its faces come from, once it is loaded; empty: itself.
-  FaceSource faces() const;
+  DrawFaces faces() const;
   // Loaded, for an avatar that has its latents then. Errors of Model::load(): of no input.
   Model& for_avatar(Bundle& avatar);
   void load();
