@@ -25,7 +25,7 @@ struct FrameRange {
 
 // UNet and decoder, as Model::faces(): latents [B,8,32,32] and windows [B,T,D] to faces [B,256,256,3].
 using DrawFaces = std::function<NdArray<std::uint8_t>(const NdArray<float>& latents,
-                                                       const NdArray<float>& windows)>;
+                                                      const NdArray<float>& windows)>;
 
 struct RenderOptions {
   FrameRate fps = 25;  // of the video; the avatar's frames are shown at their own times

@@ -129,7 +129,8 @@ DirectConv::DirectConv(const Shape& of, const float* weight, const float* of_bia
       const std::int64_t depth = std::min(k_chain, of.in - first);
       float* const to = weights.data() + (tap * of.in + first) * width + (i - first) * k_outputs;
       for (std::int64_t o = 0; o < of.out; ++o)
-        to[o / k_outputs * k_outputs * depth + o % k_outputs] = weight[(o * of.in + i) * taps + tap];
+        to[o / k_outputs * k_outputs * depth + o % k_outputs] =
+            weight[(o * of.in + i) * taps + tap];
     }
   });
 }

@@ -15,11 +15,13 @@ namespace navtalk::kernels {
 struct DirectConv {
   struct Shape {
     std::int64_t in = 0, out = 0;
-    std::int64_t rows = 1, columns = 1;              // of the kernel
+    std::int64_t rows = 1, columns = 1;  // of the kernel
     std::int64_t stride = 1;
     std::int64_t row_padding = 0, column_padding = 0;  // zeros on each side
     // Of a map with so many rows or columns.
-    std::int64_t rows_for(std::int64_t n) const { return (n + 2 * row_padding - rows) / stride + 1; }
+    std::int64_t rows_for(std::int64_t n) const {
+      return (n + 2 * row_padding - rows) / stride + 1;
+    }
     std::int64_t columns_for(std::int64_t n) const {
       return (n + 2 * column_padding - columns) / stride + 1;
     }

@@ -4,10 +4,10 @@
 #include <array>
 
 #include "gpu/kernels/activated_rows.h"
-#include "gpu/kernels/winograd/base_change4.h"
-#include "gpu/kernels/winograd/winograd4_steps.h"
 #include "gpu/kernels/parallel.h"
 #include "gpu/kernels/scratch.h"
+#include "gpu/kernels/winograd/base_change4.h"
+#include "gpu/kernels/winograd/winograd4_steps.h"
 
 namespace navtalk::kernels {
 namespace {
@@ -132,8 +132,8 @@ Winograd4Conv::Winograd4Conv(const float* weight, const float* of_bias, std::int
         group_weights(weight + (o * in + i) * 9, in, positions);
         for (std::int64_t p = 0; p < k_positions4; ++p)
           std::copy_n(positions[p], k_group4,
-                      weights.data() + first * k_positions4 * out +
-                          (p * out + o) * depth + (i - first) * k_group4);
+                      weights.data() + first * k_positions4 * out + (p * out + o) * depth +
+                          (i - first) * k_group4);
       }
     }
   });

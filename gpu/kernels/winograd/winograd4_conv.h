@@ -29,8 +29,8 @@ struct Winograd4Conv {
 
 // NHWC maps.
 struct Winograd4Maps {
-  const float* x = nullptr;  // [images, height, width, in]
-  float* y = nullptr;        // [images, height, width, out]
+  const float* x = nullptr;    // [images, height, width, in]
+  float* y = nullptr;          // [images, height, width, out]
   const float* add = nullptr;  // as y and possibly y itself: added before the activation; or null
   std::int64_t images = 1, height = 0, width = 0;
   // SiLU(x * scale + shift) takes the place of x, [images, in] each; or null.

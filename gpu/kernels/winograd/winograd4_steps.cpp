@@ -31,8 +31,7 @@ void transform(const TileBlock& block, const TileStrip& strip) {
         float d[6], v[6];
         for (int j = 0; j < 6; ++j) d[j] = columns[j][i];
         to_positions4(d, v, itself);
-        for (int j = 0; j < 6; ++j)
-          block.inputs[place(block, i * 6 + j, strip.slot + t, c)] = v[j];
+        for (int j = 0; j < 6; ++j) block.inputs[place(block, i * 6 + j, strip.slot + t, c)] = v[j];
       }
     }
 }

@@ -8,14 +8,15 @@
 namespace navtalk::kernels {
 
 constexpr int k_positions4 = 36;
-constexpr std::int64_t k_group4 = 16;   // channels that lie together
-constexpr std::int64_t k_part4 = 256;   // input channels of one sum
-constexpr std::int64_t k_rows4 = 6;     // tiles that are multiplied at once: a block has room for a multiple of it
+constexpr std::int64_t k_group4 = 16;  // channels that lie together
+constexpr std::int64_t k_part4 = 256;  // input channels of one sum
+constexpr std::int64_t k_rows4 =
+    6;  // tiles that are multiplied at once: a block has room for a multiple of it
 
 // Tiles that are multiplied together, from wherever they are.
 struct TileBlock {
   const Winograd4Conv* conv = nullptr;
-  std::int64_t width = 0;       // of the maps
+  std::int64_t width = 0;  // of the maps
   std::int64_t room = 0, tiles = 0;
   float* inputs = nullptr;    // [in / 16][position][room][16]
   float* products = nullptr;  // [out / 16][position][room][16]
@@ -23,7 +24,7 @@ struct TileBlock {
 
 // Those of them that lie side by side.
 struct TileStrip {
-  std::int64_t slot = 0;  // of the first one in the block
+  std::int64_t slot = 0;                   // of the first one in the block
   std::int64_t first_tile = 0, tiles = 0;  // counted from the map's left
   // The patches' rows, each from column 0 of the map on; zeros where the map ends.
   const float* rows[6] = {};

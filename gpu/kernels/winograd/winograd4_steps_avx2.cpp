@@ -99,8 +99,7 @@ void multiply(const TileBlock& block) {
           block.inputs + first * k_positions4 * block.room + position * position_size;
       for (std::int64_t o = 0; o < out; o += k_group4) {
         const float* weights = part + (position * out + o) * depth;
-        float* products =
-            block.products + o * k_positions4 * block.room + position * position_size;
+        float* products = block.products + o * k_positions4 * block.room + position * position_size;
         for (std::int64_t t = 0; t < block.tiles; t += k_rows4) {
           const auto one = first == 0 ? products_of<false> : products_of<true>;
           one(inputs + t * k_group4, next_group, weights, depth, products + t * k_group4);

@@ -5,9 +5,9 @@
 
 #include "gpu/kernels/activated_rows.h"
 #include "gpu/kernels/bf16.h"
-#include "gpu/kernels/winograd/winograd_steps.h"
 #include "gpu/kernels/parallel.h"
 #include "gpu/kernels/scratch.h"
+#include "gpu/kernels/winograd/winograd_steps.h"
 
 namespace navtalk::kernels {
 namespace {

@@ -97,7 +97,8 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     return;
   }
   if (tiled(weight, geometry)) {
-    winograd_ = Winograd::make(geometry.kernel, weight, bias, geometry.map_size, activation_, place);
+    winograd_ =
+        Winograd::make(geometry.kernel, weight, bias, geometry.map_size, activation_, place);
     if (winograd_) return;
   }
   if (takes_direct(weight.size(1), place) && groups_ == 1) {
@@ -153,13 +154,12 @@ at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {
 void Conv::own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
   const at::Tensor whole = x.contiguous(at::MemoryFormat::ChannelsLast);
   if (winograd_) return (*winograd_)(whole, {.add = add}, y);
-  kernels::direct_conv(*direct_,
-                       {.x = whole.const_data_ptr<float>(),
-                        .y = y.mutable_data_ptr<float>(),
-                        .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
-                        .images = x.size(0),
-                        .height = x.size(2),
-                        .width = x.size(3)});
+  kernels::direct_conv(*direct_, {.x = whole.const_data_ptr<float>(),
+                                  .y = y.mutable_data_ptr<float>(),
+                                  .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
+                                  .images = x.size(0),
+                                  .height = x.size(2),
+                                  .width = x.size(3)});
 }
 
 at::Tensor& Conv::activate(at::Tensor& sum) const {

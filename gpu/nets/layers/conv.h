@@ -54,10 +54,10 @@ class Conv {
   at::Tensor& activate(at::Tensor& sum) const;
 
   std::vector<Part> parts_;
-  std::optional<Winograd> winograd_;            // instead of parts_
+  std::optional<Winograd> winograd_;           // instead of parts_
   std::optional<kernels::DirectConv> direct_;  // instead of both
-  at::Tensor weight_;  // of libtorch's own operator, instead of parts_
-  at::Tensor bias_;    // the first part adds it
+  at::Tensor weight_;                          // of libtorch's own operator, instead of parts_
+  at::Tensor bias_;                            // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;
   Activation activation_;

@@ -88,11 +88,10 @@ at::Tensor Linear::own(const at::Tensor& x, const at::Tensor* add) const {
   std::vector<std::int64_t> shape = x.sizes().vec();
   shape.back() = direct_->shape.out;
   at::Tensor y = at::empty(shape, x.options());
-  kernels::direct_conv(*direct_,
-                       {.x = whole.const_data_ptr<float>(),
-                        .y = y.mutable_data_ptr<float>(),
-                        .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
-                        .width = x.numel() / direct_->shape.in});
+  kernels::direct_conv(*direct_, {.x = whole.const_data_ptr<float>(),
+                                  .y = y.mutable_data_ptr<float>(),
+                                  .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
+                                  .width = x.numel() / direct_->shape.in});
   return y;
 }
 

@@ -49,8 +49,8 @@ at::Tensor NormConv::plus(at::Tensor x, const at::Tensor& other) const {
     return conv_->plus(x, other);
   }
   const GroupNorm::Affine affine = norm_.affine(x);
-  return (*winograd_)(
-      x, {.add = &other, .scale = affine.scale.data(), .shift = affine.shift.data()});
+  return (*winograd_)(x,
+                      {.add = &other, .scale = affine.scale.data(), .shift = affine.shift.data()});
 }
 
 void NormConv::add_to(at::Tensor& sum, at::Tensor x) const {

@@ -13,7 +13,8 @@ kernels::Isa isa() {
 bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& place) {
   constexpr std::int64_t k_most_bf16 = 64, k_most_fp32 = 128;
   static const bool amx = widest_isa() == "amx_bf16";
-  if (wanted != ConvKernel::winograd || !place.packed || channels % k_kernel_step != 0) return false;
+  if (wanted != ConvKernel::winograd || !place.packed || channels % k_kernel_step != 0)
+    return false;
   if (place.type == at::kFloat) return isa() == kernels::Isa::avx2 && channels <= k_most_fp32;
   return isa() == kernels::Isa::avx512 && !amx && channels <= k_most_bf16;
 }

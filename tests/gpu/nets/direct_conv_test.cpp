@@ -38,9 +38,8 @@ struct Direct {
                           activation);
     const std::array<std::int64_t, 4> size{input.size(0), shape.out, shape.rows_for(height),
                                            shape.columns_for(width)};
-    at::Tensor y = start.defined()
-                       ? start.clone()
-                       : at::full(size, NAN).contiguous(at::MemoryFormat::ChannelsLast);
+    at::Tensor y = start.defined() ? start.clone()
+                                   : at::full(size, NAN).contiguous(at::MemoryFormat::ChannelsLast);
     DirectMaps maps{.x = input.const_data_ptr<float>(),
                     .y = y.mutable_data_ptr<float>(),
                     .images = input.size(0),
@@ -51,8 +50,8 @@ struct Direct {
     return y;
   }
   at::Tensor expected() const {
-    return at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble),
-                      shape.stride, {shape.row_padding, shape.column_padding});
+    return at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), shape.stride,
+                      {shape.row_padding, shape.column_padding});
   }
 };
 
@@ -71,13 +70,26 @@ TEST_CASE("a direct convolution equals the plain one, for awkward kernels, chann
       Direct{{.in = 1, .out = 1}, 1, 1, 1}, Direct{{.in = 17, .out = 23}, 1, 1, 13},
       Direct{{.in = 300, .out = 16}, 2, 3, 5}, Direct{{.in = 5, .out = 700}, 1, 9, 7},
       Direct{{.in = 16, .out = 33, .rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
-             3, 5, 7},
-      Direct{{.in = 20, .out = 8, .rows = 3, .columns = 3, .stride = 2, .row_padding = 1,
+             3,
+             5,
+             7},
+      Direct{{.in = 20,
+              .out = 8,
+              .rows = 3,
+              .columns = 3,
+              .stride = 2,
+              .row_padding = 1,
               .column_padding = 1},
-             2, 9, 12},
+             2,
+             9,
+             12},
       Direct{{.in = 260, .out = 12, .rows = 7, .columns = 5, .row_padding = 3, .column_padding = 2},
-             1, 4, 6},
-      Direct{{.in = 16, .out = 16, .rows = 2, .columns = 1, .stride = 3, .column_padding = 2}, 2, 11,
+             1,
+             4,
+             6},
+      Direct{{.in = 16, .out = 16, .rows = 2, .columns = 1, .stride = 3, .column_padding = 2},
+             2,
+             11,
              6});
   const Direct with{c.shape, c.images, c.height, c.width, activation, c.weight, c.bias, c.x};
   CHECK(difference(with.run(c.x, isa), through(activation, c.expected())) < k_direct_limit);
@@ -87,8 +99,7 @@ TEST_CASE("a direct convolution adds to what is there before it activates") {
   at::manual_seed(52);
   const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const Direct c{{.in = 32, .out = 21}, 2, 6, 5, Activation::relu};
-  const at::Tensor start =
-      at::randn({2, 21, 6, 5}).contiguous(at::MemoryFormat::ChannelsLast);
+  const at::Tensor start = at::randn({2, 21, 6, 5}).contiguous(at::MemoryFormat::ChannelsLast);
   CHECK(difference(c.run(c.x, isa, start), at::relu(c.expected() + start.to(at::kDouble))) <
         k_direct_limit);
 }
@@ -97,7 +108,9 @@ TEST_CASE("neither threads nor neighbours in the batch change a byte of a direct
   at::manual_seed(53);
   const Direct c{
       {.in = 64, .out = 48, .rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
-      3, 17, 23};
+      3,
+      17,
+      23};
   const int before = at::get_num_threads();
   at::set_num_threads(1);
   const at::Tensor one = c.run(c.x, kernels::best_isa());
@@ -122,7 +135,8 @@ TEST_CASE("a convolution with a stride takes maps that are no whole memory of th
   CHECK(difference(layer(x), expected) < 3 * tests::tolerance(type));
 }
 
-TEST_CASE("a linear layer equals the formula, with and without bias and sum, whatever the threads") {
+TEST_CASE(
+    "a linear layer equals the formula, with and without bias and sum, whatever the threads") {
   at::manual_seed(55);
   const auto type = GENERATE(from_range(tests::packed_types()));
   const bool biased = GENERATE(false, true);

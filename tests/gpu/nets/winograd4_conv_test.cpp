@@ -43,10 +43,9 @@ struct Tiled {
     const Winograd4Conv conv(weight.const_data_ptr<float>(), bias.const_data_ptr<float>(), in, out,
                              activation);
     // What must be written is not a number before.
-    at::Tensor y = start.defined()
-                       ? start.clone()
-                       : at::full({input.size(0), out, height, width}, NAN)
-                             .contiguous(at::MemoryFormat::ChannelsLast);
+    at::Tensor y = start.defined() ? start.clone()
+                                   : at::full({input.size(0), out, height, width}, NAN)
+                                         .contiguous(at::MemoryFormat::ChannelsLast);
     maps.x = input.const_data_ptr<float>();
     maps.y = y.mutable_data_ptr<float>();
     if (start.defined()) maps.add = maps.y;
@@ -67,9 +66,10 @@ TEST_CASE("F(4x4, 3x3) equals the plain convolution, borders included, at awkwar
   at::manual_seed(41);
   const auto isa = GENERATE(from_range(tests::instruction_sets()));
   const auto activation = GENERATE(Activation::none, Activation::relu, Activation::silu);
-  const Tiled c = GENERATE(Tiled{1, 16, 16, 1, 1}, Tiled{2, 16, 48, 4, 6}, Tiled{3, 32, 16, 5, 3},
-                          Tiled{2, 48, 32, 7, 35}, Tiled{1, 64, 112, 9, 97}, Tiled{2, 16, 32, 3, 98},
-                          Tiled{1, 272, 160, 6, 11}, Tiled{1, 528, 16, 5, 5});
+  const Tiled c =
+      GENERATE(Tiled{1, 16, 16, 1, 1}, Tiled{2, 16, 48, 4, 6}, Tiled{3, 32, 16, 5, 3},
+               Tiled{2, 48, 32, 7, 35}, Tiled{1, 64, 112, 9, 97}, Tiled{2, 16, 32, 3, 98},
+               Tiled{1, 272, 160, 6, 11}, Tiled{1, 528, 16, 5, 5});
   const Tiled with{c.images, c.in, c.out, c.height, c.width, activation, c.weight, c.bias, c.x};
   CHECK(difference(with.run(c.x, {}, isa), activated(c.expected(c.x.to(at::kDouble)), activation)) <
         k_tiled_limit);
@@ -118,10 +118,12 @@ TEST_CASE("a convolution equals the formula, whoever convolves, with a sum and a
   const at::Tensor weight = at::randn({32, 48, 3, 3}) / 20, bias = at::randn({32});
   const nets::Conv layer(weight, bias,
                          {.map_size = {12, 10}, .activation = activation, .kernel = kernel}, type);
-  const auto map = [&](std::int64_t channels) { return random_map({2, channels, 12, 10}).to(type); };
+  const auto map = [&](std::int64_t channels) {
+    return random_map({2, channels, 12, 10}).to(type);
+  };
   const at::Tensor x = map(48), other = map(32);
-  const at::Tensor alone = at::conv2d(x.to(at::kDouble), weight.to(at::kDouble),
-                                      bias.to(at::kDouble), 1, 1);
+  const at::Tensor alone =
+      at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
   const double limit = 3 * tests::tolerance(type);
   CHECK(difference(layer(x), activated(alone, activation)) < limit);
   const at::Tensor both = alone + other.to(at::kDouble);

@@ -62,9 +62,7 @@ struct Case {
   }
 };
 
-bool taken(const Case& c) {
-  return c.format == Format::bf16 || c.kind == WinogradKind::doubled;
-}
+bool taken(const Case& c) { return c.format == Format::bf16 || c.kind == WinogradKind::doubled; }
 
 }  // namespace
 
