@@ -43,12 +43,13 @@ void hear(Model& model, std::span<const PictureRequest> batch, std::vector<Drawn
   }
 }
 
-NdArray<float> stacked(const std::vector<Drawn>& all, auto part) {
+template <class T>
+NdArray<float> stacked(const std::vector<T>& all, auto part) {
   Shape shape = part(all.front()).shape;
   shape[0] = std::ssize(all);
   NdArray<float> whole(shape);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const NdArray<float> one = part(all[i]);
+    const NdArray<float>& one = part(all[i]);
     std::ranges::copy(one.values, whole.row(static_cast<std::int64_t>(i)));
   }
   return whole;
@@ -60,13 +61,25 @@ NdArray<std::uint8_t> face_of(const NdArray<std::uint8_t>& faces, std::size_t i)
           std::vector<std::uint8_t>(row, row + faces.stride0())};
 }
 
+// Those of sessions, then those of jobs.
 void draw_faces(Model& model, std::span<const PictureRequest> batch,
-                const std::vector<Drawn>& drawn, EngineBackend::Made& made) {
-  if (drawn.empty()) return;
-  const NdArray<float> latents =
-      stacked(drawn, [](const Drawn& one) { return one.pictures->avatar().latent(one.frame); });
-  const NdArray<float> windows = stacked(drawn, [](const Drawn& one) { return one.window; });
-  const NdArray<std::uint8_t> faces = model.faces(latents, windows);
+                const std::vector<Drawn>& drawn, const std::vector<OfflineFace*>& offline,
+                EngineBackend::Made& made) {
+  std::vector<NdArray<float>> latents, windows;
+  for (const Drawn& one : drawn) {
+    latents.push_back(one.pictures->avatar().latent(one.frame));
+    windows.push_back(one.window);
+  }
+  for (const OfflineFace* one : offline) {
+    latents.push_back(one->latent);
+    windows.push_back(one->window);
+  }
+  if (latents.empty()) return;
+  const auto itself = [](const NdArray<float>& one) -> const NdArray<float>& { return one; };
+  const NdArray<std::uint8_t> faces =
+      model.faces(stacked(latents, itself), stacked(windows, itself));
+  for (std::size_t i = 0; i < offline.size(); ++i)
+    offline[i]->face = face_of(faces, drawn.size() + i);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const PictureRequest& request = batch[drawn[i].place];
     made.pictures[drawn[i].place] =
@@ -110,19 +123,25 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
   const Clock::time_point begin = Clock::now();
   Made made;
   std::vector<Drawn> drawn;
+  std::vector<OfflineFace*> offline;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].offline) {
+      offline.push_back(batch[i].offline.get());
+      made.pictures.emplace_back();
+      continue;
+    }
     auto pictures = pictures_of(batch[i]);
     const ClipFrame& frame = batch[i].frame;
     made.pictures.emplace_back([pictures, frame] { return pictures->still(frame); });
     if (!pictures->avatar().face(frame.index)) continue;
     drawn.push_back({.place = i, .pictures = std::move(pictures), .frame = frame.index});
   }
-  if (drawn.empty()) return made;
+  if (drawn.empty() && offline.empty()) return made;
   hear(model, batch, drawn);
   heard();
   made.features = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
   if (model.info().pictures_on_device) draw_on_device(model, batch, drawn, made);
-  draw_faces(model, batch, drawn, made);
+  draw_faces(model, batch, drawn, offline, made);
   return made;
 }
 

@@ -15,7 +15,7 @@ class LiveNets : public EngineBackend {
   // `model` gives the nets that are loaded; they stay for the time of a batch.
   explicit LiveNets(std::function<Model&()> model);
 
-  // The avatar of each request is a LivePictures.
+  // The avatar of each request of a session is a LivePictures. Faces of jobs are drawn in the same pass.
   Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) override;
   // Hears and draws one face of silence.
   void warm_up() override;

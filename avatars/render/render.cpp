@@ -47,7 +47,9 @@ class Renderer {
       const NdArray<float> latent = avatar_.latent(slot(chunk.with_face[k]));
       std::ranges::copy(latent.values, latents.row(static_cast<std::int64_t>(k)));
     }
-    chunk.faces = model_.faces(latents, speech_.windows(chunk.with_face));
+    const NdArray<float> windows = speech_.windows(chunk.with_face);
+    chunk.faces =
+        options_.faces ? options_.faces(latents, windows) : model_.faces(latents, windows);
     return chunk;
   }
 

@@ -12,6 +12,7 @@
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
 #include "core/media/decode/audio.h"
+#include "core/tensor/ndarray.h"
 #include "gpu/image/compose.h"
 #include "gpu/model/model.h"
 
@@ -22,10 +23,15 @@ struct FrameRange {
   std::int64_t first = 0, last = 0;
 };
 
+// UNet and decoder, as Model::faces(): latents [B,8,32,32] and windows [B,T,D] to faces [B,256,256,3].
+using DrawFaces = std::function<NdArray<std::uint8_t>(const NdArray<float>& latents,
+                                                      const NdArray<float>& windows)>;
+
 struct RenderOptions {
   FrameRate fps = 25;  // of the video; the avatar's frames are shown at their own times
   int batch = 0;       // faces per pass through the nets; 0 chooses
   FaceFinish finish{};
+  DrawFaces faces{};  // empty: the model's own
   // The frames that are wanted, in order; those behind the end are left out. A frame has the same pixels
   // whatever else is wanted if each range begins at a multiple of faces_per_pass().
   std::vector<FrameRange> wanted = {{0, std::numeric_limits<std::int64_t>::max()}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 
 namespace CLI {
 class App;
+}
+namespace navtalk::server {
+class FaceClient;
 }
 
 namespace navtalk::cmd {
@@ -30,6 +34,8 @@ struct InferOptions {
   std::optional<double> sharpen;                       // nullopt: as the avatar says
   bool match_colour = false, no_match_colour = false;  // neither: as the avatar says
   bool force = false, ssml = false;
+  std::shared_ptr<server::FaceClient>
+      faces{};  // of the worker that draws them; nullptr: the model does
 };
 
 // Every option of the command, with its checks; and those that concern the model and its device.

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "core/base/interrupt.h"
 #include "core/process/priority.h"
 #include "server/protocol/job_order.h"
+#include "server/worker/job/face_client.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -52,6 +54,12 @@ class Renderer {
  public:
   Renderer(const InferOptions& how, Context& context) : how_(how), context_(context) {}
 
+  // Sessions go first: nothing was drawn for a second. On any thread.
+  void tell_waiting() {
+    const std::lock_guard lock(telling_);
+    repeat_progress();
+  }
+
   void render(const JobOrder& order) {
     try {
       const FinishedVideo video = renderer().render(options_of(order), steps_of(order));
@@ -70,6 +78,10 @@ class Renderer {
   }
 
  private:
+  struct Progress {
+    std::int64_t done = 0, of = 0;  // frames
+  };
+
   VideoRenderer& renderer() {
     if (!renderer_) renderer_ = render_module().video_renderer(how_, context_);
     return *renderer_;
@@ -97,11 +109,7 @@ class Renderer {
   }
 
   VideoRenderer::Steps steps_of(const JobOrder& order) {
-    const auto progress = [this](std::int64_t done, std::int64_t of) {
-      done_ = done;
-      of_ = of;
-      tell_progress();
-    };
+    const auto progress = [this](std::int64_t done, std::int64_t of) { tell_progress({done, of}); };
     const auto finished = [this, waits = order.waits](const FinishedSegment& segment) {
       tell({{"event", "segment"},
             {"index", segment.index},
@@ -115,18 +123,30 @@ class Renderer {
                                     .finished = finished,
                                     .joining =
                                         [this] {
-                                          done_ = of_ = std::max<std::int64_t>(of_, 1);
-                                          tell_progress();
+                                          const std::int64_t all =
+                                              std::max<std::int64_t>(1, frames());
+                                          tell_progress({all, all});
                                         }},
             .before_commit = {}};
   }
 
   // Who hears nothing for long takes this process for stuck.
-  void tell_progress() {
+  void tell_progress(Progress progress) {
+    const std::lock_guard lock(telling_);
+    progress_ = progress;
+    repeat_progress();
+  }
+
+  void repeat_progress() {
     const auto now = std::chrono::steady_clock::now();
     if (now - told_at_ < k_progress_every) return;
     told_at_ = now;
-    tell({{"event", "progress"}, {"done", done_}, {"of", of_}});
+    print({{"event", "progress"}, {"done", progress_.done}, {"of", progress_.of}});
+  }
+
+  std::int64_t frames() {
+    const std::lock_guard lock(telling_);
+    return progress_.of;
   }
 
   // So that whatever ends this process, no more than one segment was rendered in vain.
@@ -138,6 +158,11 @@ class Renderer {
   }
 
   void tell(const Json& event) {
+    const std::lock_guard lock(telling_);
+    print(event);
+  }
+
+  void print(const Json& event) {
     context_.out.json(event);
     context_.out.flush();
   }
@@ -145,13 +170,18 @@ class Renderer {
   const InferOptions& how_;
   Context& context_;
   std::optional<VideoRenderer> renderer_;
-  std::int64_t done_ = 0, of_ = 0;  // frames
+  std::mutex telling_;  // what follows, and the output
+  Progress progress_{};
   std::chrono::steady_clock::time_point told_at_{};
 };
 
-int render(const InferOptions& how, Context& context) {
+int render(InferOptions how, int faces, Context& context) {
   confine();
   Renderer renderer(how, context);
+  if (faces >= 0) {
+    how.faces = std::make_shared<server::FaceClient>(UniqueFd(faces),
+                                                     [&renderer] { renderer.tell_waiting(); });
+  }
   std::string line;
   while (std::getline(std::cin, line)) {
     throw_if_stopped(context.stop);
@@ -164,13 +194,19 @@ int render(const InferOptions& how, Context& context) {
 
 void add_job_render(Commands& commands) {
   const auto how = std::make_shared<InferOptions>();
-  CLI::App& command =
-      commands.add({.group = Group::job,
-                    .name = "render",
-                    .summary = "Render the jobs of a worker, which starts this command",
-                    .examples = "  navtalk job render --device cpu < orders\n",
-                    .action = [how](Context& context) { return render(*how, context); }});
+  const auto faces = std::make_shared<int>(-1);
+  CLI::App& command = commands.add(
+      {.group = Group::job,
+       .name = "render",
+       .summary = "Render the jobs of a worker, which starts this command",
+       .examples = "  navtalk job render --device cpu < orders\n",
+       .action = [how, faces](Context& context) { return render(*how, *faces, context); }});
   add_infer_engine_options(command, *how);
+  command
+      .add_option("--faces", *faces,
+                  "Descriptor of a socket on which a worker draws faces, for its own use")
+      ->check(CLI::Range(3, 1024))
+      ->type_name("FD");
 }
 
 }  // namespace navtalk::cmd

@@ -89,12 +89,12 @@ std::vector<std::string> job_renderer(const ServeOptions& options, const Context
   return command;
 }
 
-// What a renderer needs at first sight: the model, some of it twice, and what every process of libtorch has.
-std::uint64_t first_peak(const std::filesystem::path& models) {
+// What a renderer needs at first sight: the nets in that folder, some of them twice, and what every process of libtorch has.
+std::uint64_t first_peak(const std::filesystem::path& nets) {
   constexpr std::uint64_t k_process = 768ULL << 20;
   std::uint64_t files = 0;
   std::error_code error;
-  for (std::filesystem::recursive_directory_iterator at(models, error), end; !error && at != end;
+  for (std::filesystem::recursive_directory_iterator at(nets, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code gone;
     const std::uint64_t size = at->is_regular_file(gone) ? at->file_size(gone) : 0;
@@ -117,7 +117,9 @@ int serve_worker(const ServeOptions& options, Context& context) {
        .first_contact = milliseconds(options.first_contact_s),
        .stop_notice = milliseconds(options.drain_s),
        .renderers = {.command = job_renderer(options, context),
-                     .first_peak = first_peak(models_directory(options.models, context))}},
+                     .first_peak = first_peak(models_directory(options.models, context)),
+                     .first_sharing_peak =
+                         first_peak(models_directory(options.models, context) / "whisper")}},
       render_module().render_engine({.models = models_directory(options.models, context),
                                      .avatars = avatar_libraries(context),
                                      .fetch_avatar = avatar_fetcher(context),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/tensor/i420_picture.h"
+#include "core/tensor/ndarray.h"
 
 namespace navtalk {
 
@@ -37,16 +38,26 @@ struct ClipFrame {
   friend bool operator==(const ClipFrame&, const ClipFrame&) = default;
 };
 
+// A face that an offline rendering asks for, of sound that it has heard itself: it composes and codes its frames in a
+// process of its own.
+struct OfflineFace {
+  NdArray<float> latent{};       // [1,8,32,32]
+  NdArray<float> window{};       // [1,T,D], before the positional table
+  NdArray<std::uint8_t> face{};  // made: [256,256,3] BGR
+};
+
 struct PictureRequest {
   using Clock = std::chrono::steady_clock;
 
-  std::uint64_t session = 0;
+  std::uint64_t session = 0;  // or the job
   std::shared_ptr<EngineAvatar> avatar{};
   std::chrono::microseconds time{};  // of presentation
   ClipFrame frame{};
   float lips = 1;  // how much of the generated mouth is seen: above 0, to 1
   SoundWindow sound{};
   Clock::time_point deadline{};  // a batch that begins later leaves the request out
+  // Of a job: made instead of a picture, and nothing of what stands above but `session` counts.
+  std::shared_ptr<OfflineFace> offline{};
 };
 
 // The rest of a picture's making, on the thread that calls it, once: on a CPU the face is put into its frame,
@@ -56,13 +67,14 @@ using FinishPicture = std::function<I420Picture()>;
 class EngineBackend {
  public:
   struct Made {
-    std::vector<FinishPicture> pictures{};  // one for each request, in their order
-    std::chrono::microseconds features{};   // of the time: hearing; the rest is drawing
+    std::vector<FinishPicture>
+        pictures{};  // one for each request, in their order; empty ones of jobs
+    std::chrono::microseconds features{};  // of the time: hearing; the rest is drawing
   };
 
   virtual ~EngineBackend() = default;
   // On the thread of one of the engine's lanes, several of which call it at the same time. Requests of one session stand
-  // in the order of their times. `heard` says that what depends on this order is over: no later request of these sessions
+  // in the order of their times, those of jobs behind all others. `heard` says that what depends on this order is over: no later request of these sessions
   // is given to any lane before `heard` was called or the batch has ended. An exception fails every request of the batch.
   virtual Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) = 0;
   // On the thread of each lane, before the first batch that the nets make there: what is prepared once for each thread.

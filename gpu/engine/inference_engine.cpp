@@ -1,6 +1,7 @@
 #include "gpu/engine/inference_engine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/check.h"
@@ -14,6 +15,10 @@ using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
 constexpr auto k_beat = 250ms;
+// What jobs may have changes with the time, too, while they wait for it.
+constexpr auto k_offline_look = 4ms;
+// A forecast reaches as far as the longest batch of jobs, whose times are not known for sure.
+constexpr auto k_foreseen = 500ms;
 
 InferenceEngine::Answer without_picture(InferenceEngine::Outcome outcome) {
   return {.outcome = outcome};
@@ -27,7 +32,10 @@ void answer_each(std::vector<InferenceEngine::Done>& all, InferenceEngine::Outco
 
 InferenceEngine::InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits,
                                  int lanes)
-    : backend_(std::move(backend)), queue_(limits), lanes_(static_cast<std::size_t>(lanes)) {
+    : backend_(std::move(backend)),
+      batch_size_(limits.batch),
+      queue_(limits),
+      lanes_(static_cast<std::size_t>(lanes)) {
   NAVTALK_CHECK(lanes > 0);
   for (Lane& lane : lanes_) {
     lane.thread = std::jthread([this, &lane](const std::stop_token& stop) { run(lane, stop); });
@@ -42,16 +50,33 @@ InferenceEngine::~InferenceEngine() {
 }
 
 void InferenceEngine::submit(PictureRequest request, Done done) {
+  NAVTALK_CHECK(!request.offline);
+  enqueue(std::move(request), std::move(done));
+}
+
+void InferenceEngine::submit_offline(PictureRequest request, Done done) {
+  NAVTALK_CHECK(request.offline);
+  enqueue(std::move(request), std::move(done));
+}
+
+std::optional<RequestQueue::Ticket> InferenceEngine::add(PictureRequest request) {
+  const Clock::time_point now = Clock::now();
+  return request.offline ? queue_.add_offline(std::move(request), now)
+                         : queue_.add(std::move(request), now);
+}
+
+void InferenceEngine::enqueue(PictureRequest request, Done done) {
+  const bool offline = request.offline != nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto ticket = queue_.add(std::move(request), Clock::now());
+    const auto ticket = add(std::move(request));
     if (ticket) {
       done_.emplace(*ticket, std::move(done));
       ++changes_;
       changed_.notify_one();
       return;
     }
-    ++counters_.crowded;
+    if (!offline) ++counters_.crowded;
   }
   done(without_picture(Outcome::crowded));
 }
@@ -62,6 +87,8 @@ void InferenceEngine::cancel(std::uint64_t session) {
     const std::lock_guard lock(mutex_);
     taken = done_of(queue_.take_session(session));
     counters_.cancelled += taken.size();
+    std::vector<Done> of_job = done_of(queue_.take_job(session));
+    std::ranges::move(of_job, std::back_inserter(taken));
     for (Lane& lane : lanes_) {
       if (lane.busy) lane.cancelled.insert(session);
     }
@@ -136,19 +163,19 @@ void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
       continue;
     }
     std::vector<Done> late = done_of(queue_.take_late(now));
-    std::vector<Waiting> taken = queue_.take_batch(now);
+    std::vector<Waiting> taken = take_batch(lane, now);
     if (late.empty() && taken.empty()) {
-      const Clock::time_point until =
-          std::min(queue_.closes(now).value_or(now + k_beat), now + k_beat);
-      changed_.wait_until(lock, stop, until,
-                          [this, before = changes_] { return changes_ != before; });
+      wait(now, lock, stop);
       continue;
     }
     Running batch{.done = done_of(taken)};
+    lane.begun = now;
+    lane.size = taken.size();
+    lane.offline = 0;
     for (Waiting& one : taken) {
-      batch.requests.push_back(std::move(one.request));
       batch.queued.push_back(duration_cast<microseconds>(now - one.since));
-      counters_.queued += batch.queued.back();
+      one.request.offline ? void(++lane.offline) : void(counters_.queued += batch.queued.back());
+      batch.requests.push_back(std::move(one.request));
     }
     counters_.late += late.size();
     lane.busy = true;
@@ -164,9 +191,41 @@ void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
   warm_.notify_all();
 }
 
+void InferenceEngine::wait(Clock::time_point now, std::unique_lock<std::mutex>& lock,
+                           const std::stop_token& stop) {
+  Clock::time_point until = std::min(queue_.closes(now).value_or(now + k_beat), now + k_beat);
+  if (queue_.offline() > 0) until = std::min(until, now + k_offline_look);
+  changed_.wait_until(lock, stop, until, [this, before = changes_] { return changes_ != before; });
+}
+
+DeviceForecast InferenceEngine::forecast(const Lane& own, Clock::time_point now) const {
+  DeviceForecast device{.requests = queue_.expected(now, now + k_foreseen),
+                        .sessions = queue_.has_sessions(now)};
+  for (const Lane& lane : lanes_) {
+    if (&lane == &own) continue;
+    const Clock::time_point end =
+        lane.busy ? lane.begun + times_.expected(lane.size).value_or(microseconds(0)) : now;
+    device.others.push_back({.free = std::max(end, now), .offline = lane.busy && lane.offline > 0});
+  }
+  return device;
+}
+
+std::vector<InferenceEngine::Waiting> InferenceEngine::take_batch(const Lane& lane,
+                                                                  Clock::time_point now) {
+  std::vector<Waiting> batch = queue_.take_batch(now);
+  if (queue_.offline() == 0) return batch;
+  const std::size_t room =
+      offline_room(forecast(lane, now), times_, batch.size(), batch_size_, now);
+  std::vector<Waiting> offline = queue_.take_offline(room);
+  std::ranges::move(offline, std::back_inserter(batch));
+  return batch;
+}
+
 void InferenceEngine::let_go_on(const Running& batch) {
   const std::lock_guard lock(mutex_);
-  for (const PictureRequest& request : batch.requests) queue_.release(request.session);
+  for (const PictureRequest& request : batch.requests) {
+    if (!request.offline) queue_.release(request.session);
+  }
   ++changes_;
   if (queue_.size() > 0) changed_.notify_all();
 }
@@ -202,10 +261,21 @@ void InferenceEngine::work(Lane& lane, Running& batch) {
   {
     const std::lock_guard lock(mutex_);
     ++counters_.batches;
+    if (count > 0 && !problem) times_.note(count, working);
     counters_.features += made.features;
     counters_.drawing += working - made.features;
   }
   answer_all(lane, batch, std::move(answers));
+}
+
+void InferenceEngine::count(const PictureRequest& request, Outcome outcome) {
+  if (request.offline) {
+    if (outcome == Outcome::made) ++counters_.offline;
+    return;
+  }
+  ++(outcome == Outcome::made        ? counters_.made
+     : outcome == Outcome::cancelled ? counters_.cancelled
+                                     : counters_.failed);
 }
 
 void InferenceEngine::answer_all(Lane& lane, Running& batch, std::vector<Answer> answers) {
@@ -215,10 +285,7 @@ void InferenceEngine::answer_all(Lane& lane, Running& batch, std::vector<Answer>
       if (lane.cancelled.contains(batch.requests[i].session)) {
         answers[i] = without_picture(Outcome::cancelled);
       }
-      const Outcome outcome = answers[i].outcome;
-      ++(outcome == Outcome::made        ? counters_.made
-         : outcome == Outcome::cancelled ? counters_.cancelled
-                                         : counters_.failed);
+      count(batch.requests[i], answers[i].outcome);
     }
   }
   for (std::size_t i = 0; i < answers.size(); ++i) batch.done[i](std::move(answers[i]));

@@ -5,6 +5,8 @@
 //   submit() ──► RequestQueue ──┤
 //                               └─ a batch ──► lane: EngineBackend::make() ──► done(answer)
 //
+// Offline renderings ask with submit_offline(): their faces have what sessions leave of the lanes (offline_room.h), and are
+// drawn in one batch with live pictures where a batch holds several.
 // Each lane is a thread that takes the next batch as soon as it is free. Pictures of one session that different lanes
 // draw may be done in another order than they were asked for.
 // Every request is answered exactly once. What is finished of a picture besides the nets (FinishPicture) runs where
@@ -26,7 +28,9 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/engine/batch_times.h"
 #include "gpu/engine/engine_backend.h"
+#include "gpu/engine/offline_room.h"
 #include "gpu/engine/request_queue.h"
 
 namespace navtalk {
@@ -35,6 +39,7 @@ namespace navtalk {
 struct EngineCounters {
   std::uint64_t batches = 0;
   std::uint64_t made = 0, late = 0, cancelled = 0, crowded = 0, failed = 0;  // requests, by outcome
+  std::uint64_t offline = 0;  // faces made for jobs, which count nowhere else
   std::chrono::microseconds queued{}, features{}, drawing{};  // of the requests; of the batches
 };
 
@@ -67,7 +72,9 @@ class InferenceEngine {
   InferenceEngine& operator=(const InferenceEngine&) = delete;
 
   void submit(PictureRequest request, Done done);
-  // All requests of the session, also those of batches that run: they are answered as cancelled.
+  // `request.offline` is there. Numbers of jobs are those of no sessions. Never late.
+  void submit_offline(PictureRequest request, Done done);
+  // All requests of the session or job, also those of batches that run: they are answered as cancelled.
   void cancel(std::uint64_t session);
   // Until no batch runs and no request waits: the nets may be changed then, if nobody submits meanwhile.
   void wait_idle();
@@ -92,6 +99,8 @@ class InferenceEngine {
   struct Lane {
     std::atomic<Clock::rep> beat = Clock::now().time_since_epoch().count();
     bool busy = false;
+    Clock::time_point begun{};            // of its batch
+    std::size_t size = 0, offline = 0;    // of its batch; of these, for jobs
     bool cold = false;                    // to be warmed up before its next batch
     std::exception_ptr problem{};         // of warming up
     std::set<std::uint64_t> cancelled{};  // sessions, since its batch began
@@ -102,6 +111,13 @@ class InferenceEngine {
   void warm_up(Lane& lane, std::unique_lock<std::mutex>& lock);
   void work(Lane& lane, Running& batch);
   void let_go_on(const Running& batch);
+  void wait(Clock::time_point now, std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  // All under the lock.
+  std::vector<Waiting> take_batch(const Lane& lane, Clock::time_point now);
+  DeviceForecast forecast(const Lane& lane, Clock::time_point now) const;
+  void count(const PictureRequest& request, Outcome outcome);
+  std::optional<RequestQueue::Ticket> add(PictureRequest request);
+  void enqueue(PictureRequest request, Done done);
   void answer_all(Lane& lane, Running& batch, std::vector<Answer> answers);
   bool idle() const;                                             // under the lock
   std::vector<Done> done_of(const std::vector<Waiting>& taken);  // under the lock
@@ -109,7 +125,9 @@ class InferenceEngine {
   const std::shared_ptr<EngineBackend> backend_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_, idle_, warm_;
+  const std::size_t batch_size_;
   RequestQueue queue_;
+  BatchTimes times_{};
   std::map<RequestQueue::Ticket, Done> done_{};  // of what waits
   std::uint64_t changes_ = 0;                    // of what a lane may take
   EngineCounters counters_{};

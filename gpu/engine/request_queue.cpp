@@ -21,7 +21,7 @@ constexpr auto k_remembered = 10s;
 }  // namespace
 
 RequestQueue::RequestQueue(QueueLimits limits) : limits_(limits) {
-  NAVTALK_CHECK(limits.batch > 0 && limits.per_session > 0);
+  NAVTALK_CHECK(limits.batch > 0 && limits.per_session > 0 && limits.per_job > 0);
 }
 
 std::optional<RequestQueue::Ticket> RequestQueue::add(PictureRequest request,
@@ -117,8 +117,69 @@ std::vector<RequestQueue::Waiting> RequestQueue::take_all() {
   for (auto& [number, session] : sessions_) {
     std::ranges::move(session.waiting, std::back_inserter(all));
   }
+  std::ranges::move(offline_, std::back_inserter(all));
   sessions_.clear();
+  offline_.clear();
   size_ = 0;
+  return all;
+}
+
+std::optional<RequestQueue::Ticket> RequestQueue::add_offline(PictureRequest request,
+                                                              Clock::time_point now) {
+  const auto of_job = [job = request.session](const Waiting& one) {
+    return one.request.session == job;
+  };
+  if (std::cmp_greater_equal(std::ranges::count_if(offline_, of_job), limits_.per_job))
+    return std::nullopt;
+  offline_.push_back({.request = std::move(request), .ticket = ++last_, .since = now});
+  return last_;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_offline(std::size_t most) {
+  std::vector<Waiting> taken;
+  std::set<std::uint64_t> had;
+  while (taken.size() < most && !offline_.empty()) {
+    const auto next = std::ranges::find_if(
+        offline_, [&had](const Waiting& one) { return !had.contains(one.request.session); });
+    if (next == offline_.end()) {
+      had.clear();
+      continue;
+    }
+    had.insert(next->request.session);
+    taken.push_back(std::move(*next));
+    offline_.erase(next);
+  }
+  // Whoever had none of this batch comes first in the next one.
+  std::ranges::stable_partition(
+      offline_, [&had](const Waiting& one) { return !had.contains(one.request.session); });
+  return taken;
+}
+
+std::vector<RequestQueue::Waiting> RequestQueue::take_job(std::uint64_t job) {
+  std::vector<Waiting> taken;
+  std::deque<Waiting> kept;
+  for (Waiting& one : offline_)
+    one.request.session == job ? taken.push_back(std::move(one)) : kept.push_back(std::move(one));
+  offline_ = std::move(kept);
+  return taken;
+}
+
+bool RequestQueue::has_sessions(Clock::time_point now) const {
+  return std::ranges::any_of(sessions_, [now](const auto& entry) {
+    return !entry.second.waiting.empty() || now - entry.second.asked <= k_remembered;
+  });
+}
+
+std::vector<RequestQueue::Clock::time_point> RequestQueue::expected(Clock::time_point now,
+                                                                    Clock::time_point until) const {
+  std::vector<Clock::time_point> all;
+  for (const auto& [number, session] : sessions_) {
+    all.insert(all.end(), session.waiting.size(), now);
+    Clock::time_point next = session.asked + session.interval;
+    if (now - next >= k_overdue) continue;
+    for (; next <= until; next += session.interval) all.push_back(std::max(next, now));
+  }
+  std::ranges::sort(all);
   return all;
 }
 

@@ -6,6 +6,8 @@
 //                               ones, and so on. So a session that is behind never holds up another.
 //                               Its sessions are held: nothing more of them is taken
 //                 release():    until their pictures may be made beside those of that batch
+//   add_offline() ──► one queue per job
+//                 take_offline(): in turn, as many as the caller has room for (offline_room.h)
 //
 // A batch closes when it is full, when its oldest request has waited for `wait`, or when no other session is expected to
 // ask until then, by the time between its last two requests.
@@ -28,6 +30,7 @@ struct QueueLimits {
   std::size_t batch = 8;                 // requests at most
   std::chrono::microseconds wait{4000};  // for others, at most
   std::size_t per_session = 4;           // that wait
+  std::size_t per_job = 64;
 };
 
 class RequestQueue {
@@ -52,7 +55,19 @@ class RequestQueue {
   std::vector<Waiting> take_session(std::uint64_t session);
   std::vector<Waiting> take_all();
 
-  std::size_t size() const { return size_; }
+  // Of jobs. nullopt: the job has as many that wait as it may.
+  std::optional<Ticket> add_offline(PictureRequest request, Clock::time_point now);
+  // At most so many, one of each job before a second one of any.
+  std::vector<Waiting> take_offline(std::size_t most);
+  // The job is over: what waits of it.
+  std::vector<Waiting> take_job(std::uint64_t job);
+  std::size_t offline() const { return offline_.size(); }
+  // Some session has asked lately, and may ask again at any moment.
+  bool has_sessions(Clock::time_point now) const;
+  // When sessions that no batch holds ask until `until`, the earliest first: those that wait do so now.
+  std::vector<Clock::time_point> expected(Clock::time_point now, Clock::time_point until) const;
+
+  std::size_t size() const { return size_ + offline_.size(); }
   // When take_batch() gives something without another add() or release(); nullopt: nothing waits but of held sessions.
   std::optional<Clock::time_point> closes(Clock::time_point now) const;
 
@@ -72,7 +87,8 @@ class RequestQueue {
   const QueueLimits limits_;
   std::map<std::uint64_t, Session> sessions_{};
   std::set<std::uint64_t> held_{};
-  std::size_t size_ = 0;
+  std::deque<Waiting> offline_{};  // in the order of their turns
+  std::size_t size_ = 0;           // of the sessions
   Ticket last_ = 0;
 };
 

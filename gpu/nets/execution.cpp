@@ -60,12 +60,16 @@ Execution choose_execution(std::optional<Precision> asked, const UnetConfig& une
   const std::vector<int>& widths = unet.block_out_channels;
   const bool wide_unet = std::ranges::max(widths) >= k_wide_unet;
   const bool by_name = asked.has_value();
-  return {.whisper = wanted,
-          .unet = narrow(widths, by_name) ? Precision::fp32 : wanted,
-          .encoder = narrow(vae.block_out_channels, by_name) ? Precision::fp32 : wanted,
-          .decoder = wanted,
-          .batch = wide_unet ? k_wide_batch : k_narrow_batch,
-          .parallel_frames = !wide_unet};
+  const Precision talking = narrow(widths, by_name) ? Precision::fp32 : wanted;
+  return {
+      .whisper = wanted,
+      .unet = talking,
+      .encoder = narrow(vae.block_out_channels, by_name) ? Precision::fp32 : wanted,
+      .decoder = wanted,
+      .batch = wide_unet ? k_wide_batch : k_narrow_batch,
+      .parallel_frames = !wide_unet,
+      // Every layer takes image by image there. Nothing is known of bf16, for want of a machine that has it.
+      .same_in_batches = talking == Precision::fp32 && wanted == Precision::fp32};
 }
 
 }  // namespace navtalk

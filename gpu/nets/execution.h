@@ -21,6 +21,7 @@ struct Execution {
   int batch = 1;                 // frames in one call of Model::faces() that cost the least each
   int decoded = 1;               // faces in one pass through the decoder
   bool parallel_frames = false;  // each thread takes frames of its own in Model::faces()
+  bool same_in_batches = false;  // a face has the same bytes whatever other faces are in the call
 };
 
 // What is asked for, else what is fastest on this CPU. A UNet or

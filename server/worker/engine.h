@@ -14,6 +14,7 @@
 #include "core/base/progress.h"
 #include "gpu/engine/engine_backend.h"
 #include "gpu/engine/request_queue.h"
+#include "server/worker/job/face_wire.h"
 #include "server/worker/live/live_avatar.h"
 
 namespace navtalk::server {
@@ -51,6 +52,9 @@ struct Engine {
       open_live{};
   // Makes the lips of their pictures with the nets that load() has loaded. On the inference engine's threads.
   std::shared_ptr<EngineBackend> backend{};
+  // The model with which `backend` draws faces of jobs, once it is loaded; nullopt, or an empty function: it draws none. On any
+  // thread.
+  std::function<std::optional<FaceModel>()> face_model{};
   QueueLimits limits{};  // of the engine's batches
   int lanes = 1;         // batches that `backend` makes at the same time
 };

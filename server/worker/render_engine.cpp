@@ -22,6 +22,7 @@
 #include "gpu/model/model_files.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/execution.h"
+#include "server/worker/job/face_model.h"
 #include "server/worker/rendered_avatar.h"
 
 namespace navtalk::server {
@@ -88,9 +89,11 @@ class Renderer {
                                 .precision = precision_,
                                 .threads = threads_,
                                 .vae_encoder = false}));
+    offer(shared_face_model(options_.models, model_->info()));
   }
 
   void unload() {
+    offer(std::nullopt);
     model_.reset();
     // The program keeps freed memory for the nets' next pass; now there is none.
     ::malloc_trim(0);
@@ -99,6 +102,10 @@ class Renderer {
   Model& model() {
     NAVTALK_CHECK(model_);
     return *model_;
+  }
+
+  std::optional<FaceModel> face_model() const {
+    return face_model_.with([](const auto& known) { return known; });
   }
 
   AvatarSize prepare(const std::string& id, const Progress& progress) {
@@ -195,12 +202,17 @@ class Renderer {
     return whole ? std::optional(with_memory(std::move(avatar), *directory)) : std::nullopt;
   }
 
+  void offer(std::optional<FaceModel> model) {
+    face_model_.with([&](auto& known) { known = std::move(model); });
+  }
+
   const RenderEngineOptions options_;
   const int threads_;
   const Device device_;
   const std::optional<Precision> precision_;
   Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
+  Guarded<std::optional<FaceModel>> face_model_;
   Guarded<std::map<std::string, LoadedBundle>> avatars_;
 };
 
@@ -267,6 +279,7 @@ Engine render_engine(const RenderEngineOptions& options) {
                        const std::string& avatar,
                        const LiveRequest& request) { return renderer->open_live(avatar, request); },
       .backend = std::make_shared<LiveNets>([renderer]() -> Model& { return renderer->model(); }),
+      .face_model = [renderer] { return renderer->face_model(); },
       .limits = lanes.limits,
       .lanes = lanes.count};
 }

@@ -62,7 +62,7 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        renderers(io.get_executor(), options.renderers),
+        renderers(io.get_executor(), options.renderers, inference, engine.face_model),
         sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
                  renderers, job_files,
                  {.slots = options.slots,
@@ -90,6 +90,11 @@ struct Worker::Parts {
       maker.post([] { yield_to_others(); });
     }
   }
+
+  // They ask the inference engine, which ends before the coroutines that hold them.
+  ~Parts() { renderers.end_all(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
 
   asio::awaitable<void> start();
   asio::awaitable<void> end_when_idle();

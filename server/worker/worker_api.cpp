@@ -234,6 +234,7 @@ void WorkerApi::live_metrics(MetricsPage& page) const {
   stage("compose", live.compose_seconds);
   stage("encode", live.encode_seconds);
   total("navtalk_worker_batches_total", "Batches that the nets worked on", engine.batches);
+  total("navtalk_worker_offline_faces_total", "Faces that the nets made for jobs", engine.offline);
   const auto asked = [&](const char* outcome, std::uint64_t count) {
     total("navtalk_worker_face_requests_total",
           "Faces that sessions asked the nets for, by outcome", count, {{"outcome", outcome}});

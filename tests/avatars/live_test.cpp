@@ -112,6 +112,48 @@ TEST_CASE("a face in a batch is the same as alone, to within one level") {
   }
 }
 
+TEST_CASE("a job's face has the same bytes alone, in its own process and among live pictures") {
+  Model model = demo_model();
+  if (!model.info().execution.same_in_batches) {
+    WARN("skipped: jobs have their own nets where these do not draw the same bytes in batches");
+    return;
+  }
+  LiveNets nets([&]() -> Model& { return model; });
+  const auto avatar = ada();
+  const auto sound = babble(20 * k_picture);
+  constexpr std::int64_t k_faces = 5;
+  NdArray<float> latents({k_faces, 8, 32, 32});
+  NdArray<float> windows({k_faces, model.info().context_rows, model.info().context_width});
+  for (std::int64_t i = 0; i < k_faces; ++i)
+    std::ranges::copy(avatar->latent(3 * i).values, latents.row(i));
+  for (std::size_t i = 0; i < windows.values.size(); ++i)
+    windows.values[i] = std::sin(0.37F * static_cast<float>(i));
+  const NdArray<std::uint8_t> own = demo_model(1).faces(latents, windows);  // as a job's process
+  const auto part = [](const NdArray<float>& all, std::int64_t i) {
+    Shape shape = all.shape;
+    shape[0] = 1;
+    return NdArray<float>(shape, {all.row(i), all.row(i) + all.stride0()});
+  };
+  for (const std::size_t live : {0, 1, 3}) {
+    std::vector<PictureRequest> batch;
+    for (std::size_t session = 0; session < live; ++session)
+      batch.push_back(request(pictures_of(avatar), session, 8, heard(sound, 8, 11 * k_picture)));
+    for (std::int64_t i = 0; i < k_faces; ++i) {
+      batch.push_back({.session = 100,
+                       .offline = std::make_shared<OfflineFace>(
+                           OfflineFace{.latent = part(latents, i), .window = part(windows, i)})});
+    }
+    const auto made = nets.make(batch, [] {}).pictures;
+    REQUIRE(made.size() == batch.size());
+    for (std::int64_t i = 0; i < k_faces; ++i) {
+      const NdArray<std::uint8_t>& face = batch[live + static_cast<std::size_t>(i)].offline->face;
+      REQUIRE(face.shape == Shape{256, 256, 3});
+      CHECK(std::ranges::equal(face.values, std::span(own.row(i), own.stride0())));
+    }
+    for (std::size_t session = 0; session < live; ++session) CHECK(made[session]().width > 0);
+  }
+}
+
 TEST_CASE("a session's pictures do not depend on lanes and threads") {
   const auto avatar = ada();
   const auto sound = babble(30 * k_picture);

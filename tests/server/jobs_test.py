@@ -159,6 +159,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(fetched.read_bytes(), content)
         self.assertEqual(self.segments(job), [])
 
+    def test_the_worker_draws_the_faces_of_a_job_and_its_video_has_the_bytes_of_infer(self):
+        text = "Hello, my dear friends."
+        job = self.submit({"avatar": "ada", "text": text, "output": {"width": 64, "fps": 5}})
+        content = self.video(self.over(job))
+        own = self.folder / "own.mp4"
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        ran = subprocess.run([PROGRAM, "infer", "--avatar", "ada", "--text", text, "--size", "64", "--fps", "5", "--output", own],
+                             capture_output=True, text=True, env=variables, check=False, timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(own.read_bytes(), content)
+        if "avx512" in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
+            return  # there the nets may compute in bf16, and a job has its own
+        commands = [pathlib.Path("/proc", pid, "cmdline").read_bytes().split(b"\0")
+                    for worker in worker_processes(self.gateway.folder)
+                    for pid in pathlib.Path(f"/proc/{worker}/task/{worker}/children").read_text(encoding="ascii").split()]
+        self.assertTrue([command for command in commands if b"render" in command and b"--faces" in command], commands)
+        self.assertNotIn("other model files", pathlib.Path(self.gateway.log.name).read_text(encoding="utf-8"))
+
     def test_what_cannot_be_rendered_fails_with_the_reason_and_stops_no_other(self):
         status, body = self.gateway.ask("POST", "/v1/jobs", {"avatar": "nobody", "text": "a"})
         self.assertEqual((status, json.loads(body)["error"]["code"]), (404, "not_found"))

@@ -14,6 +14,8 @@
 #include "gpu/features/mel.h"
 #include "gpu/features/windows.h"
 #include "gpu/model/usable_device.h"
+#include "server/worker/job/face_client.h"
+#include "server/worker/job/face_model.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -31,13 +33,32 @@ std::optional<bool> match_colour_of(const InferOptions& options) {
 
 fs::path SharedModel::folder() const { return models_directory(options_.models, context_); }
 
+Model SharedModel::loaded(bool draws) const {
+  return Model::load({.models = folder(),
+                      .device = usable_device(parse_device(options_.device)),
+                      .precision = parse_precision(options_.precision),
+                      .threads = options_.threads,
+                      .unet = draws,
+                      .vae_decoder = draws,
+                      .vae_encoder = false});
+}
+
 void SharedModel::load() {
   if (model_) return;
-  model_ = Model::load({.models = folder(),
-                        .device = usable_device(parse_device(options_.device)),
-                        .precision = parse_precision(options_.precision),
-                        .threads = options_.threads,
-                        .vae_encoder = false});
+  if (options_.faces) {
+    Model hears = loaded(false);
+    const auto model = server::shared_face_model(folder(), hears.info());
+    draws_ = !model || !options_.faces->agree(*model);
+    if (!draws_) model_ = std::move(hears);
+  }
+  if (!model_) model_ = loaded(true);
+}
+
+DrawFaces SharedModel::faces() const {
+  if (draws_) return {};
+  return [faces = options_.faces](const NdArray<float>& latents, const NdArray<float>& windows) {
+    return faces->faces(latents, windows);
+  };
 }
 
 // Latents first: a model that does not fit them is told before it is loaded.
@@ -133,6 +154,7 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
         {.fps = fps_,
          .batch = options_.batch,
          .finish = face_finish(avatar_.info(), options_.sharpen, match_colour_of(options_)),
+         .faces = shared_model_.faces(),
          .wanted = output.wanted()},
         [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
           output.write(t, bgr);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "avatars/bundle/bundle.h"
+#include "avatars/render/render.h"
 #include "cmd/context.h"
 #include "cmd/infer/infer.h"
 #include "cmd/infer/video_renderer.h"
@@ -25,16 +26,20 @@ class SharedModel {
   SharedModel(const InferOptions& options, Context& context)
       : options_(options), context_(context) {}
 
+  // Where its faces come from, once it is loaded; empty: itself.
+  DrawFaces faces() const;
   // Loaded, for an avatar that has its latents then. Errors of Model::load(): of no input.
   Model& for_avatar(Bundle& avatar);
   void load();
 
  private:
   std::filesystem::path folder() const;
+  Model loaded(bool draws) const;
 
   const InferOptions& options_;
   Context& context_;
   std::optional<Model> model_;
+  bool draws_ = true;              // else a worker does, and only what hears is loaded
   std::set<std::string> avatars_;  // that were used with it
 };
 

@@ -1,12 +1,12 @@
-// How much memory the renderers of a worker may have: each one's peak is reserved before it gets a job, so that the
-// machine stays below k_fullest whatever they do next. Pure.
+// How much memory the renderers of one kind may have: each one's peak is reserved before it gets a job, so that the
+// machine stays below k_fullest whatever they do next. Those with nets of their own and those whose faces the worker draws
+// are two kinds. Pure.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "core/process/memory.h"
@@ -28,13 +28,13 @@ class MemoryPlan {
   std::uint64_t peak() const {
     return peaks_.empty() ? first_peak_ : *std::ranges::max_element(peaks_);
   }
-  // Whether a renderer may get a job beside `others` that have one; all in bytes that they have now, the
-  // candidate's too (0: it is to be started).
-  bool fits(const MemoryRoom& room, std::uint64_t candidate,
-            std::span<const std::uint64_t> others) const {
-    std::uint64_t wanted = room.used + missing(candidate);
-    for (const std::uint64_t other : others) wanted += missing(other);
-    return wanted <= fullest(room);
+  // What one that has so much now (0: it is to be started) may still take, in bytes.
+  std::uint64_t missing(std::uint64_t resident) const {
+    return peak() - std::min(peak(), resident);
+  }
+  // Whether all renderers may take so many bytes more, of all kinds, with the one that is to get a job.
+  static bool fits(const MemoryRoom& room, std::uint64_t missing) {
+    return room.used + missing <= fullest(room);
   }
   // Why a renderer that has so much is to be ended; nullopt: it is not.
   std::optional<std::string> excess(const std::optional<MemoryRoom>& room,
@@ -52,9 +52,6 @@ class MemoryPlan {
     return static_cast<std::uint64_t>(static_cast<double>(room.total) * k_fullest);
   }
   static std::string mib(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
-  std::uint64_t missing(std::uint64_t resident) const {
-    return peak() - std::min(peak(), resident);
-  }
 
   const std::uint64_t first_peak_;
   std::deque<std::uint64_t> peaks_{};

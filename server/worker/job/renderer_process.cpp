@@ -36,7 +36,22 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// Descriptors and signals of the child: it inherits nothing but standard error.
+// Where the child finds the socket on which it asks for faces.
+constexpr int k_faces_descriptor = 3;
+
+struct SocketPair {
+  UniqueFd ours, theirs;
+};
+
+// Sockets, so that writing to a process that has ended raises no signal.
+SocketPair make_sockets(const char* what) {
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+    throw Error(Code::failed, std::string(what) + " cannot be made: " + system_message(errno));
+  return {UniqueFd(pair[0]), UniqueFd(pair[1])};
+}
+
+// Descriptors and signals of the child: it inherits nothing else but standard error.
 class Spawn {
  public:
   Spawn() {
@@ -60,9 +75,11 @@ class Spawn {
   Spawn(const Spawn&) = delete;
   Spawn& operator=(const Spawn&) = delete;
 
-  pid_t run(const std::vector<std::string>& command, int input, int output) {
+  // `faces`: negative where there is none.
+  pid_t run(const std::vector<std::string>& command, int input, int output, int faces) {
     ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    if (faces >= 0) ::posix_spawn_file_actions_adddup2(&actions_, faces, k_faces_descriptor);
     std::vector<std::string> words = command;
     std::vector<std::string> variables = environment_without(k_not_passed_on);
     const std::vector<char*> arguments = pointers_to(words);
@@ -82,21 +99,26 @@ class Spawn {
 }  // namespace
 
 RendererProcess::RendererProcess(const asio::any_io_executor& executor,
-                                 const std::vector<std::string>& command) {
-  // A socket, so that writing to a process that has ended raises no signal.
-  std::array<int, 2> pair{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
-    throw Error(Code::failed, "the renderer's input cannot be made: " + system_message(errno));
-  UniqueFd input(pair[0]);
-  const UniqueFd theirs(pair[1]);
+                                 std::vector<std::string> command,
+                                 std::optional<FaceService> faces) {
+  SocketPair input = make_sockets("the renderer's input");
+  SocketPair asking;
+  if (faces) {
+    asking = make_sockets("the socket for faces");
+    command.insert(command.end(), {"--faces", std::to_string(k_faces_descriptor)});
+  }
   Pipe output = make_pipe();
-  child_ = Spawn().run(command, theirs.value(), output.write.value());
-  input_ = std::move(input);
+  child_ = Spawn().run(command, input.theirs.value(), output.write.value(), asking.theirs.value());
+  input_ = std::move(input.ours);
+  if (faces)
+    faces_ = std::make_unique<FaceChannel>(executor, std::move(asking.ours), faces->engine,
+                                           std::move(faces->model), faces->job);
   state_ = std::make_shared<State>(asio::posix::stream_descriptor(executor, output.read.release()));
   read(state_);
 }
 
 RendererProcess::~RendererProcess() {
+  faces_.reset();
   state_->callback = {};
   boost::system::error_code ignored;
   state_->output.close(ignored);

@@ -1,5 +1,6 @@
 // The process that renders a worker's jobs, `navtalk job render`: what strangers have sent is decoded there,
-// and it can be ended at any moment. It keeps its model between jobs. Of the I/O thread.
+// and it can be ended at any moment. It keeps its model between jobs; where the worker draws its faces,
+// that is the part that hears. Of the I/O thread.
 #pragma once
 
 #include <sys/types.h>
@@ -10,19 +11,28 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/unique_fd.h"
+#include "server/worker/job/face_channel.h"
 
 namespace navtalk::server {
 
+// The engine that draws a process' faces, and the number of its requests.
+struct FaceService {
+  InferenceEngine& engine;
+  FaceModel model{};
+  std::uint64_t job = 0;
+};
+
 class RendererProcess {
  public:
-  // `command`: the program and its arguments. It gets no secrets of the worker's environment.
-  // Error{failed} when it cannot be started.
-  RendererProcess(const boost::asio::any_io_executor& executor,
-                  const std::vector<std::string>& command);
+  // `command`: the program and its arguments, behind which stands where it asks for faces, if the worker draws them. It gets
+  // no secrets of the worker's environment. Error{failed} when it cannot be started.
+  RendererProcess(const boost::asio::any_io_executor& executor, std::vector<std::string> command,
+                  std::optional<FaceService> faces = {});
   // Ends it at once, and reaps it.
   ~RendererProcess();
   RendererProcess(const RendererProcess&) = delete;
@@ -34,6 +44,8 @@ class RendererProcess {
   bool poll(std::string& line);
   // There is nothing more to come.
   bool ended() const { return state_->ended && state_->lines.empty(); }
+  // The worker draws its faces.
+  bool shares_nets() const { return faces_ && !faces_->refused(); }
   // In memory now; 0 when it has ended.
   std::uint64_t resident() const;
   // Ends it at once; `why` is what its user is told.
@@ -55,6 +67,7 @@ class RendererProcess {
   static void read(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;
+  std::unique_ptr<FaceChannel> faces_{};
   UniqueFd input_;
   pid_t child_ = 0;
   std::string why_ended_{};

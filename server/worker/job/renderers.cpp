@@ -13,13 +13,25 @@ constexpr std::chrono::milliseconds k_look_every{100};
 
 }  // namespace
 
-Renderers::Renderers(const boost::asio::any_io_executor& executor, RendererOptions options)
+Renderers::Renderers(const boost::asio::any_io_executor& executor, RendererOptions options,
+                     InferenceEngine& engine, Offer offer)
     : executor_(executor),
       options_(std::move(options)),
-      plan_(options_.first_peak),
+      engine_(engine),
+      offer_(std::move(offer)),
+      own_plan_(options_.first_peak),
+      sharing_plan_(options_.first_sharing_peak),
       timer_(executor) {}
 
-Renderers::Place::Place(Renderers& all) : all_(all) { all_.places_.push_back(this); }
+std::optional<FaceService> Renderers::faces() {
+  std::optional<FaceModel> model = refused_ || !offer_ ? std::nullopt : offer_();
+  if (!model) return std::nullopt;
+  return FaceService{.engine = engine_, .model = std::move(*model), .job = ++last_job_};
+}
+
+Renderers::Place::Place(Renderers& all, bool shares) : all_(all), shares_(shares) {
+  all_.places_.push_back(this);
+}
 
 Renderers::Place::~Place() { all_.places_.remove(this); }
 
@@ -27,7 +39,8 @@ RendererProcess& Renderers::Place::start() {
   if (all_.idle_ && !all_.idle_->ended()) {
     process_ = std::move(all_.idle_);
   } else {
-    process_ = std::make_unique<RendererProcess>(all_.executor_, all_.options_.command);
+    process_ = std::make_unique<RendererProcess>(all_.executor_, all_.options_.command,
+                                                 shares_ ? all_.faces() : std::nullopt);
   }
   all_.watch();
   return *process_;
@@ -35,7 +48,11 @@ RendererProcess& Renderers::Place::start() {
 
 void Renderers::Place::give_back(bool well) {
   most_ = std::max(most_, resident());
-  if (well && most_ > 0) all_.plan_.learn(most_);
+  if (well && most_ > 0) plan().learn(most_);
+  if (shares_ && !shares()) {
+    log::warn("a renderer has other model files than this worker: jobs have nets of their own");
+    all_.refused_ = true;
+  }
   process_->on_activity({});
   all_.idle_ = std::move(process_);
 }
@@ -45,21 +62,27 @@ bool Renderers::Place::look(const std::optional<MemoryRoom>& room) {
   const std::uint64_t now = resident();
   most_ = std::max(most_, now);
   if (!process_->why_ended().empty()) return true;
-  if (auto why = all_.plan_.excess(room, now)) process_->end(std::move(*why));
+  if (auto why = plan().excess(room, now)) process_->end(std::move(*why));
   return true;
 }
 
 bool Renderers::fits() const {
   const std::optional<MemoryRoom> room = memory_room();
   if (!room) return true;
-  std::vector<std::uint64_t> others;
-  for (const Place* place : places_) others.push_back(place->resident());
-  return plan_.fits(*room, idle_ ? idle_->resident() : 0, others);
+  std::uint64_t missing =
+      plan(idle_ ? idle_->shares_nets() : sharing()).missing(idle_ ? idle_->resident() : 0);
+  for (const Place* place : places_) missing += place->missing();
+  return MemoryPlan::fits(*room, missing);
+}
+
+void Renderers::end_all() {
+  idle_.reset();
+  for (Place* place : places_) place->drop();
 }
 
 std::shared_ptr<Renderers::Place> Renderers::reserve() {
   if (!fits() && idle_) drop_idle();
-  if (fits()) return std::make_shared<Place>(*this);
+  if (fits()) return std::make_shared<Place>(*this, sharing());
   log::warn("a job is refused for lack of memory", {{"reserved_mib", std::to_string(peak() >> 20)},
                                                     {"jobs", std::to_string(places_.size())}});
   return nullptr;

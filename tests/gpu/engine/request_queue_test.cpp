@@ -219,3 +219,66 @@ TEST_CASE("an interrupted session that asks again stays held") {
   asked.queue.release(1);
   CHECK(asked.beside() == Sessions{1});
 }
+
+namespace {
+
+std::optional<RequestQueue::Ticket> add_offline(Asked& asked, std::uint64_t job) {
+  return asked.queue.add_offline({.session = job, .offline = std::make_shared<OfflineFace>()},
+                                 asked.now);
+}
+
+}  // namespace
+
+TEST_CASE("faces of jobs are in no batch of sessions, and closes() does not know them") {
+  Asked asked;
+  CHECK(add_offline(asked, 10));
+  CHECK(asked.batch().empty());
+  CHECK_FALSE(asked.queue.closes(asked.now));
+  CHECK(asked.queue.size() == 1);
+  asked.add(1);
+  CHECK(asked.batch() == Sessions{1});
+  CHECK(Asked::sessions(asked.queue.take_offline(8)) == Sessions{10});
+  CHECK(asked.queue.size() == 0);
+}
+
+TEST_CASE("jobs have their turns, whatever one of them asks for") {
+  Asked asked;
+  for (const std::uint64_t job : {10, 10, 10, 11, 12}) add_offline(asked, job);
+  CHECK(Asked::sessions(asked.queue.take_offline(2)) == Sessions{10, 11});
+  CHECK(Asked::sessions(asked.queue.take_offline(2)) == Sessions{12, 10});
+  CHECK(Asked::sessions(asked.queue.take_offline(2)) == Sessions{10});
+}
+
+TEST_CASE("a job has a bound of its own, and its end leaves the others what they asked for") {
+  Asked asked({.per_job = 2});
+  CHECK(add_offline(asked, 10));
+  CHECK(add_offline(asked, 10));
+  CHECK_FALSE(add_offline(asked, 10));
+  CHECK(add_offline(asked, 11));
+  CHECK(asked.queue.take_job(10).size() == 2);
+  CHECK(asked.queue.take_job(10).empty());
+  CHECK(asked.queue.offline() == 1);
+  CHECK(asked.queue.take_all().size() == 1);
+  CHECK(asked.queue.size() == 0);
+}
+
+TEST_CASE("sessions are expected at their pace, until they are quiet") {
+  Asked asked;
+  asked.add(1);
+  asked.now += 50ms;
+  asked.add(1);
+  asked.batch();
+  asked.batch();
+  const auto in = [&](std::chrono::milliseconds time) { return asked.now + time; };
+  using Times = std::vector<Clock::time_point>;
+  CHECK(asked.queue.expected(asked.now, in(120ms)) == Times{in(50ms), in(100ms)});
+  asked.now += 60ms;
+  CHECK(asked.queue.expected(asked.now, in(20ms)) == Times{asked.now});  // it is late
+  asked.now += 20ms;
+  CHECK(asked.queue.expected(asked.now, in(20ms)).empty());
+  CHECK(asked.queue.has_sessions(asked.now));
+  asked.now += 10s;
+  CHECK_FALSE(asked.queue.has_sessions(asked.now));
+  asked.add(2);
+  CHECK(asked.queue.expected(asked.now, asked.now) == Times{asked.now});
+}

@@ -1,33 +1,26 @@
 #include "server/worker/job/memory_plan.h"
 
 #include <catch2/catch.hpp>
-#include <vector>
 
 namespace navtalk::server {
 namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
-using Residents = std::vector<std::uint64_t>;
 
 MemoryRoom room(std::uint64_t used) { return {.total = 1000 * k_mib, .used = used * k_mib}; }
 
 TEST_CASE("a renderer starts only where its peak fits below 95 % of the machine") {
   const MemoryPlan plan(200 * k_mib);
-  CHECK(plan.fits(room(750), 0, {}));
-  CHECK_FALSE(plan.fits(room(751), 0, {}));
+  CHECK(MemoryPlan::fits(room(750), plan.missing(0)));
+  CHECK_FALSE(MemoryPlan::fits(room(751), plan.missing(0)));
 }
 
-TEST_CASE("what running renderers do not use yet of their peak is taken") {
-  const MemoryPlan plan(200 * k_mib);
-  CHECK(plan.fits(room(600), 0, Residents{50 * k_mib}));
-  CHECK_FALSE(plan.fits(room(601), 0, Residents{50 * k_mib}));
-  CHECK(plan.fits(room(750), 0, Residents{300 * k_mib}));  // beyond its peak: it counts as used
-}
-
-TEST_CASE("one that waits with its model in memory needs the rest of its peak alone") {
-  const MemoryPlan plan(200 * k_mib);
-  CHECK(plan.fits(room(900), 150 * k_mib, {}));
-  CHECK_FALSE(plan.fits(room(901), 150 * k_mib, {}));
+TEST_CASE("what renderers do not use yet of their peak is taken, of each kind its own") {
+  const MemoryPlan own(200 * k_mib), sharing(50 * k_mib);
+  CHECK(own.missing(50 * k_mib) == 150 * k_mib);
+  CHECK(own.missing(300 * k_mib) == 0);  // beyond its peak: it counts as used
+  CHECK(MemoryPlan::fits(room(750), own.missing(50 * k_mib) + sharing.missing(0)));
+  CHECK_FALSE(MemoryPlan::fits(room(751), own.missing(50 * k_mib) + sharing.missing(0)));
 }
 
 TEST_CASE("the peak is the largest of the last jobs that ended well") {
