@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <vector>
-
 #include "gpu/kernels/isa.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/nets/layers/onednn.h"
@@ -28,14 +26,6 @@ at::Tensor with_fixed_sums(auto&& call) {
   if (kernels::best_isa() == kernels::Isa::avx512) return call();
   const kernels::OneThread here;
   return call();
-}
-
-// oneDNN divides a row's sums by the number of rows: among others an image would have other pixels than alone.
-at::Tensor image_by_image(const at::Tensor& x, auto&& product) {
-  if (x.dim() < 3 || x.size(0) == 1) return product(x);
-  std::vector<at::Tensor> images;
-  for (std::int64_t i = 0; i < x.size(0); ++i) images.push_back(product(x.narrow(0, i, 1)));
-  return at::cat(images);
 }
 
 }  // namespace
@@ -63,10 +53,7 @@ at::Tensor Linear::operator()(const at::Tensor& x) const {
   if (direct_) return own(x, nullptr);
   if (!packed_) return at::linear(x, weight_, maybe(bias_));
   static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
-  return image_by_image(x, [&](const at::Tensor& one) {
-    return with_fixed_sums(
-        [&] { return op.call(one, weight_, maybe(bias_), "none", Scalars(), ""); });
-  });
+  return with_fixed_sums([&] { return op.call(x, weight_, maybe(bias_), "none", Scalars(), ""); });
 }
 
 at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
@@ -76,11 +63,7 @@ at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
   }
   if (!packed_) return at::linear(x, weight_, maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
-  std::int64_t image = 0;
-  return image_by_image(x, [&](const at::Tensor& one) {
-    const at::Tensor to = one.size(0) == other.size(0) ? other : other.narrow(0, image++, 1);
-    return with_fixed_sums([&] { return op.call(one, to, weight_, maybe(bias_), "add"); });
-  });
+  return with_fixed_sums([&] { return op.call(x, other, weight_, maybe(bias_), "add"); });
 }
 
 at::Tensor Linear::own(const at::Tensor& x, const at::Tensor* add) const {
