@@ -70,8 +70,7 @@ Execution choose_execution(std::optional<Precision> asked, const UnetConfig& une
       .parallel_frames = !wide_unet,
       // Our kernels take every layer image by image there. Nothing is known of bf16, for want of a machine that has it,
       // and oneDNN, which other machines use in fp32, too, divides some sums by the number of rows.
-      .same_in_batches =
-          isa == "avx2" && talking == Precision::fp32 && wanted == Precision::fp32};
+      .same_in_batches = isa == "avx2" && talking == Precision::fp32 && wanted == Precision::fp32};
 }
 
 }  // namespace navtalk
