@@ -34,21 +34,26 @@ void finish(const float* sums, const float* bias, const float* add, float* y, st
 }
 
 // Pixels that are made together: their sums stay in the second cache while all weights pass by once.
-std::int64_t pixels_at_once(const DirectConv& conv) {
-  return conv.width <= 512 ? 16 * k_pixels : 8 * k_pixels;
+std::int64_t pixels_at_once(std::int64_t outputs) {
+  constexpr std::int64_t k_sums = 65536, k_most = 16;
+  return std::clamp<std::int64_t>(k_sums / outputs / k_pixels, 1, k_most) * k_pixels;
 }
 
 // What one thread needs while it goes through the pixels of the result, which are counted row by row and image by image.
 class Pixels {
  public:
-  Pixels(const DirectConv& conv, const DirectMaps& maps, Isa isa)
+  // Of output channels [from, to), which are multiples of k_outputs.
+  Pixels(const DirectConv& conv, const DirectMaps& maps, std::int64_t from, std::int64_t to,
+         Isa isa)
       : conv_(conv),
         maps_(maps),
         steps_(isa == Isa::portable ? portable_direct_steps() : avx2_direct_steps()),
-        room_(pixels_at_once(conv)),
+        from_(from),
+        to_(to),
+        room_(pixels_at_once(to - from)),
         zeros_(static_cast<std::size_t>(conv.shape.in)),
         inputs_(static_cast<std::size_t>(room_)),
-        sums_(scratch<float, 1>(static_cast<std::size_t>(room_ * conv.width))) {}
+        sums_(scratch<float, 1>(static_cast<std::size_t>(room_ * (to - from)))) {}
 
   // Pixels [begin, end).
   void run(std::int64_t begin, std::int64_t end) {
@@ -58,11 +63,7 @@ class Pixels {
         find_inputs(begin, count, tap);
         multiply(count, tap);
       }
-      const std::int64_t out = conv_.shape.out;
-      for (std::int64_t p = 0; p < count; ++p)
-        steps_.finish(sums_ + p * conv_.width, conv_.bias.data(),
-                      maps_.add != nullptr ? maps_.add + (begin + p) * out : nullptr,
-                      maps_.y + (begin + p) * out, out, conv_.activation);
+      for (std::int64_t p = 0; p < count; ++p) finish(p, (begin + p) * conv_.shape.out + from_);
     }
   }
 
@@ -88,24 +89,32 @@ class Pixels {
     for (std::int64_t first = 0; first < in; first += k_chain) {
       const std::int64_t depth = std::min(k_chain, in - first);
       const float* weights = conv_.weights.data() + (tap * in + first) * conv_.width;
-      for (std::int64_t o = 0; o < conv_.width; o += k_outputs)
+      for (std::int64_t o = from_; o < to_; o += k_outputs)
         for (std::int64_t p = 0; p < count; p += k_pixels) {
           std::array<const float*, k_pixels> pixels{};
           for (std::size_t i = 0; i < pixels.size(); ++i)
             pixels[i] = inputs_[static_cast<std::size_t>(p) + i] + first;
-          steps_.multiply(pixels.data(), weights + o * depth, depth, sums_ + p * conv_.width + o,
-                          conv_.width, tap > 0 || first > 0);
+          steps_.multiply(pixels.data(), weights + o * depth, depth,
+                          sums_ + p * (to_ - from_) + o - from_, to_ - from_, tap > 0 || first > 0);
         }
     }
+  }
+
+  // `at`: where the result has the pixel.
+  void finish(std::int64_t pixel, std::int64_t at) const {
+    steps_.finish(sums_ + pixel * (to_ - from_), conv_.bias.data() + from_,
+                  maps_.add != nullptr ? maps_.add + at : nullptr, maps_.y + at,
+                  std::min(to_, conv_.shape.out) - from_, conv_.activation);
   }
 
   const DirectConv& conv_;
   const DirectMaps& maps_;
   const DirectSteps& steps_;
+  std::int64_t from_, to_;
   std::int64_t room_;  // a multiple of k_pixels
   std::vector<float> zeros_;
   std::vector<const float*> inputs_;
-  float* sums_;  // [room_][width]
+  float* sums_;  // [room_][to_ - from_]
 };
 
 }  // namespace
@@ -138,11 +147,20 @@ DirectConv::DirectConv(const Shape& of, const float* weight, const float* of_bia
 void direct_conv(const DirectConv& conv, const DirectMaps& maps, Isa isa) {
   const std::int64_t pixels =
       maps.images * conv.shape.rows_for(maps.height) * conv.shape.columns_for(maps.width);
+  const std::int64_t depth = conv.shape.rows * conv.shape.columns * conv.shape.in;
+  const std::int64_t work = k_pixels * depth;
+  // Of few pixels and many weights threads divide the weights, so that each reads its part only.
+  if (pixels <= 2 * pixels_at_once(conv.width) && conv.width >= 16 * k_outputs &&
+      depth * conv.width > 128 * 128) {
+    parallel_for(conv.width / k_outputs, pixels * depth, [&](std::int64_t begin, std::int64_t end) {
+      Pixels(conv, maps, begin * k_outputs, end * k_outputs, isa).run(0, pixels);
+    });
+    return;
+  }
   // Whole groups of pixels for each thread.
   const std::int64_t groups = (pixels + k_pixels - 1) / k_pixels;
-  const std::int64_t work = k_pixels * conv.shape.rows * conv.shape.columns * conv.shape.in;
   parallel_for(groups, work, [&](std::int64_t begin, std::int64_t end) {
-    Pixels(conv, maps, isa).run(begin * k_pixels, std::min(end * k_pixels, pixels));
+    Pixels(conv, maps, 0, conv.width, isa).run(begin * k_pixels, std::min(end * k_pixels, pixels));
   });
 }
 

@@ -45,57 +45,65 @@ void group_weights(const float* w, std::int64_t in, float (&to)[k_positions4][k_
             k_g[q][0] * rows[p][0][o] + k_g[q][1] * rows[p][1][o] + k_g[q][2] * rows[p][2][o];
 }
 
+// More weights than stay in a core's second cache.
+bool heavy(const Winograd4Conv& conv) { return conv.in * conv.out > 128 * 128; }
+
 // Tiles that are multiplied together: many where the weights are many, so that each is used often while it is in a near
 // cache; few where the tiles' own numbers would not stay in the second cache.
-std::int64_t tiles_at_once(const Winograd4Conv& conv) {
-  constexpr std::int64_t k_few = 4 * k_rows4, k_many = 16 * k_rows4;
-  return conv.in * conv.out <= 128 * 128 ? k_few : k_many;
+std::int64_t tiles_at_once(const Winograd4Conv& conv) { return (heavy(conv) ? 16 : 4) * k_rows4; }
+
+// Memory for a block of tiles, of the calling thread.
+TileBlock make_block(const Winograd4Conv& conv, const Winograd4Maps& maps) {
+  TileBlock block{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)};
+  const std::int64_t tiles = k_positions4 * block.room;
+  block.inputs = scratch<float, 0>(static_cast<std::size_t>(tiles * conv.in));
+  block.products = scratch<float, 1>(static_cast<std::size_t>(tiles * conv.out));
+  return block;
 }
 
-// What one thread needs while it goes through the tiles, which are counted row by row and image by image.
-class TileBlocks {
+const Winograd4Steps& steps_of(Isa isa) {
+  return isa == Isa::portable ? portable_winograd4_steps() : avx2_winograd4_steps();
+}
+
+// The steps of one thread in a block.
+class Tiles {
  public:
-  TileBlocks(const Winograd4Conv& conv, const Winograd4Maps& maps, Isa isa)
-      : maps_(maps),
+  Tiles(const Winograd4Maps& maps, Isa isa, const TileBlock& block)
+      : block_(block),
+        maps_(maps),
         rows_({.x = maps.x,
                .height = maps.height,
                .width = maps.width,
-               .channels = conv.in,
+               .channels = block.conv->in,
                .scale = maps.scale,
                .shift = maps.shift},
               isa),
-        steps_(isa == Isa::portable ? portable_winograd4_steps() : avx2_winograd4_steps()),
-        block_{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)} {
-    const std::int64_t tiles = k_positions4 * block_.room;
-    block_.inputs = scratch<float, 0>(static_cast<std::size_t>(tiles * conv.in));
-    block_.products = scratch<float, 1>(static_cast<std::size_t>(tiles * conv.out));
+        steps_(steps_of(isa)) {}
+
+  // Slots [begin, end) of the block.
+  void transform(std::int64_t begin, std::int64_t end) {
+    each_strip(begin, end, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
+      for (int i = 0; i < 6; ++i) strip.rows[i] = rows_(image, 4 * r - 1 + i);
+      steps_.transform(block_, strip);
+    });
   }
 
-  // Tiles [begin, end).
-  void run(std::int64_t begin, std::int64_t end) {
-    for (; begin < end; begin += block_.room) {
-      block_.tiles = std::min(block_.room, end - begin);
-      each_strip(begin, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
-        for (int i = 0; i < 6; ++i) strip.rows[i] = rows_(image, 4 * r - 1 + i);
-        steps_.transform(block_, strip);
-      });
-      steps_.multiply(block_);
-      each_strip(begin, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
-        place_results(image, r, strip);
-        steps_.finish(block_, strip);
-      });
-    }
+  void finish(std::int64_t begin, std::int64_t end) const {
+    each_strip(begin, end, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
+      place_results(image, r, strip);
+      steps_.finish(block_, strip);
+    });
   }
 
  private:
-  // body(image, row of tiles, strip) for the block's tiles from `begin` on, those of each row together.
+  // body(image, row of tiles, strip) for slots [begin, end), those of each row together.
   template <class Body>
-  void each_strip(std::int64_t begin, const Body& body) const {
+  void each_strip(std::int64_t begin, std::int64_t end, const Body& body) const {
     const std::int64_t across = (maps_.width + 3) / 4, down = (maps_.height + 3) / 4;
-    for (std::int64_t slot = 0; slot < block_.tiles;) {
-      const std::int64_t line = (begin + slot) / across;
-      TileStrip strip{.slot = slot, .first_tile = (begin + slot) % across};
-      strip.tiles = std::min(across - strip.first_tile, block_.tiles - slot);
+    for (std::int64_t slot = begin; slot < end;) {
+      const std::int64_t line = (block_.first + slot) / across;
+      TileStrip strip{.slot = slot, .first_tile = (block_.first + slot) % across};
+      strip.tiles = std::min(across - strip.first_tile, end - slot);
       body(line / down, line % down, strip);
       slot += strip.tiles;
     }
@@ -109,11 +117,44 @@ class TileBlocks {
     }
   }
 
+  const TileBlock& block_;
   const Winograd4Maps& maps_;
   ActivatedRows<float> rows_;
   const Winograd4Steps& steps_;
-  TileBlock block_;
 };
+
+// All tiles are one block: threads divide its output channels, so that each reads its part of the weights once.
+void convolve_together(TileBlock block, const Winograd4Maps& maps, std::int64_t tiles, Isa isa) {
+  const std::int64_t in = block.conv->in, out = block.conv->out;
+  block.tiles = tiles;
+  parallel_for(tiles, 36 * in, [&](std::int64_t begin, std::int64_t end) {
+    Tiles(maps, isa, block).transform(begin, end);
+  });
+  parallel_for(out / k_group4, 36 * in * tiles, [&](std::int64_t begin, std::int64_t end) {
+    steps_of(isa).multiply(block, begin * k_group4, end * k_group4);
+  });
+  parallel_for(tiles, 36 * out, [&](std::int64_t begin, std::int64_t end) {
+    Tiles(maps, isa, block).finish(begin, end);
+  });
+}
+
+// Threads divide the tiles. Each goes through its own block by block.
+void convolve_apart(const Winograd4Conv& conv, const Winograd4Maps& maps, std::int64_t tiles,
+                    Isa isa) {
+  // Whole groups of rows of the multiplication for each thread.
+  const std::int64_t groups = (tiles + k_rows4 - 1) / k_rows4;
+  parallel_for(groups, k_rows4 * 16 * conv.in, [&](std::int64_t begin, std::int64_t end) {
+    TileBlock block = make_block(conv, maps);
+    Tiles mine(maps, isa, block);
+    const std::int64_t last = std::min(end * k_rows4, tiles);
+    for (block.first = begin * k_rows4; block.first < last; block.first += block.room) {
+      block.tiles = std::min(block.room, last - block.first);
+      mine.transform(0, block.tiles);
+      steps_of(isa).multiply(block, 0, conv.out);
+      mine.finish(0, block.tiles);
+    }
+  });
+}
 
 }  // namespace
 
@@ -141,11 +182,9 @@ Winograd4Conv::Winograd4Conv(const float* weight, const float* of_bias, std::int
 
 void winograd4_conv(const Winograd4Conv& conv, const Winograd4Maps& maps, Isa isa) {
   const std::int64_t tiles = maps.images * ((maps.height + 3) / 4) * ((maps.width + 3) / 4);
-  // Whole groups of rows of the multiplication for each thread.
-  const std::int64_t groups = (tiles + k_rows4 - 1) / k_rows4;
-  parallel_for(groups, k_rows4 * 16 * conv.in, [&](std::int64_t begin, std::int64_t end) {
-    TileBlocks(conv, maps, isa).run(begin * k_rows4, std::min(end * k_rows4, tiles));
-  });
+  if (heavy(conv) && tiles <= tiles_at_once(conv))
+    return convolve_together(make_block(conv, maps), maps, tiles, isa);
+  convolve_apart(conv, maps, tiles, isa);
 }
 
 }  // namespace navtalk::kernels

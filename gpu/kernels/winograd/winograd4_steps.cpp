@@ -36,14 +36,14 @@ void transform(const TileBlock& block, const TileStrip& strip) {
     }
 }
 
-void multiply(const TileBlock& block) {
+void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
   const std::int64_t in = block.conv->in, out = block.conv->out;
   for (std::int64_t first = 0; first < in; first += k_part4) {
     const std::int64_t depth = std::min(k_part4, in - first);
     const float* part = block.conv->weights.data() + first * k_positions4 * out;
     for (int position = 0; position < k_positions4; ++position)
       for (std::int64_t t = 0; t < block.tiles; ++t)
-        for (std::int64_t o = 0; o < out; ++o) {
+        for (std::int64_t o = begin; o < end; ++o) {
           const float* w = part + (position * out + o / k_group4 * k_group4) * depth + o % k_group4;
           float sum = 0;
           for (std::int64_t i = 0; i < depth; ++i)

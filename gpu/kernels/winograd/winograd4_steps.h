@@ -10,14 +10,14 @@ namespace navtalk::kernels {
 constexpr int k_positions4 = 36;
 constexpr std::int64_t k_group4 = 16;  // channels that lie together
 constexpr std::int64_t k_part4 = 256;  // input channels of one sum
-constexpr std::int64_t k_rows4 =
-    6;  // tiles that are multiplied at once: a block has room for a multiple of it
+constexpr std::int64_t k_rows4 = 6;    // tiles multiplied at once; a block's room is a multiple
 
-// Tiles that are multiplied together, from wherever they are.
+// Tiles that are multiplied together, counted row by row and image by image.
 struct TileBlock {
   const Winograd4Conv* conv = nullptr;
   std::int64_t width = 0;  // of the maps
-  std::int64_t room = 0, tiles = 0;
+  std::int64_t first = 0, tiles = 0;
+  std::int64_t room = 0;      // slots, one for each tile
   float* inputs = nullptr;    // [in / 16][position][room][16]
   float* products = nullptr;  // [out / 16][position][room][16]
 };
@@ -35,8 +35,9 @@ struct TileStrip {
 
 struct Winograd4Steps {
   void (*transform)(const TileBlock& block, const TileStrip& strip);  // rows to inputs
-  void (*multiply)(const TileBlock& block);                           // inputs to products
-  void (*finish)(const TileBlock& block, const TileStrip& strip);     // products to y
+  // Inputs to products, output channels [begin, end), which are multiples of k_group4.
+  void (*multiply)(const TileBlock& block, std::int64_t begin, std::int64_t end);
+  void (*finish)(const TileBlock& block, const TileStrip& strip);  // products to y
 };
 
 const Winograd4Steps& portable_winograd4_steps();

@@ -87,7 +87,7 @@ inline void products_of(const float* inputs, std::int64_t next_group, const floa
     }
 }
 
-void multiply(const TileBlock& block) {
+void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
   const std::int64_t in = block.conv->in, out = block.conv->out;
   const std::int64_t position_size = block.room * k_group4;
   const std::int64_t next_group = k_positions4 * position_size;
@@ -97,7 +97,7 @@ void multiply(const TileBlock& block) {
     for (std::int64_t position = 0; position < k_positions4; ++position) {
       const float* inputs =
           block.inputs + first * k_positions4 * block.room + position * position_size;
-      for (std::int64_t o = 0; o < out; o += k_group4) {
+      for (std::int64_t o = begin; o < end; o += k_group4) {
         const float* weights = part + (position * out + o) * depth;
         float* products = block.products + o * k_positions4 * block.room + position * position_size;
         for (std::int64_t t = 0; t < block.tiles; t += k_rows4) {

@@ -106,11 +106,13 @@ TEST_CASE("a direct convolution adds to what is there before it activates") {
 
 TEST_CASE("neither threads nor neighbours in the batch change a byte of a direct convolution") {
   at::manual_seed(53);
-  const Direct c{
-      {.in = 64, .out = 48, .rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
-      3,
-      17,
-      23};
+  // Threads divide the pixels of the first, and the output channels of the second.
+  const Direct c = GENERATE(
+      Direct{{.in = 64, .out = 48, .rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
+             3,
+             17,
+             23},
+      Direct{{.in = 300, .out = 290, .columns = 3, .column_padding = 1}, 3, 7, 5});
   const int before = at::get_num_threads();
   at::set_num_threads(1);
   const at::Tensor one = c.run(c.x, kernels::best_isa());

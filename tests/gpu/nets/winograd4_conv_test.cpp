@@ -95,7 +95,8 @@ TEST_CASE("F(4x4, 3x3) applies norm and SiLU on the way in, adds and activates o
 
 TEST_CASE("neither threads nor neighbours in the batch change a byte of F(4x4, 3x3)") {
   at::manual_seed(43);
-  const Tiled c{3, 32, 32, 33, 50};
+  // Threads divide the tiles of the first, and the output channels of the second.
+  const Tiled c = GENERATE(Tiled{3, 32, 32, 33, 50}, Tiled{3, 144, 176, 9, 7});
   const at::Tensor scale = at::ones({3, c.in}), shift = at::zeros({3, c.in});
   const Winograd4Maps maps{.scale = scale.const_data_ptr<float>(),
                            .shift = shift.const_data_ptr<float>()};
