@@ -37,10 +37,18 @@ int BatchLane::wanted(const Division& division, const OfflineDemand& before) con
   return static_cast<int>(std::min<std::int64_t>(before.slots + gpus_to_start(fleet), most));
 }
 
+// That the division may count on.
+int BatchLane::slots() const {
+  const int most = options_.reserve + options_.max_gpus;
+  if (options_.grows_at == Source::cloud) return std::max(1, most);
+  int there = 0;
+  for (const Gpu& gpu : uses_.pool.view().gpus) there += gpu.state == State::failed ? 0 : gpu.slots;
+  return std::max(1, std::min(most, std::max(there, options_.local_slots)));
+}
+
 void BatchLane::turn() {
   const TimePoint now = uses_.tenants.now();
-  uses_.tenants.divide(std::max(1, options_.reserve + options_.max_gpus),
-                       {options_.who, "the batch lane"}, now);
+  uses_.tenants.divide(slots(), {options_.who, "the batch lane"}, now);
   const Division division = uses_.tenants.division();
   const OfflineDemand before = read_offline_demand(uses_.pool);
   OfflineDemand demand = before;

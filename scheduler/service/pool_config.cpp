@@ -194,6 +194,8 @@ BatchLaneOptions batch_lane_options(const ConfigReading& reading, const std::str
   return {.who = who,
           .max_gpus = reading.config.jobs.max_gpus,
           .reserve = limits.min_free,
+          .local_slots = static_cast<int>(local_devices(reading.config).size()) *
+                         reading.config.local.slots_per_device,
           .grows_at = has_cloud(reading.config) ? Source::cloud : Source::local,
           .hold = limits.hold_down};
 }

@@ -12,19 +12,51 @@ constexpr double k_longest_min = 60.0 * 24 * 366 * 10;
 // Bounded, because a duration overflows.
 Duration minutes(double count) { return from_seconds(std::min(count, k_longest_min) * 60); }
 
+// How long the job waits for a GPU after its release.
+double lane_min(const FinishQuestion& question, double release_min) {
+  const LaneBacklog& lane = question.lane;
+  if (lane.speed <= 0) return 0;
+  double before = lane.standing.count();
+  if (!question.released) {
+    before += question.ahead.count() +
+              std::min(lane.queued.count(), lane.buckets + lane.budget * release_min);
+  }
+  return std::max(0.0, before / lane.speed - release_min);
+}
+
 }  // namespace
+
+LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant,
+                       const BatchCapacity& capacity) {
+  LaneBacklog lane{.budget = capacity.budget()};
+  std::int64_t waiting = 0, working = 0;
+  for (const TenantLine& line : lines) {
+    waiting += line.released_jobs;
+    working += line.running_jobs;
+    lane.standing += line.released + VideoMinutes(line.running.audio() / 2);
+    if (line.tenant == tenant) continue;
+    lane.queued += line.queued;
+    lane.buckets += std::clamp(line.bucket.minutes, 0.0, line.queued.count());
+  }
+  const double gpus = waiting > 0 ? std::min(std::max(1.0, static_cast<double>(working)),
+                                             std::max(1.0, capacity.gpus))
+                                  : std::max(1.0, capacity.gpus);
+  lane.speed = gpus * capacity.rate;
+  return lane;
+}
 
 std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question) {
   const double before = std::max(0.0, question.ahead.count() - question.bucket);
   const bool waits = !question.released && before > 0;
   if (question.rate <= 0 || (waits && question.share <= 0)) return std::nullopt;
   const double release_min = waits ? before / question.share : 0;
+  const double start_min = release_min + lane_min(question, release_min);
   const double render_min = question.work.count() / question.rate;
   const double n = static_cast<double>(std::max<std::int64_t>(question.jobs_ahead, 0)) + 1;
-  const double late_min = release_min * (1 + k_z90 * k_time_variation / std::sqrt(n)) +
+  const double late_min = start_min * (1 + k_z90 * k_time_variation / std::sqrt(n)) +
                           render_min * (1 + k_z90 * k_time_variation);
   return FinishEstimate{
-      .expected = question.start_wait + minutes(release_min + render_min),
+      .expected = question.start_wait + minutes(start_min + render_min),
       .p90 = question.start_wait + minutes(late_min * question.correction) + k_finish_buffer};
 }
 

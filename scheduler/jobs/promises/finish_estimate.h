@@ -1,8 +1,11 @@
 // When a job will be finished, computed from the tenant's share of the budget and not from capacity
 // that others happen to leave. Pure.
 //
-//   submitted ──── the work ahead is released ────► a GPU takes it ──── rendered ────► finished
-//              (ahead - bucket) / assured share       start wait        work / rate
+//   submitted ──── the work ahead is released ────► released ──── GPUs take what ────► begun ──── rendered ────► finished
+//              (ahead - bucket) / assured share              was released before it           work / rate
+//
+// What was released before it: what stands there now, its tenant's work ahead, and what others may have released meanwhile,
+// without what the lane has rendered meanwhile.
 //
 // One GPU renders a job, so the job's own work takes as long as one GPU needs, however large the share
 // is.
@@ -10,11 +13,30 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "core/base/time.h"
+#include "scheduler/jobs/shares/batch_capacity.h"
+#include "scheduler/jobs/shares/tenant_line.h"
 #include "scheduler/jobs/video_minutes.h"
 
 namespace navtalk {
+
+// Work that waits for a GPU or will, of all tenants, and how fast the lane renders it.
+struct LaneBacklog {
+  double speed = 0;  // video-minutes a minute; 0: not known, and nobody waits for a GPU
+  VideoMinutes
+      standing{};  // released before the job and not begun, and half of what is being rendered
+  // Of a job that is not released: what other tenants have queued, how much of it their buckets release at once, and the
+  // budget, which releases the rest.
+  VideoMinutes queued{};
+  double buckets = 0, budget = 0;  // video-minutes; video-minutes a minute
+};
+
+// Of a job of that tenant which all released work stands before. While released jobs wait, the lane has as many GPUs as work
+// now: those that may come later are none to promise with.
+LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant,
+                       const BatchCapacity& capacity);
 
 struct FinishQuestion {
   VideoMinutes ahead{};         // the tenant's work that is released before it
@@ -24,8 +46,8 @@ struct FinishQuestion {
   double share = 0;             // assured_share(), in video-minutes a minute
   double rate = 0;              // video-minutes that a GPU renders in a minute
   bool released = false;        // it was released: nothing is ahead
-  Duration
-      start_wait{};  // until a GPU takes a released job; the cold start for a lane without GPUs
+  LaneBacklog lane{};
+  Duration start_wait{};  // before all that: a pause between tries
   double correction = 1;  // eta_correction() of the promises that are known
 };
 
@@ -40,7 +62,7 @@ inline constexpr double k_time_variation = 0.3;
 // Between ticks, reports and claims.
 inline constexpr Duration k_finish_buffer = std::chrono::seconds(30);
 
-// p90 = start wait + (release (1 + 1.28 cv / sqrt(n)) + rendering (1 + 1.28 cv)) correction + buffer.
+// p90 = start wait + ((release + lane) (1 + 1.28 cv / sqrt(n)) + rendering (1 + 1.28 cv)) correction + buffer.
 // nullopt when nothing is rendered at this rate or share.
 std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question);
 

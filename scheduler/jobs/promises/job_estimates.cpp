@@ -31,6 +31,15 @@ JobTotal queued_from(Transaction& t, const Job& job) {
   return {.jobs = rows->integer(0), .work = VideoMinutes(column::duration(*rows, 1))};
 }
 
+// Released before it, whoever released it: a job that has waited for a minute is claimed by its time.
+VideoMinutes released_before(Transaction& t, const Job& job) {
+  const auto rows = t.db.query(
+      "SELECT CAST(COALESCE(SUM(work - finished), 0) AS BIGINT) FROM jobs WHERE state = 1 AND "
+      "not_before = 0 AND (changed_at < $1 OR (changed_at = $1 AND number < $2))",
+      {column::of(job.changed_at), job.number});
+  return rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
+}
+
 JobTotal ahead_of(Transaction& t, const TenantLine& line, const Job& job, CountFrom from) {
   if (from == CountFrom::front) return queued_ahead(t, job);
   const JobTotal behind = queued_from(t, job);
@@ -68,6 +77,7 @@ std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const Tenan
                           .bucket = line.bucket.minutes,
                           .share = assured_share(division, tenant),
                           .rate = division.capacity.rate,
+                          .lane = backlog_of(division.lines, tenant, division.capacity),
                           .correction = division.correction};
   std::vector<std::optional<JobEstimate>> estimates;
   estimates.reserve(works.size());
@@ -87,11 +97,16 @@ std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, 
 std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
                                        const Job& job, CountFrom from, TimePoint now) {
   if (is_final(job.state)) return std::nullopt;
-  FinishQuestion question{.work = left_of(job, division.capacity.rate, now),
-                          .rate = division.capacity.rate,
-                          .released = job.state != JobState::queued,
-                          .correction = division.correction};
+  FinishQuestion question{
+      .work = left_of(job, division.capacity.rate, now),
+      .rate = division.capacity.rate,
+      .released = job.state != JobState::queued,
+      .lane = job.state == JobState::running
+                  ? LaneBacklog{}
+                  : backlog_of(division.lines, job.spec.tenant, division.capacity),
+      .correction = division.correction};
   if (job.not_before > now) question.start_wait = job.not_before - now;
+  if (job.state == JobState::released) question.lane.standing = released_before(transaction, job);
   const auto line =
       std::find_if(division.lines.begin(), division.lines.end(),
                    [&](const TenantLine& one) { return one.tenant == job.spec.tenant; });

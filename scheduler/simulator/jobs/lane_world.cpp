@@ -8,7 +8,6 @@
 #include "core/base/check.h"
 #include "core/base/interrupt.h"
 #include "scheduler/forecast/eta_correction.h"
-#include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/promises/promise_rule.h"
 #include "scheduler/simulator/random.h"
 
@@ -164,6 +163,19 @@ double LaneWorld::assured(std::size_t tenant) {
   return share;
 }
 
+LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
+  if (job.started_at != TimePoint{}) return {};
+  LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
+  if (job.released_at == TimePoint{}) return lane;
+  lane.standing = {};
+  for (const auto& waiting : released_) {
+    for (const std::size_t other : waiting) {
+      if (jobs_[other].released_at < job.released_at) lane.standing += jobs_[other].work;
+    }
+  }
+  return lane;
+}
+
 std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinutes ahead,
                                              std::size_t jobs_ahead) {
   const bool released = job.released_at != TimePoint{};
@@ -179,6 +191,7 @@ std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinut
                                        .share = released ? 0 : assured(job.tenant),
                                        .rate = capacity_.rate,
                                        .released = released,
+                                       .lane = backlog(job),
                                        .correction = correction_});
   return finish ? std::optional(finish->p90) : std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/pool/history.h"
@@ -51,6 +52,7 @@ class LaneWorld {
   void change_promises();
   void change_promise(std::size_t job, VideoMinutes ahead, std::size_t jobs_ahead);
   double assured(std::size_t tenant);
+  LaneBacklog backlog(const SimulatedJob& job) const;
   bool done_early() const;
   std::optional<Duration> estimated(const SimulatedJob& job, VideoMinutes ahead,
                                     std::size_t jobs_ahead);

@@ -70,6 +70,57 @@ TEST_CASE("a released job waits for no share") {
   CHECK_FALSE(estimate_finish(question));
 }
 
+TEST_CASE("a job waits for the work that was released before it, also that of others") {
+  // One GPU renders a video-minute in two minutes: 6 that stand there, 4 of its own, 5 that others may have released at once.
+  const LaneBacklog lane{
+      .speed = 0.5, .standing = VideoMinutes(6min), .queued = VideoMinutes(9min), .buckets = 5};
+  FinishQuestion question{.ahead = VideoMinutes(4min),
+                          .work = VideoMinutes(1min),
+                          .bucket = 10,
+                          .share = 1,
+                          .rate = 0.5};
+  CHECK(estimate_finish(question)->expected == 2min);
+  question.lane = lane;
+  CHECK(estimate_finish(question)->expected == 32min);
+  question.lane.budget = 1;
+  question.bucket =
+      2;  // two minutes until it is released, in which others release two more and the lane renders one
+  CHECK(estimate_finish(question)->expected == 36min);
+  question.lane.queued = VideoMinutes(6min);
+  CHECK(estimate_finish(question)->expected == 34min);
+  question.released = true;
+  CHECK(estimate_finish(question)->expected == 14min);
+  // A lane that is faster than what it is given makes nobody wait.
+  question.released = false;
+  question.lane = {.speed = 8, .standing = VideoMinutes(6min), .budget = 1};
+  CHECK(estimate_finish(question)->expected == 4min);
+}
+
+TEST_CASE(
+    "the backlog of a lane is that of all tenants, and its speed that of the GPUs that work") {
+  const BatchCapacity capacity{.gpus = 4, .rate = 0.5};
+  std::vector<TenantLine> lines(2);
+  lines[0].tenant = {"a"};
+  lines[1].tenant = {"b"};
+  lines[0].queued = VideoMinutes(3min);
+  lines[1].queued = VideoMinutes(7min);
+  lines[1].bucket.minutes = 2;
+  lines[1].running = VideoMinutes(4min);
+  lines[1].running_jobs = 2;
+  LaneBacklog lane = backlog_of(lines, {"a"}, capacity);
+  CHECK(lane.speed == 2);
+  CHECK(lane.standing == VideoMinutes(2min));
+  CHECK(lane.queued == VideoMinutes(7min));
+  CHECK(lane.buckets == 2);
+  CHECK(lane.budget == capacity.budget());
+  lines[0].released = VideoMinutes(1min);
+  lines[0].released_jobs = 1;
+  lane = backlog_of(lines, {"b"}, capacity);
+  CHECK(lane.speed == 1);  // two of four work although one waits
+  CHECK(lane.standing == VideoMinutes(3min));
+  CHECK(lane.queued == VideoMinutes(3min));
+}
+
 TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
   FinishQuestion question = k_typical;
   question.share = 1e-30;
