@@ -1,0 +1,27 @@
+"""What a live session makes of the detector's answers: server/worker/live/lips.cpp, at 25 pictures a second."""
+
+import numpy as np
+
+from net import DELAY
+
+BEGIN, END = 0.5, 0.3  # core/voice_activity/speech_detector.h
+FRAMES_A_SLOT, AHEAD_FRAMES, HANGOVER_FRAMES = 4, 8, 32
+
+
+def speech_frames(likelihood: np.ndarray, begin: float = BEGIN, end: float = END) -> np.ndarray:
+    """[T] bool: which answers are speech, with hysteresis."""
+    speaks, found = False, np.zeros(len(likelihood), bool)
+    for frame, value in enumerate(likelihood):
+        speaks = value >= (end if speaks else begin)
+        found[frame] = speaks
+    return found
+
+
+def speaking_slots(answers: np.ndarray) -> np.ndarray:
+    """[T // 4] bool: in which slots the lips follow the sound, from the answers [T] bool in their order."""
+    slots = len(answers) // FRAMES_A_SLOT
+    latest = np.where(answers, np.arange(len(answers)) + 1 - DELAY, -10**6)
+    latest = np.maximum.accumulate(latest)
+    begins = np.arange(slots) * FRAMES_A_SLOT
+    known = np.minimum(begins + FRAMES_A_SLOT + AHEAD_FRAMES, len(answers)) - 1
+    return begins <= latest[known] + HANGOVER_FRAMES
