@@ -40,3 +40,5 @@ def export(state: dict[str, torch.Tensor], weights: Path, fixture: Path) -> None
         "likelihood": likelihood.contiguous(),
     }
     save_file(kept, fixture)
+    for path in (weights, fixture):
+        path.chmod(0o644)

@@ -101,7 +101,7 @@ def train(work: Path, steps: int) -> None:
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimiser.step()
         average.update(net, step)
-        losses.append(float(loss))
+        losses.append(loss.item())
         if (step + 1) % 50 == 0:
             print(f"train: step {step + 1}/{steps} {time.monotonic() - started_s:.0f} s loss {np.mean(losses[-50:]):.4f}", file=sys.stderr, flush=True)
             torch.save(average.state, work / "detector.pt")
