@@ -15,7 +15,7 @@ namespace navtalk {
 class DetectorNet {
  public:
   // Frames: the answer to a frame is about the one so many frames before.
-  static constexpr int k_delay = 5;
+  static constexpr int k_delay = 7;
 
   struct State {
     std::vector<float> first{}, second{};  // empty: as new

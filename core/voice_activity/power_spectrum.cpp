@@ -53,7 +53,8 @@ std::array<float, PowerSpectrum::k_bins> PowerSpectrum::operator()(
   power[k_half] = square(real[0] - imaginary[0]);
   for (std::size_t i = 1; i < k_half; ++i) {
     const std::size_t other = k_half - i;
-    const float even_r = (real[i] + real[other]) / 2, even_i = (imaginary[i] - imaginary[other]) / 2;
+    const float even_r = (real[i] + real[other]) / 2,
+                even_i = (imaginary[i] - imaginary[other]) / 2;
     const float odd_r = (imaginary[i] + imaginary[other]) / 2, odd_i = (real[other] - real[i]) / 2;
     const float c = cosines_[i], s = sines_[i];
     power[i] = square(even_r + odd_r * c + odd_i * s) + square(even_i + odd_i * c - odd_r * s);

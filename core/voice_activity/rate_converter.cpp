@@ -16,7 +16,9 @@ constexpr std::int64_t k_phases = 320;
 constexpr int k_crossings = 12;
 constexpr double k_pass = 0.92;  // of the band that both rates have
 
-double sinc(double x) { return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x); }
+double sinc(double x) {
+  return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ RateConverter::RateConverter(int rate_hz) : rate_hz_(rate_hz) {
     std::vector<double> kernel;
     double sum = 0;
     for (std::int64_t tap = 0; tap < 2 * reach_; ++tap) {
-      const double x = static_cast<double>(tap - reach_ + 1) - static_cast<double>(phase) / k_phases;
+      const double x =
+          static_cast<double>(tap - reach_ + 1) - static_cast<double>(phase) / k_phases;
       const double hann = 0.5 + 0.5 * std::cos(std::numbers::pi * x / static_cast<double>(reach_));
       kernel.push_back(std::abs(x) < static_cast<double>(reach_) ? sinc(band * x) * hann : 0);
       sum += kernel.back();
@@ -59,7 +62,8 @@ void RateConverter::convert(std::span<const std::int16_t> samples, std::vector<f
     for (std::int64_t tap = 0; tap < 2 * reach_; ++tap) sum += kernel[tap] * heard[tap];
     converted.push_back(sum);
   }
-  const std::int64_t over = std::min<std::int64_t>(before() - reach_ + 1 - first_, std::ssize(heard_));
+  const std::int64_t over =
+      std::min<std::int64_t>(before() - reach_ + 1 - first_, std::ssize(heard_));
   if (over > 0) {
     heard_.erase(heard_.begin(), heard_.begin() + over);
     first_ += over;

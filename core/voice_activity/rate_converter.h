@@ -16,7 +16,7 @@ class RateConverter {
 
  private:
   int rate_hz_;
-  std::int64_t reach_ = 0;  // samples of the kernel to each side
+  std::int64_t reach_ = 0;        // samples of the kernel to each side
   std::vector<float> kernels_{};  // [phases, 2 reach_]
   std::vector<float> heard_{};
   std::int64_t first_ = 0;      // of heard_, in the sound

@@ -24,6 +24,8 @@ from speech import augment, non_speech
 PAUSE_FRAMES = 40  # of silence, before what counts as a beginning
 LATE_FRAMES = 4
 SECONDS = 20
+MUSIC_S = 20  # of each piece
+UTTERANCES = 150  # of each package at most
 STATIONARY_DB = (-20, -30, -40, -50)
 
 
@@ -90,7 +92,7 @@ def unsteady(work: Path) -> dict[str, list[np.ndarray]]:
     """Music and noises of packages that are held out, melodies, clicks: by name."""
     sounds: dict[str, list[np.ndarray]] = {}
     for package, sound in recordings.load(work, recordings.MUSIC, True):
-        sounds.setdefault(f"music: {package}", []).append(at_level(sound[: 45 * RATE_HZ], -20))
+        sounds.setdefault(f"music: {package}", []).append(at_level(sound[: MUSIC_S * RATE_HZ], -20))
     for package, sound in recordings.load(work, recordings.NOISES, True):
         sounds.setdefault(f"noises: {package}", []).append(np.pad(sound, (RATE_HZ // 2, RATE_HZ)))
     sounds["melody"] = [at_level(np.tile(unspoken.melody(), 10), db) for db in (-20, -35)]
@@ -106,6 +108,7 @@ def spoken(work: Path, recording: Path | None) -> dict[str, list[np.ndarray]]:
     sounds: dict[str, list[np.ndarray]] = {"synthesised": voices.held_out()}
     for package, sound in recordings.load(work, recordings.SPEECH, True):
         sounds.setdefault(package, []).append(sound)
+    sounds = {name: said[:: -(-len(said) // UTTERANCES)] for name, said in sounds.items()}
     if recording:
         samples, rate_hz = soundfile.read(recording, dtype="float32", always_2d=True)
         sounds[recording.stem] = [soxr.resample(samples.mean(axis=1), rate_hz, RATE_HZ).astype(np.float32)]

@@ -6,8 +6,9 @@ Clip k of a set depends on k and the pools alone. Everything is float32 at 16 kH
 from dataclasses import dataclass
 
 import numpy as np
+import soxr
 from scipy.ndimage import binary_closing
-from scipy.signal import butter, sosfilt
+from scipy.signal import butter, fftconvolve, sosfilt
 
 from features import HOP
 from speech import augment, non_speech
@@ -23,7 +24,8 @@ GAP_FRAMES = 12  # shorter ones are a part of the word
 AFTER_FRAMES = 25  # after a word nothing is asked for
 BURIED_DB = -8.0  # speech that is so much quieter than what is around it is not asked for
 AROUND_LEVELS_DB = (-70.0, -8.0)
-SPEECH_LEVELS_DB = (-55.0, -10.0)
+SPEECH_LEVELS_DB = (-58.0, -10.0)
+MUSIC_PACE, VOICE_PACE = 0.25, 0.08  # how much faster or slower, as spreads of a logarithm
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,23 @@ def _pick(pool: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     return pool[rng.integers(len(pool))]
 
 
+def _played_at(sound: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """A sound at another pace and pitch, mostly."""
+    if rng.random() < 0.3:
+        return sound
+    pace = float(np.exp(np.clip(rng.normal(0, spread), -2 * spread, 2 * spread)))
+    return soxr.resample(sound, RATE_HZ * pace, RATE_HZ)
+
+
+def compressed(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """As broadcasters and synthesisers have it: hardly a difference of loudness between sounds of a word."""
+    length = int(rng.uniform(0.02, 0.1) * RATE_HZ)
+    window = np.hanning(length + 2)[1:-1]
+    envelope = np.sqrt(np.maximum(0, fftconvolve(samples.astype(np.float64) ** 2, window / window.sum(), "same")))
+    least = 10 ** (rng.uniform(-40, -20) / 20) * (augment.level(samples) + 1e-9)
+    return (samples * np.maximum(envelope, least) ** -rng.uniform(0.3, 0.95)).astype(np.float32)
+
+
 def _excerpt(sound: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """COUNT samples of a sound, from anywhere; a shorter one comes again and again, with pauses."""
     if len(sound) > COUNT:
@@ -112,13 +131,15 @@ def keys(count: int, rng: np.random.Generator) -> np.ndarray:
 def surroundings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     """What is heard where nobody speaks [COUNT], of unit power."""
     kind = rng.random()
-    if kind < 0.34:
-        sound = _excerpt(_pick(pools.music, rng), rng)
-    elif kind < 0.46:
-        sound = _excerpt(_pick(pools.noises, rng), rng)
-    elif kind < 0.50:
-        sound = blue(COUNT, rng)
+    if kind < 0.42:
+        whole = _pick(pools.music, rng)
+        begin = rng.integers(max(1, len(whole) - 2 * COUNT))
+        sound = _excerpt(_played_at(whole[begin : begin + 2 * COUNT], MUSIC_PACE, rng), rng)
     elif kind < 0.54:
+        sound = _excerpt(_played_at(_pick(pools.noises, rng), MUSIC_PACE, rng), rng)
+    elif kind < 0.57:
+        sound = blue(COUNT, rng)
+    elif kind < 0.60:
         sound = keys(COUNT, rng)
     else:
         makers = non_speech.KINDS
@@ -163,11 +184,15 @@ def _utterances(pools: Pools, rng: np.random.Generator) -> tuple[np.ndarray, np.
         said = _pick(pools.recorded if recorded else pools.synthetic, rng)
         if rng.random() < 0.3:  # in the middle of a word
             said = said[rng.integers(len(said) // 2) :]
+        said = _played_at(said, VOICE_PACE, rng)
+        whole_speaks, whole_perhaps = speech_of(said)
+        if rng.random() < 0.35:
+            said = compressed(said, rng)
         said = said / (augment.level(said) + 1e-9) * _decibels(rng.uniform(-5, 5))
         count = min(len(said) // HOP, FRAMES - frame)
         said = said[: count * HOP]
         samples[frame * HOP : (frame + count) * HOP] = said
-        speaks[frame : frame + count], perhaps[frame : frame + count] = speech_of(said)
+        speaks[frame : frame + count], perhaps[frame : frame + count] = whole_speaks[:count], whole_perhaps[:count]
         frame += count + int(rng.choice([rng.integers(5, 60), rng.integers(30, 250)]))
     return samples, speaks, perhaps
 
@@ -189,7 +214,7 @@ def spoken_clip(pools: Pools, rng: np.random.Generator) -> Clip:
     if rng.random() < 0.35:
         samples = augment.room(samples, rng)
     samples = samples * _decibels(level_db)
-    if rng.random() < 0.8:
+    if rng.random() < 0.65:
         ratio_db = rng.uniform(4, 25) if rng.random() < 0.6 else rng.uniform(25, 50)
         around = surroundings(pools, rng) * _decibels(level_db - ratio_db)
         buried = frame_db(samples) < frame_db(around) + BURIED_DB

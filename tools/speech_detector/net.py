@@ -5,7 +5,7 @@ import torch
 import features
 
 DENSE, FIRST, SECOND = 48, 64, 48
-DELAY = 5  # frames: the net's answer at frame f is about frame f - DELAY
+DELAY = 7  # frames: the net's answer at frame f is about frame f - DELAY
 
 
 class Detector(torch.nn.Module):

@@ -13,10 +13,10 @@ import numpy as np
 from program import Failure
 
 RATE_HZ = 16000
-MOST_S = 60  # of one file, from a sixth of its length on
+MOST_S = {False: 180, True: 60}  # of one file for training, and of one that is held out; from a sixth of its length on
 SPEECH, MUSIC, NOISES = "speech", "music", "noises"
 # Package, what it holds, whether it is held out, the part of a path that a file must have, and one that it must not have.
-# Voices that announce (loudspeaker tests), beeps among speech and songs of singers are left out by name.
+# Voices that announce (loudspeaker tests) and beeps among speech are left out by name.
 PACKAGES = (
     ("asterisk-core-sounds-en-g722", SPEECH, False, ".g722", ("beep", "silence", "tone", "moh")),
     ("asterisk-core-sounds-es-g722", SPEECH, False, ".g722", ("beep", "silence", "tone", "moh")),
@@ -45,15 +45,15 @@ PACKAGES = (
 ENDINGS = {".g722", ".ogg", ".oga", ".wav", ".mp3"}
 
 
-def decoded(path: Path) -> np.ndarray:
-    """[N] int16 at 16 kHz, mono, at most MOST_S; empty where ffmpeg finds no sound."""
+def decoded(path: Path, most_s: int) -> np.ndarray:
+    """[N] int16 at 16 kHz, mono; empty where ffmpeg finds no sound."""
     form = ["-f", "g722"] if path.suffix == ".g722" else []
     command = ["ffmpeg", "-v", "error", "-nostdin", *form, "-i", str(path), "-ac", "1", "-ar", str(RATE_HZ), "-f", "s16le", "-"]
     done = subprocess.run(command, capture_output=True, check=False)
     samples = np.frombuffer(done.stdout[: len(done.stdout) // 2 * 2], np.int16)
-    if len(samples) > MOST_S * RATE_HZ:
+    if len(samples) > most_s * RATE_HZ:
         begin = len(samples) // 6
-        samples = samples[begin : begin + MOST_S * RATE_HZ]
+        samples = samples[begin : begin + most_s * RATE_HZ]
     return samples
 
 
@@ -76,7 +76,7 @@ def make(work: Path, packages: Path) -> None:
             for path in sorted((packages / package).rglob("*")):
                 if path.suffix not in ENDINGS or within not in str(path) or any(word in path.name for word in without):
                     continue
-                samples = decoded(path)
+                samples = decoded(path, MOST_S[held_out])
                 if len(samples) >= RATE_HZ // 5 and np.abs(samples).max() > 300:
                     sounds.append(samples)
                     names.append(package)

@@ -19,6 +19,7 @@ CLIPS_A_SHARD = 250
 TRAINING = 1  # seeds the set
 BATCH = 48
 RATE = 3e-3
+SPEECH_WEIGHT = 1.5  # a missed word is worse than a mouth that moves
 POOL_SEED = 5
 
 
@@ -72,7 +73,7 @@ def loss_of(net: Detector, heard: torch.Tensor, speaks: torch.Tensor, weights: t
     loss = torch.nn.functional.binary_cross_entropy_with_logits(
         logits, speaks[:, :-DELAY], reduction="none"
     )
-    weights = weights[:, :-DELAY]
+    weights = weights[:, :-DELAY] * (1 + (SPEECH_WEIGHT - 1) * speaks[:, :-DELAY])
     return (loss * weights).sum() / weights.sum()
 
 
@@ -83,10 +84,13 @@ def trained(work: Path) -> dict[str, torch.Tensor]:
     return torch.load(work / "detector.pt", weights_only=True)
 
 
-def train(work: Path, steps: int) -> None:
+def train(work: Path, steps: int, begin_with: Path | None = None) -> None:
+    """All steps, from nothing or from another net's weights."""
     torch.manual_seed(7)
     heard, speaks, weights = load_data(work)
     net = Detector()
+    if begin_with:
+        net.load_state_dict(torch.load(begin_with, weights_only=True))
     optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=1e-3)
     average = Average(net, 0.99)
     started_s, losses = time.monotonic(), []

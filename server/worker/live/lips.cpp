@@ -20,7 +20,8 @@ void Lips::hear(const PlayedSlot& slot, std::span<const std::int16_t> near) {
   const auto samples_of = [&](microseconds length) {
     return static_cast<std::size_t>(length.count() * rate_hz_ / 1'000'000);
   };
-  const std::size_t known = std::min(near.size(), heard_ahead_ - std::min(heard_ahead_, samples_of(slot.left_out)));
+  const std::size_t known =
+      std::min(near.size(), heard_ahead_ - std::min(heard_ahead_, samples_of(slot.left_out)));
   const auto fresh = near.subspan(known);
   detector_.hear(fresh);
   heard_ += std::ssize(fresh);

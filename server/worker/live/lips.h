@@ -28,8 +28,8 @@ class Lips {
 
   int rate_hz_;
   SpeechDetector detector_;
-  std::int64_t heard_ = 0;      // samples that the detector was given
-  std::size_t heard_ahead_ = 0;  // of them those after the last slot
+  std::int64_t heard_ = 0;                      // samples that the detector was given
+  std::size_t heard_ahead_ = 0;                 // of them those after the last slot
   std::chrono::microseconds speech_until_{-1};  // of the session's clock; negative: nobody spoke
   float lips_ = 0;
   bool speaks_ = false, stilled_ = false;

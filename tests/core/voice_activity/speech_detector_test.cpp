@@ -24,9 +24,7 @@ constexpr std::size_t k_frame = 160;
 
 using Samples = std::vector<std::int16_t>;
 
-Checkpoint fixture() {
-  return Checkpoint::open(NAVTALK_FIXTURES "/speech_detector.safetensors");
-}
+Checkpoint fixture() { return Checkpoint::open(NAVTALK_FIXTURES "/speech_detector.safetensors"); }
 
 Samples recorded_sound() {
   const NdArray<std::int64_t> samples = fixture().read_i64("samples");
@@ -52,8 +50,8 @@ Samples at_level(double level_db, const std::function<double(double)>& sound) {
     values[i] = sound(static_cast<double>(i) / k_rate);
     energy += values[i] * values[i];
   }
-  const double gain = 32768 * std::pow(10, level_db / 20) /
-                      std::sqrt(energy / static_cast<double>(values.size()));
+  const double gain =
+      32768 * std::pow(10, level_db / 20) / std::sqrt(energy / static_cast<double>(values.size()));
   Samples samples;
   for (const double value : values)
     samples.push_back(static_cast<std::int16_t>(std::clamp(gain * value, -32767.0, 32767.0)));
@@ -87,7 +85,8 @@ TEST_CASE("features and answers are those of the twin that was trained") {
     std::array<float, k_frame> samples{};
     std::transform(sound.begin() + static_cast<std::ptrdiff_t>(frame * k_frame),
                    sound.begin() + static_cast<std::ptrdiff_t>((frame + 1) * k_frame),
-                   samples.begin(), [](std::int16_t sample) { return static_cast<float>(sample) / 32768.0F; });
+                   samples.begin(),
+                   [](std::int16_t sample) { return static_cast<float>(sample) / 32768.0F; });
     const SoundFeatures::Frame heard = features.next(samples);
     if (frame % 10 != 0) continue;
     const float* row = expected.row(static_cast<std::int64_t>(frame / 10));
@@ -125,7 +124,9 @@ TEST_CASE("what is heard does not depend on the pieces in which a sound comes") 
 TEST_CASE("noise of any colour, hum, tones and chords are not speech, however loud") {
   const int level_db = GENERATE(-30, -40, -55);
   const auto chord = [](double root_hz) {
-    return [=](double t) { return sine(root_hz, t) + sine(1.25 * root_hz, t) + sine(1.5 * root_hz, t); };
+    return [=](double t) {
+      return sine(root_hz, t) + sine(1.25 * root_hz, t) + sine(1.5 * root_hz, t);
+    };
   };
   const auto hum = [](double hz) {
     return [=](double t) {
@@ -163,16 +164,16 @@ TEST_CASE("a voice is speech from its beginning on, also quiet or in noise") {
   Samples sound(k_rate);
   for (const std::int16_t sample : synthetic_voice(2 * k_rate)) {
     // Which has -26 dB.
-    sound.push_back(static_cast<std::int16_t>(std::lround(sample * std::pow(10, (level_db + 26) / 20.0))));
+    sound.push_back(
+        static_cast<std::int16_t>(std::lround(sample * std::pow(10, (level_db + 26) / 20.0))));
   }
   const std::vector<float> answers = likelihoods(sound);
-  const auto first = std::ranges::find_if(
-      answers, [](float answer) { return answer >= SpeechDetector::k_begin; });
+  const auto first =
+      std::ranges::find_if(answers, [](float answer) { return answer >= SpeechDetector::k_begin; });
   CHECK(first - answers.begin() >= 100);
   CHECK(first - answers.begin() <= 112);
-  const auto missed = std::count_if(answers.begin() + 112, answers.begin() + 300, [](float answer) {
-    return answer < SpeechDetector::k_end;
-  });
+  const auto missed = std::count_if(answers.begin() + 112, answers.begin() + 300,
+                                    [](float answer) { return answer < SpeechDetector::k_end; });
   CHECK(missed == 0);
 }
 
@@ -187,8 +188,10 @@ TEST_CASE("what was said last ends where the voice ends") {
 }
 
 TEST_CASE("what espeak-ng says is speech, at any rate") {
-  const std::optional<RunResult> spoken = run_program(
-      {.command = {"espeak-ng", "-v", "en-us", "--stdin", "--stdout"}, .input = "Ten boats passed the bridge before noon."}, {});
+  const std::optional<RunResult> spoken =
+      run_program({.command = {"espeak-ng", "-v", "en-us", "--stdin", "--stdout"},
+                   .input = "Ten boats passed the bridge before noon."},
+                  {});
   if (!spoken) {
     WARN("espeak-ng is not installed");
     return;
