@@ -82,9 +82,14 @@ std::vector<float> DetectorNet::Affine::operator()(std::span<const float> x) con
   NAVTALK_CHECK(x.size() * outputs == columns.size());
   std::vector<float> y = bias;
   const float* column = columns.data();
-  for (const float factor : x) {
-    for (std::size_t i = 0; i < outputs; ++i) y[i] += factor * column[i];
-    column += outputs;
+  // Two columns at a time: half as often each output is read and written.
+  for (std::size_t input = 0; input + 1 < x.size(); input += 2, column += 2 * outputs) {
+    const float first = x[input], second = x[input + 1];
+    for (std::size_t i = 0; i < outputs; ++i)
+      y[i] += first * column[i] + second * column[outputs + i];
+  }
+  if (x.size() % 2 != 0) {
+    for (std::size_t i = 0; i < outputs; ++i) y[i] += x.back() * column[i];
   }
   return y;
 }

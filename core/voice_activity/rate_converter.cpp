@@ -58,9 +58,12 @@ void RateConverter::convert(std::span<const std::int16_t> samples, std::vector<f
     const std::int64_t phase = (rest * k_phases + k_rate_hz / 2) / k_rate_hz;
     const float* kernel = kernels_.data() + phase * 2 * reach_;
     const float* heard = heard_.data() + (before() - reach_ + 1 - first_);
-    float sum = 0;
-    for (std::int64_t tap = 0; tap < 2 * reach_; ++tap) sum += kernel[tap] * heard[tap];
-    converted.push_back(sum);
+    float even = 0, odd = 0;
+    for (std::int64_t tap = 0; tap < 2 * reach_; tap += 2) {
+      even += kernel[tap] * heard[tap];
+      odd += kernel[tap + 1] * heard[tap + 1];
+    }
+    converted.push_back(even + odd);
   }
   const std::int64_t over =
       std::min<std::int64_t>(before() - reach_ + 1 - first_, std::ssize(heard_));
