@@ -26,7 +26,7 @@ LATE_FRAMES = 4
 SECONDS = 20
 MUSIC_S = 20  # of each piece
 UTTERANCES = 150  # of each package at most
-STATIONARY_DB = (-20, -30, -40, -50)
+LEVELS_DB = (-20, -30, -40, -55)
 
 
 class Judge:
@@ -61,45 +61,38 @@ def at_level(sound: np.ndarray, level_db: float) -> np.ndarray:
 
 
 def stationary() -> dict[str, list[np.ndarray]]:
-    """Noise of all colours by another maker than that of training, hums, tones, chords: SECONDS each, by name."""
+    """Noise of all colours by another maker than that of training, hums, tones, chords, rooms: SECONDS each, by name."""
     rng = np.random.default_rng(11)
     times = SECONDS // unspoken.SECONDS
-    sounds: dict[str, list[np.ndarray]] = {}
-    for db in STATIONARY_DB:
-        for name, slope in unspoken.SLOPES.items():
-            noise = np.concatenate([unspoken.noise(slope, seed) for seed in range(times)])
-            sounds[f"{name} noise {db}"] = [at_level(noise, db)]
-        sounds[f"blue noise {db}"] = [at_level(np.diff(rng.standard_normal(SECONDS * RATE_HZ + 1)), db)]
-    def long(sine) -> np.ndarray:
-        return np.tile(sine, times)
-    sounds["hum 50, 60, 100, 120 Hz"] = [
-        at_level(long(sum(unspoken.sine(hz * k) / k for k in range(1, 12))), db) for hz in unspoken.HUMS_HZ for db in STATIONARY_DB
-    ]
-    sounds["tone 110 to 3000 Hz"] = [
-        at_level(long(unspoken.sine(hz)), db) for hz in (110, 220, 440, 880, 1000, 2000, 3000) for db in STATIONARY_DB
-    ]
-    sounds["chord"] = [
-        at_level(long(sum(shape(unspoken.sine(round(root * ratio))) for ratio in (1, 1.25, 1.5))), db)
-        for root in (110, 200, 330) for db in STATIONARY_DB for shape in (np.sign, lambda s: s)
-    ]
-    rooms = [non_speech.room_tone(SECONDS * RATE_HZ, np.random.default_rng([12, k])) for k in range(8)]
-    for db in (-30, -40, -55):
-        sounds[f"room tone {db}"] = [at_level(room, db) for room in rooms]
+
+    def lasting(sounds: list[np.ndarray]) -> list[np.ndarray]:
+        return [np.tile(sound, times) for sound in sounds]
+
+    sounds = {
+        f"{name} noise": [np.concatenate([unspoken.noise(slope, seed) for seed in range(times)])]
+        for name, slope in unspoken.SLOPES.items()
+    }
+    sounds["blue noise"] = [np.diff(rng.standard_normal(SECONDS * RATE_HZ + 1))]
+    sounds["room tone"] = [non_speech.room_tone(SECONDS * RATE_HZ, np.random.default_rng([12, k])) for k in range(8)]
+    sounds["hum of 50, 60, 100, 120 Hz"] = lasting([sum(unspoken.sine(hz * k) / k for k in range(1, 12)) for hz in unspoken.HUMS_HZ])
+    sounds["tone of 440 Hz"] = lasting([unspoken.sine(440)])
+    sounds["tones of 110 to 3000 Hz"] = lasting([unspoken.sine(hz) for hz in (110, 220, 880, 1000, 2000, 3000)])
+    sounds["chord"] = lasting(
+        [sum(shape(unspoken.sine(round(root * ratio))) for ratio in (1, 1.25, 1.5)) for root in (110, 200, 330) for shape in (np.sign, np.array)]
+    )
+    sounds["sweep"] = [np.sin(2 * np.pi * np.cumsum(np.geomspace(80, 6000, 5 * RATE_HZ)) / RATE_HZ)]
+    sounds["melody"] = [np.tile(unspoken.melody(), 10)]
+    sounds["keyboard"] = [mixtures.keys(SECONDS * RATE_HZ, np.random.default_rng([13, k])) for k in range(5)]
     return sounds
 
 
-def unsteady(work: Path) -> dict[str, list[np.ndarray]]:
-    """Music and noises of packages that are held out, melodies, clicks: by name."""
+def recorded(work: Path) -> dict[str, list[np.ndarray]]:
+    """Music and noises of packages that are held out, by name."""
     sounds: dict[str, list[np.ndarray]] = {}
     for package, sound in recordings.load(work, recordings.MUSIC, True):
-        sounds.setdefault(f"music: {package}", []).append(at_level(sound[: MUSIC_S * RATE_HZ], -20))
+        sounds.setdefault(f"music: {package}", []).append(sound[: MUSIC_S * RATE_HZ])
     for package, sound in recordings.load(work, recordings.NOISES, True):
-        sounds.setdefault(f"noises: {package}", []).append(np.pad(sound, (RATE_HZ // 2, RATE_HZ)))
-    sounds["melody"] = [at_level(np.tile(unspoken.melody(), 10), db) for db in (-20, -35)]
-    sounds["keyboard"] = [at_level(mixtures.keys(SECONDS * RATE_HZ, np.random.default_rng([13, k])), -30) for k in range(5)]
-    sounds["sweep"] = [
-        at_level(np.sin(2 * np.pi * np.cumsum(np.geomspace(80, 6000, 5 * RATE_HZ)) / RATE_HZ), db) for db in STATIONARY_DB
-    ]
+        sounds.setdefault(f"signals: {package}", []).append(np.pad(sound, (RATE_HZ // 2, RATE_HZ)))
     return sounds
 
 
@@ -174,33 +167,58 @@ def surrounded(samples: np.ndarray, ratio_db: float, index: int) -> np.ndarray:
     return samples + 10 ** (-ratio_db / 20) * noise
 
 
-def evaluate(work: Path, recording: Path | None, state: dict[str, torch.Tensor]) -> dict:
-    judge, found = Judge(state), {"without_speech": {}, "speech": {}}
-    for name, sounds in (stationary() | unsteady(work)).items():
-        slots = np.concatenate([judge.slots(sound) for sound in sounds])
-        found["without_speech"][name] = {"moving_percent": 100 * float(slots.mean()), "seconds": len(slots) / 25}
+def without_speech(work: Path, judge: Judge) -> list[dict]:
+    """How much of it the lips move, by the detector and by the threshold that stood there before, for each sound and level."""
+    rows = []
+    for name, sounds in (stationary() | recorded(work)).items():
+        for db in LEVELS_DB:
+            leveled = [at_level(sound, db) for sound in sounds]
+            moving = np.concatenate([judge.slots(sound) for sound in leveled])
+            loud = np.concatenate([playout.loud_slots(sound) for sound in leveled])
+            rows.append({
+                "name": name, "level_db": db, "seconds": len(moving) / 25,
+                "moving_percent": 100 * float(moving.mean()), "threshold_percent": 100 * float(loud.mean()),
+            })  # fmt: skip
+    return rows
+
+
+def speech(work: Path, recording: Path | None, judge: Judge) -> list[dict]:
+    rows = []
     for name, utterances in spoken(work, recording).items():
         joined = runs(utterances)
-        cases = {f"at {db} dB": (db, None) for db in (-20, -45, -55)}
-        cases |= {f"at -20 dB, noise {ratio} dB below": (-20, ratio) for ratio in (20, 10, 5)}
+        cases = {f"{db} dB": (db, None) for db in (-20, -35, -45, -55)}
+        cases |= {f"-20 dB, noise {ratio} dB below": (-20, ratio) for ratio in (20, 10, 5)}
         for case, (db, ratio) in cases.items():
-            results = []
+            found, threshold = [], []
             for index, (samples, speaks) in enumerate(joined):
                 heard = samples if ratio is None else surrounded(samples, ratio, index)
                 heard = (10 ** (db / 20) * heard).clip(-1, 1).astype(np.float32)
                 heard = np.round(heard * 32767).astype(np.float32) / 32768
-                results.append(hearing(judge.slots(heard), speaks))
-            found["speech"][f"{name}, {case}"] = summary(results)
+                found.append(hearing(judge.slots(heard), speaks))
+                threshold.append(hearing(playout.loud_slots(heard), speaks))
+            rows.append({"name": name, "case": case, **summary(found), "threshold": summary(threshold)})
+    return rows
+
+
+def evaluate(work: Path, recording: Path | None, state: dict[str, torch.Tensor]) -> dict:
+    judge = Judge(state)
+    found = {"without_speech": without_speech(work, judge), "speech": speech(work, recording, judge)}
     (work / "figures.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     report(found)
     return found
 
 
 def report(found: dict) -> None:
-    for name, row in found["without_speech"].items():
-        print(f"{row['moving_percent']:6.2f} % of {row['seconds']:5.0f} s   {name}", file=sys.stderr)
-    for name, row in found["speech"].items():
+    """Both tables, as docs/experiments/speech-detector.md has them."""
+    print("| sound | level | seconds | lips move | by the threshold |\n|---|---|---|---|---|", file=sys.stderr)
+    for row in found["without_speech"]:
         print(
-            f"missed {row['missed_percent']:5.2f} % of {row['slots']:5d} slots, late {row['late_percent']:5.1f} % of {row['begins']:4d}"
-            f" (p95 {row['p95_delay_ms']:4.0f} ms), moving {row['moving_percent']:4.1f} %   {name}", file=sys.stderr,
+            f"| {row['name']} | {row['level_db']} dB | {row['seconds']:.0f} | {row['moving_percent']:.1f} % | {row['threshold_percent']:.0f} % |",
+            file=sys.stderr,
+        )
+    print("\n| voice | level | slots | missed | begins late | p95 of the delay | missed by the threshold |\n|---|---|---|---|---|---|---|", file=sys.stderr)
+    for row in found["speech"]:
+        print(
+            f"| {row['name']} | {row['case']} | {row['slots']} | {row['missed_percent']:.2f} % | {row['late_percent']:.1f} % of {row['begins']}"
+            f" | {row['p95_delay_ms']:.0f} ms | {row['threshold']['missed_percent']:.2f} % |", file=sys.stderr,
         )

@@ -6,6 +6,7 @@ in training.
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -31,18 +32,22 @@ PACKAGES = (
     ("singularity-music", MUSIC, False, ".ogg", ()),
     ("wesnoth-1.16-music", MUSIC, False, ".ogg", ()),
     ("lomiri-sounds", MUSIC, False, ".ogg", ()),
-    ("drascula-music", MUSIC, True, ".ogg", ()),
+    ("nexuiz-music", MUSIC, False, "/cdtracks/", ()),
+    ("tecnoballz-data", MUSIC, False, ".mod", ()),
+    ("ufoai-music", MUSIC, False, "/music/", ()),
+    ("drascula-music", MUSIC, True, "/audio/", ("track1.", "track2.", "track29.", "track30.", "track31.")),
     ("planetblupi-music-ogg", MUSIC, True, ".ogg", ()),
     ("pushover-data", MUSIC, True, ".ogg", ()),
-    ("warzone2100-music", MUSIC, True, ".ogg", ()),
+    ("warzone2100-music", MUSIC, True, ".opus", ()),
     ("bucklespring-data", NOISES, False, ".wav", ()),
     ("colobot-common-sounds", NOISES, False, "/sounds/", ()),
     ("oxygen-sounds", NOISES, False, ".ogg", ()),
     ("tecnoballz-data", NOISES, False, ".wav", ()),
+    ("yaru-theme-sound", NOISES, False, ".oga", ()),
     ("deepin-sound-theme", NOISES, True, ".wav", ()),
     ("sound-theme-freedesktop", NOISES, True, ".oga", ("audio-channel", "audio-test")),
 )
-ENDINGS = {".g722", ".ogg", ".oga", ".wav", ".mp3"}
+ENDINGS = {".g722", ".ogg", ".oga", ".opus", ".wav", ".mp3", ".mod"}
 
 
 def decoded(path: Path, most_s: int) -> np.ndarray:
@@ -62,7 +67,7 @@ def kept_path(work: Path, kind: str, held_out: bool) -> Path:
 
 
 def make(work: Path, packages: Path) -> None:
-    """Decodes all packages of the folder; Failure names the first one that is missing."""
+    """Decodes all packages of the folder, archives in them included; Failure names the first one that is missing."""
     groups = {(kind, held_out) for _, kind, held_out, _, _ in PACKAGES}
     for kind, held_out in sorted(groups):
         if kept_path(work, kind, held_out).exists():
@@ -73,6 +78,9 @@ def make(work: Path, packages: Path) -> None:
                 continue
             if not (packages / package).is_dir():
                 raise Failure(f"{packages} has no {package}: apt-get download {package}, then dpkg -x into a folder of that name")
+            for archive in (packages / package).rglob("*.pk3"):
+                with zipfile.ZipFile(archive) as packed:
+                    packed.extractall(archive.parent)
             for path in sorted((packages / package).rglob("*")):
                 if path.suffix not in ENDINGS or within not in str(path) or any(word in path.name for word in without):
                     continue
