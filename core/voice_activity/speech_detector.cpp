@@ -33,11 +33,15 @@ void SpeechDetector::hear_frame(std::span<const float, SoundFeatures::k_hop> sam
   if (silent_frames_ == k_silent_frames) {
     features_.restart();
     state_ = {};
+    answers_ = 0;
     likelihood_ = 0;
     speaks_ = false;
     return;
   }
-  likelihood_ = DetectorNet::trained()(state_, features_.next(samples));
+  const float answer = DetectorNet::trained()(state_, features_.next(samples));
+  // The first answers are about what was before the sound.
+  likelihood_ = answers_ < DetectorNet::k_delay ? 0 : answer;
+  ++answers_;
   speaks_ = likelihood_ >= (speaks_ ? k_end : k_begin);
   if (speaks_) last_speech_ = (frames_ - DetectorNet::k_delay) * k_frame;
 }

@@ -31,7 +31,7 @@ class SpeechDetector {
   void hear(std::span<const std::int16_t> samples);
   // Where the latest speech ends that can be told by now, from the sound's beginning; none where there was none.
   std::optional<std::chrono::microseconds> last_speech() const { return last_speech_; }
-  // The net's answer to the latest frame, for tests.
+  // The net's answer to the latest frame, 0 where it is about silence, for tests.
   float likelihood() const { return likelihood_; }
 
  private:
@@ -42,6 +42,7 @@ class SpeechDetector {
   DetectorNet::State state_{};
   std::vector<float> waiting_{};  // less than a frame
   std::int64_t frames_ = 0;
+  std::int64_t answers_ = 0;  // of the net since it was as new
   int silent_frames_ = 0;
   float likelihood_ = 0;
   bool speaks_ = false;

@@ -110,7 +110,7 @@ TEST_CASE("a job's face has the same bytes alone, in its own process and among l
   }
   LiveNets nets([&]() -> Model& { return model; });
   const auto avatar = ada();
-  const auto sound = babble(20 * k_picture);
+  const auto sound = synthetic_voice(20 * k_picture);
   constexpr std::int64_t k_faces = 5;
   NdArray<float> latents({k_faces, 8, 32, 32});
   NdArray<float> windows({k_faces, model.info().context_rows, model.info().context_width});

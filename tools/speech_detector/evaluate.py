@@ -18,7 +18,7 @@ import recordings
 import voices
 from evaluation import unspoken
 from features import HOP, RATE_HZ, features
-from net import Detector
+from net import DELAY, Detector
 from speech import augment, non_speech
 
 PAUSE_FRAMES = 40  # of silence, before what counts as a beginning
@@ -50,6 +50,7 @@ class Judge:
         for begin, end in zip(edges[::2], edges[1::2]):
             heard = features(samples[begin * HOP : end * HOP])
             found[begin:end] = torch.sigmoid(self.net(torch.from_numpy(heard)[None]))[0].numpy()
+            found[begin : begin + DELAY] = 0  # about what was before the sound
         return found
 
     def slots(self, samples: np.ndarray) -> np.ndarray:

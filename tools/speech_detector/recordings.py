@@ -37,7 +37,7 @@ PACKAGES = (
     ("singularity-music", MUSIC, False, ".ogg", ()),
     ("wesnoth-1.16-music", MUSIC, False, ".ogg", ()),
     ("lomiri-sounds", MUSIC, False, ".ogg", ()),
-    ("nexuiz-music", MUSIC, False, "/cdtracks/", ()),
+    ("nexuiz-music", MUSIC, False, "/cdtracks/", ("digital-pursuit",)),
     ("tecnoballz-data", MUSIC, False, ".mod", ()),
     ("ufoai-music", MUSIC, False, "/music/", ()),
     ("drascula-music", MUSIC, True, "/audio/", ("track1.", "track2.", "track29.", "track30.", "track31.")),
