@@ -24,7 +24,7 @@ class SpeechDetector {
   // What can be told of a sound lags behind its end by that, and 10 ms of a frame.
   static constexpr std::chrono::milliseconds k_delay{10 * DetectorNet::k_delay};
   // How likely speech must be for it to begin, and how unlikely to end.
-  static constexpr float k_begin = 0.5F, k_end = 0.3F;
+  static constexpr float k_begin = 0.35F, k_end = 0.15F;
 
   // 8000 to 48000 Hz.
   explicit SpeechDetector(int rate_hz) : converter_(rate_hz) {}

@@ -5,7 +5,7 @@ import numpy as np
 from features import HOP
 from net import DELAY
 
-BEGIN, END = 0.5, 0.3  # core/voice_activity/speech_detector.h
+BEGIN, END = 0.35, 0.15  # core/voice_activity/speech_detector.h
 FRAMES_A_SLOT, AHEAD_FRAMES, HANGOVER_FRAMES = 4, 8, 32
 LOUD_DB = -45.0  # the threshold of loudness that stood there before
 
