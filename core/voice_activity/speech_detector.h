@@ -1,5 +1,5 @@
-// Tells speech from all other sounds, while a sound comes. Noise, hum, tones, music without voice and near silence are not
-// speech, however loud; speech is, down to about -55 dB of full scale, alone or 5 dB above what is around it. Deterministic: the
+// Tells speech from all other sounds, while a sound comes. Noise, hum, tones, most music without voice and near silence are not
+// speech, however loud; speech is, down to about -55 dB of full scale, alone or 10 dB above what is around it. Deterministic: the
 // answers do not depend on the pieces in which the sound comes. One sound each; of one thread.
 //
 //   samples ──► RateConverter ──► SoundFeatures, each 10 ms ──► DetectorNet ──► speech from k_begin on, until below k_end

@@ -17,7 +17,7 @@ using std::chrono::microseconds;
 constexpr auto k_past = 4s;      // what the lips remember
 constexpr auto k_ahead = 400ms;  // more than lips can use
 constexpr std::int64_t k_most_waiting_s = 120;
-constexpr auto k_pause = 200ms;  // without sound: no more is expected
+constexpr auto k_pause = 200ms;       // without sound: no more is expected
 constexpr double k_silent_rms = 184;  // -45 dBFS
 // Silence that is left out at once; how both sides of it pass into each other; what must be silent before and after.
 constexpr auto k_cut = 20ms, k_fade = 5ms;
@@ -47,8 +47,7 @@ bool is_silent(const std::deque<std::int16_t>& sound, std::size_t begin, std::si
 
 }  // namespace
 
-Playout::Playout(int rate_hz, microseconds clock)
-    : rate_hz_(rate_hz), time_(clock) {
+Playout::Playout(int rate_hz, microseconds clock) : rate_hz_(rate_hz), time_(clock) {
   NAVTALK_CHECK(rate_hz >= k_least_rate_hz && rate_hz <= k_largest_rate_hz);
 }
 

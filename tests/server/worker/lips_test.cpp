@@ -78,6 +78,22 @@ TEST_CASE("lips open as a voice begins and rest after it, in steps") {
   for (std::size_t i = 1; i < lips.size(); ++i) CHECK(std::abs(lips[i] - lips[i - 1]) < 0.34F);
 }
 
+TEST_CASE("the detector hears each sample once, 80 ms ahead of the slot") {
+  const std::vector<std::int16_t> sound = said(8, 20);
+  Session session;
+  session.hear(sound);
+  SpeechDetector detector(k_rate);
+  std::size_t heard = 0;
+  for (std::size_t number = 0; number < 44; ++number) {
+    const PlayedSlot slot = session.next();
+    const std::size_t known = (number + 3) * k_slot_samples;
+    detector.hear(std::span(sound).subspan(heard, known - heard));
+    heard = known;
+    CAPTURE(number);
+    CHECK(slot.speaks == (detector.last_speech() && slot.time <= *detector.last_speech() + 320ms));
+  }
+}
+
 TEST_CASE("lips rest at a tone and at noise, however loud, and follow a voice that comes after") {
   std::vector<std::int16_t> sound(4 * k_rate);
   std::uint32_t noise = 1;
