@@ -72,11 +72,11 @@ function(navtalk_library name)
   add_library(navtalk::${name} ALIAS navtalk_${name})
   target_link_libraries(navtalk_${name} PUBLIC navtalk_flags)
   # Instrumented code takes longer to compile than its tests take to run, apart from the loops over pixels and tensors, the readers
-  # that tests feed a damaged file for each of its bytes, and the simulator with what it drives.
+  # that tests feed a damaged file for each of its bytes, the simulator with what it drives, and the speech detector.
   if(NAVTALK_SANITIZE AND NOT NAVTALK_FUZZ AND NOT name MATCHES "^(gpu|avatars|media)")
     target_compile_options(navtalk_${name} PRIVATE -O0)
     foreach(source ${sources})
-      if(source MATCHES "/(checkpoint|forecast|scaling|simulator)_[0-9]+[.]cpp$")
+      if(source MATCHES "/(checkpoint|forecast|scaling|simulator|voice_activity)_[0-9]+[.]cpp$")
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O1)
       endif()
     endforeach()

@@ -1,7 +1,6 @@
 // Pictures of live sessions, with the model and an avatar of the demo.
 #include <array>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdlib>
 #include <future>
 #include <map>
@@ -13,10 +12,12 @@
 #include "gpu/engine/inference_engine.h"
 #include "gpu/image/color.h"
 #include "gpu/image/compose.h"
+#include "tests/synthetic_voice.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
+using tests::synthetic_voice;
 
 namespace {
 
@@ -46,17 +47,6 @@ Clip clip_of(const Bundle& avatar) {
 std::shared_ptr<LivePictures> pictures_of(const std::shared_ptr<const Bundle>& avatar) {
   return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(clip_of(*avatar)), 256,
                                         1000);
-}
-
-// Syllables: a tone whose loudness goes up and down.
-std::vector<std::int16_t> babble(std::size_t samples) {
-  std::vector<std::int16_t> sound(samples);
-  for (std::size_t i = 0; i < samples; ++i) {
-    const double t = static_cast<double>(i) / k_rate_hz;
-    const double loudness = 6000 * (1 + std::sin(25 * t));
-    sound[i] = static_cast<std::int16_t>(loudness * std::sin(900 * t + 3 * std::sin(60 * t)));
-  }
-  return sound;
 }
 
 // What picture `number` hears of `sound`, so many samples of which are known.
@@ -91,7 +81,7 @@ TEST_CASE("a face in a batch is the same as alone, to within one level") {
   Model model = demo_model();
   LiveNets nets([&]() -> Model& { return model; });
   const auto avatar = ada();
-  const auto sound = babble(20 * k_picture);
+  const auto sound = synthetic_voice(20 * k_picture);
   std::vector<PictureRequest> batch;
   for (std::uint64_t session = 0; session < 3; ++session) {
     const std::size_t number = 8 + 2 * session;
@@ -120,7 +110,7 @@ TEST_CASE("a job's face has the same bytes alone, in its own process and among l
   }
   LiveNets nets([&]() -> Model& { return model; });
   const auto avatar = ada();
-  const auto sound = babble(20 * k_picture);
+  const auto sound = synthetic_voice(20 * k_picture);
   constexpr std::int64_t k_faces = 5;
   NdArray<float> latents({k_faces, 8, 32, 32});
   NdArray<float> windows({k_faces, model.info().context_rows, model.info().context_width});
@@ -156,7 +146,7 @@ TEST_CASE("a job's face has the same bytes alone, in its own process and among l
 
 TEST_CASE("a session's pictures do not depend on lanes and threads") {
   const auto avatar = ada();
-  const auto sound = babble(30 * k_picture);
+  const auto sound = synthetic_voice(30 * k_picture);
   const auto faces = [&](int threads, int lanes) {
     Model model = demo_model(threads);
     const auto nets = std::make_shared<LiveNets>([&]() -> Model& { return model; });
@@ -192,7 +182,7 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   const auto avatar = ada();
   const auto pictures = pictures_of(avatar);
   std::vector<PictureRequest> batch{
-      request(pictures, 1, 8, heard(babble(12 * k_picture), 8, 12 * k_picture))};
+      request(pictures, 1, 8, heard(synthetic_voice(12 * k_picture), 8, 12 * k_picture))};
   const I420Picture still = pictures->still(batch[0].frame);
   const I420Picture whole = nets.make(batch, [] {}).pictures.at(0)();
   batch[0].lips = 0.5F;
@@ -239,7 +229,7 @@ TEST_CASE(
 
 TEST_CASE("pictures of one batch, and those whose sound is known far ahead, share what was heard") {
   Model model = demo_model();
-  const auto sound = babble(60 * k_picture);
+  const auto sound = synthetic_voice(60 * k_picture);
   LiveHearing hearing;
   const auto hear = [&](std::size_t number, std::size_t known) {
     const SoundWindow window = heard(sound, number, known * k_picture);

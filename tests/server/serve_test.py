@@ -14,6 +14,7 @@ import urllib.request
 
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, START, Process, next_picture, receive, variables_of, websocket
+from synthetic_voice import synthetic_voice
 from worker_processes import worker_processes
 
 ADA = pathlib.Path(__file__).resolve().parents[2] / "assets/demo/avatars/ada"
@@ -161,8 +162,7 @@ class Gateway(unittest.TestCase):
         video = receive(socket, "session.ready")["video"]
         self.assertEqual((video["width"], video["height"], video["fps"]), (160, 160, 25))
         self.assertTrue(video["codec"].startswith("avc1."), video)
-        # A buzz of one second, as loud as a voice.
-        speech = b"".join(((i * 300) % 16000 - 8000).to_bytes(2, "little", signed=True) for i in range(16000))
+        speech = synthetic_voice(16000)
         socket.send_binary(speech)
         socket.send('{"type":"input.end"}')
         sound, pictures, events = b"", [], []

@@ -20,6 +20,7 @@ LiveSession::LiveSession(const asio::any_io_executor& executor, WebSocket& socke
       avatar_(avatar),
       clock_(options.clock),
       playout_(options.rate_hz, options.clock),
+      lips_(options.rate_hz),
       input_(executor, socket, threads.encoders, avatar, playout_, counters),
       sounds_(executor, socket, threads.encoders, avatar,
               {.rate_hz = options.rate_hz, .opus = options.opus, .sequence = options.sounds}),
@@ -80,7 +81,8 @@ void LiveSession::pause(bool paused) {
 asio::awaitable<void> LiveSession::pace() {
   const Clock::time_point begin = Clock::now() - clock_;
   while (!stopped_) {
-    const PlayedSlot slot = playout_.next(Clock::now(), pictures_.slot());
+    PlayedSlot slot = playout_.next(Clock::now(), pictures_.slot());
+    lips_.follow(slot, playout_.near());
     const Clock::time_point due = begin + slot.time;
     tell(slot);
     counters_.left_out_seconds += std::chrono::duration<double>(slot.left_out).count();

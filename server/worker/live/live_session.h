@@ -1,8 +1,8 @@
 // The media of one session on a worker: sound in, pictures and the same sound out, paced by the session's clock. Of the
 // I/O thread; what the nets and the encoders do runs on their own.
 //
-//   client ──► LiveInput ──► Playout ── pace(), a slot after the other ──┬── SoundTrack ──► client
-//                                                                        └── PictureTrack ──► client
+//   client ──► LiveInput ──► Playout, Lips ── pace(), a slot after the other ──┬── SoundTrack ──► client
+//                                                                              └── PictureTrack ──► client
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,6 +15,7 @@
 
 #include "server/http/signal.h"
 #include "server/http/socket/web_socket.h"
+#include "server/worker/live/lips.h"
 #include "server/worker/live/live_avatar.h"
 #include "server/worker/live/live_counters.h"
 #include "server/worker/live/live_input.h"
@@ -68,6 +69,7 @@ class LiveSession {
   const std::shared_ptr<LiveAvatar> avatar_;
   const std::chrono::microseconds clock_;  // at the start
   Playout playout_;
+  Lips lips_;
   LiveInput input_;
   SoundTrack sounds_;
   PictureTrack pictures_;

@@ -17,12 +17,8 @@ using std::chrono::microseconds;
 constexpr auto k_past = 4s;      // what the lips remember
 constexpr auto k_ahead = 400ms;  // more than lips can use
 constexpr std::int64_t k_most_waiting_s = 120;
-constexpr auto k_pause = 200ms;     // without sound: no more is expected
-constexpr auto k_hangover = 320ms;  // of speech, over the gaps between words
-// What opening and closing the lips take, and closing them after an interruption.
-constexpr microseconds k_lips_move = 120ms, k_lips_stop = 80ms;
-constexpr float k_lips_least = 0.1F;
-constexpr double k_voice_rms = 184;  // -45 dBFS
+constexpr auto k_pause = 200ms;       // without sound: no more is expected
+constexpr double k_silent_rms = 184;  // -45 dBFS
 // Silence that is left out at once; how both sides of it pass into each other; what must be silent before and after.
 constexpr auto k_cut = 20ms, k_fade = 5ms;
 constexpr auto k_silent_before = 150ms, k_silent_after = 80ms, k_silence_step = 10ms;
@@ -32,12 +28,11 @@ constexpr auto k_excess = 60ms, k_large_excess = 120ms;
 constexpr auto k_least_cut = 4ms, k_most_cut = 20ms, k_seam = 10ms;
 constexpr double k_alike = 0.9;
 
-bool has_voice(std::deque<std::int16_t>::const_iterator begin,
-               std::deque<std::int16_t>::const_iterator end) {
-  if (begin == end) return false;
+bool is_loud(std::deque<std::int16_t>::const_iterator begin,
+             std::deque<std::int16_t>::const_iterator end) {
   double sum = 0;
   for (auto sample = begin; sample != end; ++sample) sum += static_cast<double>(*sample) * *sample;
-  return sum > k_voice_rms * k_voice_rms * static_cast<double>(std::distance(begin, end));
+  return sum > k_silent_rms * k_silent_rms * static_cast<double>(std::distance(begin, end));
 }
 
 // In each of its steps: a short sound is not lost in the silence around it.
@@ -45,15 +40,14 @@ bool is_silent(const std::deque<std::int16_t>& sound, std::size_t begin, std::si
                std::size_t step) {
   for (std::size_t at = begin; at < end; at += step) {
     const auto from = sound.begin() + static_cast<std::ptrdiff_t>(at);
-    if (has_voice(from, from + static_cast<std::ptrdiff_t>(std::min(step, end - at)))) return false;
+    if (is_loud(from, from + static_cast<std::ptrdiff_t>(std::min(step, end - at)))) return false;
   }
   return true;
 }
 
 }  // namespace
 
-Playout::Playout(int rate_hz, microseconds clock)
-    : rate_hz_(rate_hz), time_(clock), voice_until_(clock - 1us) {
+Playout::Playout(int rate_hz, microseconds clock) : rate_hz_(rate_hz), time_(clock) {
   NAVTALK_CHECK(rate_hz >= k_least_rate_hz && rate_hz <= k_largest_rate_hz);
 }
 
@@ -83,9 +77,8 @@ void Playout::interrupt() {
   playing_ = false;
   closed_ = false;
   drift_.restart();
-  interrupted_ = stilled_ = true;
+  interrupted_ = true;
   gap_ = true;
-  voice_until_ = time_ - 1us;
 }
 
 // How many samples the next slot plays of what waits. At its beginning an utterance gives as many as leave the
@@ -119,7 +112,6 @@ PlayedSlot Playout::next(Clock::time_point now, microseconds length) {
         microseconds(static_cast<std::int64_t>(silent_before) * 1'000'000 / rate_hz_);
   }
   remember(slot, silent_before);
-  move_lips(slot);
   time_ += length;
   return slot;
 }
@@ -171,26 +163,12 @@ void Playout::remember(const PlayedSlot& slot, std::size_t silent_before) {
   if (std::ssize(past_) > kept) past_.erase(past_.begin(), past_.end() - kept);
 }
 
-// Voice in the slot's own sound or in what the lips hear ahead, if it is played.
-bool Playout::voice_soon() const {
-  if (has_voice(past_.end() - static_cast<std::ptrdiff_t>(own_), past_.end())) return true;
-  if (!playing_) return false;
-  const std::size_t near = std::min(waiting_.size(), samples_of(k_look_ahead));
-  return has_voice(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(near));
-}
-
-void Playout::move_lips(PlayedSlot& slot) {
-  if (voice_soon()) voice_until_ = slot.time + k_hangover;
-  const bool speaks = slot.time <= voice_until_;
-  slot.speech_starts = speaks && !speaks_;
-  slot.speech_ends = !speaks && speaks_;
-  slot.speaks = speaks_ = speaks;
-  if (speaks) stilled_ = false;
-  const microseconds whole = stilled_ ? k_lips_stop : k_lips_move;
-  const float step = static_cast<float>(slot.length.count()) / static_cast<float>(whole.count());
-  lips_ = std::clamp(lips_ + (speaks ? step : -step), 0.0F, 1.0F);
-  if (lips_ < k_lips_least) lips_ = 0;
-  slot.lips = lips_;
+std::vector<std::int16_t> Playout::near() const {
+  const std::size_t ahead = playing_ ? std::min(waiting_.size(), samples_of(k_look_ahead)) : 0;
+  std::vector<std::int16_t> sound(past_.end() - static_cast<std::ptrdiff_t>(own_), past_.end());
+  sound.insert(sound.end(), waiting_.begin(),
+               waiting_.begin() + static_cast<std::ptrdiff_t>(ahead));
+  return sound;
 }
 
 SoundWindow Playout::sound() const {

@@ -28,9 +28,11 @@ struct PlayedSlot {
   std::chrono::microseconds sound_time{};  // of its first sample: `time`, or later
   bool discontinuity = false;              // the sound does not go on where the last one ended
   std::chrono::microseconds left_out{};    // just before the sound
-  float lips = 0;                          // 0..1, as PictureRequest
-  bool speaks = false;                     // by voice activity
-  bool speech_starts = false, speech_ends = false, interrupted = false;
+  bool interrupted = false;
+  // By Lips, not by Playout:
+  float lips = 0;       // 0..1, as PictureRequest
+  bool speaks = false;  // by voice activity
+  bool speech_starts = false, speech_ends = false;
 };
 
 class Playout {
@@ -57,6 +59,8 @@ class Playout {
   PlayedSlot next(Clock::time_point now, std::chrono::microseconds length);
   // What the lips hear in the slot that next() gave last.
   SoundWindow sound() const;
+  // Of it the slot's own, silence included, and up to 80 ms that follow.
+  std::vector<std::int16_t> near() const;
 
   int rate_hz() const { return rate_hz_; }
   std::chrono::milliseconds waiting() const;
@@ -65,13 +69,11 @@ class Playout {
   std::int64_t sample_at(std::chrono::microseconds time) const;  // of an endless sound
   std::size_t samples_of(std::chrono::microseconds length) const;
   std::size_t playable(Clock::time_point now, std::size_t own) const;
-  bool voice_soon() const;
   // Leaves out what waits because the client's clock is faster; how much.
   std::chrono::microseconds shorten();
   std::chrono::microseconds shorten_silence();
   std::chrono::microseconds shorten_sound();
   void remember(const PlayedSlot& slot, std::size_t silent_before);
-  void move_lips(PlayedSlot& slot);
 
   int rate_hz_;
   std::deque<std::int16_t> waiting_{};
@@ -80,10 +82,7 @@ class Playout {
   std::chrono::microseconds time_{};  // of the next slot
   Clock::time_point last_heard_{};
   ClockDrift drift_{};
-  std::chrono::microseconds voice_until_;  // slots that begin up to then count as speech
-  float lips_ = 0;
-  bool closed_ = false, playing_ = false, speaks_ = false, stilled_ = false;
-  bool paused_ = false;
+  bool closed_ = false, playing_ = false, paused_ = false;
   bool interrupted_ = false, gap_ = true;
 };
 

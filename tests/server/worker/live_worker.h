@@ -12,6 +12,7 @@
 #include "server/protocol/media_frame.h"
 #include "server/worker/worker.h"
 #include "tests/server/http/client.h"
+#include "tests/synthetic_voice.h"
 
 namespace navtalk::tests {
 
@@ -234,10 +235,6 @@ class User {
   Last last_sound_{}, last_picture_{};
 };
 
-inline std::vector<std::int16_t> voice(std::size_t samples) {
-  std::vector<std::int16_t> sound(samples);
-  for (std::size_t i = 0; i < samples; ++i) sound[i] = static_cast<std::int16_t>(i * 31 % 9001);
-  return sound;
-}
+inline std::vector<std::int16_t> voice(std::size_t samples) { return synthetic_voice(samples); }
 
 }  // namespace navtalk::tests

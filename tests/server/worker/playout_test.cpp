@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "server/worker/live/lips.h"
+
 using namespace navtalk;
 using namespace navtalk::server;
 using namespace std::chrono_literals;
@@ -43,14 +45,12 @@ class Played {
 
 }  // namespace
 
-TEST_CASE("in silence slots go on, without sound, lips or speech") {
+TEST_CASE("in silence slots go on, without sound") {
   Played played;
   for (int number = 0; number < 50; ++number) {
     const PlayedSlot slot = played.next();
     CHECK(slot.time == number * 40ms);
     CHECK(slot.sound.empty());
-    CHECK(slot.lips == 0);
-    CHECK_FALSE(slot.speaks);
   }
 }
 
@@ -130,41 +130,23 @@ TEST_CASE("sound that stops for 200 ms is played to its end without being told t
   CHECK(played.next().sound.empty());
 }
 
-TEST_CASE("lips open before the voice is heard and rest after it, in steps") {
+TEST_CASE("what is near are the slot, with its silence, and 80 ms that follow") {
   Played played;
-  std::vector<std::int16_t> sound(4 * k_slot_samples);  // silence, then a voice, then silence
-  const auto voice = tone(5 * k_slot_samples);
-  sound.insert(sound.end(), voice.begin(), voice.end());
-  sound.resize(sound.size() + 20 * k_slot_samples);
-  played.hear(sound);
-  std::vector<float> lips;
-  int starts = -1, ends = -1;
-  for (int number = 0; number < 30; ++number) {
-    const PlayedSlot slot = played.next();
-    lips.push_back(slot.lips);
-    if (slot.speech_starts) starts = number;
-    if (slot.speech_ends) ends = number;
-    CHECK(slot.speaks == (starts >= 0 && ends < 0));
-  }
-  CHECK(starts == 2);  // 80 ms before the voice of slot 4
-  CHECK(lips[1] == 0);
-  CHECK(lips[4] == Approx(1));
-  CHECK(ends > 9);
-  CHECK(lips.back() == 0);
-  for (std::size_t i = 1; i < lips.size(); ++i) CHECK(std::abs(lips[i] - lips[i - 1]) < 0.34F);
+  const std::vector<std::int16_t> sound = tone(8 * k_slot_samples);
+  played.next();
+  CHECK(played.playout.near() == std::vector<std::int16_t>(k_slot_samples));
+  played.hear({sound.begin(), sound.begin() + 2 * k_slot_samples + 160});
+  REQUIRE(played.next().sound.size() == 160);
+  std::vector<std::int16_t> near(k_slot_samples - 160);
+  near.insert(near.end(), sound.begin(), sound.begin() + 2 * k_slot_samples + 160);
+  CHECK(played.playout.near() == near);
+  played.hear({sound.begin() + 2 * k_slot_samples + 160, sound.end()});
+  REQUIRE(played.next().sound.size() == k_slot_samples);
+  CHECK(played.playout.near() ==
+        std::vector(sound.begin() + 160, sound.begin() + 160 + 3 * k_slot_samples));
 }
 
-TEST_CASE("a quiet room moves no lips") {
-  Played played;
-  std::vector<std::int16_t> room(16000);
-  for (std::size_t i = 0; i < room.size(); ++i)
-    room[i] = static_cast<std::int16_t>(i * 7919 % 116) - 58;
-  played.hear(room);  // -60 dBFS
-  for (int slots = 0; slots < 30; ++slots) CHECK(played.next().lips == 0);
-  CHECK(played.sound == room);
-}
-
-TEST_CASE("an interruption forgets what waits, says so, and stills the lips within two slots") {
+TEST_CASE("an interruption forgets what waits, and says so") {
   Played played;
   played.hear(tone(16000));
   for (int slots = 0; slots < 5; ++slots) played.next();
@@ -173,11 +155,7 @@ TEST_CASE("an interruption forgets what waits, says so, and stills the lips with
   const PlayedSlot first = played.next();
   CHECK(first.interrupted);
   CHECK(first.sound.empty());
-  CHECK(first.speech_ends);
-  CHECK(first.lips == Approx(0.5));
-  const PlayedSlot second = played.next();
-  CHECK(second.lips == 0);
-  CHECK_FALSE(second.interrupted);
+  CHECK_FALSE(played.next().interrupted);
   SECTION("what comes later is played, and marked") {
     played.hear(tone(3 * k_slot_samples));
     const PlayedSlot slot = played.next();
@@ -241,7 +219,6 @@ TEST_CASE("what waits is kept through a pause, and goes on after it with a gap")
   played.playout.pause(true);
   const std::size_t before = played.sound.size();
   for (int slots = 0; slots < 100; ++slots) CHECK(played.next().sound.empty());
-  CHECK(played.next().lips == 0);
   played.playout.pause(false);
   CHECK(played.next().discontinuity);
   for (int slots = 0; slots < 30; ++slots) played.next();
@@ -249,12 +226,14 @@ TEST_CASE("what waits is kept through a pause, and goes on after it with a gap")
   CHECK(played.sound == sound);
 }
 
-TEST_CASE("an hour of silence is played as it comes, with closed lips, and nothing of it stays") {
+TEST_CASE("an hour of silence is played as it comes, with lips at rest, and nothing of it stays") {
   Played played;
+  Lips lips(k_rate);
   const std::vector<std::int16_t> silence(k_slot_samples);
   for (int slots = 0; slots < 3600 * 25; ++slots) {
     REQUIRE(played.hear(silence));
-    const PlayedSlot slot = played.next();
+    PlayedSlot slot = played.next();
+    lips.follow(slot, played.playout.near());
     if (slot.lips > 0 || slot.speaks || slot.speech_starts) FAIL("silence speaks");
   }
   CHECK(played.sound.size() + 4 * k_slot_samples >= silence.size() * 3600 * 25);

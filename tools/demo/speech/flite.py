@@ -14,9 +14,9 @@ VOICES = ("slt", "rms", "awb", "kal16")
 PITCH_HZ = {"slt": (140, 240), "rms": (70, 150), "awb": (80, 170), "kal16": (75, 160)}
 
 
-def speak(text: str, rng: np.random.Generator) -> np.ndarray:
-    """[N] float32 at 16 kHz in one of the voices, of random pitch, pace and size of throat. Failure without flite."""
-    voice = str(rng.choice(VOICES))
+def speak(text: str, rng: np.random.Generator, voices: tuple[str, ...] = VOICES) -> np.ndarray:
+    """[N] float32 at 16 kHz in one of `voices`, of random pitch, pace and size of throat. Failure without flite."""
+    voice = str(rng.choice(voices))
     size = float(np.exp(rng.normal(0, 0.07)))
     pitch_hz, spread_hz = rng.uniform(*PITCH_HZ[voice]), rng.uniform(8, 35)
     settings = {

@@ -10,6 +10,10 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "server"))
+
+from synthetic_voice import synthetic_voice  # noqa: E402
+
 NAVTALK = sys.argv.pop(1)
 PATIENCE_S = 240
 ROW = {"name", "unit", "median", "p95", "p99", "longest", "mean", "count"}
@@ -17,9 +21,9 @@ MOMENTS = ("before", "opened", "played", "after")
 
 
 def wav(folder, samples=16000, rate=16000):
-    """A tone, so that the test needs no synthesiser."""
-    path = pathlib.Path(folder, "tone.wav")
-    data = b"".join(struct.pack("<h", 8000 if i // 40 % 2 else -8000) for i in range(samples))
+    """A voice of the test's own, so that it needs no synthesiser."""
+    path = pathlib.Path(folder, "voice.wav")
+    data = synthetic_voice(samples, rate)
     head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", len(data))
     path.write_bytes(head + data)
     return str(path)

@@ -1,0 +1,122 @@
+"""Recorded sounds, from Debian packages: what people say in five languages, music, and noises of games and desktops.
+
+A folder holds them unpacked (`make` has the commands); nothing of them is kept elsewhere. What is held out is never heard
+in training.
+"""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+from program import Failure
+
+RATE_HZ = 16000
+MOST_S = {False: 180, True: 60}  # of one file for training, and of one that is held out; from a sixth of its length on
+SPEECH, MUSIC, NOISES = "speech", "music", "noises"
+# Package, what it holds, whether it is held out, the part of a path that a file must have, and one that it must not have.
+# Voices that announce (loudspeaker tests) and beeps among speech are left out by name.
+PACKAGES = (
+    ("asterisk-core-sounds-en-g722", SPEECH, False, ".g722", ("beep", "silence", "tone", "moh")),
+    ("asterisk-core-sounds-es-g722", SPEECH, False, ".g722", ("beep", "silence", "tone", "moh")),
+    ("asterisk-core-sounds-fr-g722", SPEECH, False, ".g722", ("beep", "silence", "tone", "moh")),
+    ("fillets-ng-data-cs", SPEECH, False, "/cs/", ()),
+    ("fillets-ng-data-nl", SPEECH, False, "/nl/", ()),
+    ("ktuberling-data", SPEECH, False, "/sounds/", ()),
+    ("asterisk-core-sounds-it-g722", SPEECH, True, ".g722", ("beep", "silence", "tone", "moh")),
+    ("asterisk-core-sounds-ru-g722", SPEECH, True, ".g722", ("beep", "silence", "tone", "moh")),
+    ("pocketsphinx-testdata", SPEECH, True, "/data/", (".raw",)),
+    ("klettres-data", SPEECH, True, "/klettres/", ()),
+    ("asc-music", MUSIC, False, "/music/", ()),
+    ("boswars-data", MUSIC, False, "/music/", ()),
+    ("hyperrogue-music", MUSIC, False, ".ogg", ()),
+    ("singularity-music", MUSIC, False, ".ogg", ()),
+    ("wesnoth-1.16-music", MUSIC, False, ".ogg", ()),
+    ("lomiri-sounds", MUSIC, False, ".ogg", ()),
+    ("nexuiz-music", MUSIC, False, "/cdtracks/", ("digital-pursuit",)),
+    ("tecnoballz-data", MUSIC, False, ".mod", ()),
+    ("ufoai-music", MUSIC, False, "/music/", ()),
+    ("drascula-music", MUSIC, True, "/audio/", ("track1.", "track2.", "track29.", "track30.", "track31.")),
+    ("planetblupi-music-ogg", MUSIC, True, ".ogg", ()),
+    ("pushover-data", MUSIC, True, ".ogg", ()),
+    ("warzone2100-music", MUSIC, True, ".opus", ()),
+    ("bucklespring-data", NOISES, False, ".wav", ()),
+    ("colobot-common-sounds", NOISES, False, "/sounds/", ()),
+    ("oxygen-sounds", NOISES, False, ".ogg", ()),
+    ("tecnoballz-data", NOISES, False, ".wav", ()),
+    ("yaru-theme-sound", NOISES, False, ".oga", ()),
+    ("deepin-sound-theme", NOISES, True, ".wav", ()),
+    ("sound-theme-freedesktop", NOISES, True, ".oga", ("audio-channel", "audio-test")),
+)
+ENDINGS = {".g722", ".ogg", ".oga", ".opus", ".wav", ".mp3", ".mod"}
+
+
+def by_ffmpeg(path: Path) -> np.ndarray:
+    """[N] int16 at 16 kHz, mono; empty where ffmpeg finds no sound."""
+    form = ["-f", "g722"] if path.suffix == ".g722" else []
+    command = ["ffmpeg", "-v", "error", "-nostdin", *form, "-i", str(path), "-ac", "1", "-ar", str(RATE_HZ), "-f", "s16le", "-"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    return np.frombuffer(done.stdout[: len(done.stdout) // 2 * 2], np.int16)
+
+
+def decoded(path: Path, most_s: int) -> np.ndarray:
+    """[N] int16 at 16 kHz, mono, at most most_s; empty where there is no sound. Short files take less time than a process."""
+    try:
+        with soundfile.SoundFile(path) as file:
+            longer = file.frames > most_s * file.samplerate
+            file.seek(file.frames // 6 if longer else 0)
+            sound = file.read(most_s * file.samplerate if longer else -1, dtype="float32", always_2d=True).mean(axis=1)
+            sound = soxr.resample(sound, file.samplerate, RATE_HZ)
+            return np.round(np.clip(sound, -1, 1) * 32767).astype(np.int16)
+    except soundfile.LibsndfileError:
+        samples = by_ffmpeg(path)
+    if len(samples) > most_s * RATE_HZ:
+        begin = len(samples) // 6
+        samples = samples[begin : begin + most_s * RATE_HZ]
+    return samples
+
+
+def kept_path(work: Path, kind: str, held_out: bool) -> Path:
+    return work / "recordings" / f"{kind}-{'held-out' if held_out else 'training'}.npz"
+
+
+def make(work: Path, packages: Path) -> None:
+    """Decodes all packages of the folder, archives in them included; Failure names the first one that is missing."""
+    groups = {(kind, held_out) for _, kind, held_out, _, _ in PACKAGES}
+    for kind, held_out in sorted(groups):
+        if kept_path(work, kind, held_out).exists():
+            continue
+        sounds, names = [], []
+        for package, of, out, within, without in PACKAGES:
+            if (of, out) != (kind, held_out):
+                continue
+            if not (packages / package).is_dir():
+                raise Failure(f"{packages} has no {package}: apt-get download {package}, then dpkg -x into a folder of that name")
+            for archive in (packages / package).rglob("*.pk3"):
+                with zipfile.ZipFile(archive) as packed:
+                    packed.extractall(archive.parent)
+            for path in sorted((packages / package).rglob("*")):
+                if path.suffix not in ENDINGS or within not in str(path) or any(word in path.name for word in without):
+                    continue
+                samples = decoded(path, MOST_S[held_out])
+                if len(samples) >= RATE_HZ // 5 and np.abs(samples).max() > 300:
+                    sounds.append(samples)
+                    names.append(package)
+        kept_path(work, kind, held_out).parent.mkdir(parents=True, exist_ok=True)
+        ends = np.cumsum([len(sound) for sound in sounds])
+        np.savez(kept_path(work, kind, held_out), samples=np.concatenate(sounds), ends=ends, packages=names)
+        print(f"recordings: {kind}, {'held out' if held_out else 'training'}: {ends[-1] / RATE_HZ / 60:.0f} min", file=sys.stderr)
+
+
+def load(work: Path, kind: str, held_out: bool) -> list[tuple[str, np.ndarray]]:
+    """(package, [N] float32 in [-1, 1)) of each file; Failure where `make` has not run."""
+    path = kept_path(work, kind, held_out)
+    if not path.exists():
+        raise Failure(f"{path} is missing: run the stage recordings first")
+    with np.load(path) as kept:
+        sounds = np.split(kept["samples"], kept["ends"][:-1])
+        return [(str(name), sound.astype(np.float32) / 32768) for name, sound in zip(kept["packages"], sounds)]
