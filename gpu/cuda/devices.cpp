@@ -2,9 +2,22 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
+
 #include "gpu/cuda/launch_error.h"
 
 namespace navtalk::cuda {
+namespace {
+
+std::string pci_bus_id(int index) {
+  std::array<char, 32> text{};
+  if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), index) == cudaSuccess)
+    return text.data();
+  cudaGetLastError();
+  return {};
+}
+
+}  // namespace
 
 Devices devices() {
   Devices found;
@@ -20,6 +33,7 @@ Devices devices() {
     cudaDeviceProp device{};
     check(cudaGetDeviceProperties(&device, index), "cudaGetDeviceProperties");
     found.list.push_back({.name = device.name,
+                          .pci_bus_id = pci_bus_id(index),
                           .capability = device.major * 10 + device.minor,
                           .multiprocessors = device.multiProcessorCount,
                           .memory_bytes = device.totalGlobalMem,

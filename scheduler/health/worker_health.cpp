@@ -1,6 +1,7 @@
 #include "scheduler/health/worker_health.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/text/lenient_json.h"
@@ -17,13 +18,24 @@ std::uint64_t count_field(const json& object, const char* name) {
   return static_cast<std::uint64_t>(std::max(0LL, whole_field(object, name).value_or(0)));
 }
 
+// What cannot be measured was not.
+std::optional<double> within(std::optional<double> value, double least, double most) {
+  return value && *value >= least && *value <= most ? value : std::nullopt;
+}
+
+std::optional<int> temperature_of(const json& gpu) {
+  const auto celsius = within(number_field(gpu, "temperature_c"), -100, 200);
+  return celsius ? std::optional(static_cast<int>(std::lround(*celsius))) : std::nullopt;
+}
+
 std::optional<WorkerHealth::Gpu> parse_gpu(const json& health) {
   const json& gpu = object_field(health, "gpu");
   if (gpu.empty()) return std::nullopt;
   return WorkerHealth::Gpu{.name = text_field(gpu, "name").value_or(""),
                            .vram_total = count_field(gpu, "vram_total"),
                            .vram_used = count_field(gpu, "vram_used"),
-                           .util = number_field(gpu, "util")};
+                           .util = within(number_field(gpu, "util"), 0, 1),
+                           .temperature_c = temperature_of(gpu)};
 }
 
 std::vector<std::uint64_t> parse_epochs(const json& health) {
@@ -38,6 +50,8 @@ nlohmann::ordered_json as_json(const WorkerHealth::Gpu& gpu) {
       {"name", gpu.name}, {"vram_total", gpu.vram_total}, {"vram_used", gpu.vram_used}};
   object["util"] = nullptr;
   if (gpu.util) object["util"] = *gpu.util;
+  object["temperature_c"] = nullptr;
+  if (gpu.temperature_c) object["temperature_c"] = *gpu.temperature_c;
   return object;
 }
 

@@ -16,6 +16,7 @@ struct WorkerHealth {
     std::string name{};
     std::uint64_t vram_total = 0, vram_used = 0;  // bytes
     std::optional<double> util{};                 // 0..1
+    std::optional<int> temperature_c{};
   };
   std::string version{};
   std::string instance{};    // random, of the process; empty: the worker gives none

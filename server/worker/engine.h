@@ -32,6 +32,7 @@ struct DeviceUse {
   std::string name{};
   std::uint64_t memory_total = 0, memory_used = 0;  // bytes; on the CPU: this process' share
   std::optional<double> utilisation{};              // 0..1
+  std::optional<int> temperature{};                 // degrees Celsius
 };
 
 struct Engine {

@@ -16,7 +16,9 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
+#include "core/log/log.h"
 #include "core/text/printable.h"
+#include "gpu/cuda/device_monitor.h"
 #include "gpu/cuda/devices.h"
 #include "gpu/model/model.h"
 #include "gpu/model/model_files.h"
@@ -245,16 +247,39 @@ Lanes lanes_of(const RenderEngineOptions& options, const Device& device) {
           .limits = {.batch = std::clamp<std::size_t>(faces, 1, QueueLimits().batch)}};
 }
 
+// Memory is what CUDA says: of a part of a GPU (MIG) it is that part's, and a device that CUDA has lost has none. Load and
+// temperature are NVML's.
+std::function<DeviceUse()> device_use_of(const Device& device) {
+  if (device.kind == Device::Kind::cpu) {
+    return [name = this_machine().cpu] {
+      return DeviceUse{
+          .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
+    };
+  }
+  const cuda::DeviceProperties gpu =
+      cuda::devices().list.at(static_cast<std::size_t>(device.index));
+  const auto tell = [](const std::string& problem) {
+    log::warn("load and temperature of the GPU are not known", {{"error", problem}});
+  };
+  const auto monitor = std::make_shared<cuda::DeviceMonitor>(
+      cuda::MonitorOptions{.pci_bus_id = gpu.pci_bus_id, .tell = tell});
+  return [name = gpu.name, index = device.index, monitor] {
+    const cuda::MemoryUse memory = cuda::memory_use(index);
+    const cuda::DeviceReading reading = monitor->latest();
+    return DeviceUse{.name = name,
+                     .memory_total = memory.total,
+                     .memory_used = memory.used,
+                     .utilisation = reading.load,
+                     .temperature = reading.temperature};
+  };
+}
+
 }  // namespace
 
 Engine render_engine(const RenderEngineOptions& options) {
   const Device device = usable_device(parse_device(options.device));
   const Lanes lanes = lanes_of(options, device);
   const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
-  const bool gpu = device.kind == Device::Kind::cuda;
-  const std::string name =
-      gpu ? cuda::devices().list.at(static_cast<std::size_t>(device.index)).name
-          : this_machine().cpu;
   return {
       .device = navtalk::name(device),
       .load = [renderer](const Heartbeat&) { renderer->load(); },
@@ -265,16 +290,7 @@ Engine render_engine(const RenderEngineOptions& options) {
       .prepare_at_hand =
           [renderer](const std::string& avatar) { return renderer->prepare_at_hand(avatar); },
       .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
-      .use =
-          [name, gpu, device] {
-            if (gpu) {
-              const cuda::MemoryUse memory = cuda::memory_use(device.index);
-              return DeviceUse{
-                  .name = name, .memory_total = memory.total, .memory_used = memory.used};
-            }
-            return DeviceUse{
-                .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
-          },
+      .use = device_use_of(device),
       .open_live = [renderer](
                        const std::string& avatar,
                        const LiveRequest& request) { return renderer->open_live(avatar, request); },

@@ -30,7 +30,8 @@ WorkerHealth::Gpu gpu_of(DeviceUse device) {
   return {.name = std::move(device.name),
           .vram_total = device.memory_total,
           .vram_used = device.memory_used,
-          .util = device.utilisation};
+          .util = device.utilisation,
+          .temperature_c = device.temperature};
 }
 
 std::vector<std::uint64_t> epochs_of(const SlotTable& slots) {
@@ -174,8 +175,7 @@ Response WorkerApi::metrics() const {
   gauge("navtalk_worker_slots", "Sessions that the worker can hold at once",
         static_cast<double>(sessions.slots().slots().size()));
   gauge("navtalk_worker_sessions", "Sessions that the worker holds now", sessions.count());
-  gauge("navtalk_worker_memory_bytes", "Memory of the device in use, in bytes",
-        static_cast<double>(models.device_use().memory_used));
+  device_metrics(page);
   gauge("navtalk_worker_heartbeat_age_seconds",
         "Time since the last heartbeat of the work loop or the inference engine, in seconds",
         std::chrono::duration<double>(models.since_heartbeat()).count());
@@ -194,6 +194,21 @@ Response WorkerApi::metrics() const {
         counters.media_bytes);
   live_metrics(page);
   return page.response();
+}
+
+// What is not known is left out: a zero would be a measurement.
+void WorkerApi::device_metrics(MetricsPage& page) const {
+  const DeviceUse device = parts_.models.device_use();
+  page.gauge("navtalk_worker_memory_bytes", "Memory of the device in use, in bytes",
+             static_cast<double>(device.memory_used));
+  page.gauge("navtalk_worker_memory_total_bytes", "Memory of the device, in bytes",
+             static_cast<double>(device.memory_total));
+  if (device.utilisation)
+    page.gauge("navtalk_worker_gpu_load_ratio",
+               "Share of the last moments in which the GPU computed, 0 to 1", *device.utilisation);
+  if (device.temperature)
+    page.gauge("navtalk_worker_gpu_temperature_celsius",
+               "Temperature of the GPU, in degrees Celsius", *device.temperature);
 }
 
 void WorkerApi::live_metrics(MetricsPage& page) const {

@@ -43,6 +43,7 @@ class WorkerApi {
   std::optional<Response> refuse_caller(const Request& request) const;
   Response health() const;
   Response metrics() const;
+  void device_metrics(MetricsPage& page) const;
   void live_metrics(MetricsPage& page) const;
   Awaitable<Response> pause();
   Awaitable<Response> wake();

@@ -14,7 +14,9 @@ TEST_CASE("the health that a worker writes is what the pool reads") {
       .instance = "9f86",
       .state = "running",
       .device = "cuda:0",
-      .gpu = WorkerHealth::Gpu{.name = "G", .vram_total = 100, .vram_used = 40, .util = 0.5},
+      .gpu =
+          WorkerHealth::Gpu{
+              .name = "G", .vram_total = 100, .vram_used = 40, .util = 0.5, .temperature_c = 61},
       .slots = 2,
       .sessions = 1,
       .avatars = {"ada", "bob"},
@@ -24,8 +26,25 @@ TEST_CASE("the health that a worker writes is what the pool reads") {
   REQUIRE(read);
   CHECK(as_json(*read) == as_json(written));
   CHECK(read->gpu->util == 0.5);
+  CHECK(read->gpu->temperature_c == 61);
   CHECK(read->lease_epochs == std::vector<std::uint64_t>{17, 0});
   CHECK(as_json(written).at("protocol") == 1);
+}
+
+TEST_CASE("a load and a temperature that cannot be are unknown") {
+  const auto gpu = [](const std::string& figures) {
+    return parse_worker_health(R"({"state":"idle","slots":1,"gpu":{"name":"G",)" + figures + "}}")
+        ->gpu.value();
+  };
+  CHECK(gpu(R"("util":1,"temperature_c":60.6)").util == 1);
+  CHECK(gpu(R"("util":1,"temperature_c":60.6)").temperature_c == 61);
+  for (const char* const odd :
+       {R"("util":1.01,"temperature_c":201)", R"("util":-0.1)",
+        R"("util":null,"temperature_c":1e300)", R"("temperature_c":"hot")"}) {
+    INFO(odd);
+    CHECK_FALSE(gpu(odd).util);
+    CHECK_FALSE(gpu(odd).temperature_c);
+  }
 }
 
 TEST_CASE("a worker's odd or missing health fields do not hide the rest") {

@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 
 // What the engine was asked, and what it is told to do.
 struct EngineScript {
+  std::optional<double> utilisation{};  // of the device
+  std::optional<int> temperature{};
   std::binary_semaphore go{0};
   std::atomic<bool> hold_load = false, hold_prepare = false, hold_use = false, fail_load = false;
   std::atomic<int> loads = 0, unloads = 0;
@@ -69,7 +71,11 @@ inline Engine engine_of(EngineScript& script) {
       .use =
           [&script] {
             if (script.hold_use) script.go.acquire();
-            return DeviceUse{.name = "test", .memory_total = 100, .memory_used = 40};
+            return DeviceUse{.name = "test",
+                             .memory_total = 100,
+                             .memory_used = 40,
+                             .utilisation = script.utilisation,
+                             .temperature = script.temperature};
           }};
 }
 

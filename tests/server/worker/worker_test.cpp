@@ -27,6 +27,31 @@ TEST_CASE("a worker answers while it loads, and says so") {
   CHECK(ready.headers.find("x-navtalk-protocol")->second == "1");
 }
 
+TEST_CASE("a device's load and temperature are told where they are known, and left out where not") {
+  EngineScript script;
+  script.utilisation = 0.37;
+  script.temperature = 61;
+  {
+    Running worker(script);
+    REQUIRE(worker.becomes("idle"));
+    const nlohmann::json gpu = ask("GET", worker.url() + "/healthz").body.at("gpu");
+    CHECK(gpu.at("util") == 0.37);
+    CHECK(gpu.at("temperature_c") == 61);
+    const std::string metrics = ask("GET", worker.url() + "/metrics").text;
+    for (const char* const line :
+         {"navtalk_worker_memory_bytes 40\n", "navtalk_worker_memory_total_bytes 100\n",
+          "navtalk_worker_gpu_load_ratio 0.37\n", "navtalk_worker_gpu_temperature_celsius 61\n"})
+      CHECK_THAT(metrics, Catch::Contains(line));
+  }
+  EngineScript bare;
+  Running worker(bare);
+  REQUIRE(worker.becomes("idle"));
+  const nlohmann::json gpu = ask("GET", worker.url() + "/healthz").body.at("gpu");
+  CHECK(gpu.at("util").is_null());
+  CHECK(gpu.at("temperature_c").is_null());
+  CHECK_THAT(ask("GET", worker.url() + "/metrics").text, !Catch::Contains("navtalk_worker_gpu_"));
+}
+
 TEST_CASE("a worker that cannot load ends with the reason") {
   EngineScript script;
   script.fail_load = true;
