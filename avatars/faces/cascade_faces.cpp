@@ -25,10 +25,10 @@ Box box_of_square(const FaceSquare& face, const Clip& clip) {
 
 }  // namespace
 
-FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                             const std::stop_token& stop) {
+FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                             const Progress& progress, const std::stop_token& stop) {
   const FollowedFace followed =
-      follow_by_cascades(clip, fps, options_.face, directories_, progress, stop);
+      follow_by_cascades(clip, fps, options_.face, directories_, notes, progress, stop);
   FaceBoxes boxes;
   for (const auto& face :
        options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
