@@ -31,8 +31,12 @@ FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const std::filesy
       follow_by_cascades(clip, fps, options_.face, directories_, notes, progress, stop);
   FaceBoxes boxes;
   for (const auto& face :
-       options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
-    boxes.push_back(face ? std::optional(box_of_square(*face, clip)) : std::nullopt);
+       options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps)) {
+    std::optional<Box> box;
+    if (face) box = box_of_square(*face, clip);
+    if (box && is_anothers(followed, boxes.size(), *box)) box.reset();
+    boxes.push_back(box);
+  }
   refuse_small_faces(boxes);
   return boxes;
 }

@@ -247,16 +247,19 @@ FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& 
                                                : fmt::format("are {} faces", people.size()),
                             where(people, people.size())));
   FollowedFace face{.boxes = std::vector<std::optional<Box>>(frames.size()),
-                    .others_only = std::vector<bool>(frames.size())};
+                    .instead = std::vector<Detections>(frames.size())};
+  for (const Sighting& one : people[chosen].seen) face.boxes[one.frame] = one.box;
   for (const Track& person : people)
-    for (const Sighting& one : person.seen) face.others_only[one.frame] = true;
-  for (const Sighting& one : people[chosen].seen) {
-    face.boxes[one.frame] = one.box;
-    face.others_only[one.frame] = false;
-  }
+    for (const Sighting& one : person.seen)
+      if (!face.boxes[one.frame]) face.instead[one.frame].push_back(one.box);
   const std::size_t beside = staying(people);
   if (beside > 1) face.others = where(people, beside);
   return face;
+}
+
+bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box) {
+  return std::ranges::any_of(followed.instead[frame],
+                             [&](const Box& other) { return overlap(box, other) >= k_same_face; });
 }
 
 void warn_of_others(const FollowedFace& followed) {

@@ -15,7 +15,8 @@ namespace navtalk {
 
 struct FollowedFace {
   std::vector<std::optional<Box>> boxes;  // one entry a frame
-  std::vector<bool> others_only{};  // one entry a frame: it shows other people, and not this face
+  std::vector<Detections>
+      instead{};  // one entry a frame: the faces of other people, where this one is not seen
   // The faces of comparable size that are there in a quarter or more of the largest one's frames, by number and
   // place, where there is more than one; for people. Empty: there is one.
   std::string others{};
@@ -24,6 +25,9 @@ struct FollowedFace {
 // `number`: from 1. Error{invalid} when there is no face at all, or none of that number.
 FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps,
                          int number = 1);
+
+// A dropout that is bridged with `box`: somebody else's face is there.
+bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box);
 
 // For people who did not say which face they want.
 void warn_of_others(const FollowedFace& followed);

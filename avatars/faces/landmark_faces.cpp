@@ -107,7 +107,7 @@ std::vector<LandmarkFaces::Seen> LandmarkFaces::where_to_look(
   if (several && face_ == 0) warn_of_others(followed);
   std::vector<Seen> frames(detections.size());
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!several && !detections[i].empty() && !followed.others_only[i])
+    if (!several && !detections[i].empty() && followed.instead[i].empty())
       frames[i] = {.detected = detections[i].front().box,
                    .part = {0, 0, clip.width(), clip.height()}};
     if (!several || !followed.boxes[i]) continue;

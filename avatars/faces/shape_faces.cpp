@@ -100,7 +100,13 @@ FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const std::filesyst
                            const Progress& progress, const std::stop_token& stop) {
   const FollowedFace followed =
       follow_by_cascades(clip, fps, follow_.face, cascades_, notes, progress, stop);
-  const auto squares = smooth_faces(followed.boxes, fps);
+  auto squares = smooth_faces(followed.boxes, fps);
+  std::vector<bool> left_out(squares.size());  // and not bridged
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    if (!squares[i] || !is_anothers(followed, i, box_of(*squares[i]))) continue;
+    left_out[i] = true;
+    squares[i].reset();
+  }
   landmarks_.assign(squares.size(), {});
   FaceBoxes boxes(squares.size());
   std::vector<bool> aside(squares.size());
@@ -109,7 +115,10 @@ FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const std::filesyst
     if (!squares[i]) continue;
     FacePoints& points = all[i];
     aside[i] = is_profile(points);
-    if (aside[i]) continue;
+    if (aside[i]) {
+      left_out[i] = true;
+      continue;
+    }
     const Box square = box_of(*squares[i]);
     const auto box = landmark_box(points, square, box_, clip.width(), clip.height());
     if (!box || overlap(*box, square) < k_least_overlap) continue;
@@ -123,7 +132,7 @@ FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const std::filesyst
   if (follow_.smooth) {
     boxes = smooth_boxes(boxes, fps);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-      if (aside[i]) boxes[i].reset();  // not bridged
+      if (left_out[i]) boxes[i].reset();
       if (boxes[i]) boxes[i] = intersection(*boxes[i], {0, 0, clip.width(), clip.height()});
     }
   }
