@@ -14,7 +14,7 @@ namespace {
 constexpr float k_not_skin = 14;
 constexpr float k_same_hair = 22;     // largest distance in Lab from row to row
 constexpr double k_widest = 0.5;      // strand, in widths of the eye: what is wider is glasses
-constexpr double k_beyond = 0.03;     // the lids, in parts of the eyes' distance, there is skin or a strand
+constexpr double k_beyond = 0.03;     // the lids, in parts of the eyes' distance
 constexpr double k_least_seen = 0.5;  // of a strand's width, in each row
 constexpr double k_steepest = 1.5;    // pixels aside in a row
 constexpr float k_new_colour = 0.1F;  // what a row adds to the strand's colour: it has highlights

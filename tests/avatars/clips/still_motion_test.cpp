@@ -163,12 +163,13 @@ TEST_CASE("a lock of hair over an eye stays in front of the lid that closes") {
   const Image shut = close_eyes(eyes.picture, *found, 1);
   double changed = 0;
   for (int y = 168; y < 192; ++y)
-    changed += difference(shut.view().crop({lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}),
-                          eyes.picture.view().crop(
-                              {lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}));
+    changed +=
+        difference(shut.view().crop({lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}),
+                   eyes.picture.view().crop({lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}));
   CHECK(changed / 24 < 6);
   // The white beside it, and the other eye, are closed.
-  for (const Box& part : {Box{133, 177, 140, 182}, Box{164, 178, 169, 182}, Box{244, 175, 256, 183}})
+  for (const Box& part :
+       {Box{133, 177, 140, 182}, Box{164, 178, 169, 182}, Box{244, 175, 256, 183}})
     CHECK(difference(shut.view().crop(part), eyes.picture.view().crop(part)) > 30);
 }
 
