@@ -17,6 +17,7 @@ constexpr double k_widest = 0.5;      // strand, in widths of the eye: what is w
 constexpr double k_beyond = 0.03;     // the lids, in parts of the eyes' distance
 constexpr double k_least_seen = 0.5;  // of a strand's width, in each row
 constexpr double k_steepest = 1.5;    // pixels aside in a row
+constexpr double k_edge = 0.02;       // of a strand, in parts of the eyes' distance
 constexpr float k_new_colour = 0.1F;  // what a row adds to the strand's colour: it has highlights
 
 // Pixels of one row.
@@ -121,7 +122,8 @@ cv::Mat hair_over_eye(const cv::Mat& lab, const cv::Rect& part, const cv::Vec3f&
                {rows[static_cast<std::size_t>(i)].end - 1 - part.x, bottom - i - part.y},
                cv::Scalar(1));
   }
-  cv::dilate(hair, hair, cv::getStructuringElement(cv::MORPH_ELLIPSE, {3, 3}));
+  const int brush = 2 * std::max(1, cvRound(k_edge * distance)) + 1;
+  cv::dilate(hair, hair, cv::getStructuringElement(cv::MORPH_ELLIPSE, {brush, brush}));
   cv::GaussianBlur(hair, hair, {}, std::max(0.5, 0.006 * distance));
   return hair;
 }

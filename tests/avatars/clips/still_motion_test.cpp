@@ -93,6 +93,8 @@ struct DrawnEyes {
   FacePoints points{};
 };
 
+constexpr std::uint8_t k_brown[] = {40, 70, 105};
+
 // Two frames a second: 24 pictures.
 PrepareOptions still_of(const TemporaryDirectory& base, const std::string& name) {
   if (!fs::exists(base / "still.png"))
@@ -154,8 +156,7 @@ TEST_CASE("a lock of hair over an eye stays in front of the lid that closes") {
   constexpr int k_width = 6;
   for (int y = 140; y < 220; ++y)
     for (int x = lock_at(y); x < lock_at(y) + k_width; ++x) {
-      const std::uint8_t hair[] = {40, 70, 105};
-      std::copy_n(hair, 3, eyes.picture.view().at(x, y));
+      std::copy_n(k_brown, 3, eyes.picture.view().at(x, y));
     }
   const DrawnEyes bare;
   const auto found = find_eyes(bare.picture.view(), bare.face, cascade_directories(), bare.points);
@@ -178,7 +179,7 @@ TEST_CASE("hair that ends in an eye, and glasses, do not keep it open") {
     DrawnEyes eyes;
     for (int y = painted.y1; y < painted.y2; ++y)
       for (int x = painted.x1; x < painted.x2; ++x)
-        std::fill_n(eyes.picture.view().at(x, y), 3, std::uint8_t{40});
+        std::copy_n(k_brown, 3, eyes.picture.view().at(x, y));
     const DrawnEyes bare;
     const auto found =
         find_eyes(bare.picture.view(), bare.face, cascade_directories(), bare.points);
