@@ -23,7 +23,6 @@ constexpr double k_same_look = 0.16;   // elsewhere
 constexpr double k_near = 1.0;         // the same place, in widths of the face
 // What a width of the face's way counts for among people who look alike, and the most widths that count.
 constexpr double k_look_per_width = 0.02, k_most_widths = 5;
-constexpr std::size_t k_short_clip = 10;  // frames, each of which counts
 constexpr std::size_t k_most_looks = 16;  // that are remembered of a track
 
 struct Sighting {
@@ -232,9 +231,8 @@ double overlap(const Box& a, const Box& b) {
 
 FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps, int number) {
   std::vector<Track> tracks = link_tracks(frames, fps);
-  // A face that only a few frames of a clip show is an error of the detector.
-  const std::size_t least =
-      frames.size() < k_short_clip ? 1 : std::clamp<std::size_t>(frames.size() / 25, 3, 5);
+  // A face that only a few frames of a longer clip show is an error of the detector.
+  const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
   std::erase_if(tracks, [&](const Track& track) { return track.seen.size() < least; });
   if (tracks.empty())
     throw Error(Code::invalid,

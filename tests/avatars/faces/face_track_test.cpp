@@ -72,19 +72,6 @@ TEST_CASE("the largest face is followed where it moves, whatever else is seen fo
     CHECK(found[static_cast<std::size_t>(i)] == square(100 + i, 100, 80));
 }
 
-TEST_CASE("a single frame in which a face looks otherwise is not another person") {
-  std::vector<SeenFaces> frames;
-  show(frames, 20, k_face, k_ann);
-  show(frames, 1, square(108, 110, 62), k_bob);
-  show(frames, 20, k_face, k_ann);
-  CHECK_THROWS_WITH(navtalk::follow_face(frames, 25, 2), Catch::Contains("there is one face"));
-  const auto followed = navtalk::follow_face(frames, 25);
-  CHECK_FALSE(is_anothers(followed, 20, k_face));  // so that the dropout is bridged
-  // Of a few pictures each counts.
-  const std::vector<SeenFaces> few(frames.begin() + 19, frames.begin() + 22);
-  CHECK(navtalk::follow_face(few, 25, 2).boxes[1].has_value());
-}
-
 TEST_CASE("frames in which nothing is seen stay empty") {
   std::vector<Detections> frames(30, Detections{k_face});
   frames[10].clear();
