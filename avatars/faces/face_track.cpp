@@ -220,6 +220,20 @@ std::string where(const std::vector<Track>& people, std::size_t count) {
   return text;
 }
 
+// Whoever was seen once while the face was away was there all the time, although no other frame shows it to the detector.
+void fill_absences(FollowedFace& face) {
+  const std::size_t count = face.boxes.size();
+  for (std::size_t begin = 0; begin < count; ++begin) {
+    if (face.boxes[begin]) continue;
+    std::size_t end = begin;
+    Detections seen;
+    for (; end < count && !face.boxes[end]; ++end)
+      seen.insert(seen.end(), face.instead[end].begin(), face.instead[end].end());
+    for (; begin < end; ++begin)
+      if (face.instead[begin].empty()) face.instead[begin] = seen;
+  }
+}
+
 }  // namespace
 
 double overlap(const Box& a, const Box& b) {
@@ -252,6 +266,7 @@ FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& 
   for (const Track& person : people)
     for (const Sighting& one : person.seen)
       if (!face.boxes[one.frame]) face.instead[one.frame].push_back(one.box);
+  fill_absences(face);
   const std::size_t beside = staying(people);
   if (beside > 1) face.others = where(people, beside);
   return face;

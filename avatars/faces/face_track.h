@@ -16,7 +16,7 @@ namespace navtalk {
 struct FollowedFace {
   std::vector<std::optional<Box>> boxes;  // one entry a frame
   std::vector<Detections>
-      instead{};  // one entry a frame: the faces of other people, where this one is not seen
+      instead{};  // one entry a frame: the faces of other people while this one is not seen, though they were seen in one frame of that while only
   // The faces of comparable size that are there in a quarter or more of the largest one's frames, by number and
   // place, where there is more than one; for people. Empty: there is one.
   std::string others{};
