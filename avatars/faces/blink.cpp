@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
+#include "avatars/faces/hair_over_eye.h"
 #include "avatars/faces/skin.h"
 
 namespace navtalk {
@@ -36,6 +37,7 @@ class Lid {
     smooth(upper_skin_);
     smooth(lower_skin_);
     lashes_ = dark_colour();
+    hair_ = hair_over_eye(lab, part_, skin_lab, eye, distance);
   }
 
   void paint(cv::Mat& picture, double closed) const {
@@ -101,9 +103,11 @@ class Lid {
     // A closed eye has no opening left to see, so its lower edge is covered, too.
     const double end = closed > 0.98 ? bottom : edge;
     const float corners = std::min(1.0F, static_cast<float>((1 - std::abs(position)) / 0.06));
-    const float lid = soft(y - top, 0.024 * distance_) * soft(end - y, 0.02 * distance_) * corners;
+    const float free = 1 - hair_.at<float>(y - part_.y, x - part_.x);
+    const float lid =
+        free * soft(y - top, 0.024 * distance_) * soft(end - y, 0.02 * distance_) * corners;
     const double thickness = 0.022 * distance_ * std::sqrt(inside);
-    const float line = 0.85F * soft(thickness - std::abs(y - edge), 0.012 * distance_) *
+    const float line = 0.85F * free * soft(thickness - std::abs(y - edge), 0.012 * distance_) *
                        std::min(1.0F, static_cast<float>((1 - std::abs(position)) / 0.1)) *
                        std::min(1.0F, static_cast<float>(3 * closed));
     auto& pixel = picture.at<cv::Vec3b>(y, x);
@@ -118,6 +122,7 @@ class Lid {
   cv::Rect part_{};
   std::vector<cv::Vec3f> upper_skin_{}, lower_skin_{};  // a colour for each column
   cv::Vec3f lashes_{};
+  cv::Mat hair_{};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // A picture of a face with its eyes closed further than they are: lids are painted in the colours of the skin around the eye,
-// with a line of lashes at their edge.
+// with a line of lashes at their edge. Hair that hangs over an eye stays in front of them.
 #pragma once
 
 #include "avatars/faces/eyes.h"

@@ -25,14 +25,18 @@ Box box_of_square(const FaceSquare& face, const Clip& clip) {
 
 }  // namespace
 
-FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                             const std::stop_token& stop) {
+FaceBoxes CascadeFaces::find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                             const Progress& progress, const std::stop_token& stop) {
   const FollowedFace followed =
-      follow_by_cascades(clip, fps, options_.face, directories_, progress, stop);
+      follow_by_cascades(clip, fps, options_.face, directories_, notes, progress, stop);
   FaceBoxes boxes;
   for (const auto& face :
-       options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps))
-    boxes.push_back(face ? std::optional(box_of_square(*face, clip)) : std::nullopt);
+       options_.smooth ? smooth_faces(followed.boxes, fps) : bridged_faces(followed.boxes, fps)) {
+    std::optional<Box> box;
+    if (face) box = box_of_square(*face, clip);
+    if (box && is_anothers(followed, boxes.size(), *box)) box.reset();
+    boxes.push_back(box);
+  }
   refuse_small_faces(boxes);
   return boxes;
 }

@@ -21,12 +21,12 @@ class CascadeFaces : public FaceSource {
 
   std::string name() const override { return "cascade"; }
   std::string identity() const override {
-    return std::string(options_.smooth ? "cascade 3" : "cascade 3, not smoothed") +
+    return std::string(options_.smooth ? "cascade 4" : "cascade 4, not smoothed") +
            (options_.face > 1 ? ", face " + std::to_string(options_.face) : "");
   }
   // Errors of follow_by_cascades().
-  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                 const std::stop_token& stop) override;
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                 const Progress& progress, const std::stop_token& stop) override;
 
  private:
   FollowOptions options_;

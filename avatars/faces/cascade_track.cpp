@@ -7,6 +7,7 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>
 
+#include "avatars/faces/search/frame_log.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 
@@ -18,14 +19,18 @@ namespace {
 // deviations 0.045 of the side and 0.02).
 struct Cascade {
   const char* name;
+  const char* log;  // the name of what it has seen
   double side = 1;  // of the others' square, in parts of its own
   double down = 0;  // of its middle, from its own, in parts of its own side
 };
 constexpr Cascade k_cascades[] = {
-    {.name = "haarcascades/haarcascade_frontalface_alt2.xml"},
-    {.name = "haarcascades/haarcascade_frontalface_default.xml"},
-    {.name = "lbpcascades/lbpcascade_frontalface.xml"},
-    {.name = "lbpcascades/lbpcascade_frontalface_improved.xml", .side = 1.47, .down = -0.108}};
+    {.name = "haarcascades/haarcascade_frontalface_alt2.xml", .log = "haar_alt2.log"},
+    {.name = "haarcascades/haarcascade_frontalface_default.xml", .log = "haar_default.log"},
+    {.name = "lbpcascades/lbpcascade_frontalface.xml", .log = "lbp.log"},
+    {.name = "lbpcascades/lbpcascade_frontalface_improved.xml",
+     .log = "lbp_improved.log",
+     .side = 1.47,
+     .down = -0.108}};
 // Pictures are searched at this size of the shorter side: smaller ones lose small faces, larger
 // ones give squares that jump more from frame to frame.
 constexpr int k_detector_side = 320;
@@ -68,23 +73,31 @@ class Detector {
   cv::CascadeClassifier cascade_;
 };
 
-std::vector<Detections> detect_all(Clip& clip, const std::filesystem::path& file,
-                                   const Cascade& cascade, const Progress& progress,
-                                   const std::stop_token& stop) {
+std::vector<SeenFaces> detect_all(Clip& clip, const std::filesystem::path& file,
+                                  const Cascade& cascade, const std::filesystem::path& notes,
+                                  const Progress& progress, const std::stop_token& stop) {
   Detector detector(file, cascade);
-  std::vector<Detections> frames;
+  std::vector<SeenFaces> frames;
   const auto count = static_cast<std::size_t>(clip.frame_count());
-  for (std::size_t i = 0; i < count; ++i) {
+  FrameLog log(notes, cascade.log);
+  frames.resize(log.resume(count, 1, [&](std::span<const std::int32_t> numbers) {
+    auto seen = read_seen_faces(numbers);
+    if (seen) frames.push_back(*std::move(seen));
+    return seen.has_value();
+  }));
+  for (std::size_t i = frames.size(); i < count; ++i) {
     throw_if_stopped(stop);
-    frames.push_back(detector(clip.frame(static_cast<std::int64_t>(i))));
+    const Image picture = clip.frame(static_cast<std::int64_t>(i));
+    frames.push_back(look_at(picture.view(), detector(picture)));
+    log.append(numbers_of(frames.back()));
     if (progress) progress("faces", i + 1, count);
   }
   return frames;
 }
 
-std::size_t frames_with_face(const std::vector<Detections>& frames) {
+std::size_t frames_with_face(const std::vector<SeenFaces>& frames) {
   return static_cast<std::size_t>(std::count_if(
-      frames.begin(), frames.end(), [](const Detections& seen) { return !seen.empty(); }));
+      frames.begin(), frames.end(), [](const SeenFaces& seen) { return !seen.empty(); }));
 }
 
 }  // namespace
@@ -95,8 +108,9 @@ std::vector<std::filesystem::path> cascade_directories() {
 
 FollowedFace follow_by_cascades(Clip& clip, const FrameRate& fps, int face,
                                 const std::vector<std::filesystem::path>& directories,
-                                const Progress& progress, const std::stop_token& stop) {
-  std::vector<Detections> best;
+                                const std::filesystem::path& notes, const Progress& progress,
+                                const std::stop_token& stop) {
+  std::vector<SeenFaces> best;
   bool any_cascade = false;
   for (const Cascade& cascade : k_cascades) {
     const auto directory =
@@ -107,8 +121,8 @@ FollowedFace follow_by_cascades(Clip& clip, const FrameRate& fps, int face,
     if (directory == directories.end()) continue;
     any_cascade = true;
     try {
-      std::vector<Detections> frames =
-          detect_all(clip, *directory / cascade.name, cascade, progress, stop);
+      std::vector<SeenFaces> frames =
+          detect_all(clip, *directory / cascade.name, cascade, notes, progress, stop);
       if (best.empty() || frames_with_face(frames) > frames_with_face(best))
         best = std::move(frames);
     } catch (const cv::Exception& error) {

@@ -105,8 +105,9 @@ Eyes in_picture(const std::array<Eye, 2>& fitted, const std::array<Candidate, 2>
 constexpr double k_least_distance = 12;  // of the eyes, in pixels
 // Landmarks that lie on eyes had 0.24 and more, those of a face whose glasses they took for eyes 0.20.
 constexpr double k_least_landmark_fit = 0.22;
-// Points within the large eyes of a drawn face are beside its lids.
+// Points within the large eyes of a drawn face are beside its lids, unless its brows were found: then what is larger is eyes with brows.
 constexpr double k_much_larger = 1.4;
+constexpr float k_not_skin = 14;
 constexpr double k_brow = 0.05, k_least_lashes = 0.02;  // of the eyes' distance
 
 // Its corners are the points `first` and `first` + 3, two points of the upper lid lie between them, two of the lower one follow.
@@ -123,6 +124,22 @@ Eye eye_of(const FacePoints& points, std::size_t first) {
   eye.above = std::max(0.0, -(off(1) + off(2)) / 2 / arc);
   eye.below = std::max(0.0, (off(4) + off(5)) / 2 / arc);
   return eye;
+}
+
+// Whether most of the brows' points lie on something that is not skin: those of large drawn eyes lie between eye and brow.
+bool on_brows(const ConstImageView& picture, const FacePoints& points, const Eyes& eyes) {
+  const cv::Mat lab = lab_of(bgr_of(picture), std::max(0.8, 0.02 * eyes.distance));
+  int on = 0, count = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Eye& eye = eyes.both[i];
+    const cv::Vec3f skin = median_colour(lab, skin_patch(eye.x, eye.y, eyes.distance, lab.size()));
+    for (std::size_t k = 17 + 5 * i; k < 22 + 5 * i; ++k, ++count) {
+      const int x = std::clamp(points[k].x, 0, lab.cols - 1);
+      const int y = std::clamp(points[k].y, 0, lab.rows - 1);
+      on += skin_distance(lab.at<cv::Vec3f>(y, x), skin) >= k_not_skin;
+    }
+  }
+  return 2 * on > count;
 }
 
 // How high the lowest of a brow's three middle points is.
@@ -196,7 +213,7 @@ std::optional<Eyes> find_eyes(const ConstImageView& picture, const Box& face,
   if (!marked) return seen;
   const bool inside_larger =
       seen && seen->both[0].half_width > k_much_larger * marked->both[0].half_width;
-  return inside_larger ? seen : marked;
+  return inside_larger && !on_brows(picture, landmarks, *marked) ? seen : marked;
 }
 
 }  // namespace navtalk

@@ -2,6 +2,7 @@
 // sources frame the face differently, and a mixture would make it jump.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -32,9 +33,10 @@ class FaceSource {
   virtual std::string name() const = 0;
   // What the boxes depend on besides the clip: the same text gives the same boxes.
   virtual std::string identity() const = 0;
-  // Error{invalid} when no box can be given: no face at all, two faces, ... Stage "faces".
-  virtual FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                         const std::stop_token& stop) = 0;
+  // Error{invalid} when no box can be given: no face at all, two faces, ... Stage "faces". `notes`: a folder for what is found on the
+  // way, from which an interrupted search of the same clip by a source of the same identity goes on; it may not be there yet. Empty: none.
+  virtual FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                         const Progress& progress, const std::stop_token& stop) = 0;
   // What the boxes of the last find() come from, one entry a frame, empty where there is no box; nothing at all of a source
   // that has no landmarks.
   virtual std::vector<FacePoints> landmarks() const { return {}; }

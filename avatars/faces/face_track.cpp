@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/log/log.h"
@@ -15,15 +16,68 @@ namespace {
 constexpr double k_same_face = 0.3;        // overlap from one detection to the next
 constexpr double k_comparable_area = 0.4;  // of a second face, against the first
 constexpr double k_staying = 0.25;         // share of the first face's frames
+// look_distance() of one person's faces in a clip is at most 0.10 in 95 of 100 pairs (0.19 in all) and least of two people's was 0.22. A
+// detector that frames the face a little differently each time adds to it.
+constexpr double k_other_look = 0.20;  // in the same place
+constexpr double k_same_look = 0.16;   // elsewhere
+constexpr double k_near = 1.0;         // the same place, in widths of the face
+// What a width of the face's way counts for among people who look alike, and the most widths that count.
+constexpr double k_look_per_width = 0.02, k_most_widths = 5;
+constexpr std::size_t k_most_looks = 16;  // that are remembered of a track
 
-struct Track {
-  std::vector<std::optional<Box>> boxes;  // one entry a frame
-  std::size_t last_seen = 0;
-  std::size_t detections = 0;
-  double area = 0;  // sum over the detections
+struct Sighting {
+  std::size_t frame;
+  Box box;
 };
 
 double area(const Box& box) { return static_cast<double>(box.width()) * box.height(); }
+
+// Looks of a track, evenly spread over it.
+class Looks {
+ public:
+  void add(const FaceLook& look) {
+    last_ = look;
+    if (count_++ % every_ != 0) return;
+    kept_.push_back(look);
+    if (kept_.size() > k_most_looks) thin_out();
+  }
+  void add(const Looks& more) {
+    kept_.insert(kept_.end(), more.kept_.begin(), more.kept_.end());
+    while (kept_.size() > 2 * k_most_looks) thin_out();
+  }
+  double to_last(const FaceLook& look) const { return look_distance(last_, look); }
+  // Of those two that are nearest to each other.
+  double to(const Looks& others) const {
+    double least = 1;
+    for (const FaceLook& own : kept_)
+      for (const FaceLook& other : others.kept_) least = std::min(least, look_distance(own, other));
+    return least;
+  }
+
+ private:
+  void thin_out() {
+    for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    every_ *= 2;
+  }
+
+  std::vector<FaceLook> kept_{};
+  FaceLook last_{};
+  std::size_t count_ = 0, every_ = 1;
+};
+
+// Of one face; later of one person.
+struct Track {
+  std::vector<Sighting> seen{};  // at least one, by frame
+  Looks looks{};
+  double area = 0;  // sum over what was seen
+
+  void add(std::size_t frame, const SeenFace& face) {
+    seen.push_back({frame, face.box});
+    looks.add(face.look);
+    area += navtalk::area(face.box);
+  }
+};
 
 struct Link {
   double overlap;
@@ -31,61 +85,59 @@ struct Link {
 };
 
 // Every pair of a track still in sight and a detection that could be the same face, best first.
-std::vector<Link> possible_links(const std::vector<Track>& tracks, const Detections& seen,
-                                 std::size_t frame, int patience) {
+std::vector<Link> possible_links(const std::vector<Track>& tracks,
+                                 const std::vector<std::size_t>& in_sight, const SeenFaces& seen) {
   std::vector<Link> links;
-  for (std::size_t t = 0; t < tracks.size(); ++t) {
-    if (frame - tracks[t].last_seen > static_cast<std::size_t>(patience)) continue;
-    const Box& last = *tracks[t].boxes[tracks[t].last_seen];
+  for (const std::size_t t : in_sight)
     for (std::size_t d = 0; d < seen.size(); ++d) {
-      const double shared = overlap(last, seen[d]);
-      if (shared >= k_same_face) links.push_back({shared, t, d});
+      const double shared = overlap(tracks[t].seen.back().box, seen[d].box);
+      if (shared >= k_same_face && tracks[t].looks.to_last(seen[d].look) < k_other_look)
+        links.push_back({shared, t, d});
     }
-  }
   std::stable_sort(links.begin(), links.end(),
                    [](const Link& a, const Link& b) { return a.overlap > b.overlap; });
   return links;
 }
 
-void add(Track& track, std::size_t frame, const Box& box) {
-  track.boxes[frame] = box;
-  track.last_seen = frame;
-  ++track.detections;
-  track.area += area(box);
-}
-
-std::vector<Track> link_tracks(const std::vector<Detections>& frames, const FrameRate& fps) {
-  const int patience = static_cast<int>(std::lround(fps.hz()));  // a second
+std::vector<Track> link_tracks(const std::vector<SeenFaces>& frames, const FrameRate& fps) {
+  const auto patience = static_cast<std::size_t>(std::lround(fps.hz()));  // a second
   std::vector<Track> tracks;
+  std::vector<std::size_t> in_sight;
   for (std::size_t frame = 0; frame < frames.size(); ++frame) {
-    Detections seen = frames[frame];
-    std::sort(seen.begin(), seen.end(), [](const Box& a, const Box& b) {
-      return std::pair(a.x1, a.y1) < std::pair(b.x1, b.y1);
+    SeenFaces seen = frames[frame];
+    std::sort(seen.begin(), seen.end(), [](const SeenFace& a, const SeenFace& b) {
+      return std::pair(a.box.x1, a.box.y1) < std::pair(b.box.x1, b.box.y1);
     });
+    std::erase_if(in_sight,
+                  [&](std::size_t t) { return frame - tracks[t].seen.back().frame > patience; });
     std::vector<bool> linked(seen.size(), false);
-    for (const Link& link : possible_links(tracks, seen, frame, patience)) {
-      if (linked[link.detection] || tracks[link.track].last_seen == frame) continue;
-      add(tracks[link.track], frame, seen[link.detection]);
+    for (const Link& link : possible_links(tracks, in_sight, seen)) {
+      if (linked[link.detection] || tracks[link.track].seen.back().frame == frame) continue;
+      tracks[link.track].add(frame, seen[link.detection]);
       linked[link.detection] = true;
     }
     for (std::size_t d = 0; d < seen.size(); ++d) {
       if (linked[d]) continue;
-      tracks.push_back({.boxes = std::vector<std::optional<Box>>(frames.size())});
-      add(tracks.back(), frame, seen[d]);
+      in_sight.push_back(tracks.size());
+      tracks.emplace_back().add(frame, seen[d]);
     }
   }
   return tracks;
 }
 
 bool meet(const Track& a, const Track& b) {
-  for (std::size_t i = 0; i < a.boxes.size(); ++i)
-    if (a.boxes[i] && b.boxes[i]) return true;
+  auto one = a.seen.begin();
+  auto other = b.seen.begin();
+  while (one != a.seen.end() && other != b.seen.end()) {
+    if (one->frame == other->frame) return true;
+    one->frame < other->frame ? ++one : ++other;
+  }
   return false;
 }
 
 bool comparable(const Track& track, const Track& main) {
-  const double ratio = (track.area / static_cast<double>(track.detections)) /
-                       (main.area / static_cast<double>(main.detections));
+  const double ratio = (track.area / static_cast<double>(track.seen.size())) /
+                       (main.area / static_cast<double>(main.seen.size()));
   return ratio >= k_comparable_area && ratio <= 1 / k_comparable_area;
 }
 
@@ -93,24 +145,43 @@ std::string place_of(const Box& box) {
   return fmt::format("{},{},{},{}", box.x1, box.y1, box.width(), box.height());
 }
 
-// Of those that `track` does not meet, the one that was last seen nearest, measured in widths of its box.
+double widths_between(const Box& from, const Box& to) {
+  return std::hypot(to.x1 + to.x2 - from.x1 - from.x2, to.y1 + to.y2 - from.y1 - from.y2) / 2 /
+         from.width();
+}
+
+// From where `person` was last seen before `track`, or is first seen after it.
+double way(const Track& person, const Track& track) {
+  const auto after =
+      std::ranges::lower_bound(person.seen, track.seen.front().frame, {}, &Sighting::frame);
+  if (after != person.seen.begin())
+    return widths_between(std::prev(after)->box, track.seen.front().box);
+  return widths_between(after->box, track.seen.back().box);
+}
+
+// Of those who look like `track` and do not meet it, the one who looks most like it; of equals the nearest.
 Track* person_of(std::vector<Track>& people, const Track& track) {
-  const auto first = std::find_if(track.boxes.begin(), track.boxes.end(),
-                                  [](const auto& box) { return box.has_value(); });
-  const Box& begins = **first;
-  Track* nearest = nullptr;
+  Track* likeliest = nullptr;
   double least = 0;
   for (Track& person : people) {
-    if (meet(person, track) || !comparable(track, person)) continue;
-    const Box& last = *person.boxes[person.last_seen];
-    const double distance = std::hypot(begins.x1 + begins.x2 - last.x1 - last.x2,
-                                       begins.y1 + begins.y2 - last.y1 - last.y2) /
-                            last.width();
-    if (nearest != nullptr && distance >= least) continue;
-    nearest = &person;
-    least = distance;
+    if (!comparable(track, person) || meet(person, track)) continue;
+    const double look = person.looks.to(track.looks), widths = way(person, track);
+    if (look >= (widths <= k_near ? k_other_look : k_same_look)) continue;
+    const double unlike = look + k_look_per_width * std::min(widths, k_most_widths);
+    if (likeliest != nullptr && unlike >= least) continue;
+    likeliest = &person;
+    least = unlike;
   }
-  return nearest;
+  return likeliest;
+}
+
+void join(Track& person, const Track& track) {
+  std::vector<Sighting> both;
+  std::ranges::merge(person.seen, track.seen, std::back_inserter(both), {}, &Sighting::frame,
+                     &Sighting::frame);
+  person.seen = std::move(both);
+  person.looks.add(track.looks);
+  person.area += track.area;
 }
 
 // The largest first. A face that leaves and comes back is one.
@@ -119,15 +190,10 @@ std::vector<Track> people_in(std::vector<Track> tracks) {
   std::stable_sort(tracks.begin(), tracks.end(), larger);
   std::vector<Track> people;
   for (Track& track : tracks) {
-    Track* const person = person_of(people, track);
-    if (person == nullptr) {
+    if (Track* const person = person_of(people, track))
+      join(*person, track);
+    else
       people.push_back(std::move(track));
-      continue;
-    }
-    const std::size_t last_seen = std::max(person->last_seen, track.last_seen);
-    for (std::size_t i = 0; i < track.boxes.size(); ++i)
-      if (track.boxes[i]) add(*person, i, *track.boxes[i]);
-    person->last_seen = last_seen;
   }
   std::stable_sort(people.begin(), people.end(), larger);
   return people;
@@ -138,8 +204,8 @@ std::size_t staying(const std::vector<Track>& people) {
   const Track& largest = people.front();
   return static_cast<std::size_t>(
       std::count_if(people.begin(), people.end(), [&](const Track& person) {
-        return static_cast<double>(person.detections) >=
-                   k_staying * static_cast<double>(largest.detections) &&
+        return static_cast<double>(person.seen.size()) >=
+                   k_staying * static_cast<double>(largest.seen.size()) &&
                (comparable(person, largest) || &person == &largest);
       }));
 }
@@ -147,12 +213,25 @@ std::size_t staying(const std::vector<Track>& people) {
 std::string where(const std::vector<Track>& people, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < std::min(count, people.size()); ++i) {
-    const auto first = std::find_if(people[i].boxes.begin(), people[i].boxes.end(),
-                                    [](const auto& box) { return box.has_value(); });
-    text += fmt::format("{}{} at {} in frame {}", i == 0 ? "" : "; ", i + 1, place_of(**first),
-                        first - people[i].boxes.begin());
+    const Sighting& first = people[i].seen.front();
+    text += fmt::format("{}{} at {} in frame {}", i == 0 ? "" : "; ", i + 1, place_of(first.box),
+                        first.frame);
   }
   return text;
+}
+
+// Whoever was seen once while the face was away was there all the time, although no other frame shows it to the detector.
+void fill_absences(FollowedFace& face) {
+  const std::size_t count = face.boxes.size();
+  for (std::size_t begin = 0; begin < count; ++begin) {
+    if (face.boxes[begin]) continue;
+    std::size_t end = begin;
+    Detections seen;
+    for (; end < count && !face.boxes[end]; ++end)
+      seen.insert(seen.end(), face.instead[end].begin(), face.instead[end].end());
+    for (; begin < end; ++begin)
+      if (face.instead[begin].empty()) face.instead[begin] = seen;
+  }
 }
 
 }  // namespace
@@ -164,11 +243,11 @@ double overlap(const Box& a, const Box& b) {
   return area(both) / (area(a) + area(b) - area(both));
 }
 
-FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate& fps, int number) {
+FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps, int number) {
   std::vector<Track> tracks = link_tracks(frames, fps);
   // A face that only a few frames of a longer clip show is an error of the detector.
   const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
-  std::erase_if(tracks, [&](const Track& track) { return track.detections < least; });
+  std::erase_if(tracks, [&](const Track& track) { return track.seen.size() < least; });
   if (tracks.empty())
     throw Error(Code::invalid,
                 "no face was found: the face must look at the camera, upright and well lit; "
@@ -181,15 +260,26 @@ FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate&
                             people.size() == 1 ? std::string("is one face")
                                                : fmt::format("are {} faces", people.size()),
                             where(people, people.size())));
-  FollowedFace face{.boxes = people[chosen].boxes};
+  FollowedFace face{.boxes = std::vector<std::optional<Box>>(frames.size()),
+                    .instead = std::vector<Detections>(frames.size())};
+  for (const Sighting& one : people[chosen].seen) face.boxes[one.frame] = one.box;
+  for (const Track& person : people)
+    for (const Sighting& one : person.seen)
+      if (!face.boxes[one.frame]) face.instead[one.frame].push_back(one.box);
+  fill_absences(face);
   const std::size_t beside = staying(people);
   if (beside > 1) face.others = where(people, beside);
   return face;
 }
 
+bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box) {
+  return std::ranges::any_of(followed.instead[frame],
+                             [&](const Box& other) { return overlap(box, other) >= k_same_face; });
+}
+
 void warn_of_others(const FollowedFace& followed) {
   log::warn(
-      "more than one face stays in the picture: the largest is the avatar's; choose one with "
+      "more than one face is in the clip: the largest is the avatar's; choose one with "
       "--face N",
       {{"faces", followed.others}});
 }

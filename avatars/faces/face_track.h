@@ -1,30 +1,33 @@
-// Which of the faces seen in each frame is the avatar's. Detections that overlap from frame to
-// frame form a track; tracks that take over from each other, in other frames and near where the face was last
-// seen, are one person's, who left and came back. People are numbered by their total area, the largest is 1.
+// Which of the faces seen in each frame is the avatar's. Detections that overlap from frame to frame and look alike form a track. Tracks in
+// other frames that look alike are one person's, who left and came back, or was shown by another camera; a track that looks otherwise is
+// somebody else's, even where it is in the same place. People are numbered by their total area, the largest is 1.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "avatars/faces/search/seen_faces.h"
 #include "core/base/frame_rate.h"
 #include "core/tensor/image.h"
 
 namespace navtalk {
 
-// Everything that a detector saw in one frame, in any order.
-using Detections = std::vector<Box>;
-
 struct FollowedFace {
   std::vector<std::optional<Box>> boxes;  // one entry a frame
+  std::vector<Detections>
+      instead{};  // one entry a frame: the faces of other people while this one is not seen, though they were seen in one frame of that while only
   // The faces of comparable size that are there in a quarter or more of the largest one's frames, by number and
   // place, where there is more than one; for people. Empty: there is one.
   std::string others{};
 };
 
 // `number`: from 1. Error{invalid} when there is no face at all, or none of that number.
-FollowedFace follow_face(const std::vector<Detections>& frames, const FrameRate& fps,
+FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps,
                          int number = 1);
+
+// A dropout that is bridged with `box`: somebody else's face is there.
+bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box);
 
 // For people who did not say which face they want.
 void warn_of_others(const FollowedFace& followed);

@@ -36,7 +36,8 @@ std::string GivenFaces::identity() const {
   return all;
 }
 
-FaceBoxes GivenFaces::find(Clip& clip, const FrameRate&, const Progress&, const std::stop_token&) {
+FaceBoxes GivenFaces::find(Clip& clip, const FrameRate&, const std::filesystem::path&,
+                           const Progress&, const std::stop_token&) {
   const auto frames = static_cast<std::size_t>(clip.frame_count());
   FaceBoxes boxes = boxes_;
   if (boxes.size() == 1) boxes.resize(frames, boxes[0]);

@@ -17,8 +17,8 @@ class GivenFaces : public FaceSource {
   std::string identity() const override;
   // Error{invalid} when their number is neither one nor the clip's, when one leaves the frame, or
   // when there is none at all.
-  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                 const std::stop_token& stop) override;
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                 const Progress& progress, const std::stop_token& stop) override;
 
  private:
   FaceBoxes boxes_;

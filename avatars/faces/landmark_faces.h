@@ -40,8 +40,8 @@ class LandmarkFaces : public FaceSource {
   // DWPose expects one person. It sees the whole frame, as in MuseTalk, where one person is in the clip, and otherwise what surrounds the
   // chosen face. Error{invalid} when no frame shows a face, or none of that number, or when it is narrower than
   // k_least_face_pixels in most frames.
-  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                 const std::stop_token& stop) override;
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                 const Progress& progress, const std::stop_token& stop) override;
   std::vector<FacePoints> landmarks() const override { return landmarks_; }
 
  private:
@@ -49,15 +49,19 @@ class LandmarkFaces : public FaceSource {
   struct Seen {
     std::optional<Box> detected{};
     Box part{};  // of the frame
-    std::vector<PosePoint> points{};
+    FacePoints points{};
   };
   // Called with a stretch of the clip's frames of those that are wanted, and their pictures.
   using Work = std::function<void(std::span<const std::size_t> frames, FaceNets::Pictures)>;
-  void in_batches(Clip& clip, const std::vector<std::size_t>& frames, const std::stop_token& stop,
+  void in_batches(Clip& clip, std::span<const std::size_t> frames, const std::stop_token& stop,
                   const Work& work) const;
-  std::vector<Seen> where_to_look(const std::vector<Detections>& detections, const FrameRate& fps,
+  std::vector<SeenFaces> detect(Clip& clip, const std::filesystem::path& notes,
+                                const Progress& progress, const std::stop_token& stop) const;
+  void find_points(Clip& clip, std::vector<Seen>& frames, const std::filesystem::path& notes,
+                   const Progress& progress, const std::stop_token& stop) const;
+  std::vector<Seen> where_to_look(const std::vector<SeenFaces>& detections, const FrameRate& fps,
                                   const Clip& clip) const;
-  FaceBoxes boxes_of(const std::vector<Seen>& frames, const Clip& clip);
+  FaceBoxes boxes_of(std::vector<Seen> frames, const Clip& clip);
 
   FaceNets nets_;
   LandmarkBoxOptions options_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "avatars/faces/face_smoothing.h"
+#include "avatars/faces/search/frame_log.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/checkpoint/checkpoint.h"
@@ -59,7 +60,7 @@ ShapeFaces::ShapeFaces(const std::filesystem::path& predictor, FollowOptions fol
       follow_(follow),
       box_(box),
       cascades_(std::move(cascades)),
-      identity_(fmt::format("dlib 2 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
+      identity_(fmt::format("dlib 3 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
                             sha256_file(predictor), follow.smooth ? "" : ", not smoothed",
                             follow.face > 1 ? fmt::format(", face {}", follow.face) : "")) {
   if (predictor_.point_count() != k_face_point_count)
@@ -68,22 +69,56 @@ ShapeFaces::ShapeFaces(const std::filesystem::path& predictor, FollowOptions fol
                             predictor_.point_count(), k_face_point_count));
 }
 
-FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                           const std::stop_token& stop) {
+// Empty where there is no square.
+std::vector<FacePoints> ShapeFaces::all_points(
+    Clip& clip, const std::vector<std::optional<FaceSquare>>& squares,
+    const std::filesystem::path& notes, const Progress& progress,
+    const std::stop_token& stop) const {
+  std::vector<FacePoints> all;
+  FrameLog log(notes, "points.log");
+  all.resize(log.resume(squares.size(), 1, [&](std::span<const std::int32_t> numbers) {
+    auto points = read_face_points(numbers);
+    if (!points || all.size() >= squares.size() ||
+        points->empty() == squares[all.size()].has_value())
+      return false;
+    all.push_back(*std::move(points));
+    return true;
+  }));
+  while (all.size() < squares.size()) {
+    throw_if_stopped(stop);
+    const std::size_t i = all.size();
+    all.push_back(squares[i]
+                      ? points_of(predictor_, clip.frame(static_cast<std::int64_t>(i)), *squares[i])
+                      : FacePoints());
+    log.append(numbers_of(all.back()));
+    if (progress) progress("faces", all.size(), squares.size());
+  }
+  return all;
+}
+
+FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                           const Progress& progress, const std::stop_token& stop) {
   const FollowedFace followed =
-      follow_by_cascades(clip, fps, follow_.face, cascades_, progress, stop);
-  const auto squares = smooth_faces(followed.boxes, fps);
+      follow_by_cascades(clip, fps, follow_.face, cascades_, notes, progress, stop);
+  auto squares = smooth_faces(followed.boxes, fps);
+  std::vector<bool> left_out(squares.size());  // and not bridged
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    if (!squares[i] || !is_anothers(followed, i, box_of(*squares[i]))) continue;
+    left_out[i] = true;
+    squares[i].reset();
+  }
   landmarks_.assign(squares.size(), {});
   FaceBoxes boxes(squares.size());
   std::vector<bool> aside(squares.size());
+  std::vector<FacePoints> all = all_points(clip, squares, notes, progress, stop);
   for (std::size_t i = 0; i < squares.size(); ++i) {
-    throw_if_stopped(stop);
-    if (progress) progress("faces", i + 1, squares.size());
     if (!squares[i]) continue;
-    FacePoints points =
-        points_of(predictor_, clip.frame(static_cast<std::int64_t>(i)), *squares[i]);
+    FacePoints& points = all[i];
     aside[i] = is_profile(points);
-    if (aside[i]) continue;
+    if (aside[i]) {
+      left_out[i] = true;
+      continue;
+    }
     const Box square = box_of(*squares[i]);
     const auto box = landmark_box(points, square, box_, clip.width(), clip.height());
     if (!box || overlap(*box, square) < k_least_overlap) continue;
@@ -97,7 +132,7 @@ FaceBoxes ShapeFaces::find(Clip& clip, const FrameRate& fps, const Progress& pro
   if (follow_.smooth) {
     boxes = smooth_boxes(boxes, fps);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-      if (aside[i]) boxes[i].reset();  // not bridged
+      if (left_out[i]) boxes[i].reset();
       if (boxes[i]) boxes[i] = intersection(*boxes[i], {0, 0, clip.width(), clip.height()});
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "avatars/faces/cascade_track.h"
+#include "avatars/faces/face_smoothing.h"
 #include "avatars/faces/face_source.h"
 #include "avatars/faces/landmark_box.h"
 #include "avatars/faces/shape_predictor.h"
@@ -27,11 +28,16 @@ class ShapeFaces : public FaceSource {
   std::string name() const override { return "dlib"; }
   std::string identity() const override { return identity_; }
   // Errors of follow_by_cascades(); Error{invalid} where no frame has a face that does not look aside.
-  FaceBoxes find(Clip& clip, const FrameRate& fps, const Progress& progress,
-                 const std::stop_token& stop) override;
+  FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
+                 const Progress& progress, const std::stop_token& stop) override;
   std::vector<FacePoints> landmarks() const override { return landmarks_; }
 
  private:
+  std::vector<FacePoints> all_points(Clip& clip,
+                                     const std::vector<std::optional<FaceSquare>>& squares,
+                                     const std::filesystem::path& notes, const Progress& progress,
+                                     const std::stop_token& stop) const;
+
   ShapePredictor predictor_;
   FollowOptions follow_;
   LandmarkBoxOptions box_;

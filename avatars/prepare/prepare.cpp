@@ -29,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_still_file = "still.mp4";   // while a still that moves is prepared
+constexpr const char* k_search_folder = "search";   // what was found until k_found_file stands
 constexpr const char* k_found_file = "found.json";  // until the masks are made
 
 // One run of prepare(): the steps in order, each a no-op when an earlier run has done it.
@@ -91,7 +92,7 @@ const StillMotion& Preparation::still_motion() {
   const ClipSize size =
       make_frames(options_.source, options_.fps, file, options_.limits, {}, stop_);
   Clip clip(file, size.width, size.height, options_.limits);
-  const FaceBoxes boxes = source_.find(clip, options_.fps, {}, stop_);
+  const FaceBoxes boxes = source_.find(clip, options_.fps, {}, {}, stop_);
   const std::vector<FacePoints> landmarks = source_.landmarks();
   const auto& pictures = std::get<std::vector<fs::path>>(options_.source);
   motion_.emplace(read_image(pictures.front(), options_.limits), boxes.front().value(),
@@ -142,7 +143,7 @@ FoundFaces Preparation::look_for_faces(Clip& clip, const AvatarInfo& info) {
     return all;
   }
   if (info.clips.empty()) {
-    all.boxes = source_.find(clip, options_.fps, progress_, stop_);
+    all.boxes = source_.find(clip, options_.fps, folder_ / k_search_folder, progress_, stop_);
     all.landmarks = source_.landmarks();
     return all;
   }
@@ -154,8 +155,9 @@ FoundFaces Preparation::look_for_faces(Clip& clip, const AvatarInfo& info) {
     Clip part(folder_ / k_frames_file, info.width, info.height,
               ClipPart{.first = one.first, .frames = one.frames}, options_.limits);
     try {
-      std::ranges::copy(source_.find(part, options_.fps, progress, stop_),
-                        std::back_inserter(all.boxes));
+      std::ranges::copy(
+          source_.find(part, options_.fps, folder_ / k_search_folder / one.name, progress, stop_),
+          std::back_inserter(all.boxes));
       std::ranges::copy(source_.landmarks(), std::back_inserter(all.landmarks));
     } catch (const Error& error) {
       if (error.code() != Code::invalid) throw;
@@ -170,6 +172,7 @@ FoundFaces Preparation::find_faces(Clip& clip, const AvatarInfo& info) {
   if (auto earlier = read_found_faces(file, info.frames)) return *earlier;
   FoundFaces found = look_for_faces(clip, info);
   write_found_faces(file, found);
+  fs::remove_all(folder_ / k_search_folder);
   return found;
 }
 
@@ -184,6 +187,7 @@ Faces Preparation::make_faces(Clip& clip, AvatarInfo& info) {
   }
   fs::remove(folder_ / k_found_file);
   fs::remove(folder_ / k_mask_log);
+  fs::remove_all(folder_ / k_search_folder);
   Faces faces = read_faces(faces_file, info);
   info.faceless_frames = info.frames - count_faces(faces);
   return faces;

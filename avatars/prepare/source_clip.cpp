@@ -20,6 +20,15 @@
 namespace navtalk {
 namespace {
 
+// The preset plans with 40 pictures, which is 2 GB in 4K. Larger pictures than these get as many as fit into the same memory.
+constexpr std::int64_t k_lookahead_pixels = std::int64_t{40} * 1920 * 1088;
+constexpr int k_least_lookahead = 4;
+
+int lookahead_for(const Image& image) {
+  const std::int64_t fit = k_lookahead_pixels / (std::int64_t{image.width} * image.height);
+  return fit >= 40 ? 0 : std::max(k_least_lookahead, static_cast<int>(fit));
+}
+
 // Encodes pictures that all have the size of the first.
 class FrameWriter {
  public:
@@ -65,6 +74,7 @@ class FrameWriter {
                                  .crf = 12,
                                  .key_interval = key_interval_,
                                  .preset = "medium",
+                                 .lookahead = lookahead_for(image),
                                  .threads = 4});
   }
 

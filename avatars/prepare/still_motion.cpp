@@ -43,6 +43,8 @@ class Pose {
   // `share`: of the round, 0 to 1.
   Pose(const Box& face, double share)
       : turn_(k_turn * (0.7 * wave(share, 2) + 0.3 * wave(share, 5))),
+        cosine_(std::cos(turn_)),
+        sine_(std::sin(turn_)),
         aside_(k_aside * face.width() * (0.7 * wave(share, 1) + 0.3 * wave(share, 4))),
         down_(k_nod * face.height() * (0.6 * wave(share, 3) + 0.4 * wave(share, 1))),
         middle_x_((face.x1 + face.x2) / 2.0),
@@ -54,8 +56,8 @@ class Pose {
   // What the picture shows at (x, y) is there in the still.
   cv::Point2f source(int x, int y) const {
     const double away_x = x - middle_x_ - aside_, away_y = y - root_y_ - down_;
-    const double from_x = std::cos(turn_) * away_x + std::sin(turn_) * away_y + middle_x_;
-    const double from_y = -std::sin(turn_) * away_x + std::cos(turn_) * away_y + root_y_;
+    const double from_x = cosine_ * away_x + sine_ * away_y + middle_x_;
+    const double from_y = -sine_ * away_x + cosine_ * away_y + root_y_;
     const double share = head_share(x, y);
     return {static_cast<float>(x + share * (from_x - x)),
             static_cast<float>(y + share * (from_y - y))};
@@ -76,7 +78,7 @@ class Pose {
     return 1 - smooth_step((far - 1) / 1.2);
   }
 
-  double turn_, aside_, down_;
+  double turn_, cosine_, sine_, aside_, down_;
   double middle_x_, middle_y_, root_y_, width_, height_;
 };
 

@@ -27,7 +27,8 @@ class CountingFaces : public FaceSource {
  public:
   std::string name() const override { return "dlib"; }
   std::string identity() const override { return "counting"; }
-  FaceBoxes find(Clip&, const FrameRate&, const Progress&, const std::stop_token&) override {
+  FaceBoxes find(Clip&, const FrameRate&, const fs::path&, const Progress&,
+                 const std::stop_token&) override {
     ++asked;
     FaceBoxes boxes;
     for (int i = 0; i < k_frames; ++i) boxes.emplace_back(k_box.moved(i / 2, 0));

@@ -31,6 +31,7 @@ std::string x264_parameters(const VideoOptions& options) {
   std::string text = options.open_groups ? "open-gop=1" : "open-gop=0";
   // Lossless pictures have many bits, and arithmetic coding takes four times as long to read them.
   if (options.lossless_rgb) text += ":cabac=0";
+  if (options.lookahead > 0) text += fmt::format(":rc-lookahead={}", options.lookahead);
   if (options.kbit_per_s > 0) text += fmt::format(":bitrate={}", options.kbit_per_s);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bw")) text += ":asm=avx2";

@@ -36,7 +36,8 @@ struct VideoOptions {
   int key_interval =
       0;  // H.264's pictures at most from one key frame to the next; 0: libx264's own
   const char* preset = "veryfast";  // libx264's
-  int threads = 0;                  // of the encoder; 0 lets it choose
+  int lookahead = 0;  // pictures that libx264 keeps to plan with; 0: those of the preset
+  int threads = 0;    // of the encoder; 0 lets it choose
   // H.264 whose key frames are coded with the pictures around them. The step that shows at a closed
   // group's first picture does not; but decoding at random starts a few pictures later.
   bool open_groups = false;

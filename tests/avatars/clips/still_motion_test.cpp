@@ -93,6 +93,8 @@ struct DrawnEyes {
   FacePoints points{};
 };
 
+constexpr std::uint8_t k_brown[] = {40, 70, 105};
+
 // Two frames a second: 24 pictures.
 PrepareOptions still_of(const TemporaryDirectory& base, const std::string& name) {
   if (!fs::exists(base / "still.png"))
@@ -136,12 +138,58 @@ TEST_CASE("landmarks keep the lids of a blink off brows that touch the eyes") {
     CHECK(difference(shut.view().crop(brow), eyes.picture.view().crop(brow)) < 0.5);
     CHECK(difference(shut.view().crop(pupil), eyes.picture.view().crop(pupil)) > 60);
   }
+  // Also where what the colours show is larger than the eyes: it is eyes and brows.
+  const auto larger = find_eyes(eyes.picture.view(), eyes.face, cascade_directories());
+  if (larger) CHECK(found->both[0].half_width < 1.4 * 23);
   // Points beside the eyes do not count.
   FacePoints astray = eyes.points;
   for (FacePoint& point : astray) point.y += 70;
   const auto by_colours = find_eyes(eyes.picture.view(), eyes.face, cascade_directories());
   const auto not_there = find_eyes(eyes.picture.view(), eyes.face, cascade_directories(), astray);
   CHECK(not_there.has_value() == by_colours.has_value());
+}
+
+TEST_CASE("a lock of hair over an eye stays in front of the lid that closes") {
+  DrawnEyes eyes;
+  // From above the brow to the cheek, through the left eye's white and iris.
+  const auto lock_at = [](int y) { return 146 + (y - 140) / 8; };
+  constexpr int k_width = 6;
+  for (int y = 140; y < 220; ++y)
+    for (int x = lock_at(y); x < lock_at(y) + k_width; ++x) {
+      std::copy_n(k_brown, 3, eyes.picture.view().at(x, y));
+    }
+  const DrawnEyes bare;
+  const auto found = find_eyes(bare.picture.view(), bare.face, cascade_directories(), bare.points);
+  REQUIRE(found);
+  const Image shut = close_eyes(eyes.picture, *found, 1);
+  double changed = 0;
+  for (int y = 168; y < 192; ++y)
+    changed +=
+        difference(shut.view().crop({lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}),
+                   eyes.picture.view().crop({lock_at(y) + 1, y, lock_at(y) + k_width - 1, y + 1}));
+  CHECK(changed / 24 < 6);
+  // The white beside it, and the other eye, are closed.
+  for (const Box& part :
+       {Box{133, 177, 140, 182}, Box{164, 178, 169, 182}, Box{244, 175, 256, 183}})
+    CHECK(difference(shut.view().crop(part), eyes.picture.view().crop(part)) > 30);
+}
+
+TEST_CASE("hair that ends in an eye, and glasses, do not keep it open") {
+  const auto pupil_changes = [](const Box& painted) {
+    DrawnEyes eyes;
+    for (int y = painted.y1; y < painted.y2; ++y)
+      for (int x = painted.x1; x < painted.x2; ++x)
+        std::copy_n(k_brown, 3, eyes.picture.view().at(x, y));
+    const DrawnEyes bare;
+    const auto found =
+        find_eyes(bare.picture.view(), bare.face, cascade_directories(), bare.points);
+    const Image shut = close_eyes(eyes.picture, found.value(), 1);
+    const Box pupil{144, 175, 156, 183};
+    return difference(shut.view().crop(pupil), eyes.picture.view().crop(pupil));
+  };
+  CHECK(pupil_changes({146, 140, 152, 178}) > 60);  // from above
+  CHECK(pupil_changes({146, 186, 152, 220}) > 60);  // from below
+  CHECK(pupil_changes({120, 189, 180, 193}) > 60);  // a rim
 }
 
 TEST_CASE("a blink closes both eyes for a moment, and changes nothing else") {

@@ -1,17 +1,56 @@
 #include "avatars/faces/face_track.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "core/base/error.h"
 
 using navtalk::Box;
 using navtalk::Detections;
-using navtalk::follow_face;
+using navtalk::FaceLook;
+using navtalk::SeenFaces;
 
 namespace {
 
 Box square(int x, int y, int size) { return {x, y, x + size, y + size}; }
 const Box k_face = square(100, 100, 80);
+
+// Faces of which nobody knows what they look like.
+navtalk::FollowedFace follow_face(const std::vector<Detections>& frames, int fps, int number = 1) {
+  std::vector<SeenFaces> seen;
+  for (const Detections& boxes : frames) {
+    seen.emplace_back();
+    for (const Box& box : boxes) seen.back().push_back({.box = box});
+  }
+  return navtalk::follow_face(seen, fps, number);
+}
+
+// Two of these are sqrt(1 - cos(difference)) apart: 0.1 for 0.14 radians, 1 for a quarter of a turn.
+FaceLook look(double angle) {
+  FaceLook look{};
+  for (std::size_t i = 0; i < look.size(); i += 16) {
+    look[i] = static_cast<std::uint8_t>(std::lround(255 * std::cos(angle)));
+    look[i + 8] = static_cast<std::uint8_t>(std::lround(255 * std::sin(angle)));
+  }
+  return look;
+}
+constexpr double k_ann = 0, k_bob = 0.7;
+
+void show(std::vector<SeenFaces>& frames, int count, const Box& box, double who) {
+  for (int i = 0; i < count; ++i) frames.push_back({{.box = box, .look = look(who)}});
+}
+
+// In which of the stretches of `length` frames that face is to be seen.
+std::string shown(const std::vector<SeenFaces>& frames, int number, std::size_t length) {
+  const auto followed = navtalk::follow_face(frames, 25, number);
+  std::string text;
+  for (std::size_t i = 0; i < frames.size(); i += length) {
+    text += followed.boxes[i] ? '+' : '-';
+    for (std::size_t k = i; k < i + length; ++k)
+      CHECK(followed.boxes[k].has_value() == followed.boxes[i].has_value());
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -105,4 +144,78 @@ TEST_CASE("the order in which a detector lists its finds changes nothing") {
     other.push_back({square(300, 110, 40), square(100 + i, 100, 80)});
   }
   CHECK(follow_face(one, 25).boxes == follow_face(other, 25).boxes);
+}
+
+TEST_CASE("who appears only while another one is away is somebody else") {
+  std::vector<SeenFaces> frames;
+  bool same_place = false;
+  SECTION("beside that one") {
+    show(frames, 40, k_face, k_ann);
+    show(frames, 30, square(400, 110, 78), k_bob);
+    show(frames, 40, k_face, k_ann);
+    show(frames, 30, square(400, 110, 78), k_bob);
+  }
+  SECTION("in the same place, after a cut") {
+    same_place = true;
+    show(frames, 40, k_face, k_ann);
+    show(frames, 30, k_face.moved(4, 2), k_bob);
+    show(frames, 40, k_face, k_ann);
+    show(frames, 30, k_face.moved(4, 2), k_bob);
+  }
+  const auto first = navtalk::follow_face(frames, 25), second = navtalk::follow_face(frames, 25, 2);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    CAPTURE(i);
+    const bool ann = i < 40 || (i >= 70 && i < 110);
+    CHECK(first.boxes[i].has_value() == ann);
+    CHECK(second.boxes[i].has_value() == !ann);
+    CHECK(first.instead[i].empty() == ann);
+    CHECK(is_anothers(first, i, k_face) == (!ann && same_place));
+  }
+  CHECK_THAT(first.others, Catch::Contains("in frame 40"));  // with a warning
+  CHECK_THROWS_WITH(navtalk::follow_face(frames, 25, 3), Catch::Contains("there are 2 faces"));
+}
+
+TEST_CASE("a face that comes back elsewhere is one person where it looks the same") {
+  std::vector<SeenFaces> frames;
+  show(frames, 30, k_face, k_ann);
+  frames.resize(60);
+  show(frames, 30, square(500, 300, 90), k_ann + 0.14);  // in a little other light
+  CHECK(shown(frames, 1, 30) == "+-+");
+  CHECK(navtalk::follow_face(frames, 25).others.empty());
+}
+
+TEST_CASE("of two who look alike and go, each comes back where they were") {
+  std::vector<SeenFaces> frames;
+  for (int i = 0; i < 90; ++i) {
+    frames.emplace_back();
+    if (i >= 30 && i < 60) continue;
+    frames.back() = {{.box = k_face.moved(i, 0), .look = look(k_ann)},
+                     {.box = square(500 - i, 110, 70), .look = look(k_ann)}};
+  }
+  const auto first = navtalk::follow_face(frames, 25), second = navtalk::follow_face(frames, 25, 2);
+  CHECK(first.boxes[80] == k_face.moved(80, 0));
+  CHECK(second.boxes[80] == square(420, 110, 70));
+}
+
+TEST_CASE("of two who change places while they are away each is known by their look") {
+  std::vector<SeenFaces> frames;
+  const Box right = square(400, 110, 78);
+  for (int i = 0; i < 90; ++i) {
+    frames.emplace_back();
+    if (i >= 30 && i < 60) continue;
+    frames.back() = {{.box = i < 30 ? k_face : right, .look = look(k_ann)},
+                     {.box = i < 30 ? right : k_face, .look = look(k_bob)}};
+  }
+  const auto first = navtalk::follow_face(frames, 25);
+  CHECK(first.boxes[0] == k_face);
+  CHECK(first.boxes[80] == right);
+}
+
+TEST_CASE("a face whose light changes all the time stays one") {
+  std::vector<SeenFaces> frames;
+  for (int i = 0; i < 110; ++i) show(frames, 1, k_face, i * 0.014);
+  CHECK(shown(frames, 1, 110) == "+");
+  frames.resize(140);
+  show(frames, 10, k_face, k_ann);  // and comes back as it was at first
+  CHECK(shown(frames, 1, 10) == "+++++++++++---+");
 }

@@ -74,7 +74,7 @@ struct StillClip {
     tests::write_clip(base / "in.mp4", tests::moving_face(frames));
     clip = std::make_unique<Clip>(base / "in.mp4", 160, 120);
   }
-  FaceBoxes boxes(FaceSource& source) const { return source.find(*clip, 25, {}, {}); }
+  FaceBoxes boxes(FaceSource& source) const { return source.find(*clip, 25, {}, {}, {}); }
 };
 
 // What both networks see of a frame with one person at most.
@@ -190,18 +190,18 @@ TEST_CASE("among several people the landmarks come from around the chosen face")
       });
   LandmarkFaces first(nets, "none", {});
   const Box box_of_large{40, 60, 140, 190}, box_of_small{250, 70, 330, 180};
-  CHECK(first.find(clip, 25, {}, {}) == FaceBoxes(4, box_of_large));
+  CHECK(first.find(clip, 25, {}, {}, {}) == FaceBoxes(4, box_of_large));
   // Right of the large face the view ends half way to the small one: at (90 + 290) / 2.
   const Box beside{0, 0, 190, 300}, alone{0, 0, 240, 300};
   CHECK(seen == std::vector<Box>{beside, beside, alone, beside});  // each frame once
 
   LandmarkFaces second(nets, "none", {}, 2);
-  CHECK(second.find(clip, 25, {}, {}) ==
+  CHECK(second.find(clip, 25, {}, {}, {}) ==
         FaceBoxes{box_of_small, box_of_small, std::nullopt, box_of_small});
   CHECK(seen.back() == Box{0, 0, 210, 300});
   CHECK(second.identity() != first.identity());
   LandmarkFaces third(nets, "none", {}, 3);
-  CHECK_THROWS(third.find(clip, 25, {}, {}));
+  CHECK_THROWS(third.find(clip, 25, {}, {}, {}));
 }
 
 TEST_CASE("landmarks of a part of a frame are those of the frame") {
@@ -212,7 +212,7 @@ TEST_CASE("landmarks of a part of a frame are those of the frame") {
   LandmarkFaces source(one_by_one([&](ConstImageView) { return both; },
                                   [](ConstImageView) { return turned_face(5); }),
                        "none", {}, 1);
-  source.find(clip, 25, {}, {});
+  source.find(clip, 25, {}, {}, {});
   // The larger face is that at the right. Its view begins 100 pixels left of it, but not before the middle between both.
   FacePoints expected = face_points(turned_face(5));
   CHECK(source.landmarks()[0][8].x - expected[8].x == 180);

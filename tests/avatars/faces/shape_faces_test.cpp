@@ -52,7 +52,7 @@ struct FaceClip {
     tests::write_clip(base / "in.mp4", frames);
     clip = std::make_unique<Clip>(base / "in.mp4", frames[0].width, frames[0].height);
   }
-  FaceBoxes boxes(FaceSource& source) const { return source.find(*clip, 25, {}, {}); }
+  FaceBoxes boxes(FaceSource& source) const { return source.find(*clip, 25, {}, {}, {}); }
 };
 
 }  // namespace
@@ -64,7 +64,7 @@ TEST_CASE("the built-in finder's boxes are MuseTalk's, of the predictor's points
   const FaceBoxes boxes = moving.boxes(raw);
   const auto points = raw.landmarks();
   const FollowedFace followed =
-      follow_by_cascades(*moving.clip, 25, 0, cascade_directories(), {}, {});
+      follow_by_cascades(*moving.clip, 25, 0, cascade_directories(), {}, {}, {});
   const auto squares = smooth_faces(followed.boxes, 25);
   REQUIRE(boxes.size() == 6);
   REQUIRE(points.size() == 6);
@@ -151,7 +151,7 @@ TEST_CASE("a face with glasses is found, in a square like that of other faces") 
   const Image picture = demo.frame(0);
   tests::write_clip(base / "in.mp4", {picture, picture});
   Clip clip(base / "in.mp4", picture.width, picture.height);
-  const FollowedFace followed = follow_by_cascades(clip, 25, 0, cascade_directories(), {}, {});
+  const FollowedFace followed = follow_by_cascades(clip, 25, 0, cascade_directories(), {}, {}, {});
   const Box seen = followed.boxes[0].value(), whole = demo.face(0)->placement.box;
   CAPTURE(seen.x1, seen.y1, seen.x2, seen.y2);
   CHECK(seen.width() > 0.85 * whole.width());
