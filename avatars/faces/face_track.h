@@ -15,8 +15,9 @@ namespace navtalk {
 
 struct FollowedFace {
   std::vector<std::optional<Box>> boxes;  // one entry a frame
-  std::vector<Detections>
-      instead{};  // one entry a frame: the faces of other people while this one is not seen, though they were seen in one frame of that while only
+  // One entry a frame: the faces of other people while this one is not seen. Whoever is seen in one frame of that while is there in
+  // all of it.
+  std::vector<Detections> instead{};
   // The faces of comparable size that are there in a quarter or more of the largest one's frames, by number and
   // place, where there is more than one; for people. Empty: there is one.
   std::string others{};
