@@ -157,6 +157,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job render --faces")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job submit --avatar")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -997,6 +1001,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job render --faces")
+      :
+      return
+      ;;
     "navtalk job submit --avatar")
       :
       return
@@ -1734,7 +1742,7 @@ _navtalk() {
       ;;
     "navtalk job render")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --precision --threads --batch --faces --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
