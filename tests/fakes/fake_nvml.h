@@ -18,6 +18,7 @@ class FakeNvml {
   };
   struct Calls {
     int starts = 0, shutdowns = 0, readings = 0;  // so far; readings are counted as they begin
+    int hangs = 0;                                // readings that had to wait
     std::array<char, 64> bus{};                   // of the last GPU that was looked up
   };
 
@@ -42,6 +43,9 @@ class FakeNvml {
   }
   void wait_while_hanging() {
     std::unique_lock lock(mutex_);
+    if (!answers_.hang) return;
+    ++calls_.hangs;
+    changed_.notify_all();
     changed_.wait(lock, [this] { return !answers_.hang; });
   }
   // Until so many more calls of that kind have begun than now.
@@ -49,6 +53,10 @@ class FakeNvml {
     std::unique_lock lock(mutex_);
     const int until = calls_.*kind + more;
     changed_.wait(lock, [&] { return calls_.*kind >= until; });
+  }
+  void wait_for_a_hang() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return calls_.hangs > 0; });
   }
   void forget_calls() {
     const std::lock_guard lock(mutex_);

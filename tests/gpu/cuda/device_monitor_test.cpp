@@ -53,7 +53,7 @@ TEST_CASE("an NVML that hangs holds up nobody who asks for the figures") {
   const DeviceMonitor monitor(watched.options());
   fake.wait_for_readings();
   fake->set({.hang = true});
-  fake->wait_for_more(&FakeNvml::Calls::readings, 1);
+  fake->wait_for_a_hang();
   CHECK(monitor.latest() == k_usual);
   fake->set({});
 }
