@@ -9,8 +9,8 @@ namespace navtalk::cuda {
 
 struct DeviceProperties {
   std::string name;  // "NVIDIA H200"
-  std::string
-      pci_bus_id{};  // "0000:65:00.0": of the machine, whatever CUDA_VISIBLE_DEVICES leaves; empty: unknown
+  // "0000:65:00.0": of the machine, whatever CUDA_VISIBLE_DEVICES leaves; empty: unknown.
+  std::string pci_bus_id{};
   int capability = 0;  // 90 for 9.0
   int multiprocessors = 0;
   std::size_t memory_bytes = 0, l2_bytes = 0;

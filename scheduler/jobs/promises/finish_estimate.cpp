@@ -16,7 +16,7 @@ Duration minutes(double count) { return from_seconds(std::min(count, k_longest_m
 double lane_min(const FinishQuestion& question, double release_min) {
   const LaneBacklog& lane = question.lane;
   if (lane.speed <= 0) return 0;
-  double before = lane.standing.count();
+  double before = lane.released.count() + lane.rendering.count();
   if (!question.released) {
     before += question.ahead.count() +
               std::min(lane.queued.count(), lane.buckets + lane.budget * release_min);
@@ -33,14 +33,14 @@ LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant
   for (const TenantLine& line : lines) {
     waiting += line.released_jobs;
     working += line.running_jobs;
-    lane.standing += line.released + VideoMinutes(line.running.audio() / 2);
+    lane.released += line.released;
+    lane.rendering += VideoMinutes(line.running.audio() / 2);
     if (line.tenant == tenant) continue;
     lane.queued += line.queued;
     lane.buckets += std::clamp(line.bucket.minutes, 0.0, line.queued.count());
   }
-  const double gpus = waiting > 0 ? std::min(std::max(1.0, static_cast<double>(working)),
-                                             std::max(1.0, capacity.gpus))
-                                  : std::max(1.0, capacity.gpus);
+  const double most = std::max(1.0, capacity.gpus);
+  const double gpus = waiting > 0 ? std::clamp(static_cast<double>(working), 1.0, most) : most;
   lane.speed = gpus * capacity.rate;
   return lane;
 }

@@ -24,9 +24,9 @@ namespace navtalk {
 
 // Work that waits for a GPU or will, of all tenants, and how fast the lane renders it.
 struct LaneBacklog {
-  double speed = 0;  // video-minutes a minute; 0: not known, and nobody waits for a GPU
-  VideoMinutes
-      standing{};  // released before the job and not begun, and half of what is being rendered
+  double speed = 0;          // video-minutes a minute; 0: not known, and nobody waits for a GPU
+  VideoMinutes released{};   // before the job, and not begun
+  VideoMinutes rendering{};  // left of what GPUs have begun: half of it, in the mean
   // Of a job that is not released: what other tenants have queued, how much of it their buckets release at once, and the
   // budget, which releases the rest.
   VideoMinutes queued{};

@@ -106,7 +106,7 @@ std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division&
                   : backlog_of(division.lines, job.spec.tenant, division.capacity),
       .correction = division.correction};
   if (job.not_before > now) question.start_wait = job.not_before - now;
-  if (job.state == JobState::released) question.lane.standing = released_before(transaction, job);
+  if (job.state == JobState::released) question.lane.released = released_before(transaction, job);
   const auto line =
       std::find_if(division.lines.begin(), division.lines.end(),
                    [&](const TenantLine& one) { return one.tenant == job.spec.tenant; });

@@ -167,10 +167,10 @@ LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
   if (job.started_at != TimePoint{}) return {};
   LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
   if (job.released_at == TimePoint{}) return lane;
-  lane.standing = {};
+  lane.released = {};
   for (const auto& waiting : released_) {
     for (const std::size_t other : waiting) {
-      if (jobs_[other].released_at < job.released_at) lane.standing += jobs_[other].work;
+      if (jobs_[other].released_at < job.released_at) lane.released += jobs_[other].work;
     }
   }
   return lane;

@@ -68,6 +68,21 @@ TEST_CASE("the first job starts a GPU at once, and no second one while that star
   CHECK(world.gpus() == 1);
 }
 
+TEST_CASE("without a cloud the lane counts on no more slots than there are") {
+  LaneWorld world;
+  const auto counted_on = [&](BatchLaneOptions options) {
+    world.submit();
+    BatchLane lane = world.lane(options);
+    lane.turn();
+    return world.tenants.division().capacity.gpus;
+  };
+  CHECK(counted_on({.max_gpus = 4, .reserve = 3, .local_slots = 2}) == 2);
+  CHECK(counted_on({.max_gpus = 1, .local_slots = 2}) == 1);
+  CHECK(counted_on({.max_gpus = 4, .reserve = 3, .local_slots = 2, .grows_at = Source::cloud}) ==
+        7);
+  CHECK(counted_on({.max_gpus = 0, .local_slots = 0}) == 1);
+}
+
 TEST_CASE("jobs that may start no GPU want none") {
   LaneWorld world;
   BatchLane lane = world.lane({.max_gpus = 0, .reserve = 1});

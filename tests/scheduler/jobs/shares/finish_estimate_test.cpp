@@ -72,8 +72,11 @@ TEST_CASE("a released job waits for no share") {
 
 TEST_CASE("a job waits for the work that was released before it, also that of others") {
   // One GPU renders a video-minute in two minutes: 6 that stand there, 4 of its own, 5 that others may have released at once.
-  const LaneBacklog lane{
-      .speed = 0.5, .standing = VideoMinutes(6min), .queued = VideoMinutes(9min), .buckets = 5};
+  const LaneBacklog lane{.speed = 0.5,
+                         .released = VideoMinutes(5min),
+                         .rendering = VideoMinutes(1min),
+                         .queued = VideoMinutes(9min),
+                         .buckets = 5};
   FinishQuestion question{.ahead = VideoMinutes(4min),
                           .work = VideoMinutes(1min),
                           .bucket = 10,
@@ -92,7 +95,8 @@ TEST_CASE("a job waits for the work that was released before it, also that of ot
   CHECK(estimate_finish(question)->expected == 14min);
   // A lane that is faster than what it is given makes nobody wait.
   question.released = false;
-  question.lane = {.speed = 8, .standing = VideoMinutes(6min), .budget = 1};
+  question.lane = {
+      .speed = 8, .released = VideoMinutes(5min), .rendering = VideoMinutes(1min), .budget = 1};
   CHECK(estimate_finish(question)->expected == 4min);
 }
 
@@ -109,7 +113,8 @@ TEST_CASE(
   lines[1].running_jobs = 2;
   LaneBacklog lane = backlog_of(lines, {"a"}, capacity);
   CHECK(lane.speed == 2);
-  CHECK(lane.standing == VideoMinutes(2min));
+  CHECK(lane.released == VideoMinutes{});
+  CHECK(lane.rendering == VideoMinutes(2min));
   CHECK(lane.queued == VideoMinutes(7min));
   CHECK(lane.buckets == 2);
   CHECK(lane.budget == capacity.budget());
@@ -117,7 +122,8 @@ TEST_CASE(
   lines[0].released_jobs = 1;
   lane = backlog_of(lines, {"b"}, capacity);
   CHECK(lane.speed == 1);  // two of four work although one waits
-  CHECK(lane.standing == VideoMinutes(3min));
+  CHECK(lane.released == VideoMinutes(1min));
+  CHECK(lane.rendering == VideoMinutes(2min));
   CHECK(lane.queued == VideoMinutes(3min));
 }
 
