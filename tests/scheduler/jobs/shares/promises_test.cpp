@@ -67,6 +67,27 @@ STORE_TEST("what is submitted later is promised for later, by the work ahead") {
   }
 }
 
+STORE_TEST("a released job is behind what was released before it, whoever's that is") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  NewJob long_one = new_job("ada"), short_one = new_job("ada");
+  long_one.work = VideoMinutes(1000h);
+  short_one.work = VideoMinutes(1min);
+  short_one.spec.tenant = {"other"};
+  const auto submitted = [&](const NewJob& job) {
+    const JobId id = pool.jobs.submit(job, k_user, pool.jobs.now()).job.id;
+    pool.tenants.divide(1, k_lane, pool.jobs.now());
+    REQUIRE(pool.jobs.find(id)->state == JobState::released);
+    return id;
+  };
+  const JobId first = submitted(long_one), second = submitted(short_one);
+  const auto expected = [&](const JobId& id) {
+    return pool.tenants.outlook_of(id, pool.jobs.now()).estimate->expected;
+  };
+  CHECK(expected(second) > expected(first));
+}
+
 STORE_TEST("a promise that is due is changed with an event, and a second turn changes nothing") {
   const TestType place;
   PromisedPool pool(place);
