@@ -75,13 +75,13 @@ I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height
 }
 
 LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip,
-                           int width, int kbit_per_s)
+                           int width, int kbit_per_s, const LiveEncoders& encoders)
     : avatar_(std::move(avatar)),
       clip_(std::move(clip)),
       width_(width_of(*avatar_, width)),
       height_(height_of(*avatar_, width)),
-      encoder_(std::make_unique<H264Stream>(H264Options{
-          .width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
+      encoder_(encoders.open(
+          {.width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
 Image LivePictures::shown(std::int64_t index, const NdArray<std::uint8_t>* face, float lips) {
   Image frame = clip_->frame(index);

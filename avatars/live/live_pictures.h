@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "avatars/bundle/bundle.h"
+#include "avatars/live/live_encoders.h"
 #include "avatars/live/live_hearing.h"
 #include "avatars/live/shared_clip.h"
 #include "core/media/encode/h264_stream.h"
@@ -28,7 +29,7 @@ class LivePictures : public EngineAvatar {
   // `clip` is the avatar's; sessions may share it. `width` in pixels, 0: the avatar's; the height
   // follows, and both are even. Error{invalid} for a width that is not from 16 to 4096.
   LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip, int width,
-               int kbit_per_s);
+               int kbit_per_s, const LiveEncoders& encoders = {});
 
   int width() const { return width_; }
   int height() const { return height_; }

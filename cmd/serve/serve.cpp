@@ -33,6 +33,13 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->capture_default_str()
       ->type_name("PRECISION")
       ->needs(&worker);
+  command
+      .add_option("--video-encoder", options.video_encoder,
+                  "Of live video: nvenc, x264; auto: nvenc where the nets' GPU has it (worker)")
+      ->check(CLI::IsMember({"auto", "x264", "nvenc"}))
+      ->capture_default_str()
+      ->type_name("ENCODER")
+      ->needs(&worker);
   command.add_option("--threads", options.threads, "Threads for the nets, 0: every core (worker)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N")

@@ -16,7 +16,7 @@ struct ServeOptions {
   // The worker's alone.
   int slots = 1, threads = 0;
   double gateway_silence_s = 0, first_contact_s = 900, drain_s = 5;
-  std::string device = "auto", precision = "auto", avatar, name;
+  std::string device = "auto", precision = "auto", video_encoder = "auto", avatar, name;
   std::filesystem::path models, token_file;
   std::vector<std::string> sources;  // model stores; empty: those of the configuration
 };

@@ -125,6 +125,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .fetch_avatar = avatar_fetcher(context),
                                      .device = options.device,
                                      .precision = options.precision,
+                                     .video_encoder = options.video_encoder,
                                      .threads = options.threads,
                                      .limits = media_limits(context)}));
   print_address(worker.url(), context);

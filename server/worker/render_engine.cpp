@@ -11,6 +11,7 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
+#include "avatars/live/live_encoders.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
 #include "core/base/check.h"
@@ -78,7 +79,10 @@ class Renderer {
       : options_(options),
         threads_(threads),
         device_(device),
-        precision_(parse_precision(options.precision)) {}
+        precision_(parse_precision(options.precision)),
+        encoders_(parse_h264_encoder(options.video_encoder),
+                  device.kind == Device::Kind::cpu ? std::nullopt : std::optional(device.index),
+                  [](const std::string& text) { log::info(text); }) {}
 
   void load() {
     // The file's hash is made once: avatars' latents belong to one VAE.
@@ -129,8 +133,8 @@ class Renderer {
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
     const LoadedBundle bundle = loaded(id).value();
     const std::shared_ptr<const Bundle>& avatar = bundle.bundle;
-    return rendered_avatar(std::make_shared<LivePictures>(avatar, bundle.clip->open(),
-                                                          request.width, request.kbit_per_s));
+    return rendered_avatar(std::make_shared<LivePictures>(
+        avatar, bundle.clip->open(), request.width, request.kbit_per_s, encoders_));
   }
 
  private:
@@ -212,6 +216,7 @@ class Renderer {
   const int threads_;
   const Device device_;
   const std::optional<Precision> precision_;
+  const LiveEncoders encoders_;
   Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
   Guarded<std::optional<FaceModel>> face_model_;

@@ -22,11 +22,12 @@ struct RenderEngineOptions {
       fetch_avatar{};
   std::string device = "cpu";
   std::string precision = "auto";
-  int threads = 0;       // 0: every core
-  MediaLimits limits{};  // of avatars
+  std::string video_encoder = "auto";  // of live sessions: avatars/live/live_encoders.h
+  int threads = 0;                     // 0: every core
+  MediaLimits limits{};                // of avatars
 };
 
-// Error{usage}, Error{invalid} for a device or precision that this build does not have; files are
+// Error{usage}, Error{invalid} for a device, precision or encoder that this build or machine does not have; files are
 // looked at by load(). The functions share what is loaded; they may be copied.
 Engine render_engine(const RenderEngineOptions& options);
 

@@ -13,6 +13,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "core/media/encode/muxer.h"
+#include "core/media/encode/nvenc_encoder.h"
 #include "core/media/encode/x264_encoder.h"
 
 namespace navtalk {
@@ -36,14 +37,23 @@ void check_options(const H264Options& options) {
 }
 
 media::CodecPtr open_encoder(const H264Options& options) {
+  const std::int64_t bit_per_s = std::int64_t{options.kbit_per_s} * 1000;
+  const int key_interval = static_cast<int>(options.fps.hz() * k_key_interval_s);
+  if (options.encoder == H264Encoder::nvenc)
+    return media::open_nvenc({.width = options.width,
+                              .height = options.height,
+                              .fps = options.fps,
+                              .bit_per_s = bit_per_s,
+                              .key_interval = key_interval,
+                              .gpu = options.gpu});
   return media::open_x264({.width = options.width,
                            .height = options.height,
                            .fps = options.fps,
                            .threads = 1,  // sessions run side by side
                            .crf = 23,
-                           .bit_per_s = std::int64_t{options.kbit_per_s} * 1000,
+                           .bit_per_s = bit_per_s,
                            .chroma = AVCHROMA_LOC_CENTER,
-                           .key_interval = static_cast<int>(options.fps.hz() * k_key_interval_s),
+                           .key_interval = key_interval,
                            .more = {{"preset", "superfast"},
                                     {"tune", "zerolatency"},
                                     {"profile", "baseline"},
@@ -58,7 +68,7 @@ std::string codec_of(std::span<const std::uint8_t> headers) {
       return fmt::format("avc1.{:02X}{:02X}{:02X}", headers[i + 4], headers[i + 5], headers[i + 6]);
     }
   }
-  throw Error(Code::failed, "libx264 gave no parameter sets");
+  throw Error(Code::failed, "the encoder gave no parameter sets");
 }
 
 }  // namespace
@@ -104,7 +114,7 @@ AccessUnit H264Stream::encode(const I420Picture& picture, bool key) {
   own.frame->pict_type = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
   media::send(*own.encoder, own.frame.get());
   const int rc = avcodec_receive_packet(own.encoder.get(), own.packet.get());
-  if (rc < 0) throw Error(Code::failed, "libx264 gave no picture: " + media::reason(rc));
+  if (rc < 0) throw Error(Code::failed, "the encoder gave no picture: " + media::reason(rc));
   AccessUnit unit{.key = (own.packet->flags & AV_PKT_FLAG_KEY) != 0};
   if (unit.key) unit.bytes = own.headers;
   unit.bytes.insert(unit.bytes.end(), own.packet->data, own.packet->data + own.packet->size);

@@ -1,4 +1,4 @@
-// Live H.264: one picture in, one access unit out at once (libx264, zero latency), for a stream that
+// Live H.264: one picture in, one access unit out at once (libx264 or NVENC, zero latency), for a stream that
 // never ends. Each key frame carries its parameter sets. One thread at a time.
 #pragma once
 
@@ -12,10 +12,14 @@
 
 namespace navtalk {
 
+enum class H264Encoder { x264, nvenc };
+
 struct H264Options {
   int width = 0, height = 0;  // pixels, even
   FrameRate fps = 25;
   int kbit_per_s = 2500;  // at most, averaged over half a second
+  H264Encoder encoder = H264Encoder::x264;
+  int gpu = 0;  // NVENC's, as CUDA counts the devices that this process sees
 };
 
 struct AccessUnit {
@@ -25,7 +29,8 @@ struct AccessUnit {
 
 class H264Stream {
  public:
-  explicit H264Stream(const H264Options& options);  // Error{invalid} for a size that H.264 has not
+  // Error{invalid} for a size that H.264 has not; Error{failed} says why NVENC cannot be had.
+  explicit H264Stream(const H264Options& options);
   ~H264Stream();
   H264Stream(const H264Stream&) = delete;
   H264Stream& operator=(const H264Stream&) = delete;

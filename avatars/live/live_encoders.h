@@ -1,0 +1,38 @@
+// Which encoder live video gets: NVENC of the device's GPU where it is there and has room, else libx264. Any thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/media/encode/h264_stream.h"
+
+namespace navtalk {
+
+class LiveEncoders {
+ public:
+  // Of the whole program, in words that an operator reads.
+  using Tell = std::function<void(const std::string&)>;
+
+  LiveEncoders() = default;  // libx264
+  // `asked`: nullopt for what is there. `gpu`: of the nets; nullopt: they compute on the CPU, and so does the encoder unless
+  // NVENC is asked for, which is then the first GPU's.
+  // Error{invalid} where NVENC is asked for and cannot be had. Tells once which encoder it will be, and why.
+  LiveEncoders(std::optional<H264Encoder> asked, std::optional<int> gpu, Tell tell);
+
+  // Of these, `options.encoder` and `options.gpu` are chosen here. A stream for which NVENC has no room (a GPU may bound
+  // their number, and pictures may be too small for it) is libx264's, and that is told. Errors of H264Stream.
+  std::unique_ptr<H264Stream> open(H264Options options) const;
+
+ private:
+  int gpu_ = 0;
+  Tell tell_{};
+  H264Encoder first_ = H264Encoder::x264;
+};
+
+// "x264", "nvenc"; nullopt for "auto"; Error{usage} for anything else.
+std::optional<H264Encoder> parse_h264_encoder(std::string_view text);
+
+}  // namespace navtalk
