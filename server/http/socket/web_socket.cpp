@@ -108,6 +108,7 @@ asio::awaitable<void> write_all(std::shared_ptr<WebSocket::State> state) {
     state->writing_since = next.since;
     if (!co_await write(state, next.frame)) break;
     state->writing_since.reset();
+    state->attended.round(Clock::now());
   }
   state->end_writing();
   state->abort();
@@ -203,9 +204,17 @@ void WebSocket::State::end_writing() {
 }
 
 void WebSocket::State::push(Outgoing next) {
+  attended.round(Clock::now());
+  next.since = attended.passed();
   outgoing_bytes += next.frame.bytes.size();
   outgoing.push_back(std::move(next));
   has_work.cancel();
+}
+
+Clock::duration WebSocket::State::unsent_for() {
+  attended.round(Clock::now());
+  if (writing_since) return attended.passed() - *writing_since;
+  return outgoing.empty() ? Clock::duration{} : attended.passed() - outgoing.front().since;
 }
 
 void WebSocket::State::watch_writes() {
@@ -288,11 +297,7 @@ bool WebSocket::offer(Frame frame) {
   return true;
 }
 
-std::chrono::steady_clock::duration WebSocket::unsent_for() const {
-  if (state_->writing_since) return Clock::now() - *state_->writing_since;
-  return state_->outgoing.empty() ? Clock::duration{}
-                                  : Clock::now() - state_->outgoing.front().since;
-}
+std::chrono::steady_clock::duration WebSocket::unsent_for() const { return state_->unsent_for(); }
 
 void WebSocket::drop_unsent(const std::function<bool(const Frame&)>& which) {
   std::erase_if(state_->outgoing, [&](const Outgoing& next) {

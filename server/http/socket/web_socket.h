@@ -77,7 +77,8 @@ class WebSocket {
   boost::asio::awaitable<bool> send(Frame frame);
   // As send, but drops the frame when there is no room; false then.
   bool offer(Frame frame);
-  // How long the oldest frame has waited that is not written yet; 0: there is none.
+  // How long the oldest frame has waited that is not written yet; 0: there is none. Where nobody sends or asks meanwhile, a
+  // fifth of a second counts at most: a program that stood still does not blame its peer.
   std::chrono::steady_clock::duration unsent_for() const;
   // Forgets those that are not written yet, except for one that has begun.
   void drop_unsent(const std::function<bool(const Frame&)>& which);

@@ -9,6 +9,7 @@
 #include <boost/beast/websocket/stream.hpp>
 #include <deque>
 
+#include "core/net/attended_clock.h"
 #include "server/http/socket/maybe_tls_stream.h"
 #include "server/http/socket/web_socket.h"
 
@@ -21,7 +22,7 @@ using BeastRequest = boost::beast::http::request<boost::beast::http::string_body
 struct Outgoing {
   Frame frame{};
   std::optional<std::pair<CloseCode, std::string>> close{};  // instead of a frame
-  std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  AttendedClock::Clock::duration since{};  // when it was queued, in attended time
 };
 
 struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
@@ -41,6 +42,9 @@ struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
     return outgoing.size() >= limits.unsent_frames || outgoing_bytes >= limits.unsent_bytes;
   }
   void push(Outgoing next);
+  // How long the oldest frame has waited. What the loop itself is late counts for little: until it turns, it does not
+  // know what the peer has read.
+  AttendedClock::Clock::duration unsent_for();
   // Ends the connection when a write takes too long, or a close does. One timer serves many writes.
   void watch_writes();
 
@@ -55,8 +59,9 @@ struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
   boost::asio::steady_timer write_deadline;
   bool watching_writes = false;  // write_deadline runs
   std::optional<std::chrono::steady_clock::time_point> write_began{}, closing_since{};
-  // Of the frame that is being written: when it was queued.
-  std::optional<std::chrono::steady_clock::time_point> writing_since{};
+  AttendedClock attended{AttendedClock::Clock::now()};
+  // Of the frame that is being written: when it was queued, in attended time.
+  std::optional<AttendedClock::Clock::duration> writing_since{};
   std::function<void()> on_activity;
   int running = 0;  // of reader and writer
   bool closing = false, read_over = false, end_queued = false, end_received = false;

@@ -67,6 +67,17 @@ class Serving {
           }
           co_return std::nullopt;
         });
+    // Stands still with its whole loop, then says for how many milliseconds the client has not read.
+    router.on_socket(
+        "/stall", [](const Request&, Upgrade& upgrade) -> asio::awaitable<std::optional<Response>> {
+          const auto socket = co_await upgrade.accept({});
+          if (!socket || !socket->offer({.bytes = "before", .text = true})) co_return std::nullopt;
+          std::this_thread::sleep_for(1s);
+          const auto unsent = duration_cast<std::chrono::milliseconds>(socket->unsent_for());
+          socket->offer({.bytes = std::to_string(unsent.count()), .text = true});
+          co_await socket->receive();
+          co_return std::nullopt;
+        });
     return router;
   }
 
@@ -258,6 +269,15 @@ TEST_CASE("frames go both ways, and one that is too long ends the connection wit
   CHECK(frame->bytes.size() == 1000);
   client.send_binary(std::string(1001, '\0'));
   CHECK(client.close_code() == 1009);
+}
+
+TEST_CASE("a server that stood still does not count that as the client's slowness") {
+  const Serving serving;
+  SocketClient client(serving.url(), "/stall");
+  CHECK(client.receive()->bytes == "before");
+  const int unsent_ms = std::stoi(client.receive()->bytes);
+  CHECK(unsent_ms > 0);
+  CHECK(unsent_ms <= 200);
 }
 
 TEST_CASE("a stop closes idle connections and ends the server") {
