@@ -22,7 +22,7 @@ using BeastRequest = boost::beast::http::request<boost::beast::http::string_body
 struct Outgoing {
   Frame frame{};
   std::optional<std::pair<CloseCode, std::string>> close{};  // instead of a frame
-  AttendedClock::Clock::duration since{};  // when it was queued, in attended time
+  AttendedClock::Clock::duration since{};                    // when it was queued, in attended time
 };
 
 struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {

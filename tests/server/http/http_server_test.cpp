@@ -71,10 +71,10 @@ class Serving {
     router.on_socket(
         "/stall", [](const Request&, Upgrade& upgrade) -> asio::awaitable<std::optional<Response>> {
           const auto socket = co_await upgrade.accept({});
-          if (!socket || !socket->offer({.bytes = "before", .text = true})) co_return std::nullopt;
+          if (!socket || !socket->offer({.text = true, .bytes = "before"})) co_return std::nullopt;
           std::this_thread::sleep_for(1s);
           const auto unsent = duration_cast<std::chrono::milliseconds>(socket->unsent_for());
-          socket->offer({.bytes = std::to_string(unsent.count()), .text = true});
+          socket->offer({.text = true, .bytes = std::to_string(unsent.count())});
           co_await socket->receive();
           co_return std::nullopt;
         });

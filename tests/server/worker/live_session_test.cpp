@@ -16,7 +16,7 @@ TEST_CASE("a session tells its video and sound, and shows the avatar before anyb
   CHECK(user.ready.at("audio") == nlohmann::json({{"codec", "pcm"}, {"rate", 48000}}));
   REQUIRE(user.until_picture([](const Media&) { return true; }));
   // The first slot's, unless the machine left no room for it in time.
-  CHECK(user.media->header.time < 2s);
+  CHECK(user.media->header.time < std::chrono::seconds(2));
   CHECK(user.media->content == std::to_string(user.media->header.time.count()));
   CHECK((user.media->header.flags & media_flag::key) != 0);
   REQUIRE(user.until_picture([](const Media& media) { return media.header.sequence == 10; }));
