@@ -353,6 +353,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk serve --video-encoder")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk serve --threads")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -1197,6 +1201,10 @@ _navtalk() {
       _navtalk_words 'auto fp32 bf16 fp16'
       return
       ;;
+    "navtalk serve --video-encoder")
+      _navtalk_words 'auto x264 nvenc'
+      return
+      ;;
     "navtalk serve --threads")
       :
       return
@@ -1805,7 +1813,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --precision --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
