@@ -1834,7 +1834,7 @@ _navtalk() {
       ;;
     "navtalk avatar prepare")
       if [[ $current == -* ]]; then
-        _navtalk_words '--video --image --images --still-motion --no-blinks --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --loop --voice --sharpen --match-colour --preview --models --device --face-precision --face-batch --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--video --image --images --still-motion --no-blinks --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --no-smoothing --fps --lossless --loop --voice --sharpen --match-colour --preview --models --device --face-precision --face-batch --no-latents --force --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

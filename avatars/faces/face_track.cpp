@@ -249,9 +249,11 @@ FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& 
   const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
   std::erase_if(tracks, [&](const Track& track) { return track.seen.size() < least; });
   if (tracks.empty())
-    throw Error(Code::invalid,
-                "no face was found: the face must look at the camera, upright and well lit; "
-                "or give its position with --face-box");
+    throw Error(
+        Code::invalid,
+        "no face was found: the face must look at the camera, upright, well lit, and be as wide "
+        "as a tenth of the picture; "
+        "or give its position with --face-box");
   const std::vector<Track> people = people_in(std::move(tracks));
   const auto chosen = static_cast<std::size_t>(number - 1);
   if (chosen >= people.size())
@@ -279,7 +281,8 @@ bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box
 
 void warn_of_others(const FollowedFace& followed) {
   log::warn(
-      "more than one face is in the clip: the largest is the avatar's; choose one with "
+      "more than one face is in the clip: the avatar's is the one with the largest area in all "
+      "frames together; choose one with "
       "--face N",
       {{"faces", followed.others}});
 }

@@ -21,7 +21,23 @@ double mean_height(std::span<const FacePoint> points) {
   return sum / static_cast<double>(points.size());
 }
 
+// Before the margin; may reach outside.
+Box box_of(FacePoints face, int bbox_shift) {
+  FacePoint& bridge = face.at(k_nose_bridge);
+  bridge.y += bbox_shift;  // before the lowest point is looked for, as MuseTalk does
+  const auto [left, right] = std::ranges::minmax(face, {}, &FacePoint::x);
+  const int bottom = std::ranges::max(face, {}, &FacePoint::y).y;
+  const int top = std::max(0, bridge.y - (bottom - bridge.y));
+  return {left.x, top, right.x, bottom};
+}
+
+bool is_usable(const Box& box) { return !box.empty() && box.x1 >= 0; }
+
 }  // namespace
+
+bool gives_box(const FacePoints& points, const LandmarkBoxOptions& options) {
+  return is_usable(box_of(points, options.bbox_shift));
+}
 
 FacePoints face_points(const std::vector<PosePoint>& points) {
   FacePoints face(k_face_points);
@@ -53,14 +69,8 @@ void warn_of_profiles(std::size_t frames) {
 std::optional<Box> landmark_box(const FacePoints& points, const Box& detected,
                                 const LandmarkBoxOptions& options, int frame_width,
                                 int frame_height) {
-  FacePoints face = points;
-  FacePoint& bridge = face.at(k_nose_bridge);
-  bridge.y += options.bbox_shift;  // before the lowest point is looked for, as MuseTalk does
-  const auto [left, right] = std::ranges::minmax(face, {}, &FacePoint::x);
-  const int bottom = std::ranges::max(face, {}, &FacePoint::y).y;
-  const int top = std::max(0, bridge.y - (bottom - bridge.y));
-  Box box{left.x, top, right.x, bottom};
-  if (box.empty() || box.x1 < 0) box = detected;
+  Box box = box_of(points, options.bbox_shift);
+  if (!is_usable(box)) box = detected;
   box.y2 = std::min(box.y2 + options.extra_margin, frame_height);
   box = intersection(box, {0, 0, frame_width, frame_height});
   return box.empty() ? std::nullopt : std::optional(box);

@@ -20,6 +20,8 @@ struct LandmarkBoxOptions {
 // The face's part of the body's 133 points, in whole pixels as MuseTalk cuts them.
 FacePoints face_points(const std::vector<PosePoint>& points);
 
+// The points give a box of their own: one that is not empty and does not begin left of the picture.
+bool gives_box(const FacePoints& points, const LandmarkBoxOptions& options);
 // `points`: all 68. `detected`: the detector's face, which is taken where the points give no box. Inside the frame; nullopt when nothing
 // of the box is.
 std::optional<Box> landmark_box(const FacePoints& points, const Box& detected,

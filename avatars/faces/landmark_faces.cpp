@@ -64,7 +64,7 @@ LandmarkFaces LandmarkFaces::open(const std::filesystem::path& models,
 FaceBoxes LandmarkFaces::boxes_of(std::vector<Seen> frames, const Clip& clip) {
   FaceBoxes boxes;
   landmarks_.clear();
-  std::size_t profiles = 0;
+  std::size_t profiles = 0, of_detector = 0;
   for (Seen& seen : frames) {
     std::optional<Box> box;
     FacePoints points;
@@ -72,6 +72,7 @@ FaceBoxes LandmarkFaces::boxes_of(std::vector<Seen> frames, const Clip& clip) {
       points = std::move(seen.points);
       const bool profile = is_profile(points);
       profiles += profile;
+      of_detector += !profile && !gives_box(points, options_);
       if (!profile)
         box = landmark_box(points, *seen.detected, options_, clip.width(), clip.height());
     }
@@ -79,6 +80,11 @@ FaceBoxes LandmarkFaces::boxes_of(std::vector<Seen> frames, const Clip& clip) {
     boxes.push_back(box);
   }
   warn_of_profiles(profiles);
+  if (of_detector > 0)
+    log::warn(
+        "landmarks give no box, so the detector's is taken; another --bbox-shift may give one",
+        {{"frames", std::to_string(of_detector)},
+         {"bbox_shift", std::to_string(options_.bbox_shift)}});
   return boxes;
 }
 

@@ -56,8 +56,8 @@ Faces mask_frames(Clip& clip, const FaceBoxes& boxes, MaskSource& source, MaskLo
   }
   if (log.all_empty() && log.count() > 0)
     throw Error(Code::invalid,
-                "the face parsing finds no part of a face in any frame; an avatar without it takes "
-                "--parsing-mode none");
+                "the face parsing finds no part of a face in any frame; --parsing-mode skin does "
+                "without it");
   Faces faces(boxes.size());
   for (std::size_t face = 0; face < frames.size(); ++face)
     faces[frames[face]] = AvatarFace{

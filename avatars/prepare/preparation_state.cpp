@@ -20,6 +20,7 @@ std::string text_of(const PreparationKey& key) {
                                  {"masks", key.masks},     {"model", key.model}};
   if (!key.clips.empty()) json["clips"] = key.clips;
   if (!key.still_motion.empty()) json["still_motion"] = key.still_motion;
+  if (key.lossless) json["lossless"] = true;
   return json.dump();
 }
 

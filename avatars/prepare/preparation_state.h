@@ -21,6 +21,7 @@ struct PreparationKey {
   std::string model;                 // SHA-256 of the VAE, empty without latents
   std::vector<std::string> clips;    // names of the other clips, empty without any
   std::string still_motion;          // empty without it
+  bool lossless = false;
 };
 
 class PreparationState {

@@ -47,6 +47,7 @@ class Preparation {
 
  private:
   PreparationKey key() const;
+  ClipCoding coding() const { return {.fps = options_.fps, .lossless = options_.lossless}; }
   std::string still_motion_name() const;
   const StillMotion& still_motion();
   void make_clip(PreparationState& state);
@@ -77,7 +78,8 @@ PreparationKey Preparation::key() const {
                      .masks = options_.masks ? options_.masks->identity() : "",
                      .model = options_.latents ? options_.latents->model_checksum : "",
                      .clips = {},
-                     .still_motion = still_motion_name()};
+                     .still_motion = still_motion_name(),
+                     .lossless = options_.lossless};
   for (const OtherClip& clip : options_.clips) {
     std::ranges::copy(source_checksums(clip.source), std::back_inserter(key.sources));
     key.clips.push_back(clip.name);
@@ -89,8 +91,7 @@ PreparationKey Preparation::key() const {
 const StillMotion& Preparation::still_motion() {
   if (motion_) return *motion_;
   const fs::path file = folder_ / k_still_file;
-  const ClipSize size =
-      make_frames(options_.source, options_.fps, file, options_.limits, {}, stop_);
+  const ClipSize size = make_frames(options_.source, coding(), file, options_.limits, {}, stop_);
   Clip clip(file, size.width, size.height, options_.limits);
   const FaceBoxes boxes = source_.find(clip, options_.fps, {}, {}, stop_);
   const std::vector<FacePoints> landmarks = source_.landmarks();
@@ -109,17 +110,17 @@ void Preparation::make_clip(PreparationState& state) {
   if (options_.still_motion) {
     const StillMotion& motion = still_motion();
     const auto picture = [&](std::int64_t index) { return motion.frame(index); };
-    return state.clip_done({.size = encode_pictures(motion.frame_count(), picture, options_.fps,
-                                                    file, progress_, stop_),
-                            .frames = {}});
+    return state.clip_done(
+        {.size = encode_pictures(motion.frame_count(), picture, coding(), file, progress_, stop_),
+         .frames = {}});
   }
   if (options_.clips.empty())
-    return state.clip_done({.size = make_frames(options_.source, options_.fps, file,
-                                                options_.limits, progress_, stop_),
-                            .frames = {}});
+    return state.clip_done(
+        {.size = make_frames(options_.source, coding(), file, options_.limits, progress_, stop_),
+         .frames = {}});
   std::vector<ClipSource> sources{options_.source};
   for (const OtherClip& clip : options_.clips) sources.push_back(clip.source);
-  state.clip_done(join_frames(sources, options_.fps, file, options_.limits, progress_, stop_));
+  state.clip_done(join_frames(sources, coding(), file, options_.limits, progress_, stop_));
 }
 
 std::vector<AvatarClip> Preparation::clips_of(const JoinedClips& joined) const {
@@ -210,6 +211,7 @@ AvatarInfo Preparation::run() {
   AvatarInfo info{.id = options_.id,
                   .width = size.width,
                   .height = size.height,
+                  .rgb = options_.lossless,
                   .fps = options_.fps,
                   .frames = clip.frame_count(),
                   .faceless_frames = 0,
@@ -221,7 +223,7 @@ AvatarInfo Preparation::run() {
                   .sharpen = options_.sharpen,
                   .match_colour = options_.match_colour,
                   .clips = clips_of(*state.clip())};
-  if (!info.clips.empty()) info.format_version = 2;
+  if (!info.clips.empty() || info.rgb) info.format_version = 2;
   const Faces faces = make_faces(clip, info);
   if (!info.clips.empty())
     match_clips(clip, faces, info, progress_, stop_).write(folder_ / k_transitions_file);
@@ -285,17 +287,22 @@ AvatarInfo prepare(const PrepareOptions& given, const Progress& progress,
                        .overwrite = options.force,
                        .resume = true,
                        .marker = k_info_file});
+  const auto kept = [&](Code code, const std::string& message) {
+    partial.keep_partial();
+    return Error(code, partial.named(message) + "; the same command goes on from what is done");
+  };
   try {
     AvatarInfo info = Preparation(options, *options.faces, partial.path(), progress, stop).run();
     partial.commit();
     return info;
   } catch (const Error& error) {
-    if (error.code() == Code::interrupted || error.code() == Code::terminated)
-      partial.keep_partial();
+    // What the input or the options are to blame for would come again.
+    const bool stopped = error.code() == Code::interrupted || error.code() == Code::terminated;
+    if (stopped || error.code() == Code::failed) throw kept(error.code(), error.message());
     throw Error(error.code(), partial.named(error.message()));
   } catch (const fs::filesystem_error& error) {
-    throw Error(Code::failed, fmt::format("preparing {}: {}", options.output.string(),
-                                          partial.named(error.what())));
+    throw kept(Code::failed,
+               fmt::format("preparing {}: {}", options.output.string(), error.what()));
   }
 }
 

@@ -43,6 +43,7 @@ struct PrepareOptions {
   std::shared_ptr<MaskSource> masks;  // null: the built-in mask, an ellipse
   FrameRate fps = 25;
   std::optional<StillMotionKind> still_motion;  // for a source of one picture, without other clips
+  bool lossless = false;                        // frames.mp4 in RGB, as the source's pictures are
   bool loop = false;                            // the last frame of `source` leads to its first
   std::string voice;                            // espeak-ng's for this avatar; may be empty
   double sharpen = 0;                           // of generated faces; 0 to k_most_sharpening
@@ -53,8 +54,8 @@ struct PrepareOptions {
 };
 
 // Error{invalid} for input without a face, without a face of the number that is asked for,
-// or unreadable; nothing stands at `output` then, and no partial work is left. Error{interrupted}
-// or Error{terminated} leaves the partial work.
+// or unreadable; nothing stands at `output` then, and no partial work is left. Error{interrupted},
+// Error{terminated} and Error{failed}, such as a full disk, leave the partial work.
 AvatarInfo prepare(const PrepareOptions& options, const Progress& progress,
                    const std::stop_token& stop);
 

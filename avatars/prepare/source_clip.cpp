@@ -23,6 +23,8 @@ namespace {
 // The preset plans with 40 pictures, which is 2 GB in 4K. Larger pictures than these get as many as fit into the same memory.
 constexpr std::int64_t k_lookahead_pixels = std::int64_t{40} * 1920 * 1088;
 constexpr int k_least_lookahead = 4;
+// Pictures without loss take long to decode, and an avatar is entered anywhere.
+constexpr int k_lossless_key_interval = 50;
 
 int lookahead_for(const Image& image) {
   const std::int64_t fit = k_lookahead_pixels / (std::int64_t{image.width} * image.height);
@@ -33,8 +35,11 @@ int lookahead_for(const Image& image) {
 class FrameWriter {
  public:
   // `key_interval`: as VideoOptions'.
-  FrameWriter(const std::filesystem::path& file, const FrameRate& fps, int key_interval = 0)
-      : file_(file), fps_(fps), key_interval_(key_interval) {}
+  FrameWriter(const std::filesystem::path& file, const ClipCoding& coding, int key_interval = 0)
+      : file_(file),
+        coding_(coding),
+        key_interval_(key_interval == 0 && coding.lossless ? k_lossless_key_interval
+                                                           : key_interval) {}
 
   // `name` says which picture it is, for messages.
   void write(const Image& image, const std::string& name) {
@@ -69,17 +74,18 @@ class FrameWriter {
     writer_.emplace(VideoOptions{.path = file_,
                                  .width = image.width,
                                  .height = image.height,
-                                 .fps = fps_,
+                                 .fps = coding_.fps,
                                  .audio = std::nullopt,
                                  .crf = 12,
+                                 .lossless_rgb = coding_.lossless,
                                  .key_interval = key_interval_,
-                                 .preset = "medium",
+                                 .preset = coding_.lossless ? "superfast" : "medium",
                                  .lookahead = lookahead_for(image),
                                  .threads = 4});
   }
 
   std::filesystem::path file_;
-  FrameRate fps_;
+  ClipCoding coding_;
   int key_interval_;
   std::optional<VideoWriter> writer_;
   ClipSize size_;
@@ -113,19 +119,19 @@ void write_video(FrameWriter& writer, const std::filesystem::path& video, const 
   }
 }
 
-ClipSize convert_video(const std::filesystem::path& video, const FrameRate& fps,
+ClipSize convert_video(const std::filesystem::path& video, const ClipCoding& coding,
                        const std::filesystem::path& file, const MediaLimits& limits,
                        const Progress& progress, const std::stop_token& stop) {
-  FrameWriter writer(file, fps);
-  write_video(writer, video, "the video", fps, limits, progress, stop);
+  FrameWriter writer(file, coding);
+  write_video(writer, video, "the video", coding.fps, limits, progress, stop);
   return writer.finish();
 }
 
-ClipSize make_from_video(const std::filesystem::path& video, const FrameRate& fps,
+ClipSize make_from_video(const std::filesystem::path& video, const ClipCoding& coding,
                          const std::filesystem::path& file, const MediaLimits& limits,
                          const Progress& progress, const std::stop_token& stop) {
-  if (copy_video_stream(video, file, fps, limits))
-    return convert_video(video, fps, file, limits, progress, stop);
+  if (coding.lossless || copy_video_stream(video, file, coding.fps, limits))
+    return convert_video(video, coding, file, limits, progress, stop);
   if (progress) progress("reading", 0, 0);
   IndexedVideo copy = IndexedVideo::open(file, {.limits = limits});
   if (copy.frame_count() > k_max_avatar_frames || copy.width() > k_max_frame_size ||
@@ -154,33 +160,33 @@ Error named(const Error& error, const std::filesystem::path& video) {
 
 }  // namespace
 
-ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
+ClipSize make_frames(const ClipSource& source, const ClipCoding& coding,
                      const std::filesystem::path& file, const MediaLimits& limits,
                      const Progress& progress, const std::stop_token& stop) {
   if (const auto* video = std::get_if<std::filesystem::path>(&source)) {
     try {
-      return make_from_video(*video, fps, file, limits, progress, stop);
+      return make_from_video(*video, coding, file, limits, progress, stop);
     } catch (const Error& error) {
       if (error.code() != Code::invalid) throw;
       throw named(error, *video);
     }
   }
-  FrameWriter writer(file, fps);
+  FrameWriter writer(file, coding);
   write_pictures(writer, std::get<std::vector<std::filesystem::path>>(source), limits, progress,
                  stop);
   return writer.finish();
 }
 
-JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate& fps,
+JoinedClips join_frames(const std::vector<ClipSource>& sources, const ClipCoding& coding,
                         const std::filesystem::path& file, const MediaLimits& limits,
                         const Progress& progress, const std::stop_token& stop) {
-  FrameWriter writer(file, fps, std::max(1, static_cast<int>(fps.hz() / 2)));
+  FrameWriter writer(file, coding, std::max(1, static_cast<int>(coding.fps.hz() / 2)));
   JoinedClips joined;
   for (const ClipSource& source : sources) {
     const std::int64_t before = writer.count();
     if (const auto* video = std::get_if<std::filesystem::path>(&source)) {
       try {
-        write_video(writer, *video, video->string(), fps, limits, progress, stop);
+        write_video(writer, *video, video->string(), coding.fps, limits, progress, stop);
       } catch (const Error& error) {
         if (error.code() != Code::invalid) throw;
         throw named(error, *video);
@@ -198,9 +204,9 @@ JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate&
 }
 
 ClipSize encode_pictures(std::int64_t count, const std::function<Image(std::int64_t)>& picture,
-                         const FrameRate& fps, const std::filesystem::path& file,
+                         const ClipCoding& coding, const std::filesystem::path& file,
                          const Progress& progress, const std::stop_token& stop) {
-  FrameWriter writer(file, fps);
+  FrameWriter writer(file, coding);
   for (std::int64_t i = 0; i < count; ++i) {
     throw_if_stopped(stop);
     writer.write(picture(i), fmt::format("frame {}", i));

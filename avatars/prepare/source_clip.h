@@ -23,12 +23,18 @@ struct ClipSize {
   int width = 0, height = 0;
 };
 
-// Writes the source's pictures to `file` at `fps` frames a second and says their size. A video of
-// that rate in H.264 that can be reached at random is copied unchanged; other rates are converted
+// Of frames.mp4.
+struct ClipCoding {
+  FrameRate fps = 25;
+  bool lossless = false;  // RGB, as the pictures are; else 4:2:0
+};
+
+// Writes the source's pictures to `file` and says their size. A video of
+// that rate in H.264 that can be reached at random is copied unchanged, unless it is to be lossless; other rates are converted
 // by time: a frame shows what the source shows at its middle, (t + 1/2) / fps. The same source
 // gives the same bytes. Error{invalid} for damaged input, input that exceeds the limits, or pictures
 // of different sizes. Stage "reading".
-ClipSize make_frames(const ClipSource& source, const FrameRate& fps,
+ClipSize make_frames(const ClipSource& source, const ClipCoding& coding,
                      const std::filesystem::path& file, const MediaLimits& limits,
                      const Progress& progress, const std::stop_token& stop);
 
@@ -38,13 +44,13 @@ struct JoinedClips {
   ClipSize size{};
   std::vector<std::int64_t> frames{};
 };
-JoinedClips join_frames(const std::vector<ClipSource>& sources, const FrameRate& fps,
+JoinedClips join_frames(const std::vector<ClipSource>& sources, const ClipCoding& coding,
                         const std::filesystem::path& file, const MediaLimits& limits,
                         const Progress& progress, const std::stop_token& stop);
 
 // Encodes `count` pictures of one size, each asked for by its number. Stage "reading".
 ClipSize encode_pictures(std::int64_t count, const std::function<Image(std::int64_t)>& picture,
-                         const FrameRate& fps, const std::filesystem::path& file,
+                         const ClipCoding& coding, const std::filesystem::path& file,
                          const Progress& progress, const std::stop_token& stop);
 
 // SHA-256 of every file of the source, in order.

@@ -45,8 +45,7 @@ void add_avatar_prepare(Commands& commands) {
                   "source, which is for speech")
       ->type_name("FILE");
   command
-      .add_option("--listening", options->listening,
-                  "The same for silence in which the user is listened to")
+      .add_option("--listening", options->listening, "The same for silence while the user speaks")
       ->type_name("FILE");
   command
       .add_option("--action", options->actions,
@@ -92,20 +91,24 @@ void add_avatar_prepare(Commands& commands) {
     command
         .add_option(
             name, *width,
-            fmt::format("Of the middle, {} of the centre, where the mode jaw keeps the whole "
-                        "skin, in 512ths of the crop; default: 90",
+            fmt::format("With --parsing-mode jaw: how far {} of the centre the whole skin is "
+                        "replaced, in 512ths of the crop; the cheek beyond stays; default: 90",
                         side))
         ->type_name("N")
         ->check(CLI::Range(0, 256));
   command
       .add_option("--face", options->face,
-                  "Which face is followed, the largest is 1; default: 1, with a "
-                  "warning where others stay beside it")
+                  "Which face is followed: 1 is the one that has the largest area in all frames "
+                  "together; default: 1, with a warning where others stay beside it")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   command.add_flag("--no-smoothing", options->no_smoothing,
-                   "Leave the boxes of the built-in finder as they are in single frames");
+                   "Leave the boxes of the built-in finder as they are in single frames; those of "
+                   "MuseTalk's networks are never smoothed");
   add_frame_rate(command, options->fps, k_highest_avatar_fps, "Frames per second of the avatar");
+  command.add_flag("--lossless", options->lossless,
+                   "Keep the pictures as they are, in RGB: several times larger, and no browser "
+                   "shows them as a preview");
   command.add_flag("--loop", options->loop,
                    "Play the clip from its start again, not forwards and backwards");
   command

@@ -21,7 +21,7 @@ struct AvatarPrepareOptions {
   double sharpen = 0;
   bool match_colour = false;
   bool still_motion = false, no_blinks = false;
-  bool loop = false, no_latents = false, no_smoothing = false, force = false;
+  bool lossless = false, loop = false, no_latents = false, no_smoothing = false, force = false;
 };
 
 }  // namespace navtalk::cmd

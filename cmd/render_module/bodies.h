@@ -9,7 +9,7 @@ namespace navtalk::cmd {
 int infer(InferOptions& options, Context& context);
 VideoRenderer video_renderer(const InferOptions& options, Context& context);
 // Error{usage}: not the name of a PNG.
-void check_preview(const std::filesystem::path& file);
+void check_preview(const std::filesystem::path& file, bool force);
 void write_contact_sheet(const std::filesystem::path& directory, const std::filesystem::path& file,
                          bool force, const MediaLimits& limits);
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,

@@ -37,14 +37,14 @@ int import_avatar(const AvatarImportOptions& options, Context& context) {
 
 int export_avatar(const AvatarExportOptions& options, Context& context) {
   Bundle avatar = Bundle::open(avatar_directory(options.avatar, context), media_limits(context));
-  if (!has_latents(avatar.info()))
-    avatar.ensure_latents(latents_of_model(models_directory(options.models, context)),
-                          LatentCache::of_user(), context.progress, context.stop);
   const AvatarClip speech = speaking_clip(avatar.info());
   if (speech.frames < avatar.info().frames)
     log::warn(
         "MuseTalk's avatars have one clip: only the clip for speech is exported",
         {{"avatar", avatar.info().id}, {"clips", std::to_string(avatar.info().clips.size())}});
+  if (!has_latents(avatar.info()))
+    avatar.ensure_latents(latents_of_model(models_directory(options.models, context)),
+                          LatentCache::of_user(), context.progress, context.stop);
   navtalk::export_avatar(avatar, options.folder, options.force, context.progress, context.stop);
   context.clear_progress();
   if (context.json) {

@@ -178,7 +178,8 @@ std::shared_ptr<MaskSource> masks_of(const AvatarPrepareOptions& options,
 }  // namespace
 
 int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
-  if (!options.preview.empty()) check_preview(options.preview);
+  if (!options.preview.empty()) check_preview(options.preview, options.force);
+  networks_of(options);  // a device that is named is there, also where no network needs it
   const std::optional<std::filesystem::path> models = models_of(options, context);
   const PrepareOptions work{.source = source_of(options),
                             .clips = clips_of(options),
@@ -188,6 +189,7 @@ int prepare_avatar(const AvatarPrepareOptions& options, Context& context) {
                             .masks = masks_of(options, models),
                             .fps = options.fps,
                             .still_motion = still_motion_of(options),
+                            .lossless = options.lossless,
                             .loop = options.loop,
                             .voice = options.voice,
                             .sharpen = options.sharpen,

@@ -32,14 +32,15 @@ void write_picture(const Image& picture, const std::filesystem::path& file, bool
 
 }  // namespace
 
-void check_preview(const std::filesystem::path& file) {
+void check_preview(const std::filesystem::path& file, bool force) {
   if (file.extension() != ".png" && !is_jpeg(file))
     throw Error(Code::usage, "--preview " + file.string() + ": a preview is a .png or .jpg");
+  const PartialPath can_be_written({.target = file, .overwrite = force});
 }
 
 void preview_avatar(const std::filesystem::path& directory, const std::filesystem::path& file,
                     bool force, const MediaLimits& limits) {
-  check_preview(file);
+  check_preview(file, force);
   write_picture(preview(Bundle::open(directory, limits)), file, force);
 }
 

@@ -31,6 +31,12 @@ std::string read_text(const std::filesystem::path& path, std::size_t max_bytes) 
   return text;
 }
 
+// "[json.exception.parse_error.101] parse error at line 1, column 3: ..." without the library's own number.
+std::string_view reason(std::string_view what) {
+  const std::size_t end = what.find("] ");
+  return what.starts_with('[') && end != std::string_view::npos ? what.substr(end + 2) : what;
+}
+
 }  // namespace
 
 nlohmann::json read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -47,7 +53,8 @@ nlohmann::json read_json_object(const std::filesystem::path& path, std::size_t m
       throw Error(Code::invalid, fmt::format("{}: not a JSON object", path.string()));
     return value;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(Code::invalid, fmt::format("{}: not JSON: {}", path.string(), error.what()));
+    throw Error(Code::invalid,
+                fmt::format("{}: not JSON: {}", path.string(), reason(error.what())));
   }
 }
 

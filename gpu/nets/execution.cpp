@@ -26,16 +26,16 @@ constexpr int k_gpu_batch = 8, k_gpu_decoded = 2;
 
 void require_gpu_format(Precision asked) {
   if (asked == Precision::bf16)
-    throw Error(Code::invalid, "bf16 runs on CPUs only: use --precision fp16, fp32 or auto");
+    throw Error(Code::invalid, "bf16 runs on CPUs only: a GPU computes in fp16 or fp32");
 }
 
 void require_cpu_format(Precision asked) {
   if (asked == Precision::fp16)
-    throw Error(Code::invalid, "fp16 runs on GPUs only: use --precision fp32, bf16 or auto");
+    throw Error(Code::invalid, "fp16 runs on GPUs only: a CPU computes in fp32 or bf16");
   const std::string isa = widest_isa();
   if (asked == Precision::bf16 && !isa.starts_with("avx512") && isa != "amx_bf16")
     throw Error(Code::invalid,
-                "bf16 needs a CPU with AVX-512, this one has " + isa + ": use --precision fp32");
+                "bf16 needs a CPU with AVX-512, this one has " + isa + ": choose fp32");
 }
 
 Execution gpu_execution(std::optional<Precision> asked) {

@@ -50,6 +50,7 @@ class CountingMasks : public MaskSource {
   std::string name() const override { return "skin"; }
   std::string identity() const override { return "counting"; }
   FaceMask mask(ConstImageView frame, const Box& box) override {
+    if (made == fails_after) throw Error(Code::failed, "No space left on device");
     ++made;
     FaceMask mask = lower_face_mask(box);
     for (std::uint8_t& value : mask.pixels.pixels)
@@ -57,7 +58,7 @@ class CountingMasks : public MaskSource {
     return mask;
   }
 
-  int made = 0;
+  int made = 0, fails_after = -1;
 };
 
 struct Work {
@@ -103,6 +104,20 @@ TEST_CASE("an interrupted preparation goes on behind the last mask, with the fac
   prepare(work.options, {}, {});
   CHECK(work.faces->asked == 1);
   CHECK(work.masks->made == 11);  // one a face
+  CHECK(contents(base / "ada") == uninterrupted());
+}
+
+TEST_CASE("a preparation that the machine ends goes on behind the last mask, and says so") {
+  const TemporaryDirectory base;
+  Work work(base.path());
+  work.masks->fails_after = 5;
+  CHECK_THROWS_WITH(prepare(work.options, {}, {}),
+                    "No space left on device; the same command goes on from what is done");
+  CHECK_FALSE(fs::exists(base / "ada"));
+  work.masks->fails_after = -1;
+  prepare(work.options, {}, {});
+  CHECK(work.faces->asked == 1);
+  CHECK(work.masks->made == 11);
   CHECK(contents(base / "ada") == uninterrupted());
 }
 

@@ -141,8 +141,8 @@ TEST_CASE("of two people who are shown one after the other one is followed") {
 TEST_CASE("large pictures are coded with fewer of them in memory") {
   const TemporaryDirectory base;
   const auto planned = [&](int width, int height) {
-    encode_pictures(1, [&](std::int64_t) { return Image(width, height); }, 25, base / "out.mp4", {},
-                    {});
+    encode_pictures(1, [&](std::int64_t) { return Image(width, height); }, {.fps = 25},
+                    base / "out.mp4", {}, {});
     std::ifstream in(base / "out.mp4", std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
     const std::size_t at = bytes.find("rc_lookahead=");  // x264 writes its settings into the stream

@@ -338,6 +338,24 @@ TEST_CASE("interrupted work is kept and taken up again, with the same result") {
   CHECK(contents(base / "ada") == contents(base / "straight"));
 }
 
+TEST_CASE("a lossless avatar holds the very pictures of its source") {
+  const TemporaryDirectory base;
+  const Image picture = moving_face(1).front();
+  write_png(base / "ada.png", picture.view());
+  PrepareOptions what = options(std::vector{base / "ada.png"}, base / "ada");
+  what.lossless = true;
+  const AvatarInfo info = run(what);
+  CHECK(info.rgb);
+  CHECK(info.format_version == 2);
+  const Bundle bundle = Bundle::open(base / "ada");
+  CHECK(bundle.info() == info);
+  CHECK(bundle.frame(0) == picture);
+  what.output = base / "coded";
+  what.lossless = false;
+  run(what);
+  CHECK(Bundle::open(base / "coded").frame(0) != picture);
+}
+
 TEST_CASE("what was left by a run on other input is thrown away") {
   const TemporaryDirectory base;
   tests::write_clip(base / "one.mp4", moving_face(12), 30);

@@ -43,6 +43,17 @@ TEST_CASE("on a terminal the warning begins a line of its own") {
   CHECK(ran.out.substr(line, 4) == "\r\x1b[K");
 }
 
+TEST_CASE("what would fail after the work is refused before it") {
+  const TemporaryDirectory top;
+  const Ran folder = shell(k_prepare + "a --preview none/p.png", top.path());
+  CHECK(folder.status == 4);
+  const Ran there = shell("touch p.png && " + k_prepare + "a --preview p.png", top.path());
+  CHECK(there.status == 3);
+  CHECK(contains(there.err, "p.png exists"));
+  CHECK(shell(k_prepare + "a --device cuda:63", top.path()).status == 3);
+  CHECK_FALSE(std::filesystem::exists(top / "a"));
+}
+
 TEST_CASE("a preview shows the face's box, what is replaced, and its seam") {
   const TemporaryDirectory top;
   const std::string show = "navtalk avatar show ./a --preview p.png";

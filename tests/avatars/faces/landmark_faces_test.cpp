@@ -150,6 +150,12 @@ TEST_CASE("landmarks in one point give the detector's box") {
   CHECK(box_of(std::vector<PosePoint>(133, {50, 50, 1}), {}) == Box{20, 30, 90, 110});
 }
 
+TEST_CASE("a shift that turns the box over leaves no box of the landmarks") {
+  const FacePoints points = face_points(turned_face(5));
+  CHECK(gives_box(points, {}));
+  CHECK_FALSE(gives_box(points, {.bbox_shift = 900}));
+}
+
 TEST_CASE("the box stays inside the frame") {
   CHECK(box_of(face_at(100), {}, 215) == Box{100, 90, 200, 215});
   CHECK(box_of(face_at(600), {}) == Box{600, 90, 640, 220});

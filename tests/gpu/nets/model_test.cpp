@@ -85,7 +85,7 @@ TEST_CASE("what the CPU cannot do is refused with the remedy") {
   const auto load = [&](Device device, Precision precision) {
     Model::load({.models = directory.path(), .device = device, .precision = precision});
   };
-  CHECK_THROWS_WITH(load({}, Precision::fp16), Catch::Contains("use --precision"));
+  CHECK_THROWS_WITH(load({}, Precision::fp16), Catch::Contains("a CPU computes in fp32"));
   CHECK_THROWS_WITH(load({.kind = Device::Kind::cuda}, Precision::fp32),
                     Catch::Contains("built without CUDA"));
 }
