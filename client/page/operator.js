@@ -23,6 +23,7 @@ async function ask(path) {
 
 const money = (value) => value.toFixed(2);
 const clock = (time) => new Date(time).toLocaleTimeString();
+const GIB = 2 ** 30;
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 
 function tile(name, value, unit = "") {
@@ -46,13 +47,23 @@ function showTotals(totals) {
   say(problems.length > 0 ? problems.join("; ") : "Up to date", problems.length > 0 ? "alarm" : "live");
 }
 
+// Memory, load and temperature, where the worker tells them: a CPU's does not, nor one that is away.
+function useOf(gpu) {
+  const known = (value, text) => (value === null || value === undefined ? "–" : text(value));
+  return [
+    known(gpu?.vram_total, (total) => `${(gpu.vram_used / GIB).toFixed(1)} of ${(total / GIB).toFixed(1)} GiB`),
+    known(gpu?.util, (util) => `${Math.round(100 * util)} %`),
+    known(gpu?.temperature_c, (celsius) => `${celsius} °C`),
+  ];
+}
+
 function showGpus(gpus) {
   const state = (gpu) => {
     const text = gpu.draining ? `${gpu.state}, draining` : gpu.state;
     return make("span", { className: "state", "data-state": gpu.state }, text);
   };
   byId("gpus").replaceChildren(...gpus.map((gpu) => row(
-    gpu.id, gpu.provider, state(gpu), `${gpu.sessions} of ${gpu.slots}`,
+    gpu.id, gpu.provider, state(gpu), `${gpu.sessions} of ${gpu.slots}`, ...useOf(gpu.gpu),
     money(gpu.usd_per_hour), clock(gpu.since), gpu.last_error ?? "")));
 }
 

@@ -39,11 +39,30 @@ std::string state_text(const PoolReport& report, const Gpu& gpu) {
   return text;
 }
 
+struct ReadingCells {
+  std::string memory = "-", load = "-", temperature = "-";
+};
+
+ReadingCells cells_of(const std::optional<GpuReading>& reading) {
+  ReadingCells cells;
+  if (!reading) return cells;
+  const auto gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
+  cells.memory =
+      fmt::format("{:.1f}/{:.1f} GiB", gib(reading->memory_used), gib(reading->memory_total));
+  if (reading->load_percent) cells.load = fmt::format("{} %", *reading->load_percent);
+  if (reading->temperature_c) cells.temperature = fmt::format("{} °C", *reading->temperature_c);
+  return cells;
+}
+
 std::vector<std::string> row(const PoolReport& report, const Gpu& gpu) {
+  const ReadingCells reading = cells_of(current_reading(gpu, report.view.now));
   return {gpu.id.text,
           state_text(report, gpu),
           std::string(name(origin_of(gpu))),
           printable(gpu.device),
+          reading.memory,
+          reading.load,
+          reading.temperature,
           fmt::format("{}/{}", gpu.sessions, gpu.slots),
           printable(gpu.dedicated_to.text),
           age(report.view.now - gpu.since),
@@ -63,6 +82,9 @@ void print(const PoolReport& report, Context& context) {
                              {"STATE"},
                              {"SOURCE"},
                              {"DEVICE"},
+                             {"MEMORY", Align::right},
+                             {"LOAD", Align::right},
+                             {"TEMP", Align::right},
                              {"SESSIONS", Align::right},
                              {"DEDICATED TO"},
                              {"SINCE", Align::right},

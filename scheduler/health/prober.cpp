@@ -86,7 +86,8 @@ Prober::Verdict Prober::judged(const Gpu& gpu, const HttpResult& result) {
   return {.why = why_unready(health, gpu.source == Source::cloud).value_or(""),
           .loads = health.state == "starting",
           .slots = health.slots,
-          .instance = health.instance};
+          .instance = health.instance,
+          .reading = reading_of(health)};
 }
 
 void Prober::not_asked(const GpuId& id, const std::string& why) {

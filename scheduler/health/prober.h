@@ -17,7 +17,7 @@
 // them may be the same worker, restarted.
 //
 // Misses are counted in the row, so that any process continues the count; the last answer of a
-// starting worker is its row's last error.
+// starting worker is its row's last error. What a good answer says of the GPU is kept with it.
 //
 //   step() ─► AsyncHttpClient ─► answered() ─► results ─► the recorder: rows, many in a transaction
 //             any number of        notes it                   │            ready, one after the other
@@ -89,6 +89,7 @@ class Prober {
     bool unusable = false;  // its URL may not be asked
     int slots = 0;
     std::string instance{};
+    std::optional<GpuReading> reading{};
   };
   struct Result {
     Gpu gpu;  // as it was when it was asked

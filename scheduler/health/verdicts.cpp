@@ -76,7 +76,7 @@ void Prober::run_recorder(const std::stop_token& stop) {
 
 // `proving`: those that are asked for a WebSocket now.
 void Prober::record(const std::vector<Result>& results, std::set<GpuId>& proving) {
-  std::vector<GpuId> seen;
+  std::vector<GoodAnswer> seen;
   std::vector<const Gpu*> healthy, proven;
   std::vector<Result> bad;
   for (const Result& result : results) {
@@ -89,7 +89,7 @@ void Prober::record(const std::vector<Result>& results, std::set<GpuId>& proving
       refuse_duplicate(gpu, *duplicate);
     } else {
       // The misses of one that failed say that it may return, until it has.
-      if (gpu.state != State::failed) seen.push_back(gpu.id);
+      if (gpu.state != State::failed) seen.push_back({gpu.id, result.verdict.reading});
       if (must_prove_itself(gpu) && result.in_row >= k_proofs) healthy.push_back(&gpu);
     }
   }

@@ -108,6 +108,17 @@ std::optional<std::string> worker_error_code(const std::string& body) {
   return parsed ? text_field(object_field(*parsed, "error"), "code") : std::nullopt;
 }
 
+std::optional<GpuReading> reading_of(const WorkerHealth& health) {
+  if (!health.gpu || health.device == "cpu") return std::nullopt;
+  const WorkerHealth::Gpu& gpu = *health.gpu;
+  if (gpu.vram_total == 0 || gpu.vram_used > gpu.vram_total) return std::nullopt;
+  GpuReading reading{.memory_used = gpu.vram_used,
+                     .memory_total = gpu.vram_total,
+                     .temperature_c = gpu.temperature_c};
+  if (gpu.util) reading.load_percent = static_cast<int>(std::lround(*gpu.util * 100));
+  return reading;
+}
+
 std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected) {
   if (health.state != name(State::idle) && health.state != name(State::running)) {
     return "the worker is " + printable(health.state);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/pool/gpu.h"
+
 namespace navtalk {
 
 // What a worker says of itself. A field that is missing in the JSON keeps its default.
@@ -33,6 +35,9 @@ nlohmann::ordered_json as_json(const WorkerHealth& health);
 // nullopt when the text is not the health of a worker: not a JSON object, or one without state and
 // slots.
 std::optional<WorkerHealth> parse_worker_health(const std::string& body);
+// What the pool keeps of it, without a time. nullopt on a CPU, whose worker reports the machine's memory, and
+// for figures that cannot be.
+std::optional<GpuReading> reading_of(const WorkerHealth& health);
 // Why a healthy worker may still not be given sessions; nullopt: it may. A pod that was to have a
 // GPU can come up without one.
 std::optional<std::string> why_unready(const WorkerHealth& health, bool gpu_expected);

@@ -29,6 +29,16 @@ bool shared(const Gpu& gpu) { return gpu.dedicated_to.empty() && !gpu.draining; 
 
 bool silent(const Gpu& gpu) { return gpu.serving() && gpu.misses >= k_silent_misses; }
 
+std::optional<GpuReading> current_reading(const Gpu& gpu, TimePoint now) {
+  const GpuReading& reading = gpu.reading;
+  const bool holds = reading.at > TimePoint{} && now - reading.at <= k_reading_lasts;
+  return holds && gpu.serving() && !silent(gpu) ? std::optional(reading) : std::nullopt;
+}
+
+std::optional<double> load_ratio(const GpuReading& reading) {
+  return reading.load_percent ? std::optional(*reading.load_percent / 100.0) : std::nullopt;
+}
+
 int coming_slots(const Gpu& gpu) {
   const bool comes = (gpu.serving() && !silent(gpu)) || gpu.state == State::starting;
   return shared(gpu) && comes ? gpu.free_slots() + gpu.lent : 0;

@@ -46,6 +46,16 @@ struct Intent {
   friend bool operator==(const Intent&, const Intent&) = default;
 };
 
+// What a worker said of its GPU when it answered a probe. On a CPU it says nothing.
+struct GpuReading {
+  std::uint64_t memory_used = 0, memory_total = 0;  // bytes
+  std::optional<int> load_percent{};                // 0 to 100; nullopt: the driver does not tell
+  std::optional<int> temperature_c{};               // likewise
+  TimePoint at{};  // when it answered; zero: it never said anything
+
+  friend bool operator==(const GpuReading&, const GpuReading&) = default;
+};
+
 struct Gpu {
   GpuId id;
   std::string name{};  // navtalk-<pool>-<uuid>, unique, known to the provider
@@ -67,6 +77,7 @@ struct Gpu {
   int misses = 0;            // probes since then without a good answer; 0 when it is woken or ready
   TimePoint missed_since{};  // the first of them
   std::string last_error{};
+  GpuReading reading{};     // the last one; see current_reading()
   WaiterId reserved_for{};  // starting for this waiter: not surplus
   Intent intent{};
   // The number of the intent with which an operator paused it; 0: none did. See kept_paused().
@@ -84,6 +95,11 @@ struct Gpu {
 inline constexpr int k_silent_misses = 3;
 // Does it serve, but has not answered for so many probes?
 bool silent(const Gpu& gpu);
+// A reading shows its GPU as it is now for so long: six times the pause between the probes of one in use.
+inline constexpr Duration k_reading_lasts = std::chrono::seconds(30);
+// nullopt if none is known that still holds: while the GPU does not serve or is silent, and always on a CPU.
+std::optional<GpuReading> current_reading(const Gpu& gpu, TimePoint now);
+std::optional<double> load_ratio(const GpuReading& reading);  // 0 to 1
 // May a session of `tenant` be put on it now?
 bool claimable(const Gpu& gpu, const TenantId& tenant);
 // The row's next intent, free for any executor; and its intent once that has its outcome: nothing to

@@ -68,6 +68,12 @@ struct GpuChange {
   std::optional<ForUsers> for_users{};  // of a wake. As for NewGpu
 };
 
+struct GoodAnswer {
+  GpuId gpu;
+  std::optional<GpuReading>
+      reading{};  // its time is the answer's; nullopt: the row keeps what it has
+};
+
 struct Miss {
   GpuId gpu;
   std::string why;
@@ -114,10 +120,10 @@ class PoolStore {
   // stale.
   virtual bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) = 0;
   // The results of probes, many at once. seen(): good answers, which end a row's misses; a starting row
-  // keeps the time at which it was last seen until it is ready (being_woken()). missed(): one more miss
+  // keeps the time at which it was last seen until it is ready (being_woken()), and takes the reading. missed(): one more miss
   // of each row; `why` becomes its last error unless it is serving. Neither is a change: no event, no
   // new version. missed() returns the rows afterwards, without those that are gone.
-  virtual void seen(const std::vector<GpuId>& ids, TimePoint at) = 0;
+  virtual void seen(const std::vector<GoodAnswer>& answers, TimePoint at) = 0;
   virtual std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) = 0;
 
   // --- sessions and queue

@@ -12,7 +12,7 @@ void Allocator::judge(const WorkerReport& report) {
   const std::optional<Gpu> row = store_.find(report.gpu);
   if (!row || !row->serving()) return;
   if (report.answer != WorkerReport::Answer::well) return judge_unwell(*row, report);
-  if (row->misses > 0) store_.seen({row->id}, store_.now());
+  if (row->misses > 0) store_.seen({{.gpu = row->id}}, store_.now());
   log::warn("a session failed at a worker that answers well",
             {{"gpu", row->id.text}, {"error", report.last_fault}});
   if (report.faults.empty()) return;

@@ -95,6 +95,22 @@ ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json() : ordered_json(text);
 }
 
+template <class T>
+ordered_json number_or_null(const std::optional<T>& number) {
+  return number ? ordered_json(*number) : ordered_json();
+}
+
+// Under the names that a worker's health has for it.
+ordered_json reading_or_null(const PoolReport& report, const Gpu& gpu) {
+  const std::optional<GpuReading> reading = current_reading(gpu, report.view.now);
+  if (!reading) return {};
+  return {{"vram_total", reading->memory_total},
+          {"vram_used", reading->memory_used},
+          {"util", number_or_null(load_ratio(*reading))},
+          {"temperature_c", number_or_null(reading->temperature_c)},
+          {"at", time_text(on_the_wall(report, reading->at))}};
+}
+
 ordered_json as_json(const Headroom& headroom) {
   return {{"deviations", headroom.used.deviations},
           {"shape", headroom.used.shape},
@@ -205,6 +221,7 @@ ordered_json as_json(const PoolReport& report, const Gpu& gpu) {
   const bool seen = gpu.seen_at > TimePoint{};
   object["seen"] =
       seen ? ordered_json(time_text(on_the_wall(report, gpu.seen_at))) : ordered_json();
+  object["gpu"] = reading_or_null(report, gpu);
   return object;
 }
 

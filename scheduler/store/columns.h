@@ -60,6 +60,8 @@ void read(T& field, DbRows& rows, int at) {
     field = rows.real(at);
   } else if constexpr (std::is_same_v<T, TimePoint>) {
     field = time(rows, at);
+  } else if constexpr (requires { field.has_value(); }) {
+    field = maybe<typename T::value_type>(rows, at);
   } else if constexpr (requires { field.text; }) {
     field.text = text(rows, at);
   } else {

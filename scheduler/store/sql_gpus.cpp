@@ -232,49 +232,6 @@ bool SqlPoolStore::remove(const GpuId& id, std::uint64_t version, const Cause& c
                   [&](Transaction& t) { return remove_in(t, id, version, cause); });
 }
 
-// One statement for so many rows, always of the same text, so that it is prepared once. A transaction
-// holds up every claim: each of these is one of its own.
-void SqlPoolStore::seen(const std::vector<GpuId>& ids, TimePoint at) {
-  constexpr std::size_t k_rows = 100;
-  static const std::string k_sql = [] {
-    std::string places = "$2";
-    for (std::size_t i = 1; i < k_rows; ++i) places += fmt::format(", ${}", i + 2);
-    return fmt::format(
-        "UPDATE gpus SET seen_at = CASE WHEN state = {} THEN seen_at ELSE $1 END, misses = 0, "
-        "missed_since = 0 WHERE seen_at < $1 AND id IN ({})",
-        static_cast<int>(State::starting), places);
-  }();
-  for (std::size_t begin = 0; begin < ids.size(); begin += k_rows) {
-    std::vector<DbValue> values = {column::of(at)};
-    for (std::size_t i = 0; i < k_rows; ++i) {  // the last one fills the places that are left
-      values.push_back(column::value(ids[std::min(begin + i, ids.size() - 1)]));
-    }
-    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(k_sql, DbValues(values)); });
-  }
-}
-
-std::vector<Gpu> SqlPoolStore::missed(const std::vector<Miss>& misses, TimePoint at) {
-  constexpr std::size_t k_rows = 50;
-  std::vector<Gpu> rows;
-  for (std::size_t begin = 0; begin < misses.size(); begin += k_rows) {
-    const std::size_t end = std::min(begin + k_rows, misses.size());
-    const auto some = in_write(*backend_, relaxed, [&](Transaction& t) {
-      std::vector<Gpu> after;
-      for (std::size_t i = begin; i < end; ++i) {
-        t.db.run(
-            "UPDATE gpus SET misses = misses + 1, "
-            "missed_since = CASE WHEN misses = 0 THEN $2 ELSE missed_since END, "
-            "last_error = CASE WHEN state < 2 THEN last_error ELSE $3 END WHERE id = $1",
-            {misses[i].gpu.text, column::of(at), misses[i].why});
-        if (auto gpu = find_gpu(t, misses[i].gpu)) after.push_back(std::move(*gpu));
-      }
-      return after;
-    });
-    rows.insert(rows.end(), some.begin(), some.end());
-  }
-  return rows;
-}
-
 std::optional<std::uint64_t> SqlPoolStore::hold_scaler(const std::string& owner, Duration lease) {
   return in_write(*backend_, durable, [&](Transaction& t) -> std::optional<std::uint64_t> {
     std::string holder;

@@ -21,7 +21,7 @@ class SqlPoolStore : public PoolStore {
   std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) override;
   std::optional<Gpu> change(const GpuChange& change, const Cause& cause) override;
   bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override;
-  void seen(const std::vector<GpuId>& ids, TimePoint at) override;
+  void seen(const std::vector<GoodAnswer>& answers, TimePoint at) override;
   std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) override;
 
   std::optional<Lease> claim(const Claimant& claimant, Duration lease) override;

@@ -1,5 +1,6 @@
 #include "server/gateway/pool_metrics.h"
 
+#include <algorithm>
 #include <map>
 
 namespace navtalk::server {
@@ -22,6 +23,55 @@ void add_headroom(MetricsPage& page, const Headroom& headroom) {
              "Bursts of the last month that no forecast predicted", headroom.bursts);
 }
 
+// GPUs of one provider that have a current reading.
+struct ProviderUse {
+  double memory_used = 0, memory_total = 0;  // bytes
+  int gpus = 0, with_load = 0;
+  double load = 0;  // sum
+  std::optional<int> hottest{};
+
+  void add(const GpuReading& reading) {
+    ++gpus;
+    memory_used += static_cast<double>(reading.memory_used);
+    memory_total += static_cast<double>(reading.memory_total);
+    if (const auto ratio = load_ratio(reading)) {
+      ++with_load;
+      load += *ratio;
+    }
+    if (reading.temperature_c)
+      hottest = std::max(hottest.value_or(*reading.temperature_c), *reading.temperature_c);
+  }
+};
+
+// What no GPU tells is left out: a zero would be a measurement.
+void add_use(MetricsPage& page, const PoolView& view) {
+  ByOrigin<ProviderUse> uses;
+  for (const Gpu& gpu : view.gpus) {
+    if (const auto reading = current_reading(gpu, view.now)) uses[origin_of(gpu)].add(*reading);
+  }
+  for (const Origin origin : k_origins) {
+    const ProviderUse& use = uses[origin];
+    if (use.gpus == 0) continue;
+    const MetricLabels labels = {{"provider", std::string(name(origin))}};
+    page.gauge("navtalk_pool_measured_gpus",
+               "GPUs in use whose memory is known, by provider; not those that are a CPU", use.gpus,
+               labels);
+    page.gauge("navtalk_pool_gpu_memory_used_bytes",
+               "Memory in use of all measured GPUs, by provider, in bytes", use.memory_used,
+               labels);
+    page.gauge("navtalk_pool_gpu_memory_total_bytes",
+               "Memory of all measured GPUs, by provider, in bytes", use.memory_total, labels);
+    if (use.with_load > 0)
+      page.gauge("navtalk_pool_gpu_load_ratio",
+                 "Share of the last moments in which a GPU computed, 0 to 1: the mean by provider",
+                 use.load / use.with_load, labels);
+    if (use.hottest)
+      page.gauge("navtalk_pool_gpu_temperature_celsius",
+                 "Temperature of the hottest GPU, by provider, in degrees Celsius", *use.hottest,
+                 labels);
+  }
+}
+
 void add_pool(MetricsPage& page, const PoolReport& report) {
   std::map<std::pair<Origin, State>, int> gpus;
   for (const Origin origin : k_origins) {
@@ -33,6 +83,7 @@ void add_pool(MetricsPage& page, const PoolReport& report) {
         "navtalk_pool_gpus", "GPUs by provider and state", count,
         {{"provider", std::string(name(key.first))}, {"state", std::string(name(key.second))}});
   }
+  add_use(page, report.view);
   const PoolTotals& totals = report.totals;
   for (const Origin origin : k_origins) {
     if (origin == Origin::cloud) continue;  // none of its GPUs has a worker

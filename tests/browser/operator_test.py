@@ -30,6 +30,8 @@ def main():
         sign_in(page, "a-key-of-these-tests")
         page.wait("the pool is shown", lambda: page.find("#pool").is_displayed())
         page.wait("its worker becomes idle", lambda: "idle" in page.text("#gpus"))
+        if "–" not in page.text("#gpus"):
+            raise AssertionError(f"a CPU has no memory of a GPU: {page.text('#gpus')}")
         page.wait("its events are shown", lambda: "idle" in page.text("#events"))
         if "$ an hour" not in page.text("#tiles") or "0 of 1 slots" not in " ".join(page.text("#tiles").split()):
             raise AssertionError(f"cost or sessions are missing: {page.text('#tiles')}")

@@ -26,8 +26,11 @@ std::string health(const FakeWorker::Script& script) {
                {"uptime_s", 3.5},
                {"a_field_of_tomorrow", {{"x", 1}}}};
   if (script.gpu) {
-    body["gpu"] = {
-        {"name", "Fake GPU"}, {"vram_total", 1 << 30}, {"vram_used", 1 << 20}, {"util", 0.5}};
+    body["gpu"] = {{"name", "Fake GPU"},
+                   {"vram_total", 1 << 30},
+                   {"vram_used", script.vram_used},
+                   {"util", 0.5}};
+    if (script.temperature_c) body["gpu"]["temperature_c"] = *script.temperature_c;
   }
   if (!script.instance.empty()) body["instance"] = script.instance;
   return body.dump();

@@ -21,7 +21,9 @@ class FakeWorker {
     bool stuck = false;          // healthz is 503
     std::string state = "idle";  // as healthz reports it
     std::string instance{};      // the same; empty: it reports none
-    bool gpu = true;             // reports a GPU
+    bool gpu = true;             // reports a GPU of 1 GiB, half loaded
+    std::uint64_t vram_used = 1 << 20;   // bytes, as healthz reports it
+    std::optional<int> temperature_c{};  // the same; nullopt: it reports none
     int slots = 1;
     std::uint64_t epoch = 0;      // the highest seen
     bool full = false;            // 503 for every session

@@ -25,7 +25,9 @@ class DyingStore : public PoolStore {
   bool remove(const GpuId& id, std::uint64_t version, const Cause& cause) override {
     return writing().remove(id, version, cause);
   }
-  void seen(const std::vector<GpuId>& ids, TimePoint at) override { writing().seen(ids, at); }
+  void seen(const std::vector<GoodAnswer>& answers, TimePoint at) override {
+    writing().seen(answers, at);
+  }
   std::vector<Gpu> missed(const std::vector<Miss>& misses, TimePoint at) override {
     return writing().missed(misses, at);
   }

@@ -58,6 +58,9 @@ class Gateway(unittest.TestCase):
         ready = receive(socket, "session.ready")
         self.assertEqual(ready["video"]["fps"], 25)
         self.assertEqual(self.gateway.states(), ["running"])
+        # A CPU has no memory, load and temperature of a GPU.
+        self.assertEqual([gpu["gpu"] for gpu in self.gateway.pool()["gpus"]], [None])
+        self.assertNotIn("navtalk_pool_measured_gpus", self.gateway.ask("GET", "/metrics")[1])
         second = self.gateway.connect()
         second.send(START)
         self.assertEqual(receive(second, "queue.update")["position"], 1)

@@ -147,11 +147,25 @@ class Ticks(unittest.TestCase):
         self.ticks_until("an idle pod", self.idle)
         self.assertEqual(self.pool.rows()[0]["id"], row["id"])
 
+    def printed_row(self):
+        """What `pool status` prints of the only GPU."""
+        done = subprocess.run(
+            self.pool.command("pool", "status"), env=self.pool.environment, capture_output=True, text=True, timeout=60
+        )
+        return next(line for line in done.stdout.splitlines() if line.startswith(self.pool.rows()[0]["id"]))
+
     def test_a_pod_that_an_operator_paused_stays_until_the_cloud_is_switched_off(self):
         row = self.serving_pod()
+        # What its worker says of the GPU is shown while it serves.
+        said = dict(row["gpu"])
+        self.assertRegex(said.pop("at"), r"^20\d\d-.*Z$")
+        self.assertEqual(said, {"vram_total": 1 << 30, "vram_used": 1 << 20, "util": 0.5, "temperature_c": None})
+        self.assertRegex(self.printed_row(), r"  0\.0/1\.0 GiB  50 %     -  ")
         self.pool.json("pool", "pause", row["id"])
         self.pool.configure(pods=0)
         self.stays_paused(row)
+        self.assertIsNone(self.pool.rows()[0]["gpu"])
+        self.assertRegex(self.printed_row(), r" -     -     -  ")
         self.pool.configure(pods=0, cloud="off")
         self.ticks_until("no pod", lambda: not self.pool.pods() and not self.pool.rows())
 

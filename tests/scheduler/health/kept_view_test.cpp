@@ -30,7 +30,7 @@ TEST_CASE("a view that is kept shows a change at once, and is not read again wit
   CHECK(kept.current().gpus.size() == 1);
   kept.current();  // from here on changes are counted
   const int before = store.views;
-  store.seen({first.id}, store.now());  // a probe's answer is not a change
+  store.seen({{first.id}}, store.now());  // a probe's answer is not a change
   for (int i = 0; i < 10; ++i) kept.current();
   CHECK(store.views == before);
   pool.add(new_gpu(pool.identity, Source::external));

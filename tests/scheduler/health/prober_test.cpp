@@ -65,6 +65,36 @@ TEST_CASE("a GPU that stops answering fails after three misses, not after one") 
   CHECK(!world.pool.row(gpu).last_error.empty());
 }
 
+TEST_CASE("a probe keeps what the worker says of its GPU, and nothing of a CPU") {
+  ProbedPool world;
+  world.worker.set({.vram_used = 3 << 20, .temperature_c = 64});
+  const Gpu gpu = world.put(Source::external, State::starting);
+  world.look();  // one that is starting is read too
+  GpuReading reading = world.pool.row(gpu).reading;
+  CHECK(reading.at > TimePoint{});
+  CHECK(reading == GpuReading{.memory_used = 3 << 20,
+                              .memory_total = 1 << 30,
+                              .load_percent = 50,
+                              .temperature_c = 64,
+                              .at = reading.at});
+  world.look();
+  REQUIRE(world.pool.row(gpu).state == State::idle);
+  const std::uint64_t version = world.pool.row(gpu).version;
+  const std::size_t events = world.pool.store->events({}).size();
+  world.worker.set({.vram_used = 5 << 20});
+  world.look();
+  CHECK(world.pool.row(gpu).reading.at > reading.at);
+  reading = world.pool.row(gpu).reading;
+  CHECK(reading.memory_used == 5 << 20);
+  CHECK_FALSE(reading.temperature_c);
+  CHECK(world.pool.row(gpu).version == version);
+  CHECK(world.pool.store->events({}).size() == events);
+  world.worker.set({.gpu = false});
+  world.look();
+  CHECK(world.pool.row(gpu).reading == reading);
+  CHECK(world.pool.row(gpu).seen_at > reading.at);
+}
+
 TEST_CASE(
     "a registered GPU that failed comes back when it answers; a pod that never served does not") {
   ProbedPool world;

@@ -47,6 +47,23 @@ TEST_CASE("a load and a temperature that cannot be are unknown") {
   }
 }
 
+TEST_CASE("what a GPU says is a reading; what a CPU says, or what cannot be, is none") {
+  const WorkerHealth::Gpu gpu{
+      .vram_total = 100, .vram_used = 40, .util = 0.576, .temperature_c = 61};
+  const auto reading = [](const std::string& device, const std::optional<WorkerHealth::Gpu>& said) {
+    return reading_of({.device = device, .gpu = said});
+  };
+  CHECK(
+      reading("cuda:1", gpu) ==
+      GpuReading{.memory_used = 40, .memory_total = 100, .load_percent = 58, .temperature_c = 61});
+  CHECK(reading("cuda:1", WorkerHealth::Gpu{.vram_total = 100, .vram_used = 100}) ==
+        GpuReading{.memory_used = 100, .memory_total = 100});
+  CHECK_FALSE(reading("cpu", gpu));
+  CHECK_FALSE(reading("cuda:0", std::nullopt));
+  CHECK_FALSE(reading("cuda:0", WorkerHealth::Gpu{.util = 0.5, .temperature_c = 61}));
+  CHECK_FALSE(reading("cuda:0", WorkerHealth::Gpu{.vram_total = 100, .vram_used = 101}));
+}
+
 TEST_CASE("a worker's odd or missing health fields do not hide the rest") {
   const auto health = parse_worker_health(
       R"({"state":"running","slots":"2","sessions":null,"gpu":{},"device":5,"avatars":[1,"a"],

@@ -43,7 +43,7 @@ struct World {
     provider.unlist(ids);
   }
   void answered(const Gpu& gpu, Duration ago) {
-    pool.store->seen({gpu.id}, pool.store->now() - ago);
+    pool.store->seen({{gpu.id}}, pool.store->now() - ago);
   }
   bool same(const Gpu& gpu) { return pool.row(gpu).version == gpu.version; }
   bool paid(const Gpu& gpu) {

@@ -70,7 +70,7 @@ TEST_CASE("the pods of one cloud are spared in its outage, however many GPUs ano
     world.probed.prober.step(true);
     REQUIRE(world.probed.prober.wait_idle(k_long, {}));
     for (const Gpu& gpu : world.store.view().gpus) {
-      if (origin_of(gpu) == Origin::kubernetes) world.store.seen({gpu.id}, world.store.now());
+      if (origin_of(gpu) == Origin::kubernetes) world.store.seen({{gpu.id}}, world.store.now());
     }
     world.scaler.tick();
   }
@@ -183,13 +183,13 @@ TEST_CASE("two pods that stay silent for longer than ten minutes are failed, and
   REQUIRE(read_outages(world.store)[Origin::runpod].on);
   // As if they had been silent since eleven minutes ago.
   std::vector<Miss> misses;
-  std::vector<GpuId> ids;
+  std::vector<GoodAnswer> answers;
   for (const Gpu& gpu : world.pods) {
-    ids.push_back(gpu.id);
+    answers.push_back({gpu.id});
     misses.push_back({gpu.id, "silent"});
   }
   const TimePoint then = world.store.now() - std::chrono::minutes(11);
-  world.store.seen(ids, world.store.now());
+  world.store.seen(answers, world.store.now());
   world.store.missed(misses, then);
   world.probed.look(4);
   CHECK_FALSE(read_outages(world.store)[Origin::runpod].on);
@@ -210,7 +210,7 @@ TEST_CASE("a pod that failed before this process began is destroyed only after i
   const bool well = GENERATE(true, false);
   CAPTURE(well);
   const Gpu pod = world.pods[0];
-  world.store.seen({pod.id}, world.store.now());
+  world.store.seen({{pod.id}}, world.store.now());
   for (int i = 0; i < 3; ++i) world.store.missed({{pod.id, "silent"}}, world.store.now());
   const Gpu row = world.probed.pool.row(pod);
   REQUIRE(world.store.change({.id = row.id, .version = row.version, .event = Event::fail},

@@ -65,6 +65,44 @@ TEST_CASE("rows of a host that is gone are unsupervised, and their slots free fo
   CHECK(as_json(report, here).at("supervised") == true);
 }
 
+TEST_CASE("a report has a GPU's reading while it holds, and none otherwise") {
+  SmallPool pool;
+  const Gpu gpu = pool.pod(State::idle, "pod-1");
+  const auto shown = [&](const Gpu& of) {
+    return as_json(report_pool(*pool.store), pool.row(of)).at("gpu");
+  };
+  const auto read = [&](const GpuReading& reading, Duration ago) {
+    pool.store->seen({{gpu.id, reading}}, pool.store->now() - ago);
+  };
+  const GpuReading reading{
+      .memory_used = 5, .memory_total = 9, .load_percent = 42, .temperature_c = 61};
+  CHECK(shown(gpu).is_null());  // it has said nothing yet, or is a CPU
+  read(reading, 40s);
+  CHECK(shown(gpu).is_null());
+  read(reading, 20s);
+  nlohmann::json now = shown(gpu);
+  CHECK(now.at("at").get<std::string>().ends_with("Z"));
+  now.erase("at");
+  CHECK(now ==
+        nlohmann::json::parse(R"({"vram_total":9,"vram_used":5,"util":0.42,"temperature_c":61})"));
+  read({.memory_used = 5, .memory_total = 9}, 10s);
+  CHECK(shown(gpu).at("util").is_null());
+  CHECK(shown(gpu).at("temperature_c").is_null());
+
+  SECTION("not of one that is silent") {
+    for (int i = 0; i < 3; ++i) {
+      CHECK(shown(gpu).is_object());
+      pool.store->missed({{gpu.id, "silent"}}, pool.store->now());
+    }
+    CHECK(shown(gpu).is_null());
+  }
+  SECTION("not of one that failed") {
+    REQUIRE(pool.store->change(
+        {.id = gpu.id, .version = pool.row(gpu).version, .event = Event::fail}, {"test", "now"}));
+    CHECK(shown(gpu).is_null());
+  }
+}
+
 TEST_CASE("a report says when the scaler has stopped ticking") {
   SmallPool pool;
   const auto totals = [&] { return as_json(report_pool(*pool.store)).at("totals"); };

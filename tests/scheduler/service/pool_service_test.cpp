@@ -54,7 +54,7 @@ TEST_CASE("pods that failed before a gateway started return, whatever their hold
   PoolStore& store = *probed.pool.store;
   ListedProvider cloud(Source::cloud, true);
   const Gpu pod = probed.put(Source::cloud, State::idle);
-  store.seen({pod.id}, store.now());
+  store.seen({{pod.id}}, store.now());
   for (int i = 0; i < 3; ++i) store.missed({{pod.id, "silent"}}, store.now());
   const Gpu row = probed.pool.row(pod);
   REQUIRE(store.change({.id = row.id, .version = row.version, .event = Event::fail},

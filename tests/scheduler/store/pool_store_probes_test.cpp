@@ -21,12 +21,40 @@ STORE_TEST("a probe's answer is not a change") {
   const TestType place;
   const auto store = place.open();
   const Gpu before = add(*store, gpu_row("a"));
-  store->seen({{"a"}}, at(20));
-  store->seen({{"a"}}, at(10));
+  store->seen({{{"a"}}}, at(20));
+  store->seen({{{"a"}}}, at(10));
   Gpu expected = before;
   expected.seen_at = at(20);
   CHECK(store->find({"a"}) == expected);
   CHECK(store->events({}).size() == 1);
+}
+
+STORE_TEST("a good answer's reading is kept with its time, and is not a change either") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu expected = add(*store, gpu_row("a"));
+  CHECK(expected.reading == GpuReading{});
+  GpuReading reading{.memory_used = (std::uint64_t{1} << 37) + 1,
+                     .memory_total = std::uint64_t{141} << 30,
+                     .load_percent = 97,
+                     .temperature_c = -3};
+  store->seen({{{"a"}, reading}}, at(20));
+  expected.seen_at = reading.at = at(20);
+  expected.reading = reading;
+  CHECK(found(*store, "a") == expected);
+  store->seen({{{"a"}, GpuReading{.memory_total = 1}}}, at(10));  // an older one came late
+  CHECK(found(*store, "a") == expected);
+  store->seen({{{"a"}}}, at(30));  // one without a reading
+  expected.seen_at = at(30);
+  CHECK(found(*store, "a") == expected);
+  store->missed({{{"a"}, "silent"}}, at(35));
+  store->seen({{{"a"}, GpuReading{.memory_used = 1, .memory_total = 2}}}, at(40));
+  expected.seen_at = at(40);
+  expected.reading = {.memory_used = 1, .memory_total = 2, .at = at(40)};
+  CHECK(found(*store, "a") == expected);
+  CHECK(store->events({}).size() == 1);
+  CHECK(change(*store, {.id = {"a"}, .version = 1, .draining = true}).reading == expected.reading);
+  CHECK(found(*store, "a").reading == expected.reading);
 }
 
 STORE_TEST("misses are counted in the row until the worker answers, and are not changes either") {
@@ -39,7 +67,7 @@ STORE_TEST("misses are counted in the row until the worker answers, and are not 
   expected.misses = 2;
   expected.missed_since = at(20);
   CHECK(store->find({"a"}) == expected);
-  store->seen({{"a"}}, at(40));
+  store->seen({{{"a"}}}, at(40));
   CHECK(store->find({"a"})->misses == 0);
   CHECK(store->events({}).size() == 1);
   CHECK(store->missed({{{"gone"}, "silent"}}, at(20)).empty());
@@ -53,10 +81,13 @@ STORE_TEST("any number of answers and misses are recorded in one call") {
   const auto store = place.open();
   const std::size_t count = GENERATE(1, 100, 101, 230);
   std::vector<GpuId> ids;
+  std::vector<GoodAnswer> answers;
   std::vector<Miss> misses;
   for (std::size_t i = 0; i < count; ++i) {
     ids.push_back(add(*store, gpu_row("g" + std::to_string(i))).id);
     misses.push_back({ids.back(), "silent"});
+    answers.push_back({ids.back()});
+    if (i % 3 != 0) answers.back().reading = GpuReading{.memory_used = i, .memory_total = 1000 + i};
   }
   add(*store, gpu_row("other"));
   const auto rows = store->missed(misses, at(10));
@@ -65,22 +96,28 @@ STORE_TEST("any number of answers and misses are recorded in one call") {
     CHECK(rows[i].id == ids[i]);
     CHECK(rows[i].misses == 1);
   }
-  store->seen(ids, at(20));
+  store->seen(answers, at(20));
   store->seen({}, at(20));
-  for (const GpuId& id : ids) {
-    CHECK(store->find(id)->seen_at == at(20));
-    CHECK(store->find(id)->misses == 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Gpu gpu = found(*store, ids[i].text);
+    CHECK(gpu.seen_at == at(20));
+    CHECK(gpu.misses == 0);
+    GpuReading expected = answers[i].reading.value_or(GpuReading{});
+    if (answers[i].reading) expected.at = at(20);
+    CHECK(gpu.reading == expected);
   }
   CHECK(store->find({"other"})->seen_at == TimePoint{});
   CHECK(store->find({"other"})->misses == 0);
+  CHECK(store->find({"other"})->reading == GpuReading{});
 }
 
 STORE_TEST("a starting GPU is seen when it is ready, and its misses end then") {
   const TestType place;
   const auto store = place.open();
   const Gpu gpu = add(*store, gpu_row("a", State::starting));
-  store->seen({gpu.id}, at(20));
+  store->seen({{gpu.id, GpuReading{.memory_total = 8}}}, at(20));
   CHECK(store->find(gpu.id)->seen_at == TimePoint{});
+  CHECK(store->find(gpu.id)->reading == GpuReading{.memory_total = 8, .at = at(20)});
   miss(*store, "a", 2);
   const Gpu ready = change(*store, {.id = gpu.id, .version = 1, .event = Event::ready});
   CHECK(ready.seen_at > TimePoint{});
@@ -106,7 +143,7 @@ STORE_TEST("a GPU that missed a probe is taken when no other is free, and a sile
   CHECK(claimed(*store, user("u3")).gpu.text == "silent");
   miss(*store, "silent", 1);
   CHECK(!store->claim(user("u4"), k_minute));
-  store->seen({{"silent"}}, store->now());
+  store->seen({{{"silent"}}}, store->now());
   CHECK(claimed(*store, user("u4")).gpu.text == "silent");
 }
 

@@ -163,6 +163,36 @@ TEST_CASE("readiness reports the problems of the pool's loops, and metrics the p
   CHECK_THAT(metrics, Catch::Contains("navtalk_gateway_wait_seconds_bucket"));
 }
 
+TEST_CASE("what GPUs say of themselves is shown by GPU and scraped by provider") {
+  GatewayPool pool;
+  const auto metrics = [&] { return ask("GET", pool.url() + "/metrics").text; };
+  const Gpu cool = pool.add_worker(), hot = pool.add_worker(), cpu = pool.add_worker();
+  CHECK_THAT(metrics(), !Catch::Contains("navtalk_pool_measured_gpus") &&
+                            !Catch::Contains("navtalk_pool_gpu_"));
+  constexpr std::uint64_t k_gib = std::uint64_t{1} << 30;
+  pool.store().seen({{cool.id, GpuReading{.memory_used = 3 * k_gib, .memory_total = 80 * k_gib}},
+                     {hot.id, GpuReading{.memory_used = k_gib,
+                                         .memory_total = 20 * k_gib,
+                                         .load_percent = 75,
+                                         .temperature_c = 61}},
+                     {cpu.id}},
+                    pool.store().now());
+  const std::string measured = metrics();
+  for (const char* const line :
+       {R"(navtalk_pool_measured_gpus{provider="local"} 2)",
+        R"(navtalk_pool_gpu_memory_used_bytes{provider="local"} 4294967296)",
+        R"(navtalk_pool_gpu_memory_total_bytes{provider="local"} 107374182400)",
+        R"(navtalk_pool_gpu_load_ratio{provider="local"} 0.75)",
+        R"(navtalk_pool_gpu_temperature_celsius{provider="local"} 61)"}) {
+    CHECK_THAT(measured, Catch::Contains(std::string(line) + "\n"));
+  }
+  CHECK_THAT(measured, !Catch::Contains(R"(navtalk_pool_measured_gpus{provider="runpod"})"));
+  for (const auto& gpu : pool.operate("GET", "/v1/pool").body["gpus"]) {
+    if (gpu["id"] == cpu.id.text) CHECK(gpu["gpu"].is_null());
+    if (gpu["id"] == hot.id.text) CHECK(gpu["gpu"]["vram_used"] == k_gib);
+  }
+}
+
 TEST_CASE("sessions that break on most GPUs of a source are shown and scraped") {
   GatewayPool pool;
   PoolStore& store = pool.store();

@@ -1,0 +1,6 @@
+-- What a worker said last of its GPU, in bytes, per cent and degrees Celsius, and when. A time of 0: it said nothing.
+ALTER TABLE gpus ADD COLUMN memory_used BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE gpus ADD COLUMN memory_total BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE gpus ADD COLUMN load_percent BIGINT;
+ALTER TABLE gpus ADD COLUMN temperature_c BIGINT;
+ALTER TABLE gpus ADD COLUMN read_at BIGINT NOT NULL DEFAULT 0;
