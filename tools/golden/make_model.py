@@ -22,37 +22,8 @@ import face_detection  # noqa: E402
 import face_landmarks  # noqa: E402
 import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
-from model_folder import Sizes  # noqa: E402
+from model_sizes import SIZES  # noqa: E402
 
-SIZES = {
-    "tiny": Sizes(
-        unet_channels=(8, 8, 16, 16),
-        unet_layers=1,
-        unet_heads=2,
-        unet_groups=4,
-        vae_channels=(8, 8, 8, 16),
-        vae_layers=1,
-        vae_groups=4,
-        width=16,
-        whisper_layers=2,
-        whisper_heads=2,
-        whisper_ffn=32,
-    ),
-    "small": Sizes(
-        unet_channels=(32, 64, 96, 128),
-        unet_layers=1,
-        unet_heads=4,
-        unet_groups=16,
-        vae_channels=(32, 32, 64, 64),
-        vae_layers=1,
-        vae_groups=16,
-        width=96,
-        whisper_layers=4,
-        whisper_heads=4,
-        whisper_ffn=384,
-    ),
-    "full": Sizes(),
-}
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
