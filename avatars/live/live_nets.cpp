@@ -11,6 +11,7 @@
 
 #include "avatars/live/live_pictures.h"
 #include "core/base/check.h"
+#include "core/log/log.h"
 
 namespace navtalk {
 namespace {
@@ -115,7 +116,8 @@ void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::ve
 
 }  // namespace
 
-LiveNets::LiveNets(std::function<Model&()> model) : model_(std::move(model)) {}
+LiveNets::LiveNets(std::function<Model&()> model, Measured measured)
+    : model_(std::move(model)), measured_(std::move(measured)) {}
 
 EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
                                    const std::function<void()>& heard) {
@@ -146,14 +148,25 @@ EngineBackend::Made LiveNets::make(std::span<const PictureRequest> batch,
 }
 
 // A live picture's sound is mostly past.
-void LiveNets::warm_up() {
+void LiveNets::warm_up(std::size_t faces) {
   constexpr std::size_t k_past = 64'000, k_future = 3'200;  // samples
   const SoundWindow silence{.samples = std::vector<std::int16_t>(k_past + k_future),
                             .first = k_past};
   const SoundWindow* const sounds[] = {&silence};
-  Model& model = model_();
-  const auto windows = LiveHearing().windows(model, sounds);
-  model.faces(NdArray<float>({1, 8, 32, 32}), windows.front());
+  const auto draw = [&] {
+    Model& model = model_();
+    const std::vector<NdArray<float>> windows(faces, LiveHearing().windows(model, sounds).front());
+    const auto itself = [](const NdArray<float>& one) -> const NdArray<float>& { return one; };
+    model.faces(NdArray<float>({static_cast<std::int64_t>(faces), 8, 32, 32}),
+                stacked(windows, itself));
+  };
+  measured_ ? measured_(faces, draw) : draw();
+}
+
+void LiveNets::on_out_of_memory(std::size_t faces, std::size_t next) {
+  log::error("the device is out of memory: batches are smaller for a while",
+             {{"faces", std::to_string(faces)}, {"next", std::to_string(next)}});
+  model_().drop_frames();
 }
 
 }  // namespace navtalk

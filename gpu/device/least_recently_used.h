@@ -34,6 +34,12 @@ class LeastRecentlyUsed {
     bytes_ += bytes;
   }
 
+  // Drops those used longest ago until all fit into the new budget.
+  void limit(std::size_t budget_bytes) {
+    budget_ = budget_bytes;
+    while (bytes_ > budget_) drop(std::prev(order_.end()));
+  }
+
   std::size_t bytes() const { return bytes_; }
   std::size_t count() const { return places_.size(); }
 

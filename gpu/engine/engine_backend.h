@@ -75,10 +75,16 @@ class EngineBackend {
   virtual ~EngineBackend() = default;
   // On the thread of one of the engine's lanes, several of which call it at the same time. Requests of one session stand
   // in the order of their times, those of jobs behind all others. `heard` says that what depends on this order is over: no later request of these sessions
-  // is given to any lane before `heard` was called or the batch has ended. An exception fails every request of the batch.
+  // is given to any lane before `heard` was called or the batch has ended. OutOfMemory: the device has none for so many
+  // at once, and the batch comes again in smaller ones; any other exception fails every request of the batch.
   virtual Made make(std::span<const PictureRequest> batch, const std::function<void()>& heard) = 0;
-  // On the thread of each lane, before the first batch that the nets make there: what is prepared once for each thread.
-  virtual void warm_up() {}
+  // On the thread of each lane, before the first batch that the nets make there: what is prepared once for each thread and
+  // each size. For one face, then for twice as many each time, up to the largest batch; OutOfMemory: no batch of that
+  // size is ever to be made.
+  virtual void warm_up(std::size_t /*faces*/) {}
+  // The device had no memory for a batch of `faces`; those that follow have `next` at most. The place to give back what
+  // can be made again. On the thread of a lane.
+  virtual void on_out_of_memory(std::size_t /*faces*/, std::size_t /*next*/) {}
 };
 
 }  // namespace navtalk

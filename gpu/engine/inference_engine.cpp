@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/out_of_memory.h"
 
 namespace navtalk {
 namespace {
@@ -28,12 +29,24 @@ void answer_each(std::vector<InferenceEngine::Done>& all, InferenceEngine::Outco
   for (InferenceEngine::Done& done : all) done(without_picture(outcome));
 }
 
+bool is_out_of_memory(const std::exception_ptr& problem) {
+  if (!problem) return false;
+  try {
+    std::rethrow_exception(problem);
+  } catch (const OutOfMemory&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
 InferenceEngine::InferenceEngine(std::shared_ptr<EngineBackend> backend, QueueLimits limits,
                                  int lanes)
     : backend_(std::move(backend)),
       batch_size_(limits.batch),
+      bound_(limits.batch),
       queue_(limits),
       lanes_(static_cast<std::size_t>(lanes)) {
   NAVTALK_CHECK(lanes > 0);
@@ -104,6 +117,7 @@ void InferenceEngine::wait_idle() {
 
 void InferenceEngine::warm_up() {
   std::unique_lock lock(mutex_);
+  bound_ = BatchBound(batch_size_);
   for (Lane& lane : lanes_) {
     lane.cold = true;
     lane.problem = nullptr;
@@ -121,7 +135,7 @@ void InferenceEngine::warm_up(Lane& lane, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::exception_ptr problem;
   try {
-    if (backend_) backend_->warm_up();
+    if (backend_) warm_up_sizes();
   } catch (...) {
     problem = std::current_exception();
   }
@@ -130,6 +144,23 @@ void InferenceEngine::warm_up(Lane& lane, std::unique_lock<std::mutex>& lock) {
   lane.problem = problem;
   warm_.notify_all();
   if (idle()) idle_.notify_all();
+}
+
+void InferenceEngine::warm_up_sizes() {
+  std::size_t well = 0;
+  for (std::size_t faces = 1; well < batch_size_; faces = std::min(2 * faces, batch_size_)) {
+    try {
+      backend_->warm_up(faces);
+    } catch (const OutOfMemory&) {
+      if (well == 0) throw;
+      backend_->on_out_of_memory(faces, well);
+      const std::lock_guard lock(mutex_);
+      ++counters_.out_of_memory;
+      bound_.limit(well);
+      return;
+    }
+    well = faces;
+  }
 }
 
 InferenceEngine::Clock::duration InferenceEngine::since_heartbeat() const {
@@ -144,7 +175,9 @@ bool InferenceEngine::idle() const {
 
 EngineCounters InferenceEngine::counters() const {
   const std::lock_guard lock(mutex_);
-  return counters_;
+  EngineCounters counters = counters_;
+  counters.largest_batch = bound_.current();
+  return counters;
 }
 
 std::vector<InferenceEngine::Done> InferenceEngine::done_of(const std::vector<Waiting>& taken) {
@@ -181,7 +214,7 @@ void InferenceEngine::run(Lane& lane, const std::stop_token& stop) {
     lane.busy = true;
     lock.unlock();
     answer_each(late, Outcome::late);
-    if (!batch.requests.empty()) work(lane, batch);
+    if (!batch.requests.empty()) work(lane, std::move(batch));
     lock.lock();
     lane.busy = false;
     lane.cancelled.clear();
@@ -212,32 +245,63 @@ DeviceForecast InferenceEngine::forecast(const Lane& own, Clock::time_point now)
 
 std::vector<InferenceEngine::Waiting> InferenceEngine::take_batch(const Lane& lane,
                                                                   Clock::time_point now) {
+  const std::size_t most = bound_.at(now);
+  queue_.limit_batch(most);
   std::vector<Waiting> batch = queue_.take_batch(now);
   if (queue_.offline() == 0) return batch;
-  const std::size_t room =
-      offline_room(forecast(lane, now), times_, batch.size(), batch_size_, now);
+  const std::size_t room = offline_room(forecast(lane, now), times_, batch.size(), most, now);
   std::vector<Waiting> offline = queue_.take_offline(room);
   std::ranges::move(offline, std::back_inserter(batch));
   return batch;
 }
 
-void InferenceEngine::let_go_on(const Running& batch) {
+// Sessions that the lane has more of keep their order.
+void InferenceEngine::let_go_on(Running& batch, const std::deque<Running>& later) {
   const std::lock_guard lock(mutex_);
   for (const PictureRequest& request : batch.requests) {
-    if (!request.offline) queue_.release(request.session);
+    const auto of_session = [&](const PictureRequest& other) {
+      return !other.offline && other.session == request.session;
+    };
+    const bool more = std::ranges::any_of(
+        later, [&](const Running& one) { return std::ranges::any_of(one.requests, of_session); });
+    if (request.offline || more) continue;
+    queue_.release(request.session);
+    batch.released.insert(request.session);
   }
   ++changes_;
+  released_.notify_all();
   if (queue_.size() > 0) changed_.notify_all();
 }
 
-void InferenceEngine::work(Lane& lane, Running& batch) {
+void InferenceEngine::work(Lane& lane, Running batch) {
+  std::deque<Running> left;
+  left.push_back(std::move(batch));
+  while (!left.empty()) {
+    Running next = std::move(left.front());
+    left.pop_front();
+    note_begin(lane, next);
+    std::vector<Running> parts = draw(lane, next, left);
+    left.insert(left.begin(), std::move_iterator(parts.begin()), std::move_iterator(parts.end()));
+  }
+}
+
+void InferenceEngine::note_begin(Lane& lane, const Running& batch) {
+  const Clock::time_point now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  lane.beat = now.time_since_epoch().count();
+  lane.begun = now;
+  lane.size = batch.requests.size();
+}
+
+std::vector<InferenceEngine::Running> InferenceEngine::draw(Lane& lane, Running& batch,
+                                                            const std::deque<Running>& later) {
   const Clock::time_point begin = Clock::now();
   const std::size_t count = batch.requests.size();
   EngineBackend::Made made;
   std::exception_ptr problem;
   bool heard = false;
   const auto let_others = [&] {
-    if (!std::exchange(heard, true)) let_go_on(batch);
+    if (!std::exchange(heard, true)) let_go_on(batch, later);
   };
   try {
     made = backend_->make(batch.requests, let_others);
@@ -247,6 +311,13 @@ void InferenceEngine::work(Lane& lane, Running& batch) {
     }
   } catch (...) {
     problem = std::current_exception();
+  }
+  try {
+    std::vector<Running> parts;
+    if (is_out_of_memory(problem)) parts = smaller(batch);
+    if (!parts.empty()) return parts;
+  } catch (...) {
+    problem = std::current_exception();  // giving memory back did not work
   }
   let_others();
   const auto working = duration_cast<microseconds>(Clock::now() - begin);
@@ -266,6 +337,35 @@ void InferenceEngine::work(Lane& lane, Running& batch) {
     counters_.drawing += working - made.features;
   }
   answer_all(lane, batch, std::move(answers));
+  return {};
+}
+
+// What was heard of it is heard once more, so nothing of its sessions may be drawn beside it.
+std::vector<InferenceEngine::Running> InferenceEngine::smaller(Running& batch) {
+  const std::size_t count = batch.requests.size();
+  const bool given_up = count == 1 && batch.again;
+  std::size_t most = 1;
+  {
+    const std::lock_guard lock(mutex_);
+    ++counters_.out_of_memory;
+    if (bound_.exceeded(count, Clock::now())) ++counters_.halved;
+    if (given_up) ++counters_.exhausted;
+    most = bound_.current();
+  }
+  backend_->on_out_of_memory(count, most);
+  if (given_up) return {};
+  {
+    std::unique_lock lock(mutex_);
+    released_.wait(lock, [&] { return queue_.hold(batch.released); });
+  }
+  std::vector<Running> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % most == 0) parts.emplace_back().again = count == 1;
+    parts.back().requests.push_back(std::move(batch.requests[i]));
+    parts.back().done.push_back(std::move(batch.done[i]));
+    parts.back().queued.push_back(batch.queued[i]);
+  }
+  return parts;
 }
 
 void InferenceEngine::count(const PictureRequest& request, Outcome outcome) {

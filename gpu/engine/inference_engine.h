@@ -9,6 +9,8 @@
 // drawn in one batch with live pictures where a batch holds several.
 // Each lane is a thread that takes the next batch as soon as it is free. Pictures of one session that different lanes
 // draw may be done in another order than they were asked for.
+// A batch for which the device has no memory is made again in halves, in the same order, and batches stay that small for a while
+// (batch_bound.h); a single request for which it has none fails.
 // Every request is answered exactly once. What is finished of a picture besides the nets (FinishPicture) runs where
 // the answer is used, so that the device goes on with the next batch.
 #pragma once
@@ -17,6 +19,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <list>
@@ -28,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/engine/batch_bound.h"
 #include "gpu/engine/batch_times.h"
 #include "gpu/engine/engine_backend.h"
 #include "gpu/engine/offline_room.h"
@@ -39,7 +43,11 @@ namespace navtalk {
 struct EngineCounters {
   std::uint64_t batches = 0;
   std::uint64_t made = 0, late = 0, cancelled = 0, crowded = 0, failed = 0;  // requests, by outcome
-  std::uint64_t offline = 0;  // faces made for jobs, which count nowhere else
+  std::uint64_t offline = 0;        // faces made for jobs, which count nowhere else
+  std::uint64_t out_of_memory = 0;  // batches for which the device had no memory
+  std::uint64_t halved = 0;         // times that batches became smaller for it
+  std::size_t largest_batch = 0;    // now
+  std::uint64_t exhausted = 0;      // requests that failed since there was no memory even for one
   std::chrono::microseconds queued{}, features{}, drawing{};  // of the requests; of the batches
 };
 
@@ -79,8 +87,9 @@ class InferenceEngine {
   // Until no batch runs and no request waits: the nets may be changed then, if nobody submits meanwhile.
   void wait_idle();
 
-  // Has every lane warm up, all at the same time and before their next batches, and waits for them. Throws what the
-  // backend threw on the first of them; nothing when the engine ends meanwhile.
+  // Has every lane warm up, all at the same time and before their next batches, and waits for them. Batches for which the
+  // device has no memory are never made then. Throws what the backend threw on the first of them, for want of memory only where
+  // there is none for a single face; nothing when the engine ends meanwhile.
   void warm_up();
 
   // Since the lane turned that did so longest ago: each does four times a second while it is idle, and between two
@@ -94,6 +103,8 @@ class InferenceEngine {
     std::vector<PictureRequest> requests{};
     std::vector<Done> done{};
     std::vector<std::chrono::microseconds> queued{};
+    std::set<std::uint64_t> released{};  // sessions of it that other lanes may have
+    bool again = false;                  // the device had no memory for it once
   };
 
   struct Lane {
@@ -109,8 +120,15 @@ class InferenceEngine {
 
   void run(Lane& lane, const std::stop_token& stop);
   void warm_up(Lane& lane, std::unique_lock<std::mutex>& lock);
-  void work(Lane& lane, Running& batch);
-  void let_go_on(const Running& batch);
+  // Until the backend has no memory for more.
+  void warm_up_sizes();
+  void work(Lane& lane, Running batch);
+  void note_begin(Lane& lane, const Running& batch);
+  // `later`: what the lane makes behind it, of the same batch. Not empty: it was not answered, and is to be made in these parts.
+  std::vector<Running> draw(Lane& lane, Running& batch, const std::deque<Running>& later);
+  // The device had no memory for the batch: what is made instead, in the same order. Empty: nothing may be smaller.
+  std::vector<Running> smaller(Running& batch);
+  void let_go_on(Running& batch, const std::deque<Running>& later);
   void wait(Clock::time_point now, std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   // All under the lock.
   std::vector<Waiting> take_batch(const Lane& lane, Clock::time_point now);
@@ -124,8 +142,9 @@ class InferenceEngine {
 
   const std::shared_ptr<EngineBackend> backend_;
   mutable std::mutex mutex_;
-  std::condition_variable_any changed_, idle_, warm_;
+  std::condition_variable_any changed_, idle_, warm_, released_;
   const std::size_t batch_size_;
+  BatchBound bound_;  // of batches
   RequestQueue queue_;
   BatchTimes times_{};
   std::map<RequestQueue::Ticket, Done> done_{};  // of what waits

@@ -87,6 +87,13 @@ std::vector<RequestQueue::Waiting> RequestQueue::take_batch(Clock::time_point no
   return batch;
 }
 
+bool RequestQueue::hold(const std::set<std::uint64_t>& sessions) {
+  if (std::ranges::any_of(sessions, [this](auto number) { return held_.contains(number); }))
+    return false;
+  held_.insert(sessions.begin(), sessions.end());
+  return true;
+}
+
 std::vector<RequestQueue::Waiting> RequestQueue::take_late(Clock::time_point now) {
   std::vector<Waiting> late;
   for (auto& [number, session] : sessions_) {

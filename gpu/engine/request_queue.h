@@ -6,6 +6,7 @@
 //                               ones, and so on. So a session that is behind never holds up another.
 //                               Its sessions are held: nothing more of them is taken
 //                 release():    until their pictures may be made beside those of that batch
+//                 hold():       once more, for a batch that the device had no memory for
 //   add_offline() ──► one queue per job
 //                 take_offline(): in turn, as many as the caller has room for (offline_room.h)
 //
@@ -50,6 +51,10 @@ class RequestQueue {
   // A batch that is closed at `now`; empty: none is yet. Its sessions are held.
   std::vector<Waiting> take_batch(Clock::time_point now);
   void release(std::uint64_t session) { held_.erase(session); }
+  // A batch that is to be made again: its sessions, unless another one has any of them.
+  bool hold(const std::set<std::uint64_t>& sessions);
+  // Requests in a batch from now on, at most: at least 1.
+  void limit_batch(std::size_t most) { limits_.batch = most; }
   std::vector<Waiting> take_late(Clock::time_point now);
   // The session is over, or was interrupted: what waits of it. One that is held stays so.
   std::vector<Waiting> take_session(std::uint64_t session);
@@ -84,7 +89,7 @@ class RequestQueue {
     return !entry.second.waiting.empty() && !held_.contains(entry.first);
   }
 
-  const QueueLimits limits_;
+  QueueLimits limits_;
   std::map<std::uint64_t, Session> sessions_{};
   std::set<std::uint64_t> held_{};
   std::deque<Waiting> offline_{};  // in the order of their turns

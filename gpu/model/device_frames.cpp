@@ -68,6 +68,18 @@ DeviceFrames::Resident DeviceFrames::resident(const PlacedFrame& frame) {
   return made;
 }
 
+void DeviceFrames::limit(std::size_t budget_bytes) {
+  const std::lock_guard lock(mutex_);
+  budget_ = budget_bytes;
+  kept_.limit(budget_);
+}
+
+void DeviceFrames::drop() {
+  const std::lock_guard lock(mutex_);
+  kept_.limit(0);
+  kept_.limit(budget_);
+}
+
 std::vector<DeviceFrames::Resident> DeviceFrames::resident(std::span<const PlacedFrame> frames) {
   std::vector<Resident> all;
   for (const PlacedFrame& frame : frames) all.push_back(resident(frame));

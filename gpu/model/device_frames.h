@@ -27,7 +27,12 @@ class DeviceFrames {
   };
 
   DeviceFrames(at::Device device, std::size_t budget_bytes)
-      : device_(device), kept_(budget_bytes) {}
+      : device_(device), budget_(budget_bytes), kept_(budget_bytes) {}
+
+  // How many bytes may stay on the device from now on; what is more is dropped, used longest ago first.
+  void limit(std::size_t budget_bytes);
+  // Drops all.
+  void drop();
 
   // In their order; what the device lacks is loaded. Error{invalid} where a content's sizes do not fit its frame.
   std::vector<Resident> resident(std::span<const PlacedFrame> frames);
@@ -54,6 +59,7 @@ class DeviceFrames {
 
   const at::Device device_;
   std::mutex mutex_;
+  std::size_t budget_;
   LeastRecentlyUsed<Key, Resident, Earlier> kept_;
 };
 

@@ -349,4 +349,12 @@ std::vector<std::vector<std::uint8_t>> Model::pictures(std::span<const PlacedFra
   });
 }
 
+void Model::limit_frames(std::size_t bytes) {
+  if (impl_->kept_frames) impl_->kept_frames->limit(bytes);
+}
+
+void Model::drop_frames() {
+  if (impl_->kept_frames) impl_->kept_frames->drop();
+}
+
 }  // namespace navtalk

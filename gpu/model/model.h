@@ -40,7 +40,7 @@ class Model {
     bool decode_as_batch = false;
     // What a GPU computes with, on the CPU: libtorch's operators, fp16 too. Slow; for comparisons only.
     bool as_on_gpu = false;
-    // Device memory for frames of avatars; nullopt: a quarter of what the loaded nets leave free.
+    // Device memory for frames of avatars, until limit_frames(); nullopt: a quarter of what the loaded nets leave free.
     std::optional<std::size_t> frame_bytes{};
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
   };
@@ -78,6 +78,11 @@ class Model {
   // Error{invalid} for a frame whose content does not fit its sizes.
   std::vector<std::vector<std::uint8_t>> pictures(std::span<const PlacedFrame> frames,
                                                   const NdArray<float>& windows);
+  // How many bytes of frames stay on the device; what is more is dropped, used longest ago first. Nothing where pictures() is not
+  // there.
+  void limit_frames(std::size_t bytes);
+  // Gives back what the frames on the device take. They are loaded again when they are used.
+  void drop_frames();
 
  private:
   struct Impl;

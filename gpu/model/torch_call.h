@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/out_of_memory.h"
 #include "core/tensor/ndarray.h"
 
 namespace navtalk {
@@ -25,7 +26,14 @@ inline NdArray<float> array(const at::Tensor& tensor) {
   return {dense.sizes().vec(), std::vector<float>(data, data + dense.numel())};
 }
 
-// Runs `body`: with `threads` threads, no autograd, libtorch's errors as Error{failed} that begins with `what`.
+// What libtorch says, in one line.
+inline std::string words_of(const c10::Error& error, const char* what) {
+  const std::string text = error.what_without_backtrace();
+  return fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
+}
+
+// Runs `body`: with `threads` threads, no autograd, libtorch's errors as Error{failed} that begins with `what`; as OutOfMemory
+// where the device has none left, with all that libtorch had kept of it for later given back.
 template <class Body>
 auto run(int threads, const char* what, const Body& body) {
   try {
@@ -33,9 +41,10 @@ auto run(int threads, const char* what, const Body& body) {
     // The pool belongs to the calling thread, so each call sets it anew.
     if (at::get_num_threads() != threads) at::set_num_threads(threads);
     return body();
+  } catch (const c10::OutOfMemoryError& error) {
+    throw OutOfMemory(words_of(error, what));
   } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw Error(Code::failed, fmt::format("{}: {}", what, text.substr(0, text.find('\n'))));
+    throw Error(Code::failed, words_of(error, what));
   }
 }
 

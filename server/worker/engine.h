@@ -1,5 +1,5 @@
 // What a worker asks of the code that renders. The real one (server/worker/render_engine.h) holds
-// models and avatars; a test gives functions of its own. load(), unload() and use() run on the work
+// models and avatars; a test gives functions of its own. load(), unload(), fall_back() and use() run on the work
 // loop's thread, prepare_at_hand() and drop() on the one that loads avatars, prepare() on the one that makes what they lack,
 // open_live() on any.
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "core/base/frame_rate.h"
 #include "core/base/progress.h"
+#include "gpu/device/memory_budget.h"
 #include "gpu/engine/engine_backend.h"
 #include "gpu/engine/request_queue.h"
 #include "server/worker/job/face_wire.h"
@@ -26,6 +27,17 @@ struct AvatarSize {
   int width = 0, height = 0;  // pixels
   FrameRate fps = 25;
   std::uint64_t memory = 0;  // bytes that it takes while it is loaded
+  // Bytes of the device's memory: all of its frames, once for all of its sessions; and the pictures of one session on their way.
+  std::uint64_t device_frames = 0, device_pictures = 0;
+};
+
+// A device whose memory is reserved before a session or a job is taken.
+struct DeviceBudget {
+  std::shared_ptr<MemoryBudget> memory{};
+  std::function<std::uint64_t()> frames_limit{};           // bytes for the frames of all avatars
+  std::function<void(std::uint64_t bytes)> keep_frames{};  // so many stay on the device from now on
+  std::function<std::uint64_t()>
+      of_process{};  // bytes that a job's process with nets of its own takes
 };
 
 struct DeviceUse {
@@ -39,6 +51,10 @@ struct Engine {
   std::string device = "cpu";
   std::function<void(const Heartbeat&)> load{};  // weights onto the device
   std::function<void()> unload{};                // and off, the memory given back
+  // Puts the nets on the CPU instead, when load() or the engine's warming up threw OutOfMemory: how many pictures a second they
+  // draw for one session. Empty: never.
+  std::function<double()> fall_back{};
+  std::optional<DeviceBudget> budget{};  // none: nothing is reserved (the CPU)
   // Error{usage}, Error{not_found}, Error{invalid}: not a valid avatar id, no such avatar, or a
   // broken one. Any other error is this worker's fault: another may well do it.
   // Long work reports how far it is.

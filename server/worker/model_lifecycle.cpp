@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "avatars/live/live_rate.h"
 #include "core/log/log.h"
 #include "server/http/as_tuple.h"
 #include "server/http/run_on.h"
@@ -50,12 +51,8 @@ asio::awaitable<void> ModelLifecycle::wake() {
 asio::awaitable<void> ModelLifecycle::load() {
   const auto begin = Clock::now();
   try {
-    co_await run_on(threads_.loop.executor(), [this] {
-      engine_.load([this] { threads_.loop.heartbeat(); });
-      threads_.loop.heartbeat();  // however long that took, it is not stuck
-      threads_.inference.warm_up();
-      threads_.loop.heartbeat();
-    });
+    fell_back_ = co_await run_on(threads_.loop.executor(), [this] { return load_nets(); });
+    if (fell_back_) ++fallbacks_;
     if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {
     problem_ = error.what();
@@ -65,8 +62,60 @@ asio::awaitable<void> ModelLifecycle::load() {
   }
   const std::chrono::duration<double> took = Clock::now() - begin;
   log::info("ready for sessions",
-            {{"device", engine_.device}, {"took_s", fmt::format("{:.3f}", took.count())}});
+            {{"device", device()}, {"took_s", fmt::format("{:.3f}", took.count())}});
   change_to(Phase::ready);
+}
+
+bool ModelLifecycle::load_nets() {
+  const auto beat = [this] { threads_.loop.heartbeat(); };
+  try {
+    engine_.load(beat);
+    beat();  // however long that took, it is not stuck
+    threads_.inference.warm_up();
+    beat();
+    return false;
+  } catch (const OutOfMemory& problem) {
+    if (!engine_.fall_back) throw;
+    fall_back(problem);
+  }
+  return true;
+}
+
+void ModelLifecycle::fall_back(const OutOfMemory& problem) {
+  log::error("the device has no memory for the nets: the CPU draws instead",
+             {{"device", engine_.device}, {"error", problem.message()}});
+  const double rate = engine_.fall_back();
+  threads_.loop.heartbeat();
+  const double least = k_live_rates.back().hz();
+  if (rate < least)
+    throw Error(Code::failed,
+                fmt::format("{}; on the CPU the nets draw {:.1f} pictures a second, and a live "
+                            "session needs {:.0f}",
+                            problem.message(), rate, least));
+  threads_.inference.warm_up();
+  threads_.loop.heartbeat();
+}
+
+asio::awaitable<void> ModelLifecycle::reload(std::function<Awaitable<void>()> sessions_over) {
+  if (phase_ != Phase::ready) co_return;
+  change_to(Phase::waking);
+  co_await sessions_over();
+  try {
+    co_await run_on(threads_.loop.executor(), [this] {
+      threads_.inference.wait_idle();
+      engine_.unload();
+      threads_.loop.heartbeat();
+    });
+  } catch (const std::exception& error) {
+    problem_ = error.what();
+    change_to(Phase::failed);
+    co_return;
+  }
+  try {
+    co_await load();
+  } catch (const std::exception&) {
+    co_return;  // problem() says it
+  }
 }
 
 asio::awaitable<void> ModelLifecycle::pause() {

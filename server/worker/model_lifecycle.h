@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/base/guarded.h"
+#include "core/base/out_of_memory.h"
 #include "gpu/engine/inference_engine.h"
 #include "server/http/blocking_threads.h"
 #include "server/worker/engine.h"
@@ -52,7 +53,9 @@ class ModelLifecycle {
   Awaitable<void> pause();
   // From paused to ready, or failed; nothing in other phases.
   Awaitable<void> wake();
-  // Until no start, pause or wake is under way.
+  // From ready to ready, or failed: the device had no memory for a single picture. `sessions_over`: until none is there.
+  Awaitable<void> reload(std::function<Awaitable<void>()> sessions_over);
+  // Until no start, pause, wake or reload is under way.
   Awaitable<void> settled();
   // How much of the avatar is made, of how much; 0 of 0 while another one is loaded first.
   using Loading = std::function<void(std::size_t done, std::size_t total)>;
@@ -71,7 +74,9 @@ class ModelLifecycle {
   bool stuck() const { return since_heartbeat() > options_.stuck_after; }
   // Of the work loop or the inference engine, whichever was later.
   WorkLoop::Clock::duration since_heartbeat() const;
-  const std::string& device() const { return engine_.device; }
+  std::string device() const { return fell_back_ ? "cpu" : engine_.device; }
+  // Times that the nets came onto the CPU because the device had no memory.
+  std::uint64_t fallbacks() const { return fallbacks_; }
   const LoadedAvatars& avatars() const { return avatars_; }
 
   // Asks the engine what the device is doing; for the work loop's thread.
@@ -98,6 +103,9 @@ class ModelLifecycle {
   };
 
   Awaitable<void> load();
+  // On the work loop. True: onto the CPU.
+  bool load_nets();
+  void fall_back(const OutOfMemory& problem);
   // What prepare() returns.
   Awaitable<AvatarSize> made(const std::string& id, const Loading& loading);
   void tell_waiting(const std::string& id, std::size_t done, std::size_t total);
@@ -114,7 +122,9 @@ class ModelLifecycle {
   LoadedAvatars avatars_;
   std::list<Waiting> waiting_{};  // for the maker
   std::uint64_t dropped_ = 0;     // how many, ever
-  HeldAvatar preloaded_{};        // of sessions that name none: it stays
+  bool fell_back_ = false;        // the nets are on the CPU
+  std::uint64_t fallbacks_ = 0;
+  HeldAvatar preloaded_{};  // of sessions that name none: it stays
   Guarded<DeviceUse> use_;
 };
 

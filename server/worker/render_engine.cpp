@@ -1,16 +1,17 @@
 #include "server/worker/render_engine.h"
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
+#include "avatars/bundle/face_finish.h"
 #include "avatars/live/live_encoders.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
@@ -19,12 +20,13 @@
 #include "core/base/guarded.h"
 #include "core/log/log.h"
 #include "core/text/printable.h"
-#include "gpu/cuda/device_monitor.h"
-#include "gpu/cuda/devices.h"
+#include "gpu/model/device_pool.h"
 #include "gpu/model/model.h"
 #include "gpu/model/model_files.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/execution.h"
+#include "server/worker/device/measured_device.h"
+#include "server/worker/device/nets_memory.h"
 #include "server/worker/job/face_model.h"
 #include "server/worker/rendered_avatar.h"
 
@@ -32,18 +34,6 @@ namespace navtalk::server {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-std::uint64_t memory_bytes() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 // Whatever fails in `work` is an error of that code: a file that is missing in the models is not a
 // missing avatar.
@@ -70,6 +60,18 @@ struct LoadedBundle {
   std::shared_ptr<ClipOfSessions> clip{};
 };
 
+// The frame as NV12 with its mask and latent, as the device keeps it.
+std::uint64_t bytes_of_frame(const AvatarInfo& info, const Box& mask) {
+  const auto pixels =
+      static_cast<std::uint64_t>(info.width) * static_cast<std::uint64_t>(info.height);
+  return pixels * 3 / 2 +
+         static_cast<std::uint64_t>(mask.width()) * static_cast<std::uint64_t>(mask.height()) +
+         k_latent_values * sizeof(float);
+}
+
+// What a session's pictures take while they are made: its frames, also those that are not kept, and what comes out of them.
+constexpr std::uint64_t k_pictures_on_their_way = QueueLimits().per_session;
+
 // Models are of the work loop's thread and the inference engine's lanes, which never use them at the same time; avatars of
 // any thread.
 class Renderer {
@@ -78,29 +80,42 @@ class Renderer {
   Renderer(const RenderEngineOptions& options, const Device& device, int threads)
       : options_(options),
         threads_(threads),
+        preferred_(device),
         device_(device),
         precision_(parse_precision(options.precision)),
         encoders_(parse_h264_encoder(options.video_encoder),
                   device.kind == Device::Kind::cpu ? std::nullopt : std::optional(device.index),
-                  [](const std::string& text) { log::info(text); }) {}
+                  [](const std::string& text) { log::info(text); }) {
+    if (device.kind == Device::Kind::cpu) return;
+    budget_ = std::make_shared<MemoryBudget>();
+    memory_ = std::make_unique<NetsMemory>(meter_of(device), budget_);
+  }
 
-  void load() {
+  void load() { load_on(preferred_); }
+
+  void load_on(const Device& device) {
+    device_ = device;
     // The file's hash is made once: avatars' latents belong to one VAE.
     if (!latents_.with([](const auto& known) { return known.has_value(); })) {
       LatentOptions latents = latents_of_model(options_.models, options_.threads);
       latents_.with([&](auto& known) { known = std::move(latents); });
     }
+    if (on_gpu()) memory_->begin();
+    applied_frames_ = kept_frames_;
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
                                 .precision = precision_,
                                 .threads = threads_,
+                                .frame_bytes = applied_frames_,
                                 .vae_encoder = false}));
+    if (on_gpu()) memory_->loaded();
     offer(shared_face_model(options_.models, model_->info()));
   }
 
   void unload() {
     offer(std::nullopt);
     model_.reset();
+    if (on_gpu()) memory_->unloaded();
     // The program keeps freed memory for the nets' next pass; now there is none.
     ::malloc_trim(0);
   }
@@ -109,6 +124,42 @@ class Renderer {
     NAVTALK_CHECK(model_);
     return *model_;
   }
+
+  // The nets on the CPU, until they are loaded again: pictures a second of one session.
+  double fall_back() {
+    unload();
+    budget_->note({});  // nothing of the device is to be reserved
+    load_on({});
+    LiveNets nets([this]() -> Model& { return model(); });
+    nets.warm_up(1);
+    const auto begin = std::chrono::steady_clock::now();
+    nets.warm_up(1);
+    return 1 / std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  void draw_measured(std::size_t faces, const std::function<void()>& draw) {
+    on_gpu() ? memory_->draw(faces, draw) : draw();
+  }
+
+  // On the work loop's thread, now and then: what the device has, and how many frames stay there.
+  void look_at_memory() {
+    if (!on_gpu()) return;
+    budget_->note(memory_of_device(device_));
+    const std::uint64_t frames = kept_frames_;
+    if (!model_ || frames == applied_frames_) return;
+    model_->limit_frames(frames);
+    const bool less = frames < std::exchange(applied_frames_, frames);
+    try {
+      if (less) restart_pool(device_);  // others need it
+    } catch (const Error& error) {
+      log::warn("the device takes no memory back", {{"error", error.message()}});
+    }
+  }
+
+  // Empty on the CPU.
+  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
+  const NetsMemory& memory() const { return *memory_; }
+  void keep_frames(std::uint64_t bytes) { kept_frames_ = bytes; }
 
   std::optional<FaceModel> face_model() const {
     return face_model_.with([](const auto& known) { return known; });
@@ -138,9 +189,23 @@ class Renderer {
   }
 
  private:
-  static AvatarSize size_of(const LoadedBundle& avatar) {
+  bool on_gpu() const { return device_.kind != Device::Kind::cpu; }
+
+  AvatarSize size_of(const LoadedBundle& avatar) const {
     const AvatarInfo& info = avatar.bundle->info();
-    return {.width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
+    AvatarSize size{
+        .width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
+    if (!memory_ || face_finish(info) != FaceFinish{}) return size;
+    std::uint64_t largest = 0;
+    for (std::int64_t i = 0; i < info.frames; ++i) {
+      const std::optional<AvatarFace>& face = avatar.bundle->face(i);
+      if (!face) continue;
+      const std::uint64_t bytes = bytes_of_frame(info, face->mask_region);
+      size.device_frames += bytes;
+      largest = std::max(largest, bytes);
+    }
+    size.device_pictures = 2 * k_pictures_on_their_way * largest;
+    return size;
   }
 
   // The one that is loaded already, where another thread was faster.
@@ -214,13 +279,20 @@ class Renderer {
 
   const RenderEngineOptions options_;
   const int threads_;
-  const Device device_;
+  const Device preferred_;
+  Device device_;  // where the nets are
   const std::optional<Precision> precision_;
   const LiveEncoders encoders_;
   Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
   Guarded<std::optional<FaceModel>> face_model_;
   Guarded<std::map<std::string, LoadedBundle>> avatars_;
+  // Of a GPU.
+  std::shared_ptr<MemoryBudget> budget_{};
+  std::unique_ptr<NetsMemory> memory_{};
+  std::atomic<std::uint64_t> kept_frames_ =
+      0;                              // bytes of avatars' frames that sessions have reserved
+  std::uint64_t applied_frames_ = 0;  // of these, what the model knows
 };
 
 // Whether a face is best drawn by one core while others draw other faces. False also when the models cannot be read, of
@@ -252,57 +324,54 @@ Lanes lanes_of(const RenderEngineOptions& options, const Device& device) {
           .limits = {.batch = std::clamp<std::size_t>(faces, 1, QueueLimits().batch)}};
 }
 
-// Memory is what CUDA says: of a part of a GPU (MIG) it is that part's, and a device that CUDA has lost has none. Load and
-// temperature are NVML's.
-std::function<DeviceUse()> device_use_of(const Device& device) {
-  if (device.kind == Device::Kind::cpu) {
-    return [name = this_machine().cpu] {
-      return DeviceUse{
-          .name = name, .memory_total = memory_bytes(), .memory_used = resident_bytes()};
-    };
-  }
-  const cuda::DeviceProperties gpu =
-      cuda::devices().list.at(static_cast<std::size_t>(device.index));
-  const auto tell = [](const std::string& problem) {
-    log::warn("load and temperature of the GPU are not known", {{"error", problem}});
-  };
-  const auto monitor = std::make_shared<cuda::DeviceMonitor>(
-      cuda::MonitorOptions{.pci_bus_id = gpu.pci_bus_id, .tell = tell});
-  return [name = gpu.name, index = device.index, monitor] {
-    const cuda::MemoryUse memory = cuda::memory_use(index);
-    const cuda::DeviceReading reading = monitor->latest();
-    return DeviceUse{.name = name,
-                     .memory_total = memory.total,
-                     .memory_used = memory.used,
-                     .utilisation = reading.load,
-                     .temperature = reading.temperature};
-  };
+std::optional<DeviceBudget> budget_of(const std::shared_ptr<Renderer>& renderer) {
+  if (!renderer->budget()) return std::nullopt;
+  return DeviceBudget{
+      .memory = renderer->budget(),
+      .frames_limit = [renderer] { return renderer->memory().frames_limit(); },
+      .keep_frames = [renderer](std::uint64_t bytes) { renderer->keep_frames(bytes); },
+      .of_process = [renderer] { return renderer->memory().of_process(); }};
 }
 
 }  // namespace
 
 Engine render_engine(const RenderEngineOptions& options) {
-  const Device device = usable_device(parse_device(options.device));
+  const std::optional<Device> asked = parse_device(options.device);
+  const Device device = usable_device(asked);
   const Lanes lanes = lanes_of(options, device);
   const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
-  return {
-      .device = navtalk::name(device),
-      .load = [renderer](const Heartbeat&) { renderer->load(); },
-      .unload = [renderer] { renderer->unload(); },
-      .prepare = [renderer](
-                     const std::string& avatar,
-                     const Progress& progress) { return renderer->prepare(avatar, progress); },
-      .prepare_at_hand =
-          [renderer](const std::string& avatar) { return renderer->prepare_at_hand(avatar); },
-      .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
-      .use = device_use_of(device),
-      .open_live = [renderer](
-                       const std::string& avatar,
-                       const LiveRequest& request) { return renderer->open_live(avatar, request); },
-      .backend = std::make_shared<LiveNets>([renderer]() -> Model& { return renderer->model(); }),
-      .face_model = [renderer] { return renderer->face_model(); },
-      .limits = lanes.limits,
-      .lanes = lanes.count};
+  const auto measured = [renderer](std::size_t faces, const std::function<void()>& draw) {
+    renderer->draw_measured(faces, draw);
+  };
+  // Who asks for a GPU by name gets no other device.
+  std::function<double()> fall_back;
+  if (!asked && device.kind != Device::Kind::cpu)
+    fall_back = [renderer] { return renderer->fall_back(); };
+  return {.device = navtalk::name(device),
+          .load = [renderer](const Heartbeat&) { renderer->load(); },
+          .unload = [renderer] { renderer->unload(); },
+          .fall_back = fall_back,
+          .budget = budget_of(renderer),
+          .prepare = [renderer](
+                         const std::string& avatar,
+                         const Progress& progress) { return renderer->prepare(avatar, progress); },
+          .prepare_at_hand =
+              [renderer](const std::string& avatar) { return renderer->prepare_at_hand(avatar); },
+          .drop = [renderer](const std::string& avatar) { renderer->drop(avatar); },
+          .use =
+              [renderer, use = device_use_of(device)] {
+                renderer->look_at_memory();
+                return use();
+              },
+          .open_live =
+              [renderer](const std::string& avatar, const LiveRequest& request) {
+                return renderer->open_live(avatar, request);
+              },
+          .backend = std::make_shared<LiveNets>(
+              [renderer]() -> Model& { return renderer->model(); }, measured),
+          .face_model = [renderer] { return renderer->face_model(); },
+          .limits = lanes.limits,
+          .lanes = lanes.count};
 }
 
 }  // namespace navtalk::server

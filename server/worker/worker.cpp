@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/files/temporary_folder.h"
+#include "core/log/log.h"
 #include "core/process/open_files.h"
 #include "core/process/priority.h"
 #include "gpu/engine/inference_engine.h"
@@ -14,6 +15,7 @@
 #include "server/http/connection/connection_caps.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
+#include "server/worker/device/device_room.h"
 #include "server/worker/idle_shutdown.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/worker_sessions.h"
@@ -62,8 +64,9 @@ struct Worker::Parts {
                {.preload = options.load_avatar ? options.avatar : "",
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
-        renderers(io.get_executor(), options.renderers, inference, engine.face_model),
-        sessions(io.get_executor(), models, {.inference = inference, .encoders = encoders},
+        room(engine.budget),
+        renderers(io.get_executor(), options.renderers, room, inference, engine.face_model),
+        sessions(io.get_executor(), models, room, {.inference = inference, .encoders = encoders},
                  renderers, job_files,
                  {.slots = options.slots,
                   .default_avatar = options.avatar,
@@ -74,6 +77,7 @@ struct Worker::Parts {
              .models = models,
              .sessions = sessions,
              .renderers = renderers,
+             .room = room,
              .idle = idle,
              .inference = inference,
              .stopping = [this] { return stopping; }},
@@ -82,7 +86,7 @@ struct Worker::Parts {
                api.router()),
         encoders(encoder_threads(options.slots)),
         inference(engine.backend, engine.limits, engine.lanes),
-        loop([this] { models.sample_device(); }) {
+        loop([this] { look_at_device(); }) {
     job_files.post([] { remove_abandoned_folders(); });
     // Where one session is all that there is, it waits for what is loaded.
     if (options.slots > 1) {
@@ -98,14 +102,19 @@ struct Worker::Parts {
 
   asio::awaitable<void> start();
   asio::awaitable<void> end_when_idle();
+  void look_at_device();
+  asio::awaitable<void> load_again();
   void shut_down();
   asio::awaitable<void> end();
 
   const ListenAddress address;
   const std::chrono::milliseconds stop_notice;
   bool stopping = false;
+  // Pictures that the device had no memory for: as the work loop knows, and those for which the nets were loaded again.
+  std::uint64_t exhausted = 0, answered = 0;
   IoLoop io;
   ModelLifecycle models;
+  DeviceRoom room;
   Renderers renderers;
   WorkerSessions sessions;
   IdleShutdown idle;
@@ -128,6 +137,27 @@ asio::awaitable<void> Worker::Parts::end_when_idle() {
   const std::function<bool()> has_sessions = [this] { return sessions.count() > 0; };
   const bool expired = co_await idle.expired(has_sessions);
   if (expired) shut_down();
+}
+
+// On the work loop's thread.
+void Worker::Parts::look_at_device() {
+  models.sample_device();
+  const std::uint64_t now = inference.counters().exhausted;
+  if (std::exchange(exhausted, now) == now) return;
+  asio::post(io, [this] { asio::co_spawn(io, load_again(), asio::detached); });
+}
+
+// Others took the device's memory: what is left may do, or the CPU.
+asio::awaitable<void> Worker::Parts::load_again() {
+  if (answered == inference.counters().exhausted) co_return;
+  log::error(
+      "the device has no memory for a single picture: its sessions go to other workers, and "
+      "the nets are loaded again");
+  const std::function<asio::awaitable<void>()> sessions_over = [this] {
+    return sessions.give_away("the device of this worker is out of memory");
+  };
+  co_await models.reload(sessions_over);
+  answered = inference.counters().exhausted;
 }
 
 void Worker::Parts::shut_down() {

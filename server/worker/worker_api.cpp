@@ -34,6 +34,12 @@ WorkerHealth::Gpu gpu_of(DeviceUse device) {
           .temperature_c = device.temperature};
 }
 
+Json memory_of(const MemoryLedger& ledger, const EngineCounters& engine) {
+  return {{"reserved", ledger.all_reserved()}, {"committed", ledger.committed()},
+          {"limit", ledger.limit()},           {"out_of_memory", engine.out_of_memory},
+          {"batches_halved", engine.halved},   {"largest_batch", engine.largest_batch}};
+}
+
 std::vector<std::uint64_t> epochs_of(const SlotTable& slots) {
   std::vector<std::uint64_t> epochs;
   for (const Slot& slot : slots.slots()) epochs.push_back(slot.epoch);
@@ -109,6 +115,8 @@ Response WorkerApi::health() const {
       .lease_epochs = epochs_of(parts_.sessions.slots()),
       .uptime_s = std::chrono::duration<double>(Clock::now() - started_).count()};
   Json body = as_json(health);
+  if (const auto ledger = parts_.room.ledger())
+    body["memory"] = memory_of(*ledger, parts_.inference.counters());
   if (loaded && !stuck) return json_response(200, body);
   const std::string why = !models.problem().empty() ? models.problem()
                           : stuck ? "the work loop has made no heartbeat for too long"
@@ -125,6 +133,7 @@ asio::awaitable<Response> WorkerApi::pause() {
   if (models.phase() != Phase::ready)
     co_return error_response(409, "busy", "the worker is " + parts_.sessions.state());
   parts_.renderers.drop_idle();
+  parts_.room.drop_frames();
   co_await models.pause();
   co_return health();
 }
@@ -176,6 +185,7 @@ Response WorkerApi::metrics() const {
         static_cast<double>(sessions.slots().slots().size()));
   gauge("navtalk_worker_sessions", "Sessions that the worker holds now", sessions.count());
   device_metrics(page);
+  memory_metrics(page);
   gauge("navtalk_worker_heartbeat_age_seconds",
         "Time since the last heartbeat of the work loop or the inference engine, in seconds",
         std::chrono::duration<double>(models.since_heartbeat()).count());
@@ -209,6 +219,35 @@ void WorkerApi::device_metrics(MetricsPage& page) const {
   if (device.temperature)
     page.gauge("navtalk_worker_gpu_temperature_celsius",
                "Temperature of the GPU, in degrees Celsius", *device.temperature);
+}
+
+void WorkerApi::memory_metrics(MetricsPage& page) const {
+  const EngineCounters engine = parts_.inference.counters();
+  page.counter("navtalk_worker_out_of_memory_total",
+               "Batches for which the device had no memory, since the worker started",
+               static_cast<double>(engine.out_of_memory));
+  page.counter("navtalk_worker_batches_halved_total",
+               "Times that the largest batch became smaller for want of memory",
+               static_cast<double>(engine.halved));
+  page.gauge("navtalk_worker_largest_batch", "Faces that a batch may have now, at most",
+             static_cast<double>(engine.largest_batch));
+  page.counter("navtalk_worker_cpu_fallbacks_total",
+               "Times that the nets were loaded on the CPU because the device had no memory",
+               static_cast<double>(parts_.models.fallbacks()));
+  const std::optional<MemoryLedger> ledger = parts_.room.ledger();
+  if (!ledger) return;
+  for (const MemoryUser user : k_memory_users)
+    page.gauge(
+        "navtalk_worker_memory_reserved_bytes",
+        "Memory of the device that is reserved, in bytes: for the nets, their batches, avatars' "
+        "frames, sessions and jobs",
+        static_cast<double>(ledger->of(user)), {{"for", std::string(name(user))}});
+  page.gauge("navtalk_worker_memory_limit_bytes",
+             "Memory of the device that may be in use at most, in bytes",
+             static_cast<double>(ledger->limit()));
+  page.counter("navtalk_worker_memory_refused_total",
+               "Reservations of the device's memory that found no room",
+               static_cast<double>(ledger->refused));
 }
 
 void WorkerApi::live_metrics(MetricsPage& page) const {

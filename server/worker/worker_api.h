@@ -24,6 +24,7 @@ class WorkerApi {
     ModelLifecycle& models;
     WorkerSessions& sessions;
     Renderers& renderers;
+    DeviceRoom& room;
     IdleShutdown& idle;
     const InferenceEngine& inference;
     std::function<bool()> stopping;  // the process ends
@@ -44,6 +45,7 @@ class WorkerApi {
   Response health() const;
   Response metrics() const;
   void device_metrics(MetricsPage& page) const;
+  void memory_metrics(MetricsPage& page) const;
   void live_metrics(MetricsPage& page) const;
   Awaitable<Response> pause();
   Awaitable<Response> wake();

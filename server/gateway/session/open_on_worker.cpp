@@ -29,7 +29,9 @@ bool is_fence(const std::string& code) { return code == k_stale_epoch || code ==
 Opening outcome_of(const WebSocket::Declined& declined) {
   if (declined.shortage) return GatewayShort{declined.message};
   const std::string words = words_of(declined);
-  if (is_fence(worker_error_code(declined.message).value_or(""))) return Fenced{words};
+  const std::string code = worker_error_code(declined.message).value_or("");
+  if (is_fence(code)) return Fenced{words};
+  if (code == name(Code::no_capacity)) return WorkerFull{words};
   return WorkerFailed{.why = "the worker declined a session: " + words,
                       .own_words = worker_error(declined.message).has_value()};
 }
@@ -42,6 +44,7 @@ Opening outcome_of(Frame frame) {
   const std::string words =
       code + ": " + printable_start(text_of(error, "message"), k_logged_bytes);
   if (is_fence(code)) return Fenced{words};
+  if (code == name(Code::no_capacity)) return WorkerFull{words};
   return WorkerFailed{.why = "the worker could not start a session: " + words, .starting = true};
 }
 

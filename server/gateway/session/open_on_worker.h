@@ -34,13 +34,17 @@ struct Fenced {  // the worker has seen a newer lease on that slot
 struct ClientRefused {  // the client asked for what is not there
   Frame error{};        // the worker's words for it
 };
+// It is well, and has no memory for another session now.
+struct WorkerFull {
+  std::string why{};
+};
 struct WorkerFailed {
   std::string why{};       // never empty
   bool starting = false;   // the worker was reached, but could not start this session
   bool own_words = false;  // the worker itself declined it, before it knew what the client wants
 };
 using Opening = std::variant<Ready, ClientLeft, GatewayDrains, LeaseLost, GatewayShort, Fenced,
-                             ClientRefused, WorkerFailed>;
+                             ClientRefused, WorkerFull, WorkerFailed>;
 
 struct OpenRequest {
   Client& client;  // gets what the worker says before it is ready

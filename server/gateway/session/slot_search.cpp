@@ -22,6 +22,7 @@ constexpr double k_eta_changed_s = 2;  // an ETA that moved by more is shown
 // A session that so many workers cannot start may itself be what fails them: it gets no more.
 constexpr int k_failed_starts = 3;
 constexpr int k_fenced = 3;
+constexpr int k_full_workers = 10;  // with growing pauses for each GPU
 constexpr double k_shortage_retry_after_s = 10;
 constexpr std::string_view k_store_unavailable = "store_unavailable";
 constexpr Duration k_store_retry_after = 10s;
@@ -174,6 +175,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::after(Opening opening) {
     co_return Next::check_again;
   }
   if (const auto* fenced = std::get_if<Fenced>(&opening)) co_return co_await give_up_lease(*fenced);
+  if (const auto* full = std::get_if<WorkerFull>(&opening)) co_return co_await leave_full(*full);
   co_return co_await fail_worker(std::get<WorkerFailed>(opening));
 }
 
@@ -206,6 +208,18 @@ asio::awaitable<SlotSearch::Next> SlotSearch::try_later(const GatewayShort& lack
     co_await parts_.events.signal.wait(until);
   }
   co_return Next::check_again;
+}
+
+// Its sessions that end make room, and other GPUs may have some: the pool is asked again, for any other slot first.
+asio::awaitable<SlotSearch::Next> SlotSearch::leave_full(const WorkerFull& full) {
+  const GpuId gpu = parts_.claim.lease()->gpu;
+  log::warn("a worker has no room for a session", {{"gpu", gpu.text}, {"error", full.why}});
+  parts_.claim.refuse(gpu);
+  co_await parts_.claim.give_up();
+  if (parts_.client.left()) co_return Next::over;
+  if (++full_ < k_full_workers) co_return Next::check_again;
+  co_return refuse("no_capacity", "no GPU has memory for this session now; try again later",
+                   k_shortage_retry_after_s, CloseCode::try_again);
 }
 
 // Whether or not the client still waits: the next one may find the same.

@@ -4,6 +4,7 @@
 //      │          ▲                                                              │
 //      ▼          └── the worker failed: its slot is free, it becomes a suspect ─┤
 //    NoGpu: refused        the lease is lost, or the worker fenced it off        ▼
+//                          or has no memory for another session
 //                                                              Ready, or over for this client
 //
 // A gateway that has no descriptor or port left for the connection gives the slot back at once and
@@ -78,6 +79,7 @@ class SlotSearch {
   Awaitable<Next> try_worker();
   Awaitable<Next> after(Opening opening);
   Awaitable<Next> give_up_lease(const Fenced& fenced);
+  Awaitable<Next> leave_full(const WorkerFull& full);
   Awaitable<Next> try_later(const GatewayShort& lack);
   Awaitable<Next> fail_worker(const WorkerFailed& failed);
   Awaitable<Next> wait_in_queue(const Waiting& waiting);
@@ -94,6 +96,7 @@ class SlotSearch {
   int failed_starts_ = 0;   // workers that were reached and could not start the session
   bool told_away_ = false;  // that the store is away
   int fenced_ = 0;          // leases that a worker took for old
+  int full_ = 0;            // refusals for want of memory
   int shortages_ = 0;       // in a row
   bool arrived_ = false;    // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store

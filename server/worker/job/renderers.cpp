@@ -14,9 +14,10 @@ constexpr std::chrono::milliseconds k_look_every{100};
 }  // namespace
 
 Renderers::Renderers(const boost::asio::any_io_executor& executor, RendererOptions options,
-                     InferenceEngine& engine, Offer offer)
+                     DeviceRoom& room, InferenceEngine& engine, Offer offer)
     : executor_(executor),
       options_(std::move(options)),
+      room_(room),
       engine_(engine),
       offer_(std::move(offer)),
       own_plan_(options_.first_peak),
@@ -29,11 +30,16 @@ std::optional<FaceService> Renderers::faces() {
   return FaceService{.engine = engine_, .model = std::move(*model), .job = ++last_job_};
 }
 
-Renderers::Place::Place(Renderers& all, bool shares) : all_(all), shares_(shares) {
+Renderers::Place::Place(Renderers& all, bool shares, MemoryReservation device)
+    : all_(all), shares_(shares), device_(std::move(device)) {
   all_.places_.push_back(this);
 }
 
-Renderers::Place::~Place() { all_.places_.remove(this); }
+// A job that never began leaves the process that waits what it has.
+Renderers::Place::~Place() {
+  all_.places_.remove(this);
+  if (all_.idle_ && all_.idle_device_.bytes() == 0) all_.idle_device_ = std::move(device_);
+}
 
 RendererProcess& Renderers::Place::start() {
   if (all_.idle_ && !all_.idle_->ended()) {
@@ -55,6 +61,7 @@ void Renderers::Place::give_back(bool well) {
   }
   process_->on_activity({});
   all_.idle_ = std::move(process_);
+  all_.idle_device_ = std::move(device_);
 }
 
 bool Renderers::Place::look(const std::optional<MemoryRoom>& room) {
@@ -76,16 +83,37 @@ bool Renderers::fits() const {
 }
 
 void Renderers::end_all() {
-  idle_.reset();
+  drop_idle();
   for (Place* place : places_) place->drop();
 }
 
 std::shared_ptr<Renderers::Place> Renderers::reserve() {
   if (!fits() && idle_) drop_idle();
-  if (fits()) return std::make_shared<Place>(*this, sharing());
-  log::warn("a job is refused for lack of memory", {{"reserved_mib", std::to_string(peak() >> 20)},
-                                                    {"jobs", std::to_string(places_.size())}});
+  if (!fits()) return refuse();
+  const bool shares = sharing();
+  std::optional<MemoryReservation> device = shares ? MemoryReservation() : reserve_device();
+  return device ? std::make_shared<Place>(*this, shares, std::move(*device)) : refuse();
+}
+
+// The process that waits goes on with what it has.
+std::optional<MemoryReservation> Renderers::reserve_device() {
+  if (idle_ && !idle_->ended() && idle_device_.bytes() > 0)
+    return std::exchange(idle_device_, MemoryReservation());
+  return room_.admit_job();
+}
+
+std::shared_ptr<Renderers::Place> Renderers::refuse() const {
+  log::warn("a job is refused for lack of memory",
+            {{"reserved", needs()}, {"jobs", std::to_string(places_.size())}});
   return nullptr;
+}
+
+std::string Renderers::needs() const {
+  const bool shares = sharing();
+  std::string text = std::to_string(plan(shares).peak() >> 20) + " MiB";
+  if (const std::uint64_t device = shares ? 0 : room_.of_job())
+    text += " and " + std::to_string(device >> 20) + " MiB of the device";
+  return text;
 }
 
 void Renderers::watch() {

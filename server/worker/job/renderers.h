@@ -1,5 +1,5 @@
 // The renderer processes of one worker: one for each job that it renders, and one that has ended its job and
-// keeps its model for the next. The memory that a job needs at its peak is reserved before the job is taken, and
+// keeps its model for the next. The memory that a job needs at its peak, of the machine and of the device, is reserved before the job is taken, and
 // a renderer that exceeds what it may have is ended. Where the worker's nets draw faces for jobs, the processes ask for
 // them, and need no such nets of their own. Of the I/O thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "server/worker/device/device_room.h"
 #include "server/worker/job/memory_plan.h"
 #include "server/worker/job/renderer_process.h"
 
@@ -32,7 +33,8 @@ class Renderers {
   using Offer = std::function<std::optional<FaceModel>()>;
 
   // `engine` outlives the processes: end_all().
-  Renderers(const boost::asio::any_io_executor& executor, RendererOptions options,
+  // `room`: of the device, for processes with nets of their own.
+  Renderers(const boost::asio::any_io_executor& executor, RendererOptions options, DeviceRoom& room,
             InferenceEngine& engine, Offer offer);
   Renderers(const Renderers&) = delete;
   Renderers& operator=(const Renderers&) = delete;
@@ -40,7 +42,7 @@ class Renderers {
   // The memory of one job. The renderers outlive it.
   class Place {
    public:
-    Place(Renderers& all, bool shares);
+    Place(Renderers& all, bool shares, MemoryReservation device);
     ~Place();
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
@@ -51,7 +53,10 @@ class Renderers {
     // It has ended its job, `well` with a video, and may have the next.
     void give_back(bool well);
     // It has not, and is ended.
-    void drop() { process_.reset(); }
+    void drop() {
+      process_.reset();
+      device_ = {};
+    }
     // Bytes that its process has now.
     std::uint64_t resident() const { return process_ ? process_->resident() : 0; }
     // Ends a process that has more than it may have. False: there is none.
@@ -67,16 +72,20 @@ class Renderers {
     Renderers& all_;
     const bool shares_;  // is to start without nets
     std::unique_ptr<RendererProcess> process_{};
-    std::uint64_t most_ = 0;  // bytes that it had
+    MemoryReservation device_{};  // of the process that is to start, or has
+    std::uint64_t most_ = 0;      // bytes that it had
   };
 
   bool available() const { return !options_.command.empty(); }
   // nullptr: the memory of another job would exceed what the machine has.
   std::shared_ptr<Place> reserve();
-  // What is reserved for a job, in bytes.
-  std::uint64_t peak() const { return plan(sharing()).peak(); }
+  // What is reserved for a job, as text.
+  std::string needs() const;
   // Gives back the memory of one that waits.
-  void drop_idle() { idle_.reset(); }
+  void drop_idle() {
+    idle_.reset();
+    idle_device_ = {};
+  }
   // Ends all processes; no other is started.
   void end_all();
 
@@ -86,11 +95,15 @@ class Renderers {
   const MemoryPlan& plan(bool sharing) const { return sharing ? sharing_plan_ : own_plan_; }
   MemoryPlan& plan(bool sharing) { return sharing ? sharing_plan_ : own_plan_; }
   bool fits() const;
+  std::shared_ptr<Place> refuse() const;
+  // Of the device, for a process with nets of its own; nullopt: there is no room.
+  std::optional<MemoryReservation> reserve_device();
   void watch();
   void look();
 
   const boost::asio::any_io_executor executor_;
   const RendererOptions options_;
+  DeviceRoom& room_;
   InferenceEngine& engine_;
   const Offer offer_;
   MemoryPlan own_plan_, sharing_plan_;
@@ -100,6 +113,7 @@ class Renderers {
   boost::asio::steady_timer timer_;
   bool watching_ = false;
   std::unique_ptr<RendererProcess> idle_{};
+  MemoryReservation idle_device_{};
 };
 
 }  // namespace navtalk::server

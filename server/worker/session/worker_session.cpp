@@ -31,6 +31,8 @@ Frame cannot_start(Code code, const std::string& avatar) {
       return error_frame(name(code), "this worker has no avatar " + id);
     case Code::invalid:
       return error_frame(name(code), "the avatar " + id + " cannot be used: it is broken");
+    case Code::no_capacity:
+      return error_frame(name(code), "this worker has no memory for another session now");
     default:
       return error_frame(name(Code::failed), "this worker could not start the session");
   }
@@ -39,11 +41,12 @@ Frame cannot_start(Code code, const std::string& avatar) {
 }  // namespace
 
 WorkerSession::WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
-                             LiveThreads threads, WorkerSessionCounters& counters,
+                             DeviceRoom& room, LiveThreads threads, WorkerSessionCounters& counters,
                              const std::string& default_avatar)
     : socket_(socket),
       number_(number),
       models_(models),
+      room_(room),
       threads_(threads),
       counters_(counters),
       default_avatar_(default_avatar) {}
@@ -167,6 +170,8 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
   };
   const ModelLifecycle::Loading loading = tell;
   avatar_ = co_await models_.avatar(start.avatar, loading);
+  place_ = room_.admit(start.avatar, *avatar_);
+  if (!place_) throw Error(Code::no_capacity, "the device's memory would be fuller than it may be");
   const std::shared_ptr<LiveAvatar> live = co_await models_.open_live(
       start.avatar, {.width = start.width, .kbit_per_s = start.bit_per_s / 1000});
   Json ready = {{"type", frame_type::ready}, {"session", number_}, {"avatar", start.avatar}};
@@ -204,13 +209,17 @@ void WorkerSession::refuse_start(Code fault, const std::string& avatar, const st
   log::warn("a session cannot start", {{"avatar", printable_start(avatar, k_shown_bytes)},
                                        {"error", why.substr(0, k_logged_bytes)}});
   socket_.offer(cannot_start(fault, avatar));
-  socket_.close(is_clients_fault(name(fault)) ? CloseCode::refused : CloseCode::failed,
-                "the session cannot start");
+  if (fault == Code::no_capacity) ++counters_.refused;
+  const CloseCode code = is_clients_fault(name(fault)) ? CloseCode::refused
+                         : fault == Code::no_capacity  ? CloseCode::try_again
+                                                       : CloseCode::failed;
+  socket_.close(code, "the session cannot start");
 }
 
 void WorkerSession::end(std::string_view code, std::string_view message) {
   socket_.offer(error_frame(code, message));
-  socket_.close(CloseCode::going_away, std::string(code));
+  socket_.close(code == name(Code::failed) ? CloseCode::failed : CloseCode::going_away,
+                std::string(code));
 }
 
 }  // namespace navtalk::server

@@ -9,6 +9,7 @@
 
 #include "server/http/socket/web_socket.h"
 #include "server/protocol/start_frame.h"
+#include "server/worker/device/device_room.h"
 #include "server/worker/live/live_session.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/slot_holder.h"
@@ -26,7 +27,7 @@ struct WorkerSessionCounters {
 class WorkerSession : public SlotHolder {
  public:
   // `default_avatar` is for a session.start that names none.
-  WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models,
+  WorkerSession(WebSocket& socket, SessionNumber number, ModelLifecycle& models, DeviceRoom& room,
                 LiveThreads threads, WorkerSessionCounters& counters,
                 const std::string& default_avatar);
   WorkerSession(const WorkerSession&) = delete;
@@ -47,11 +48,14 @@ class WorkerSession : public SlotHolder {
   WebSocket& socket_;
   const SessionNumber number_;
   ModelLifecycle& models_;
+  DeviceRoom& room_;
   const LiveThreads threads_;
   WorkerSessionCounters& counters_;
   const std::string& default_avatar_;
   std::chrono::steady_clock::time_point start_came_{};  // session.start
   HeldAvatar avatar_{};
+  std::unique_ptr<DeviceRoom::Place>
+      place_{};                          // of the device's memory, before anything of it is used
   bool started_ = false;                 // session.start came
   std::unique_ptr<LiveSession> live_{};  // from session.ready on
 };

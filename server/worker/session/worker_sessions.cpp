@@ -38,9 +38,10 @@ class WorkerSessions::HeldSlot {
 };
 
 WorkerSessions::WorkerSessions(const asio::any_io_executor& executor, ModelLifecycle& models,
-                               LiveThreads threads, Renderers& renderers, BlockingThreads& files,
-                               WorkerSessionOptions options)
+                               DeviceRoom& room, LiveThreads threads, Renderers& renderers,
+                               BlockingThreads& files, WorkerSessionOptions options)
     : models_(models),
+      room_(room),
       threads_(threads),
       renderers_(renderers),
       files_(files),
@@ -54,9 +55,14 @@ std::string WorkerSessions::state() const {
 
 asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& request,
                                                                  Upgrade& upgrade) {
+  if (room_.full()) {
+    ++counters_.refused;
+    co_return error_response(503, name(Code::no_capacity),
+                             "this worker has no memory for another session now");
+  }
   const Holder holder = [this](WebSocket& socket, SessionNumber number) {
     ++counters_.sessions;
-    return std::make_unique<WorkerSession>(socket, number, models_, threads_, counters_,
+    return std::make_unique<WorkerSession>(socket, number, models_, room_, threads_, counters_,
                                            options_.default_avatar);
   };
   co_return co_await hold(request, upgrade, holder);
@@ -71,8 +77,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::job(const Request& requ
     ++counters_.refused;
     co_return error_response(503, "memory",
                              "this worker has no memory for another job now: " +
-                                 std::to_string(renderers_.peak() >> 20) +
-                                 " MiB are reserved for each");
+                                 renderers_.needs() + " are reserved for each");
   }
   const Holder holder = [this, place](WebSocket& socket, SessionNumber) {
     ++counters_.jobs;
@@ -142,6 +147,14 @@ void WorkerSessions::end(SessionNumber number, std::string_view code, std::strin
 void WorkerSessions::begin_drain(std::chrono::milliseconds notice) {
   draining_ = true;
   for (const auto& [number, session] : open_) session->offer(draining_frame(notice));
+}
+
+asio::awaitable<void> WorkerSessions::give_away(std::string why) {
+  while (count() > 0) {
+    for (const auto& [number, session] : open_) session->end(name(Code::failed), why);
+    all_over_.expires_at(asio::steady_timer::time_point::max());
+    co_await all_over_.async_wait(k_tuple);
+  }
 }
 
 asio::awaitable<void> WorkerSessions::end_sessions(std::chrono::milliseconds notice) {

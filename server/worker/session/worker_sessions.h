@@ -16,6 +16,7 @@
 #include <string>
 
 #include "server/http/socket/web_socket.h"
+#include "server/worker/device/device_room.h"
 #include "server/worker/job/renderers.h"
 #include "server/worker/model_lifecycle.h"
 #include "server/worker/session/slot_table.h"
@@ -35,8 +36,8 @@ class WorkerSessions {
   using Awaitable = boost::asio::awaitable<T>;
 
   WorkerSessions(const boost::asio::any_io_executor& executor, ModelLifecycle& models,
-                 LiveThreads threads, Renderers& renderers, BlockingThreads& files,
-                 WorkerSessionOptions options);
+                 DeviceRoom& room, LiveThreads threads, Renderers& renderers,
+                 BlockingThreads& files, WorkerSessionOptions options);
   WorkerSessions(const WorkerSessions&) = delete;
   WorkerSessions& operator=(const WorkerSessions&) = delete;
 
@@ -51,6 +52,9 @@ class WorkerSessions {
   // the drain is cancelled.
   Awaitable<void> end_sessions(std::chrono::milliseconds notice);
   void cancel_drain() { draining_ = false; }
+  // Ends all with the error `failed`, so that the pool gives them to other workers, and waits until they are over. While no others
+  // come: serving() is false.
+  Awaitable<void> give_away(std::string why);
 
   // Takes sessions, unless the work loop is stuck.
   bool serving() const { return models_.phase() == Phase::ready && !draining_; }
@@ -69,6 +73,7 @@ class WorkerSessions {
   void end(SessionNumber number, std::string_view code, std::string_view message);
 
   ModelLifecycle& models_;
+  DeviceRoom& room_;
   const LiveThreads threads_;
   Renderers& renderers_;
   BlockingThreads& files_;

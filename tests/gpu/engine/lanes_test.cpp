@@ -214,7 +214,7 @@ class Warmed : public EngineBackend {
     if (!warm.contains(std::this_thread::get_id())) ++cold_pictures;
     return {.pictures = std::vector<FinishPicture>(batch.size(), [] { return I420Picture(2, 2); })};
   }
-  void warm_up() override {
+  void warm_up(std::size_t) override {
     both_.arrive_and_wait();
     const std::lock_guard lock(mutex_);
     warm.insert(std::this_thread::get_id());

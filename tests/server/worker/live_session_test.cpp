@@ -192,6 +192,30 @@ TEST_CASE("a device that fails ends the session with an error, and frees its slo
   CHECK(eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("sessions") == 0; }));
 }
 
+TEST_CASE(
+    "a device without memory for one picture gives all sessions away and loads its nets again") {
+  LiveWorker worker;
+  {
+    User user(worker), other(worker, R"({"type":"session.start"})", "b");
+    worker.nets.without_memory = true;
+    user.speak(voice(160000));
+    for (User* const one : {&user, &other}) {
+      REQUIRE(one->until_event("error"));
+      CHECK(one->event.at("code") == "failed");
+      CHECK_FALSE(one->until_event("never"));
+      CHECK(one->close_code() == 1011);
+    }
+  }
+  CHECK(eventually([&] { return worker.nets.loads == 2; }));
+  CHECK(
+      eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("state") == "idle"; }));
+  const std::string metrics = ask("GET", worker.url() + "/metrics").text;
+  CHECK_THAT(metrics, !Catch::Contains("navtalk_worker_out_of_memory_total 0"));
+  User next(worker);
+  next.speak(voice(16000));
+  CHECK(next.until_event("speech.ended"));
+}
+
 TEST_CASE("a client that vanishes while it is spoken to leaves nothing behind") {
   LiveWorker worker;
   {

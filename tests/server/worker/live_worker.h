@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/out_of_memory.h"
 #include "server/protocol/media_frame.h"
 #include "server/worker/worker.h"
 #include "tests/server/http/client.h"
@@ -22,6 +23,8 @@ using namespace std::chrono_literals;
 // What a test lets the nets do, and what they should not have seen: the worker's threads make no checks.
 struct NetsScript {
   std::atomic<bool> breaks = false;
+  std::atomic<bool> without_memory = false;  // until the nets are loaded again
+  std::atomic<int> loads = 0;
   std::atomic<std::chrono::milliseconds> takes{};
   std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
   std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
@@ -43,6 +46,7 @@ class ScriptedNets : public EngineBackend {
     heard();
     std::this_thread::sleep_for(script_.takes.load());
     if (script_.overtaken && batch.front().time / 40ms % 2 == 0) std::this_thread::sleep_for(60ms);
+    if (script_.without_memory) throw OutOfMemory("the device is full");
     if (script_.breaks) throw Error(Code::failed, "the device is lost");
     Made made;
     for (const PictureRequest& request : batch) {
@@ -133,8 +137,8 @@ class LiveWorker {
 
  private:
   Engine engine(int lanes) {
-    return {.load = [](const Heartbeat&) {},
-            .unload = [] {},
+    return {.load = [this](const Heartbeat&) { ++nets.loads; },
+            .unload = [this] { nets.without_memory = false; },
             .prepare =
                 [this](const std::string& avatar, const Progress&) {
                   if (avatar == "theo") loaded.acquire();

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/guarded.h"
+#include "core/base/out_of_memory.h"
 #include "server/worker/worker.h"
 #include "tests/server/http/client.h"
 
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 
 // What the engine was asked, and what it is told to do.
 struct EngineScript {
+  std::string device = "cpu";
   std::optional<double> utilisation{};  // of the device
   std::optional<int> temperature{};
   std::binary_semaphore go{0};
@@ -32,18 +34,28 @@ struct EngineScript {
   std::atomic<std::chrono::milliseconds> prepare_step_takes{};
   std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
   Guarded<std::vector<std::string>> prepared, dropped, at_hand;
+  std::optional<DeviceBudget> budget{};  // of the device
+  std::uint64_t device_frames = 0, device_pictures = 0;
+  std::atomic<int> loads_without_memory = 0;  // that fail so
+  std::optional<double> cpu_rate{};  // pictures a second on the CPU; none: it has no such nets
 };
 
 inline Engine engine_of(EngineScript& script) {
   return {
+      .device = script.device,
       .load =
           [&script](const Heartbeat&) {
             if (script.hold_load) script.go.acquire();
             std::this_thread::sleep_for(script.load_takes.load());
+            if (script.loads_without_memory > 0 && script.loads_without_memory-- > 0)
+              throw OutOfMemory("the device is full");
             if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
             ++script.loads;
           },
       .unload = [&script] { ++script.unloads; },
+      .fall_back =
+          script.cpu_rate ? [&script] { return *script.cpu_rate; } : std::function<double()>(),
+      .budget = script.budget,
       .prepare =
           [&script](const std::string& avatar, const Progress& progress) {
             for (int i = 0; i < script.prepare_steps; ++i) {
@@ -57,7 +69,11 @@ inline Engine engine_of(EngineScript& script) {
             if (avatar == "../x") throw Error(Code::usage, "/srv/../x is not an id");
             if (avatar == "costly") throw Error(Code::failed, "/srv/disk is full");
             if (avatar == "bug") throw std::bad_alloc();
-            return AvatarSize{640, 480, 25, script.avatar_bytes};
+            return AvatarSize{.width = 640,
+                              .height = 480,
+                              .memory = script.avatar_bytes,
+                              .device_frames = script.device_frames,
+                              .device_pictures = script.device_pictures};
           },
       .prepare_at_hand = [&script](const std::string& avatar) -> std::optional<AvatarSize> {
         const bool there = script.at_hand.with(

@@ -67,6 +67,37 @@ TEST_CASE("a user whom one worker declines gets another at once, and no GPU fail
   CHECK(eventually([&] { return pool.state_of(bad) == State::idle; }));
 }
 
+TEST_CASE("a user whom a worker has no memory for gets another one, and that is no fault") {
+  const bool late = GENERATE(false, true);
+  GatewayPool pool;
+  Gpu full;
+  {
+    const Script script(
+        late ? R"({"start_error": "no_capacity"})"
+             : R"({"routes": {"/v1/session": {"status": 503, "code": "no_capacity"}}})");
+    full = pool.add_worker();
+  }
+  const Gpu good = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_json().at("type") == "session.ready");
+  CHECK(pool.state_of(good) == State::running);
+  CHECK(eventually([&] { return pool.state_of(full) == State::idle; }));
+  CHECK(known_faults(pool) == 0);
+}
+
+TEST_CASE("a worker that has no memory for a moment is tried again, and is not marked failed") {
+  const Script script(
+      R"({"routes": {"/v1/session": {"status": 503, "code": "no_capacity", "times": 1}}})");
+  GatewayPool pool(quick_to_blame(8));
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  CHECK(client.receive_type("session.ready").at("type") == "session.ready");
+  CHECK(pool.state_of(gpu) == State::running);
+  CHECK(known_faults(pool) == 0);
+}
+
 TEST_CASE("a worker that declines once is tried again by the user whom it declined") {
   const Script script(R"({"routes": {"/v1/session": {"status": 503, "times": 1}}})");
   GatewayPool pool;
