@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstring>
 #include <iterator>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/log/log.h"
 #include "gpu/cuda/devices.h"
 #include "gpu/features/windows.h"
 #include "gpu/kernels/maps.h"
@@ -20,6 +22,7 @@
 #include "gpu/model/torch_call.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/graphed_net.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/unet.h"
 #include "gpu/nets/vae.h"
@@ -33,6 +36,13 @@ constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 
 // Frames in one pass through a UNet where frames are parallel tasks: they share its operators'
 // fixed cost.
 constexpr std::int64_t k_frames_in_task = 4;
+
+// Passes of a GPU's UNet, and what one costs whatever its size: the weights are read for as long as this many faces are computed.
+// Computed, not measured (docs/plan.md).
+constexpr std::array<std::int64_t, 4> k_unet_passes{1, 2, 4, 8};
+constexpr double k_unet_pass_cost = 1.7;
+// A decoder's weights are small.
+constexpr double k_decoder_pass_cost = 0.05;
 
 void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
   bool same = shape.size() == wanted.size();
@@ -93,9 +103,12 @@ struct Model::Impl {
   std::unique_ptr<nets::Unet> unet;
   std::unique_ptr<nets::VaeEncoder> encoder;
   std::unique_ptr<nets::VaeDecoder> decoder;
+  std::unique_ptr<nets::NetGraphs> graphs;  // outlives what uses it
+  std::unique_ptr<const nets::GraphedNet> unet_passes, decoder_passes;  // where the nets are placed
   std::unique_ptr<DeviceFrames> kept_frames;
 
   void load_nets(const Options& options);
+  void make_passes(const Options& options);
   void load(const Options& options);
   nets::Placement placement(Precision precision) const {
     const at::ScalarType type = nets::scalar_type(precision);
@@ -117,10 +130,40 @@ struct Model::Impl {
 
 void Model::Impl::load(const Options& options) {
   load_nets(options);
+  if (placed) make_passes(options);
   info.pictures_on_device = placed && unet && decoder;
   if (info.pictures_on_device)
     kept_frames = std::make_unique<DeviceFrames>(
         device, options.frame_bytes.value_or(room_for_frames(options.device)));
+}
+
+void Model::Impl::make_passes(const Options& options) {
+  std::shared_ptr<cuda::GraphRecorder> recorder = options.recorder;
+  if (!device.is_cpu()) recorder = cuda::graph_recorder(options.device.index);
+  if (options.graphs && recorder) {
+    graphs = std::make_unique<nets::NetGraphs>(std::move(recorder), [](const std::string& why) {
+      log::warn("no graph could be recorded, this batch runs without one", {{"error", why}});
+    });
+  }
+  if (unet) {
+    const auto pass = [this](const nets::Tensors& in) {
+      return (*unet)(in[0], in[1]).to(at::kFloat);
+    };
+    unet_passes = std::make_unique<const nets::GraphedNet>(
+        pass,
+        nets::GraphedNet::Options{.name = "unet",
+                                  .sizes = {k_unet_passes.begin(), k_unet_passes.end()},
+                                  .pass_cost = k_unet_pass_cost},
+        graphs.get());
+  }
+  if (!decoder) return;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size <= info.execution.decoded; size *= 2) sizes.push_back(size);
+  decoder_passes = std::make_unique<const nets::GraphedNet>(
+      [this](const nets::Tensors& in) { return (*decoder)(in[0]); },
+      nets::GraphedNet::Options{
+          .name = "decoder", .sizes = std::move(sizes), .pass_cost = k_decoder_pass_cost},
+      graphs.get());
 }
 
 void Model::Impl::load_nets(const Options& options) {
@@ -182,6 +225,10 @@ std::int64_t Model::Impl::tokens_of(const NdArray<float>& mel) const {
 
 // Always the same parts, so that the number of threads changes no pixel.
 at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& context) const {
+  if (placed) {
+    const nets::Tensors parts = (*unet_passes)({latent, context});
+    return parts.size() == 1 ? parts.front() : at::cat(parts);
+  }
   const std::int64_t frames = latent.size(0);
   const std::int64_t each = info.execution.parallel_frames ? k_frames_in_task : frames;
   std::vector<at::Tensor> parts(static_cast<std::size_t>((frames + each - 1) / each));
@@ -196,10 +243,7 @@ at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& con
 }
 
 std::vector<at::Tensor> Model::Impl::decode_slices(const at::Tensor& latents) const {
-  std::vector<at::Tensor> slices;
-  for (const at::Tensor& some : latents.split(info.execution.decoded))
-    slices.push_back((*decoder)(some));
-  return slices;
+  return (*decoder_passes)({latents});
 }
 
 // Faces come back to the host in one copy.

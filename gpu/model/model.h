@@ -13,6 +13,7 @@
 
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
+#include "gpu/cuda/graphs/graph_recorder.h"
 #include "gpu/device/device.h"
 #include "gpu/model/placed_frame.h"
 #include "gpu/nets/execution.h"
@@ -40,6 +41,11 @@ class Model {
     bool decode_as_batch = false;
     // What a GPU computes with, on the CPU: libtorch's operators, fp16 too. Slow; for comparisons only.
     bool as_on_gpu = false;
+    // On a GPU: UNet and decoder are recorded for batches of 1, 2, 4 and 8 and replayed as graphs; false: launched kernel by kernel. The
+    // same bytes either way.
+    bool graphs = true;
+    // Records for as_on_gpu, in place of a GPU's own. For tests.
+    std::shared_ptr<cuda::GraphRecorder> recorder{};
     // Device memory for frames of avatars; nullopt: a quarter of what the loaded nets leave free.
     std::optional<std::size_t> frame_bytes{};
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load

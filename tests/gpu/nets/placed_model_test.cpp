@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "gpu/model/model.h"
 #include "tests/gpu/nets/random_model.h"
+#include "tests/gpu/nets/replaying_recorder.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk {
@@ -84,6 +85,34 @@ TEST_CASE("every net in fp32 as a GPU computes it agrees with the CPU's own kern
   const std::vector<ConstImageView> crop{{pixels.data(), 256, 256, 3, 256 * 3}};
   CHECK(furthest_share(placed.encode(crop), own.encode(crop)) < 1e-4);
   CHECK(psnr_db(placed.decode_faces(talking), own.decode_faces(talking), 255) > 60);
+}
+
+TEST_CASE("faces are the same bytes with graphs and without") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto recorder = std::make_shared<tests::ReplayingRecorder>();
+  const auto recording = [&](bool graphs) {
+    return Model::load({.models = directory.path(),
+                        .device = {},
+                        .precision = Precision::fp32,
+                        .threads = 2,
+                        .as_on_gpu = true,
+                        .graphs = graphs,
+                        .recorder = recorder,
+                        .whisper = false,
+                        .vae_encoder = false});
+  };
+  const NdArray<float> latent = normal_values({3, 8, 32, 32}, 31);
+  const NdArray<float> windows = normal_values({3, 30, 32}, 32);
+  Model eager = recording(false);
+  const auto wanted = eager.faces(latent, windows);
+  CHECK(eager.faces(latent, windows) == wanted);
+  CHECK(recorder->recorded == 0);
+  Model graphed = recording(true);
+  for (int i = 0; i < 3; ++i) CHECK(graphed.faces(latent, windows) == wanted);
+  // The UNet's for four faces, the decoder's for two and for one.
+  CHECK(recorder->recorded == 3);
+  CHECK(recorder->replayed == 6);
 }
 
 TEST_CASE("a GPU has fp16 unless fp32 is asked for, and no bf16") {
