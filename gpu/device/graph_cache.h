@@ -20,9 +20,9 @@ template <class Key, class Graph>
 class GraphCache {
  public:
   struct Limits {
-    std::size_t graphs = 16;    // kept, and keys that wait for their first graph
-    int runs_before = 1;        // of a key without a graph: a shape that comes once is not worth one
-    std::size_t failures = 4;   // after so many nothing is recorded any more
+    std::size_t graphs = 16;   // kept, and keys that wait for their first graph
+    int runs_before = 1;       // of a key without a graph: a shape that comes once is not worth one
+    std::size_t failures = 4;  // after so many nothing is recorded any more
   };
   // Called once for each failure; it must not throw.
   using Tell = std::function<void(const Key&, const std::string& why)>;

@@ -1,6 +1,7 @@
 #include "gpu/nets/graphed_net.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
 
 #include "gpu/device/batch_parts.h"
 #include "gpu/nets/layers/norm_workspace.h"
@@ -60,10 +61,11 @@ std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const Net& net, const Ten
 at::Tensor NetGraphs::run(const std::string& name, const Net& net, const Tensors& inputs,
                           std::int64_t size) {
   const std::int64_t images = inputs.front().size(0);
+  const c10::DeviceGuard device(inputs.front().device());
   {
     const std::lock_guard lock(mutex_);
-    const auto* const found =
-        cache_.find_or_record(Key{name, shapes(inputs, size)}, [&] { return record(net, padded(inputs, size)); });
+    const auto* const found = cache_.find_or_record(
+        Key{name, shapes(inputs, size)}, [&] { return record(net, padded(inputs, size)); });
     if (found != nullptr) {
       Recorded& recorded = **found;
       for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -80,8 +82,7 @@ Tensors GraphedNet::operator()(const Tensors& inputs) const {
   for (const BatchPart& part :
        batch_parts(inputs.front().size(0), options_.sizes, options_.pass_cost)) {
     Tensors some;
-    for (const at::Tensor& input : inputs)
-      some.push_back(input.narrow(0, part.begin, part.images));
+    for (const at::Tensor& input : inputs) some.push_back(input.narrow(0, part.begin, part.images));
     outputs.push_back(graphs_ != nullptr ? graphs_->run(options_.name, net_, some, part.size)
                                          : net_(padded(some, part.size)).narrow(0, 0, part.images));
   }

@@ -44,7 +44,8 @@ class NetGraphs {
 
   std::unique_ptr<Recorded> record(const Net& net, const Tensors& inputs);
 
-  mutable std::mutex mutex_;  // from an input's copy to that of the output nothing else may be replayed
+  mutable std::mutex
+      mutex_;  // from an input's copy to that of the output nothing else may be replayed
   std::shared_ptr<cuda::GraphRecorder> recorder_;
   GraphCache<Key, std::unique_ptr<Recorded>> cache_;
 };

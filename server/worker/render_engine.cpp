@@ -92,8 +92,10 @@ class Renderer {
     }
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
+                                .decoder_device = parse_device(options_.decoder_device),
                                 .precision = precision_,
                                 .threads = threads_,
+                                .graphs = options_.graphs,
                                 .vae_encoder = false}));
     offer(shared_face_model(options_.models, model_->info()));
   }
@@ -283,6 +285,7 @@ std::function<DeviceUse()> device_use_of(const Device& device) {
 
 Engine render_engine(const RenderEngineOptions& options) {
   const Device device = usable_device(parse_device(options.device));
+  if (const auto decoder = parse_device(options.decoder_device)) usable_device(decoder);
   const Lanes lanes = lanes_of(options, device);
   const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
   return {

@@ -11,8 +11,9 @@ struct Recorder {
   using Cache = navtalk::GraphCache<int, std::string>;
 
   explicit Recorder(const Cache::Limits& limits)
-      : cache(limits,
-              [this](int key, const std::string& why) { told.push_back(std::to_string(key) + ": " + why); }) {}
+      : cache(limits, [this](int key, const std::string& why) {
+          told.push_back(std::to_string(key) + ": " + why);
+        }) {}
 
   // "" where there is no graph.
   std::string run(int key) {

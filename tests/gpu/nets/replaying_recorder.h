@@ -25,7 +25,8 @@ class ReplayingRecorder : public cuda::GraphRecorder {
  private:
   class Again : public cuda::RecordedGraph {
    public:
-    Again(std::function<void()> work, int& replayed) : work_(std::move(work)), replayed_(replayed) {}
+    Again(std::function<void()> work, int& replayed)
+        : work_(std::move(work)), replayed_(replayed) {}
     void replay() override {
       ++replayed_;
       work_();
