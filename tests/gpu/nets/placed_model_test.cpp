@@ -104,19 +104,13 @@ TEST_CASE("faces are the same bytes with graphs and without") {
   };
   const NdArray<float> latent = normal_values({1, 8, 32, 32}, 31);
   const NdArray<float> windows = normal_values({1, 30, 32}, 32);
-  const NdArray<float> latents = normal_values({3, 8, 32, 32}, 33);
-  const NdArray<float> contexts = normal_values({3, 30, 32}, 34);
   Model eager = recording(false), graphed = recording(true);
   const auto wanted = eager.faces(latent, windows);
-  const auto talking = eager.unet(latents, contexts);
   CHECK(recorder->recorded == 0);
-  for (int i = 0; i < 3; ++i) {
-    CHECK(graphed.faces(latent, windows) == wanted);
-    CHECK(graphed.unet(latents, contexts) == talking);
-  }
-  // The UNet's for one face and for four, the decoder's for one.
-  CHECK(recorder->recorded == 3);
-  CHECK(recorder->replayed == 6);
+  for (int i = 0; i < 2; ++i) CHECK(graphed.faces(latent, windows) == wanted);
+  // The UNet's and the decoder's, the second time.
+  CHECK(recorder->recorded == 2);
+  CHECK(recorder->replayed == 2);
 }
 
 TEST_CASE("the decoder runs on a device of its own, in that device's number format") {
@@ -142,8 +136,7 @@ TEST_CASE("the decoder runs on a device of its own, in that device's number form
   Model apart = load(true, k_cpu, Precision::fp32);
   CHECK(apart.unet(latent, windows) == placed.unet(latent, windows));
   CHECK(apart.decode_faces(talking) == own.decode_faces(talking));
-  CHECK(apart.decode_raw(talking) == own.decode_raw(talking));
-  CHECK(psnr_db(apart.faces(latent, windows), placed.faces(latent, windows), 255) > 60);
+  CHECK(psnr_db(apart.faces(latent, windows), own.faces(latent, windows), 255) > 60);
   // Pictures are finished where the decoder is.
   CHECK(placed.info().pictures_on_device);
   CHECK_FALSE(apart.info().pictures_on_device);
