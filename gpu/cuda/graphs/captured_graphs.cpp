@@ -124,23 +124,25 @@ class Capture {
 class StreamCapture : public GraphRecorder {
  public:
   explicit StreamCapture(c10::DeviceIndex device)
-      : pool_(std::make_shared<const PoolShare>(device, next_pool())),
-        stream_(c10::cuda::getStreamFromPool(false, device)) {}
+      : device_(device), stream_(c10::cuda::getStreamFromPool(false, device)) {}
 
   std::unique_ptr<RecordedGraph> record(const std::function<void()>& work) override {
-    check(cudaStreamSynchronize(c10::cuda::getCurrentCUDAStream(pool_->device()).stream()),
+    check(cudaStreamSynchronize(c10::cuda::getCurrentCUDAStream(device_).stream()),
           "the work before a graph is recorded");
     const c10::StreamGuard guard(stream_.unwrap());
     // Handles and workspaces of the libraries, and the kernels' code, which must not be loaded while the stream is captured.
     work();
     check(cudaStreamSynchronize(stream_.stream()), "the run before a graph is recorded");
+    // Not before: libtorch's allocator is made with the first tensor on a GPU.
+    if (!pool_) pool_ = std::make_shared<const PoolShare>(device_, next_pool());
     Capture capture(*pool_, stream_.stream());
     work();
     return std::make_unique<CapturedGraph>(pool_, capture.end());
   }
 
  private:
-  std::shared_ptr<const PoolShare> pool_;
+  c10::DeviceIndex device_;
+  std::shared_ptr<const PoolShare> pool_{};
   c10::cuda::CUDAStream stream_;  // nothing else runs in it
 };
 
