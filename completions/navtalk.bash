@@ -117,6 +117,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --decoder-device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk infer --precision")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -142,6 +146,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job render --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --decoder-device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -277,6 +285,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job run --decoder-device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job run --precision")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -346,6 +358,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk serve --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --decoder-device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -614,6 +630,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk bench pipeline --device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench pipeline --decoder-device")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -965,6 +985,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk infer --decoder-device")
+      :
+      return
+      ;;
     "navtalk infer --precision")
       _navtalk_words 'auto fp32 bf16 fp16'
       return
@@ -990,6 +1014,10 @@ _navtalk() {
       return
       ;;
     "navtalk job render --device")
+      :
+      return
+      ;;
+    "navtalk job render --decoder-device")
       :
       return
       ;;
@@ -1125,6 +1153,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job run --decoder-device")
+      :
+      return
+      ;;
     "navtalk job run --precision")
       _navtalk_words 'auto fp32 bf16 fp16'
       return
@@ -1194,6 +1226,10 @@ _navtalk() {
       return
       ;;
     "navtalk serve --device")
+      :
+      return
+      ;;
+    "navtalk serve --decoder-device")
       :
       return
       ;;
@@ -1462,6 +1498,10 @@ _navtalk() {
       return
       ;;
     "navtalk bench pipeline --device")
+      :
+      return
+      ;;
+    "navtalk bench pipeline --decoder-device")
       :
       return
       ;;
@@ -1736,7 +1776,7 @@ _navtalk() {
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --precision --threads --batch --sharpen --match-colour --no-match-colour --source --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --decoder-device --no-graphs --precision --threads --batch --sharpen --match-colour --no-match-colour --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1750,7 +1790,7 @@ _navtalk() {
       ;;
     "navtalk job render")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --precision --threads --batch --faces --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --decoder-device --no-graphs --precision --threads --batch --faces --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1785,7 +1825,7 @@ _navtalk() {
       ;;
     "navtalk job run")
       if [[ $current == -* ]]; then
-        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --decoder-device --no-graphs --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1813,7 +1853,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --decoder-device --no-graphs --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -2030,7 +2070,7 @@ _navtalk() {
       ;;
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --decoder-device --no-graphs --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

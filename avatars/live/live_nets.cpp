@@ -108,10 +108,10 @@ void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::ve
   auto pictures =
       model.pictures(frames, stacked(there, [](const Drawn& one) { return one.window; }));
   for (std::size_t i = 0; i < there.size(); ++i)
-    made.pictures[there[i].place] =
-        [nv12 = std::make_shared<const std::vector<std::uint8_t>>(std::move(pictures[i])),
-         width = frames[i].width,
-         height = frames[i].height] { return as_i420(*nv12, width, height); };
+    made.pictures[there[i].place] = [picture = std::move(pictures[i]), width = frames[i].width,
+                                     height = frames[i].height] {
+      return as_i420(picture.nv12(), width, height);
+    };
 }
 
 }  // namespace

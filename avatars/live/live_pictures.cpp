@@ -61,7 +61,7 @@ void show(ImageView frame, const Bundle& avatar, std::int64_t index,
 
 }  // namespace
 
-I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height) {
+I420Picture as_i420(std::span<const std::uint8_t> nv12, int width, int height) {
   I420Picture picture(width, height);
   const std::size_t luma = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   std::copy_n(nv12.data(), luma, picture.bytes.data());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@
 namespace navtalk {
 
 // A device's picture for the encoder.
-I420Picture as_i420(const std::vector<std::uint8_t>& nv12, int width, int height);
+I420Picture as_i420(std::span<const std::uint8_t> nv12, int width, int height);
 
 class LivePictures : public EngineAvatar {
  public:

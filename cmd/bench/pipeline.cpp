@@ -23,6 +23,7 @@ void add_bench_pipeline(Commands& commands) {
   command.add_option("--device", options->device, "cpu, cuda, cuda:N; auto: a GPU if there is one")
       ->type_name("DEVICE")
       ->capture_default_str();
+  add_net_placement(command, options->placement);
   command
       .add_option("--precision", options->precisions,
                   "Number formats, separated by commas; default: all that this CPU supports")

@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cmd/net_placement.h"
+
 namespace navtalk::cmd {
 
 struct BenchPipelineOptions {
   std::filesystem::path models;
   std::string device = "auto";
+  NetPlacement placement{};
   std::vector<std::string> precisions;
   std::vector<int> batches{1, 4};
   int threads = 0;

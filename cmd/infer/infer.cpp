@@ -101,6 +101,7 @@ void add_infer_engine_options(CLI::App& command, InferOptions& options) {
   command.add_option("--device", options.device, "cpu, cuda, cuda:N; auto: a GPU if there is one")
       ->capture_default_str()
       ->type_name("DEVICE");
+  add_net_placement(command, options.placement);
   command
       .add_option("--precision", options.precision,
                   "Number format of the nets; auto chooses the fastest for each net")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/context.h"
+#include "cmd/net_placement.h"
 #include "core/base/frame_rate.h"
 
 namespace CLI {
@@ -28,6 +29,7 @@ struct InferOptions {
   std::filesystem::path avatar_directory;  // what `avatar` names, once it is known
   std::vector<std::string> sources;        // model stores; empty: those of the configuration
   int threads = 0, batch = 0, kbit_per_s = 0;
+  NetPlacement placement{};
   std::optional<FrameRate> fps;  // nullopt: the avatar's
   std::optional<double> crf, duration_s;
   double start_s = 0;

@@ -56,7 +56,8 @@ class Bench {
   Bench(const BenchPipelineOptions& options, Context& context)
       : options_(options),
         context_(context),
-        device_(usable_device(parse_device(options.device))) {}
+        device_(usable_device(parse_device(options.device))),
+        decoder_device_(parse_device(options.placement.decoder_device)) {}
 
   std::vector<StageRow> run() {
     time("log-mel", "ms per 30 s", "", 1,
@@ -77,8 +78,10 @@ class Bench {
   void nets(const std::string& precision) {
     Model model = Model::load({.models = models_directory(options_.models, context_),
                                .device = device_,
+                               .decoder_device = decoder_device_,
                                .precision = parse_precision(precision),
                                .threads = options_.threads,
+                               .graphs = !options_.placement.no_graphs,
                                .vae_encoder = false});
     const std::string label = precision == "auto" ? auto_label(model.info()) : precision;
     time("whisper", "ms per 30 s", label, 1,
@@ -116,11 +119,18 @@ class Bench {
     time("frame", unit, precision, batch, [&] { post_process(model.faces(latents, windows)); });
   }
 
+  std::string devices_of(const std::string& stage) const {
+    if (stage == "log-mel" || stage == "post-process 720p") return name(Device{});
+    const Device decoder = decoder_device_.value_or(device_);
+    if (stage == "decoder") return name(decoder);
+    const bool both = stage == "frame" && decoder != device_;
+    return both ? name(device_) + ", " + name(decoder) : name(device_);
+  }
+
   void time(const std::string& stage, const std::string& unit, const std::string& precision,
             int batch, const std::function<void()>& work) {
     if (context_.progress) context_.progress(stage + " " + precision, rows_.size(), 0);
-    const bool nets = stage != "log-mel" && stage != "post-process 720p";
-    const std::string device = name(nets ? device_ : Device{});
+    const std::string device = devices_of(stage);
     const auto budget = std::chrono::duration<double>(options_.seconds);
     rows_.push_back({stage, unit, device, precision, batch, measure(work, budget, context_.stop)});
   }
@@ -128,6 +138,7 @@ class Bench {
   const BenchPipelineOptions& options_;
   Context& context_;
   const Device device_;
+  const std::optional<Device> decoder_device_;  // nullopt: device_
   std::vector<StageRow> rows_;
 };
 

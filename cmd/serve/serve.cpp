@@ -28,6 +28,7 @@ void add_worker_options(CLI::App& command, CLI::Option& worker, ServeOptions& op
       ->capture_default_str()
       ->type_name("DEVICE")
       ->needs(&worker);
+  add_net_placement(command, options.placement, &worker, " (worker)");
   command.add_option("--precision", options.precision, "Number format of the nets (worker)")
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}))
       ->capture_default_str()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cmd/context.h"
+#include "cmd/net_placement.h"
 
 namespace navtalk::cmd {
 
@@ -17,6 +18,7 @@ struct ServeOptions {
   int slots = 1, threads = 0;
   double gateway_silence_s = 0, first_contact_s = 900, drain_s = 5;
   std::string device = "auto", precision = "auto", video_encoder = "auto", avatar, name;
+  NetPlacement placement{};
   std::filesystem::path models, token_file;
   std::vector<std::string> sources;  // model stores; empty: those of the configuration
 };

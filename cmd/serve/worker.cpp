@@ -82,10 +82,12 @@ std::vector<std::string> job_renderer(const ServeOptions& options, const Context
     command.insert(command.end(),
                    {"--config", std::filesystem::absolute(*context.config_option).native()});
   }
-  command.insert(command.end(),
-                 {"job", "render", "--models", models_directory(options.models, context).native(),
-                  "--device", options.device, "--precision", options.precision, "--threads",
-                  std::to_string(options.threads)});
+  command.insert(
+      command.end(),
+      {"job", "render", "--models", models_directory(options.models, context).native(), "--device",
+       options.device, "--precision", options.precision, "--threads",
+       std::to_string(options.threads), "--decoder-device", options.placement.decoder_device});
+  if (options.placement.no_graphs) command.emplace_back("--no-graphs");
   return command;
 }
 
@@ -124,6 +126,8 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .avatars = avatar_libraries(context),
                                      .fetch_avatar = avatar_fetcher(context),
                                      .device = options.device,
+                                     .decoder_device = options.placement.decoder_device,
+                                     .graphs = !options.placement.no_graphs,
                                      .precision = options.precision,
                                      .video_encoder = options.video_encoder,
                                      .threads = options.threads,

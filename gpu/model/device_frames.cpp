@@ -56,13 +56,14 @@ DeviceFrames::Resident DeviceFrames::resident(const PlacedFrame& frame) {
   const FrameContent content = frame.load();
   require_content(frame, content);
   const std::size_t size = content.nv12.size() + content.mask.size();
-  const at::Tensor bytes = at::empty({static_cast<std::int64_t>(size)}, at::kByte);
-  auto* data = static_cast<std::uint8_t*>(bytes.mutable_data_ptr());
-  std::memcpy(data, content.nv12.data(), content.nv12.size());
-  std::memcpy(data + content.nv12.size(), content.mask.data(), content.mask.size());
-  const Resident made{.bytes = bytes.to(device_),
-                      .latent = tensor(content.latent).clone().to(device_),
-                      .mask_at = std::ssize(content.nv12)};
+  const auto fill = [&](std::uint8_t* data) {
+    std::memcpy(data, content.nv12.data(), content.nv12.size());
+    std::memcpy(data + content.nv12.size(), content.mask.data(), content.mask.size());
+  };
+  const Resident made{
+      .bytes = copies_.to_device({static_cast<std::int64_t>(size)}, at::kByte, fill),
+      .latent = tensor(content.latent).clone().to(unet_),
+      .mask_at = std::ssize(content.nv12)};
   const std::lock_guard lock(mutex_);
   kept_.keep(key, made, made.bytes.nbytes() + made.latent.nbytes());
   return made;
@@ -86,9 +87,10 @@ std::vector<DeviceFrames::Resident> DeviceFrames::resident(std::span<const Place
   return all;
 }
 
-std::vector<std::vector<std::uint8_t>> DeviceFrames::paste(
-    std::span<const PlacedFrame> frames, std::span<const Resident> residents,
-    std::span<const at::Tensor> faces) const {
+// Copies begin as each launch ends, and are waited for at the end.
+std::vector<FinishedPicture> DeviceFrames::paste(std::span<const PlacedFrame> frames,
+                                                 std::span<const Resident> residents,
+                                                 std::span<const at::Tensor> faces) const {
   const c10::DeviceGuard guard(device_);
   const std::vector<at::Tensor> slices = in_nhwc(faces);
   std::vector<const void*> face_data;
@@ -104,7 +106,7 @@ std::vector<std::vector<std::uint8_t>> DeviceFrames::paste(
   std::map<std::pair<int, int>, std::vector<std::size_t>> sizes;
   for (std::size_t i = 0; i < frames.size(); ++i)
     sizes[{frames[i].width, frames[i].height}].push_back(i);
-  std::vector<std::vector<std::uint8_t>> pictures(frames.size());
+  std::vector<nets::DeviceCopies::Copy> copies;
   for (const auto& [size, members] : sizes) {
     const std::size_t bytes = yuv420_bytes(size.first, size.second);
     const at::Tensor out = at::empty({std::ssize(members), static_cast<std::int64_t>(bytes)},
@@ -123,10 +125,16 @@ std::vector<std::vector<std::uint8_t>> DeviceFrames::paste(
     }
     cuda::paste_faces(batch, size.first, size.second, format, 3, std::nullopt,
                       nets::stream_of(device_));
-    const at::Tensor host = out.cpu();
-    const auto* from = static_cast<const std::uint8_t*>(host.const_data_ptr());
+    copies.push_back(copies_.to_host(out));
+  }
+  std::vector<FinishedPicture> pictures(frames.size());
+  auto copy = copies.begin();
+  for (const auto& [size, members] : sizes) {
+    const std::size_t bytes = yuv420_bytes(size.first, size.second);
+    const std::shared_ptr<const std::uint8_t> host = (copy++)->wait();
+    const std::uint8_t* from = host.get();
     for (const std::size_t i : members) {
-      pictures[i].assign(from, from + bytes);
+      pictures[i] = {.data = {host, from}, .bytes = bytes};
       from += bytes;
     }
   }

@@ -14,6 +14,7 @@
 
 #include "gpu/device/least_recently_used.h"
 #include "gpu/model/placed_frame.h"
+#include "gpu/nets/device_copies.h"
 
 namespace navtalk {
 
@@ -26,8 +27,11 @@ class DeviceFrames {
     std::ptrdiff_t mask_at{};  // of bytes
   };
 
-  DeviceFrames(at::Device device, std::size_t budget_bytes)
-      : device_(device), budget_(budget_bytes), kept_(budget_bytes) {}
+  // Latents are kept on `unet`, the device of the UNet, everything else on `device`, the decoder's, whose copies these are; they outlive
+  // it.
+  DeviceFrames(at::Device device, at::Device unet, nets::DeviceCopies& copies,
+               std::size_t budget_bytes)
+      : device_(device), unet_(unet), copies_(copies), budget_(budget_bytes), kept_(budget_bytes) {}
 
   // How many bytes may stay on the device from now on; what is more is dropped, used longest ago first.
   void limit(std::size_t budget_bytes);
@@ -39,9 +43,9 @@ class DeviceFrames {
 
   // Face i into frame i: `faces` is the decoder's output in slices, [n,3,256,256] each, which together are as many as the frames.
   // Frames of one size are one launch and one copy to the host. NV12, in the order of the frames.
-  std::vector<std::vector<std::uint8_t>> paste(std::span<const PlacedFrame> frames,
-                                               std::span<const Resident> residents,
-                                               std::span<const at::Tensor> faces) const;
+  std::vector<FinishedPicture> paste(std::span<const PlacedFrame> frames,
+                                     std::span<const Resident> residents,
+                                     std::span<const at::Tensor> faces) const;
 
  private:
   struct Key {
@@ -57,7 +61,8 @@ class DeviceFrames {
 
   Resident resident(const PlacedFrame& frame);
 
-  const at::Device device_;
+  const at::Device device_, unet_;
+  nets::DeviceCopies& copies_;
   std::mutex mutex_;
   std::size_t budget_;
   LeastRecentlyUsed<Key, Resident, Earlier> kept_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstring>
 #include <iterator>
 
@@ -17,9 +18,11 @@
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/model/device_frames.h"
 #include "gpu/model/model_files.h"
+#include "gpu/model/net_device.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/graphed_net.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/unet.h"
 #include "gpu/nets/vae.h"
@@ -33,6 +36,13 @@ constexpr std::int64_t k_face_bytes = std::int64_t{k_face_size} * k_face_size * 
 // Frames in one pass through a UNet where frames are parallel tasks: they share its operators'
 // fixed cost.
 constexpr std::int64_t k_frames_in_task = 4;
+
+// Passes of a GPU's UNet, and what one costs whatever its size: the weights are read for as long as this many faces are computed.
+// Computed, not measured (docs/plan.md).
+constexpr std::array<std::int64_t, 4> k_unet_passes{1, 2, 4, 8};
+constexpr double k_unet_pass_cost = 1.7;
+// A decoder's weights are small.
+constexpr double k_decoder_pass_cost = 0.05;
 
 void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
   bool same = shape.size() == wanted.size();
@@ -87,22 +97,21 @@ struct Model::Impl {
   WhisperConfig whisper_config;
   int threads = 1;
   bool decode_as_batch = false;
-  bool placed = false;  // on a GPU, or on the CPU as if it were one
-  at::Device device = at::kCPU;
+  bool decode_parallel = false;          // on the CPU: each thread takes faces of its own
+  std::optional<NetDevice> main, apart;  // `apart` is the decoder's, where it has one of its own
   std::unique_ptr<nets::Whisper> whisper;
   std::unique_ptr<nets::Unet> unet;
   std::unique_ptr<nets::VaeEncoder> encoder;
   std::unique_ptr<nets::VaeDecoder> decoder;
+  // Where the net is placed.
+  std::unique_ptr<const nets::GraphedNet> unet_passes, decoder_passes;
   std::unique_ptr<DeviceFrames> kept_frames;
 
-  void load_nets(const Options& options);
+  const NetDevice& decodes() const { return apart ? *apart : *main; }
   void load(const Options& options);
-  nets::Placement placement(Precision precision) const {
-    const at::ScalarType type = nets::scalar_type(precision);
-    return placed ? nets::Placement(type, device) : nets::Placement(type);
-  }
-  // Our memory where the nets are.
-  at::Tensor on_device(const NdArray<float>& host) const { return tensor(host).to(device); }
+  void place(const Options& options);
+  void load_nets(const Options& options, const ModelFiles& files);
+  void make_passes();
   void require_unet_shapes(const NdArray<float>& latent, const NdArray<float>& context) const;
   std::int64_t tokens_of(const NdArray<float>& mel) const;
   // One image at a time: the largest maps of one stay in the cache, those of two do not.
@@ -116,49 +125,92 @@ struct Model::Impl {
 };
 
 void Model::Impl::load(const Options& options) {
-  load_nets(options);
-  info.pictures_on_device = placed && unet && decoder;
-  if (info.pictures_on_device)
-    kept_frames = std::make_unique<DeviceFrames>(
-        device, options.frame_bytes.value_or(room_for_frames(options.device)));
-}
-
-void Model::Impl::load_nets(const Options& options) {
   const ModelFiles files = find_model_files(options.models);
   decode_as_batch = options.decode_as_batch;
-  placed = options.as_on_gpu || options.device.kind == Device::Kind::cuda;
-  if (options.device.kind == Device::Kind::cuda) {
-    device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(options.device.index));
-    compute_exactly();
-  }
   unet_config = files.unet_config;
   vae_config = files.vae_config;
   whisper_config = files.whisper_config;
   info.whisper_layers = whisper_config.encoder_layers;
   info.context_width = whisper_config.d_model;
   info.context_rows = 10 * (whisper_config.encoder_layers + 1);
-  info.execution = placed ? gpu_execution(options.precision)
-                          : choose_execution(options.precision, unet_config, vae_config);
+  place(options);
+  load_nets(options, files);
+  make_passes();
+  info.pictures_on_device = unet && decoder && decodes().placed();
+  if (info.pictures_on_device)
+    kept_frames = std::make_unique<DeviceFrames>(
+        decodes().device(), main->device(), decodes().copies(),
+        options.frame_bytes.value_or(room_for_frames(decodes().name())));
+}
 
+// Devices, and what each computes in.
+void Model::Impl::place(const Options& options) {
+  const auto on = [&](const Device& device, bool placed) {
+    if (device.kind == Device::Kind::cuda) compute_exactly();
+    std::shared_ptr<cuda::GraphRecorder> recorder = options.recorder;
+    if (device.kind == Device::Kind::cuda) recorder = cuda::graph_recorder(device.index);
+    return NetDevice(device, placed, options.graphs ? std::move(recorder) : nullptr);
+  };
+  const auto execution = [&](const NetDevice& where, std::optional<Precision> asked) {
+    return where.placed() ? gpu_execution(asked) : choose_execution(asked, unet_config, vae_config);
+  };
+  main.emplace(on(options.device, options.as_on_gpu || options.device.kind == Device::Kind::cuda));
+  info.execution = execution(*main, options.precision);
+  decode_parallel = info.execution.parallel_frames;
+  if (!options.decoder_device) return;
+  const Device& there = *options.decoder_device;
+  if (there == options.device && !options.as_on_gpu) return;
+  apart.emplace(on(there, there.kind == Device::Kind::cuda));
+  const bool alike = apart->placed() == main->placed();
+  const Execution decoding =
+      execution(*apart, alike ? options.precision : asked_elsewhere(options.precision));
+  info.execution = with_decoder_of(info.execution, decoding);
+  decode_parallel = decoding.parallel_frames;
+}
+
+void Model::Impl::load_nets(const Options& options, const ModelFiles& files) {
+  const Execution& formats = info.execution;
   if (options.whisper) {
     const auto weights =
         nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
     whisper =
-        std::make_unique<nets::Whisper>(weights, whisper_config, placement(info.execution.whisper));
+        std::make_unique<nets::Whisper>(weights, whisper_config, main->placement(formats.whisper));
   }
   if (options.unet) {
     const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
-    unet = std::make_unique<nets::Unet>(weights, unet_config, placement(info.execution.unet));
+    unet = std::make_unique<nets::Unet>(weights, unet_config, main->placement(formats.unet));
   }
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
   if (options.vae_decoder)
     decoder = std::make_unique<nets::VaeDecoder>(
-        weights, vae_config, placement(info.execution.decoder),
+        weights, vae_config, decodes().placement(formats.decoder),
         options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
   if (options.vae_encoder)
     encoder =
-        std::make_unique<nets::VaeEncoder>(weights, vae_config, placement(info.execution.encoder));
+        std::make_unique<nets::VaeEncoder>(weights, vae_config, main->placement(formats.encoder));
+}
+
+void Model::Impl::make_passes() {
+  if (unet && main->placed()) {
+    const auto pass = [this](const nets::Tensors& in) {
+      return (*unet)(in[0], in[1]).to(at::kFloat);
+    };
+    unet_passes = std::make_unique<const nets::GraphedNet>(
+        pass,
+        nets::GraphedNet::Options{.name = "unet",
+                                  .sizes = {k_unet_passes.begin(), k_unet_passes.end()},
+                                  .pass_cost = k_unet_pass_cost},
+        main->graphs());
+  }
+  if (!decoder || !decodes().placed()) return;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size <= info.execution.decoded; size *= 2) sizes.push_back(size);
+  decoder_passes = std::make_unique<const nets::GraphedNet>(
+      [this](const nets::Tensors& in) { return (*decoder)(in[0]); },
+      nets::GraphedNet::Options{
+          .name = "decoder", .sizes = std::move(sizes), .pass_cost = k_decoder_pass_cost},
+      decodes().graphs());
 }
 
 void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
@@ -182,6 +234,10 @@ std::int64_t Model::Impl::tokens_of(const NdArray<float>& mel) const {
 
 // Always the same parts, so that the number of threads changes no pixel.
 at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& context) const {
+  if (unet_passes) {
+    const nets::Tensors parts = (*unet_passes)({latent, context});
+    return parts.size() == 1 ? parts.front() : at::cat(parts);
+  }
   const std::int64_t frames = latent.size(0);
   const std::int64_t each = info.execution.parallel_frames ? k_frames_in_task : frames;
   std::vector<at::Tensor> parts(static_cast<std::size_t>((frames + each - 1) / each));
@@ -196,22 +252,21 @@ at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& con
 }
 
 std::vector<at::Tensor> Model::Impl::decode_slices(const at::Tensor& latents) const {
-  std::vector<at::Tensor> slices;
-  for (const at::Tensor& some : latents.split(info.execution.decoded))
-    slices.push_back((*decoder)(some));
-  return slices;
+  return (*decoder_passes)({latents.to(decodes().device())});
 }
 
 // Faces come back to the host in one copy.
 void Model::Impl::decode_placed(const at::Tensor& latents, std::uint8_t* faces) const {
   std::vector<at::Tensor> parts;
   for (const at::Tensor& raw : decode_slices(latents)) parts.push_back(bgr_bytes(raw));
-  const at::Tensor bytes = at::cat(parts).cpu();
-  std::memcpy(faces, bytes.const_data_ptr(), bytes.nbytes());
+  const at::Tensor bytes = at::cat(parts);
+  const auto host = decodes().copies().to_host(bytes).wait();
+  std::memcpy(faces, host.get(), bytes.nbytes());
 }
 
-void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) const {
-  if (placed) return decode_placed(latents, faces);
+void Model::Impl::decode_bytes(const at::Tensor& made, std::uint8_t* faces) const {
+  if (decoder_passes) return decode_placed(made, faces);
+  const at::Tensor latents = made.cpu();
   const auto decode = [&](std::int64_t i) {
     const c10::InferenceMode inference;
     const at::Tensor raw = decode_one(latents, i);
@@ -219,11 +274,12 @@ void Model::Impl::decode_bytes(const at::Tensor& latents, std::uint8_t* faces) c
     kernels::to_bgr_bytes(raw.const_data_ptr(), raw.stride(3), nets::format_of(raw),
                           k_face_bytes / 3, faces + i * k_face_bytes);
   };
-  kernels::for_each_parallel(latents.size(0), info.execution.parallel_frames ? threads : 1, decode);
+  kernels::for_each_parallel(latents.size(0), decode_parallel ? threads : 1, decode);
 }
 
 Model Model::load(const Options& options) {
   usable_device(options.device);
+  if (options.decoder_device) usable_device(options.decoder_device);
   auto impl = std::make_unique<Impl>();
   impl->threads = options.threads > 0 ? std::min(options.threads, usable_cores()) : usable_cores();
   run(impl->threads, "loading the nets", [&] { impl->load(options); });
@@ -251,7 +307,9 @@ NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t fir
   run(impl_->threads, "whisper", [&] {
     for (std::int64_t i = 0; i < mel.dim(0); ++i) {
       const at::Tensor one =
-          (*impl_->whisper)(impl_->on_device(mel).narrow(0, i, 1), first, count).cpu().contiguous();
+          (*impl_->whisper)(impl_->main->tensor_of(mel).narrow(0, i, 1), first, count)
+              .cpu()
+              .contiguous();
       std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
     }
   });
@@ -275,7 +333,7 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
     run(impl_->threads, "encoding", [&] {
       for (std::int64_t half = 0; half < 2; ++half) {
         const at::Tensor mean =
-            (*impl_->encoder)(impl_->on_device(pair).narrow(0, half, 1)).cpu().contiguous();
+            (*impl_->encoder)(impl_->main->tensor_of(pair).narrow(0, half, 1)).cpu().contiguous();
         std::memcpy(latents.row(static_cast<std::int64_t>(i)) + half * mean.numel(),
                     mean.const_data_ptr(), mean.nbytes());
       }
@@ -287,7 +345,8 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
 NdArray<float> Model::unet(const NdArray<float>& latent, const NdArray<float>& context) {
   impl_->require_unet_shapes(latent, context);
   return run(impl_->threads, "the UNet", [&] {
-    return array(impl_->run_unet(impl_->on_device(latent), impl_->on_device(context)).cpu());
+    return array(
+        impl_->run_unet(impl_->main->tensor_of(latent), impl_->main->tensor_of(context)).cpu());
   });
 }
 
@@ -299,10 +358,11 @@ NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
   const std::int64_t each = impl_->decode_as_batch ? latent.dim(0) : 1;
   run(impl_->threads, "the decoder", [&] {
     for (std::int64_t i = 0; i < latent.dim(0); i += each) {
-      const at::Tensor part = (*impl_->decoder)(impl_->on_device(latent).narrow(0, i, each))
-                                  .cpu()
-                                  .to(at::kFloat)
-                                  .contiguous(at::MemoryFormat::Contiguous);
+      const at::Tensor part =
+          (*impl_->decoder)(impl_->decodes().tensor_of(latent).narrow(0, i, each))
+              .cpu()
+              .to(at::kFloat)
+              .contiguous(at::MemoryFormat::Contiguous);
       std::memcpy(images.row(i), part.const_data_ptr(), part.nbytes());
     }
   });
@@ -315,7 +375,7 @@ NdArray<std::uint8_t> Model::decode_faces(const NdArray<float>& latent) {
                 "the latent");
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
   run(impl_->threads, "the decoder",
-      [&] { impl_->decode_bytes(impl_->on_device(latent), faces.values.data()); });
+      [&] { impl_->decode_bytes(impl_->decodes().tensor_of(latent), faces.values.data()); });
   return faces;
 }
 
@@ -326,14 +386,15 @@ NdArray<std::uint8_t> Model::faces(const NdArray<float>& latent, const NdArray<f
   impl_->require_unet_shapes(latent, context);
   NdArray<std::uint8_t> faces(Shape{latent.dim(0), k_face_size, k_face_size, 3});
   run(impl_->threads, "rendering faces", [&] {
-    impl_->decode_bytes(impl_->run_unet(impl_->on_device(latent), impl_->on_device(context)),
-                        faces.values.data());
+    impl_->decode_bytes(
+        impl_->run_unet(impl_->main->tensor_of(latent), impl_->main->tensor_of(context)),
+        faces.values.data());
   });
   return faces;
 }
 
-std::vector<std::vector<std::uint8_t>> Model::pictures(std::span<const PlacedFrame> frames,
-                                                       const NdArray<float>& windows) {
+std::vector<FinishedPicture> Model::pictures(std::span<const PlacedFrame> frames,
+                                             const NdArray<float>& windows) {
   NAVTALK_CHECK(impl_->kept_frames && !frames.empty());
   NdArray<float> context = windows;
   add_positions(context);
@@ -344,7 +405,7 @@ std::vector<std::vector<std::uint8_t>> Model::pictures(std::span<const PlacedFra
     const at::Tensor latent = at::cat(latents);
     require_shape(context.shape, {latent.size(0), -1, impl_->unet_config.cross_attention_dim},
                   "the context");
-    const at::Tensor made = impl_->run_unet(latent, impl_->on_device(context));
+    const at::Tensor made = impl_->run_unet(latent, impl_->main->tensor_of(context));
     return impl_->kept_frames->paste(frames, residents, impl_->decode_slices(made));
   });
 }

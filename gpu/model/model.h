@@ -1,5 +1,5 @@
 // MuseTalk's nets, loaded and ready: whisper encoder, UNet at t = 0, VAE encoder and decoder. One
-// object per device; several threads may call it at the same time. Weights are folded and
+// object per device, apart from a decoder that runs elsewhere; several threads may call it at the same time. Weights are folded and
 // prepacked when loaded. Everything that crosses this interface is plain host memory in fp32 or
 // bytes, whatever the nets compute in.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "core/tensor/image.h"
 #include "core/tensor/ndarray.h"
+#include "gpu/cuda/graphs/graph_recorder.h"
 #include "gpu/device/device.h"
 #include "gpu/model/placed_frame.h"
 #include "gpu/nets/execution.h"
@@ -33,13 +34,20 @@ class Model {
   struct Options {
     std::filesystem::path models;  // MuseTalk's checkpoint folder
     Device device;
+    // Where the VAE's decoder runs, in a number format of that device; nullopt: where everything else does.
+    std::optional<Device> decoder_device{};
     std::optional<Precision> precision;  // nullopt: what is fastest here, net by net
     int threads = 0;  // 0, or more than there are: every core this process may use
     // The decoder takes what decode_raw() is given as one batch and rounds as the reference does
     // with one, which is less exact than what it does with single latents. For comparisons only.
     bool decode_as_batch = false;
-    // What a GPU computes with, on the CPU: libtorch's operators, fp16 too. Slow; for comparisons only.
+    // What a GPU computes with, on the CPU, but for a decoder that is placed on the CPU by name: libtorch's operators, fp16 too. Slow; for comparisons only.
     bool as_on_gpu = false;
+    // On a GPU: UNet and decoder are recorded for batches of 1, 2, 4 and 8 and replayed as graphs; false: launched kernel by kernel. The
+    // same bytes either way.
+    bool graphs = true;
+    // Records for as_on_gpu, in place of a GPU's own. For tests.
+    std::shared_ptr<cuda::GraphRecorder> recorder{};
     // Device memory for frames of avatars, until limit_frames(); nullopt: a quarter of what the loaded nets leave free.
     std::optional<std::size_t> frame_bytes{};
     bool whisper = true, unet = true, vae_decoder = true, vae_encoder = true;  // what to load
@@ -76,8 +84,8 @@ class Model {
   // Where info() says so: the same faces, put into their frames on the device, windows [B,T,D] for B frames. Nothing but the finished
   // pictures comes to the host: NV12 of each frame's size, in their order. Frames that were used last stay on the device.
   // Error{invalid} for a frame whose content does not fit its sizes.
-  std::vector<std::vector<std::uint8_t>> pictures(std::span<const PlacedFrame> frames,
-                                                  const NdArray<float>& windows);
+  std::vector<FinishedPicture> pictures(std::span<const PlacedFrame> frames,
+                                        const NdArray<float>& windows);
   // How many bytes of frames stay on the device; what is more is dropped, used longest ago first. Nothing where pictures() is not
   // there.
   void limit_frames(std::size_t bytes);

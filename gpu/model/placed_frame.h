@@ -1,9 +1,11 @@
 // A frame of an avatar's clip into which a generated face goes on the device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/tensor/ndarray.h"
@@ -26,6 +28,15 @@ struct PlacedFrame {
   Box mask_region{};  // in the crop box's coordinates
   // Called where the device does not hold the frame, on the calling thread.
   std::function<FrameContent()> load{};
+};
+
+// Frames of a device: NV12 in host memory, to which it was copied.
+struct FinishedPicture {
+  std::shared_ptr<const std::uint8_t>
+      data{};  // its memory is used again when the last holder lets go
+  std::size_t bytes = 0;
+
+  std::span<const std::uint8_t> nv12() const { return {data.get(), bytes}; }
 };
 
 }  // namespace navtalk

@@ -49,6 +49,17 @@ Execution gpu_execution(std::optional<Precision> asked) {
           .decoded = k_gpu_decoded};
 }
 
+std::optional<Precision> asked_elsewhere(std::optional<Precision> asked) {
+  return asked == Precision::fp32 ? asked : std::nullopt;
+}
+
+Execution with_decoder_of(Execution all, const Execution& decoder) {
+  all.decoder = decoder.decoder;
+  all.decoded = decoder.decoded;
+  all.same_in_batches = false;  // nobody has seen that there
+  return all;
+}
+
 Execution choose_execution(std::optional<Precision> asked, const UnetConfig& unet,
                            const VaeConfig& vae) {
   if (asked) require_cpu_format(*asked);

@@ -35,5 +35,9 @@ Execution choose_execution(std::optional<Precision> asked, const UnetConfig& une
                            const VaeConfig& vae);
 // The same for a GPU: fp16 unless fp32 is asked for.
 Execution gpu_execution(std::optional<Precision> asked);
+// The format that was asked for, where the other kind of device has it, too.
+std::optional<Precision> asked_elsewhere(std::optional<Precision> asked);
+// `all`, with the decoder on a device of its own, which runs it as `decoder` says.
+Execution with_decoder_of(Execution all, const Execution& decoder);
 
 }  // namespace navtalk

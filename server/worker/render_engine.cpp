@@ -104,8 +104,13 @@ class Renderer {
     applied_frames_ = kept_frames_;
     model_.emplace(Model::load({.models = options_.models,
                                 .device = device_,
+                                // The CPU stands in for all of them.
+                                .decoder_device = device_ == preferred_
+                                                      ? parse_device(options_.decoder_device)
+                                                      : std::nullopt,
                                 .precision = precision_,
                                 .threads = threads_,
+                                .graphs = options_.graphs,
                                 .frame_bytes = applied_frames_,
                                 .vae_encoder = false}));
     if (on_gpu()) memory_->loaded();
@@ -338,6 +343,7 @@ std::optional<DeviceBudget> budget_of(const std::shared_ptr<Renderer>& renderer)
 Engine render_engine(const RenderEngineOptions& options) {
   const std::optional<Device> asked = parse_device(options.device);
   const Device device = usable_device(asked);
+  if (const auto decoder = parse_device(options.decoder_device)) usable_device(decoder);
   const Lanes lanes = lanes_of(options, device);
   const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
   const auto measured = [renderer](std::size_t faces, const std::function<void()>& draw) {

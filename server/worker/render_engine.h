@@ -20,7 +20,9 @@ struct RenderEngineOptions {
   // place. Error{not_found}, or Error{failed} when it cannot be had now. On the maker's thread.
   std::function<std::filesystem::path(const std::string& id, const Progress& progress)>
       fetch_avatar{};
-  std::string device = "cpu";
+  std::string device = "cpu",
+              decoder_device = "auto";  // auto: of the decoder, where the other nets run
+  bool graphs = true;                   // on a GPU
   std::string precision = "auto";
   std::string video_encoder = "auto";  // of live sessions: avatars/live/live_encoders.h
   int threads = 0;                     // 0: every core

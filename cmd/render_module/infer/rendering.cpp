@@ -36,8 +36,10 @@ fs::path SharedModel::folder() const { return models_directory(options_.models, 
 Model SharedModel::loaded(bool draws) const {
   return Model::load({.models = folder(),
                       .device = usable_device(parse_device(options_.device)),
+                      .decoder_device = parse_device(options_.placement.decoder_device),
                       .precision = parse_precision(options_.precision),
                       .threads = options_.threads,
+                      .graphs = !options_.placement.no_graphs,
                       .unet = draws,
                       .vae_decoder = draws,
                       .vae_encoder = false});

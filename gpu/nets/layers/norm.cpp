@@ -10,6 +10,7 @@
 #include "gpu/kernels/tokens.h"
 #include "gpu/nets/device_stream.h"
 #include "gpu/nets/layers/format.h"
+#include "gpu/nets/layers/norm_workspace.h"
 
 namespace navtalk::nets {
 namespace {
@@ -17,6 +18,14 @@ namespace {
 at::Tensor zeroed_workspace(const cuda::GroupNorm& norm, const at::Device& device) {
   const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
   return at::zeros({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
+}
+
+thread_local at::Tensor* own_workspace = nullptr;  // see OwnNormWorkspace
+
+at::Tensor& kept_workspace(const at::Device& device, cuda::Stream stream) {
+  if (own_workspace != nullptr) return *own_workspace;
+  thread_local std::map<std::pair<at::DeviceIndex, cuda::Stream>, at::Tensor> kept;
+  return kept[{device.index(), stream}];
 }
 
 // Launches the norm. The workspace of a thread's norms in a stream is kept from norm to norm, so that only the first of them zeroes
@@ -27,8 +36,7 @@ void normalise(const cuda::GroupNorm& norm, const at::Device& device) {
     cuda::group_norm(norm, zeroed_workspace(norm, device).mutable_data_ptr(), stream);
     return;
   }
-  thread_local std::map<std::pair<at::DeviceIndex, cuda::Stream>, at::Tensor> kept;
-  at::Tensor& slot = kept[{device.index(), stream}];
+  at::Tensor& slot = kept_workspace(device, stream);
   at::Tensor workspace = std::exchange(slot, {});  // dropped where the launch fails
   if (!workspace.defined() || workspace.nbytes() < cuda::group_norm_workspace_bytes(norm))
     workspace = zeroed_workspace(norm, device);
@@ -39,6 +47,10 @@ void normalise(const cuda::GroupNorm& norm, const at::Device& device) {
 at::Tensor in_nhwc(const at::Tensor& map) { return map.contiguous(at::MemoryFormat::ChannelsLast); }
 
 }  // namespace
+
+OwnNormWorkspace::OwnNormWorkspace(at::Tensor& workspace)
+    : before_(std::exchange(own_workspace, &workspace)) {}
+OwnNormWorkspace::~OwnNormWorkspace() { own_workspace = before_; }
 
 GroupNorm::GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu,
                      NormKernel kernel, const Placement& place)

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "gpu/model/model.h"
 #include "tests/gpu/nets/random_model.h"
+#include "tests/gpu/nets/replaying_recorder.h"
 #include "tests/temporary_directory.h"
 
 namespace navtalk {
@@ -84,6 +85,70 @@ TEST_CASE("every net in fp32 as a GPU computes it agrees with the CPU's own kern
   const std::vector<ConstImageView> crop{{pixels.data(), 256, 256, 3, 256 * 3}};
   CHECK(furthest_share(placed.encode(crop), own.encode(crop)) < 1e-4);
   CHECK(psnr_db(placed.decode_faces(talking), own.decode_faces(talking), 255) > 60);
+}
+
+TEST_CASE("faces are the same bytes with graphs and without") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto recorder = std::make_shared<tests::ReplayingRecorder>();
+  const auto recording = [&](bool graphs) {
+    return Model::load({.models = directory.path(),
+                        .device = {},
+                        .precision = Precision::fp32,
+                        .threads = 2,
+                        .as_on_gpu = true,
+                        .graphs = graphs,
+                        .recorder = recorder,
+                        .whisper = false,
+                        .vae_encoder = false});
+  };
+  const NdArray<float> latent = normal_values({1, 8, 32, 32}, 31);
+  const NdArray<float> windows = normal_values({1, 30, 32}, 32);
+  Model eager = recording(false), graphed = recording(true);
+  const auto wanted = eager.faces(latent, windows);
+  CHECK(recorder->recorded == 0);
+  for (int i = 0; i < 2; ++i) CHECK(graphed.faces(latent, windows) == wanted);
+  // The UNet's and the decoder's, the second time.
+  CHECK(recorder->recorded == 2);
+  CHECK(recorder->replayed == 2);
+}
+
+TEST_CASE("the decoder runs on a device of its own, in that device's number format") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto load = [&](bool as_on_gpu, std::optional<Device> decoder,
+                        std::optional<Precision> precision) {
+    return Model::load({.models = directory.path(),
+                        .device = {},
+                        .decoder_device = decoder,
+                        .precision = precision,
+                        .threads = 2,
+                        .as_on_gpu = as_on_gpu,
+                        .whisper = false,
+                        .vae_encoder = false});
+  };
+  constexpr Device k_cpu{};
+  const NdArray<float> latent = normal_values({1, 8, 32, 32}, 41);
+  const NdArray<float> windows = normal_values({1, 30, 32}, 42);
+  const NdArray<float> talking = normal_values({1, 4, 32, 32}, 43);
+  Model own = load(false, std::nullopt, Precision::fp32);
+  Model placed = load(true, std::nullopt, Precision::fp32);
+  Model apart = load(true, k_cpu, Precision::fp32);
+  CHECK(apart.unet(latent, windows) == placed.unet(latent, windows));
+  CHECK(apart.decode_faces(talking) == own.decode_faces(talking));
+  CHECK(psnr_db(apart.faces(latent, windows), own.faces(latent, windows), 255) > 60);
+  // Pictures are finished where the decoder is.
+  CHECK(placed.info().pictures_on_device);
+  CHECK_FALSE(apart.info().pictures_on_device);
+  // fp16 is a GPU's alone.
+  const ModelInfo info = load(true, k_cpu, Precision::fp16).info();
+  CHECK(info.execution.unet == Precision::fp16);
+  CHECK(info.execution.decoder == own.info().execution.decoder);
+  CHECK_FALSE(info.execution.same_in_batches);
+  CHECK(load(false, k_cpu, Precision::fp32).info().execution.same_in_batches ==
+        own.info().execution.same_in_batches);
+  CHECK_THROWS_WITH(load(false, Device{.kind = Device::Kind::cuda, .index = 7}, std::nullopt),
+                    Catch::Contains("cuda:7"));
 }
 
 TEST_CASE("a GPU has fp16 unless fp32 is asked for, and no bf16") {

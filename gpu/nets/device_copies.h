@@ -1,0 +1,48 @@
+// What crosses between host and device: through page-locked memory, in a stream of its own beside the one that computes. On the CPU, as
+// if it were a device, it is copied at once. Only for sources that include ATen.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "gpu/device/staging_ring.h"
+
+namespace navtalk::nets {
+
+// One device. Thread-safe; may end while blocks are held.
+class DeviceCopies {
+ public:
+  explicit DeviceCopies(at::Device device);
+
+  // A tensor of that type on the device, of what `fill` writes into nbytes of host memory. What the calling thread's current stream does
+  // from now on waits for the copy.
+  at::Tensor to_device(at::IntArrayRef sizes, at::ScalarType type,
+                       const std::function<void(std::uint8_t*)>& fill);
+
+  // A copy of a contiguous tensor's bytes, made after what the current stream was given so far.
+  class Copy {
+   public:
+    // Where they are, once they are there; held until the last copy of the pointer ends.
+    std::shared_ptr<const std::uint8_t> wait() const;
+
+   private:
+    friend class DeviceCopies;
+    std::shared_ptr<StagingRing::Block> block_{};
+    std::shared_ptr<DeviceEvent> event_{};  // nullptr: they are there
+  };
+  Copy to_host(const at::Tensor& from);
+
+ private:
+  // Memory of a block as a tensor.
+  static at::Tensor bytes_of(const StagingRing::Block& block, std::int64_t bytes);
+
+  const at::Device device_;
+  const c10::Stream stream_;  // of copies
+  StagingRing in_, out_;
+};
+
+}  // namespace navtalk::nets
