@@ -14,7 +14,8 @@ namespace {
 
 using Outcome = Transfer::Outcome;
 
-constexpr std::size_t k_error_text = std::size_t{64} << 10;  // bytes, of an answer without the object
+constexpr std::size_t k_error_text = std::size_t{64}
+                                     << 10;  // bytes, of an answer without the object
 
 S3Location checked_location(const std::string& address,
                             const std::function<std::string(const char*)>& variable) {
