@@ -62,7 +62,7 @@ class PartsServer {
   LoopbackServer server_;  // last: its threads use the rest
 };
 
-Transfer put(const Bucket& bucket, const ScratchFolder& folder, const std::string& text) {
+Transfer send_text(const Bucket& bucket, const ScratchFolder& folder, const std::string& text) {
   navtalk::test::put(folder / "file", text);
   return bucket.put_file("a/key", folder / "file", sum_of(text), {});
 }
@@ -74,7 +74,7 @@ TEST_CASE("a file that is too large for one request goes in parts, and appears a
   const PartsServer server;
   const Bucket bucket("s3://videos/jobs", variables(server.url()), k_small);
   const std::string text = long_text(251);
-  CHECK(put(bucket, folder, text).outcome == Outcome::done);
+  CHECK(send_text(bucket, folder, text).outcome == Outcome::done);
   const std::vector<Sent> sent = server.sent();
   REQUIRE(sent.size() == 5);
   CHECK(sent[0].method + sent[0].target == "POST/videos/jobs/a/key?uploads=");
@@ -95,7 +95,7 @@ TEST_CASE("a file that is too large for one request goes in parts, and appears a
 TEST_CASE("a smaller file goes at once") {
   const ScratchFolder folder;
   const PartsServer server;
-  CHECK(put(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(250))
+  CHECK(send_text(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(250))
             .outcome == Outcome::done);
   REQUIRE(server.sent().size() == 1);
   CHECK(server.sent()[0].method + server.sent()[0].target == "PUT/videos/a/key");
@@ -114,10 +114,10 @@ TEST_CASE("a part that fails once is sent again; one that fails for good takes a
   });
   const Bucket bucket("s3://videos", variables(server.url()), k_small);
   failures = 1;
-  CHECK(put(bucket, folder, long_text(251)).outcome == Outcome::done);
+  CHECK(send_text(bucket, folder, long_text(251)).outcome == Outcome::done);
   CHECK(server.sent().size() == 6);
   failures = 12;
-  CHECK(put(bucket, folder, long_text(251)).outcome == Outcome::refused);
+  CHECK(send_text(bucket, folder, long_text(251)).outcome == Outcome::refused);
   CHECK(server.sent().back().method + server.sent().back().target ==
         "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
 }
@@ -129,7 +129,7 @@ TEST_CASE("parts that the bucket does not put together are no object, whatever t
     client.answer(200, "<Error><Code>InternalError</Code></Error>");
     return true;
   });
-  CHECK(put(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(251))
+  CHECK(send_text(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(251))
             .outcome == Outcome::again);
   CHECK(server.sent().back().method == "DELETE");
 }
@@ -152,7 +152,7 @@ TEST_CASE("a bucket of another implementation takes, gives and removes objects",
     const std::string text = long_text(size);
     std::uint64_t bytes = 0;
     CHECK(bucket.size("a/key", bytes, {}).outcome == Outcome::missing);
-    const Transfer sent = put(bucket, folder, text);
+    const Transfer sent = send_text(bucket, folder, text);
     INFO(sent.why);
     REQUIRE(sent.outcome == Outcome::done);
     REQUIRE(bucket.size("a/key", bytes, {}).outcome == Outcome::done);
