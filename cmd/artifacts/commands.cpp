@@ -52,6 +52,7 @@ int pull(ArtifactKind kind, const std::string& name, Context& context) {
   if (context.json) {
     nlohmann::ordered_json object = report(fetched.manifest);
     object["downloaded_bytes"] = fetched.downloaded_bytes;
+    object["peer_bytes"] = fetched.peer_bytes;
     object["source"] = fetched.source.empty() ? nlohmann::ordered_json(nullptr)
                                               : nlohmann::ordered_json(fetched.source);
     put_path(object, "path", fetched.folder.path);

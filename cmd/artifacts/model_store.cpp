@@ -5,6 +5,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/files/cache_directory.h"
+#include "core/files/secret_file.h"
 
 namespace navtalk::cmd {
 
@@ -22,11 +23,38 @@ std::filesystem::path FetchedArtifacts::add(const Key& key, CachedFolder folder)
   });
 }
 
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<std::string> all;
+  for (std::string word; words >> word;) all.push_back(word);
+  return all;
+}
+
+std::string on_the_web(const std::vector<std::string>& addresses) {
+  std::string text;
+  for (const std::string& address : addresses) {
+    if (address.starts_with("https://")) text += (text.empty() ? "" : " ") + address;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> model_sources(const Config& config) {
-  std::istringstream words(config.models.source);
-  std::vector<std::string> sources;
-  for (std::string word; words >> word;) sources.push_back(word);
-  return sources;
+  return words_of(config.models.source);
+}
+
+std::string peer_token(const Config& config) {
+  return read_secret({.name = "peers' token", .variable = "NAVTALK_PEER_TOKEN"},
+                     config.models.peer_token_file);
+}
+
+PeerOptions peer_options(const Config& config, const std::string& token) {
+  return {.addresses = words_of(config.models.peers),
+          .token = token,
+          .allow_http = config.pool.allow_http_workers};
 }
 
 bool has_model_sources(const Context& context) { return !model_sources(context.config).empty(); }
@@ -43,6 +71,7 @@ FetchOptions fetch_options(const Context& context, const Progress& progress) {
                 "CACHE_DIRECTORY");
   FetchOptions options{.sources = model_sources(context.config),
                        .source = source_options(),
+                       .peers = peer_options(context.config, peer_token(context.config)),
                        .cache = *cache / "artifacts",
                        .cache_bytes = static_cast<std::uint64_t>(context.config.models.cache_bytes),
                        .progress = progress};
@@ -61,21 +90,24 @@ std::filesystem::path fetched_folder(ArtifactKind kind, const std::string& name,
 }
 
 std::map<std::string, std::string> pod_variables(const Config& config) {
-  std::string sources;
-  for (const std::string& source : model_sources(config)) {
-    if (source.starts_with("https://")) sources += (sources.empty() ? "" : " ") + source;
-  }
+  const std::string sources = on_the_web(model_sources(config));
   if (sources.empty()) return {};
   std::map<std::string, std::string> variables = {{"NAVTALK_MODELS_SOURCE", sources}};
   std::error_code none;
   if (!config.models.path.empty() && !std::filesystem::exists(config.models.path, none))
     variables["NAVTALK_MODELS_PATH"] = config.models.path.filename();
+  if (const std::string peers = on_the_web(words_of(config.models.peers)); !peers.empty()) {
+    variables["NAVTALK_MODELS_PEERS"] = peers;
+    if (std::string token = peer_token(config); !token.empty())
+      variables["NAVTALK_PEER_TOKEN"] = std::move(token);
+  }
   return variables;
 }
 
 std::vector<std::string> store_credentials() {
   std::vector<std::string> variables;
-  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}) {
+  for (const char* name :
+       {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "NAVTALK_PEER_TOKEN"}) {
     const std::string value = environment_value(name);
     if (!value.empty()) variables.push_back(std::string(name) + "=" + value);
   }

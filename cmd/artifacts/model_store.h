@@ -31,6 +31,9 @@ class FetchedArtifacts {
 std::vector<std::string> model_sources(const Config& config);
 bool has_model_sources(const Context& context);
 SourceOptions source_options();
+// What peers ask of each other; "" when there is none. Error{invalid} when its file cannot be read.
+std::string peer_token(const Config& config);
+PeerOptions peer_options(const Config& config, const std::string& token);
 // With the sources of the configuration, and a cache in the cache directory. Error{invalid} when there
 // is no such directory, or no source.
 FetchOptions fetch_options(const Context& context, const Progress& progress);
@@ -41,8 +44,8 @@ std::filesystem::path fetched_folder(ArtifactKind kind, const std::string& name,
 std::vector<std::string> store_credentials();
 
 // The variables with which a pod uses the same store. Others may read them in clear, so that they name
-// the sources on the web alone, which need no credentials; and models.path where it is a name in the
-// store and not a folder of this machine.
+// the sources on the web alone, which need no credentials; the peers on the web with their token, which
+// opens content alone; and models.path where it is a name in the store and not a folder of this machine.
 std::map<std::string, std::string> pod_variables(const Config& config);
 
 }  // namespace navtalk::cmd

@@ -216,6 +216,11 @@ void look_at_models(const ConfigReading& reading, std::vector<std::string>& foun
       found.push_back(where(reading, "models.source") + ": " + error.message());
     }
   }
+  try {
+    Peers(peer_options(reading.config, ""), "");
+  } catch (const Error& error) {
+    found.push_back(where(reading, "models.peers") + ": " + error.message());
+  }
 }
 
 }  // namespace

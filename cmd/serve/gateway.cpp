@@ -13,6 +13,7 @@
 #include "cmd/defaults.h"
 #include "cmd/pool/parts.h"
 #include "cmd/pool/providers.h"
+#include "cmd/serve/content.h"
 #include "cmd/serve/reload.h"
 #include "cmd/serve/serve.h"
 #include "core/base/environment.h"
@@ -57,6 +58,10 @@ std::vector<std::string> worker_environment(const Config& config) {
                                         variable("NAVTALK_AVATARS_PATH", config.avatars.path)};
   if (!config.models.source.empty())
     variables.push_back("NAVTALK_MODELS_SOURCE=" + config.models.source);
+  // The gateway itself serves the cache that they share.
+  if (!config.models.listen.empty()) variables.emplace_back("NAVTALK_MODELS_LISTEN=");
+  if (!config.models.peers.empty())
+    variables.push_back("NAVTALK_MODELS_PEERS=" + config.models.peers);
   return variables;
 }
 
@@ -208,6 +213,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
   for (const std::string& warning : side_effects(context.config_reading)) log::warn(warning);
   raise_open_files();
   const Config& config = context.config;
+  const auto content = serve_content(context);
   const std::shared_ptr<StoreBackend> backend = open_backend(config);
   const auto store = std::make_unique<SqlPoolStore>(backend);
   KeyStore keys(backend);

@@ -6,6 +6,7 @@
 #include "cmd/defaults.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/render_module.h"
+#include "cmd/serve/content.h"
 #include "cmd/serve/serve.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -108,6 +109,8 @@ std::uint64_t first_peak(const std::filesystem::path& nets) {
 }  // namespace
 
 int serve_worker(const ServeOptions& options, Context& context) {
+  // Before this worker fetches its model: others get it while it comes.
+  const auto content = serve_content(context);
   server::Worker worker(
       {.listen = options.listen.value_or(k_listen),
        .token = worker_token(options.token_file),

@@ -6,11 +6,13 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <span>
 
 #include "core/artifacts/eviction.h"
 #include "core/artifacts/file_lock.h"
 #include "core/base/error.h"
+#include "core/base/id.h"
 #include "core/base/interrupt.h"
 #include "core/files/partial_path.h"
 #include "core/files/whole_file.h"
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* k_blobs = "blobs";
 constexpr const char* k_partial = "partial";
 constexpr const char* k_manifest = "manifest.json";
+constexpr const char* k_id = "id";
 
 void make_folders(const fs::path& folder) {
   std::error_code error;
@@ -99,8 +102,31 @@ bool ArtifactCache::has_blob(const ArtifactFile& file) const {
   return has_size(blob(file), file.bytes);
 }
 
+fs::path ArtifactCache::partial_path(const ArtifactFile& file) const {
+  return folder_ / k_partial / file.sha256;
+}
+
 PartialBlob ArtifactCache::partial(const ArtifactFile& file, const std::stop_token& stop) const {
-  return PartialBlob(folder_ / k_partial / file.sha256, file.bytes, stop);
+  return PartialBlob(partial_path(file), file.bytes, stop);
+}
+
+std::string ArtifactCache::id() const {
+  const fs::path path = folder_ / k_id;
+  const auto read = [&]() -> std::string {
+    std::ifstream file(path);
+    std::string text;
+    return std::getline(file, text) ? text : "";
+  };
+  if (std::string known = read(); !known.empty()) return known;
+  // Of several processes that write one at the same time the first one counts.
+  const fs::path fresh = folder_ / ("id." + random_id());
+  std::ofstream(fresh) << random_id() << '\n';
+  std::error_code error;
+  fs::create_hard_link(fresh, path, error);
+  fs::remove(fresh, error);
+  std::string made = read();
+  if (made.empty()) throw Error(Code::failed, path.native() + " cannot be written");
+  return made;
 }
 
 void ArtifactCache::keep(PartialBlob& blob, const ArtifactFile& file) const {

@@ -7,6 +7,7 @@
 //   models/NAME/lock         held by a process that assembles a version, or removes an incomplete one
 //   models/NAME/manifest.json  of the version that was fetched last
 //   avatars/NAME/...         the same for avatars
+//   id                       tells this cache from those of other machines
 //
 // When the cache exceeds its limit, the content that was used least recently is removed, except what is
 // in use. Thread-safe; several processes may call at the same time.
@@ -54,6 +55,11 @@ class ArtifactCache {
   void make_room(std::uint64_t coming) const;
 
   const std::filesystem::path& folder() const { return folder_; }
+  // Of content that is complete, and of content that is being downloaded: for readers.
+  std::filesystem::path blob_path(const ArtifactFile& file) const { return blob(file); }
+  std::filesystem::path partial_path(const ArtifactFile& file) const;
+  // The same for all processes that share this cache, for as long as it exists. Error{failed}.
+  std::string id() const;
 
  private:
   std::filesystem::path place(ArtifactKind kind, const std::string& name) const;

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 
-#include "core/artifacts/retry.h"
+#include "core/artifacts/blob_fetch.h"
+#include "core/artifacts/tries.h"
 #include "core/base/error.h"
-#include "core/base/interrupt.h"
-#include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "core/text/printable.h"
 
@@ -20,39 +17,20 @@ namespace {
 
 using Outcome = Transfer::Outcome;
 
-// Of a server that sends a little each time: more tries than any network needs.
-constexpr int k_most_tries = 1000;
 // Blobs that other processes remove while this one still fetches others.
 constexpr int k_assemblies = 3;
-// Wrong bytes come again when they lie in the source, and may not when they came from the network.
-constexpr int k_corrupt = 2;
-
-class Tries {
- public:
-  Tries(int failures, const std::stop_token& stop) : most_(failures), stop_(stop) {}
-
-  // Waits before the next try; false when there were enough.
-  bool again(const Transfer& transfer) {
-    throw_if_stopped(stop_);
-    if (++failures_ >= most_ || ++tries_ >= k_most_tries) return false;
-    const double chance = std::uniform_real_distribution<double>(0, 1)(random_);
-    if (!sleep_for(retry_delay(failures_, chance, transfer.retry_after), stop_))
-      throw_if_stopped(stop_);
-    return true;
-  }
-  void progressed() { failures_ = 0; }
-
- private:
-  const int most_;
-  const std::stop_token& stop_;
-  int failures_ = 0, tries_ = 0;
-  std::minstd_rand random_{std::random_device{}()};
-};
 
 std::string joined(const std::vector<std::string>& reasons) {
   std::string text;
   for (const std::string& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
   return text;
+}
+
+ArtifactSources open_sources(const FetchOptions& options) {
+  ArtifactSources sources;
+  for (const std::string& source : options.sources)
+    sources.push_back(open_source(source, options.source));
+  return sources;
 }
 
 class Fetch {
@@ -63,10 +41,9 @@ class Fetch {
         name_(name),
         options_(options),
         stop_(stop),
-        cache_(options.cache, options.cache_bytes) {
-    for (const std::string& source : options.sources)
-      sources_.push_back(open_source(source, options.source));
-  }
+        cache_(options.cache, options.cache_bytes),
+        sources_(open_sources(options)),
+        peers_(options.peers, cache_.id()) {}
 
   FetchedArtifact run() {
     FetchedArtifact fetched;
@@ -76,8 +53,14 @@ class Fetch {
       return fetched;
     }
     const UniqueFd lock = cache_.begin(fetched.manifest, stop_);
-    fetched.folder = bring(fetched.manifest);
-    fetched.downloaded_bytes = downloaded_;
+    BlobFetch blobs({.cache = cache_,
+                     .sources = sources_,
+                     .peers = peers_,
+                     .failures = options_.failures,
+                     .stop = stop_});
+    fetched.folder = bring(blobs, fetched.manifest);
+    fetched.peer_bytes = blobs.from_peers();
+    fetched.downloaded_bytes = blobs.from_peers() + blobs.from_sources();
     cache_.remember(fetched.manifest);
     cache_.make_room(0);
     return fetched;
@@ -135,7 +118,7 @@ class Fetch {
     throw Error(Code::failed, fmt::format("{} cannot be fetched: {}", what(), joined(reasons_)));
   }
 
-  CachedFolder bring(const ArtifactManifest& manifest) {
+  CachedFolder bring(BlobFetch& blobs, const ArtifactManifest& manifest) {
     for (int i = 0; i < k_assemblies; ++i) {
       // Another process may have put it together while this one waited.
       if (auto folder = cache_.find(manifest)) return std::move(*folder);
@@ -145,7 +128,7 @@ class Fetch {
       cache_.make_room(missing);
       done_ = 0;
       for (const ArtifactFile& file : manifest.files) {
-        if (!cache_.has_blob(file)) bring_blob(manifest, file);
+        if (!cache_.has_blob(file)) bring_blob(blobs, manifest, file);
         done_ += file.bytes;
       }
       if (auto folder = cache_.assemble(manifest)) return std::move(*folder);
@@ -155,45 +138,15 @@ class Fetch {
                                           what(), cache_.folder().native()));
   }
 
-  void bring_blob(const ArtifactManifest& manifest, const ArtifactFile& file) {
-    PartialBlob blob = cache_.partial(file, stop_);
-    if (cache_.has_blob(file)) return;  // another process was faster
-    reasons_.clear();
-    const std::uint64_t all = manifest.bytes();
-    const std::uint64_t had = blob.size();
-    blob.on_growth = [&](std::uint64_t size) {
+  void bring_blob(BlobFetch& blobs, const ArtifactManifest& manifest, const ArtifactFile& file) {
+    const auto on_growth = [&, all = manifest.bytes()](std::uint64_t size) {
       if (options_.progress) options_.progress("fetching", done_ + size, all);
     };
-    for (const auto& source : sources_) {
-      const Transfer transfer = bring_blob_from(*source, key_of(manifest, file), file, blob);
-      if (transfer.outcome == Outcome::done) {
-        downloaded_ += blob.size() - std::min(had, blob.size());
-        return cache_.keep(blob, file);
-      }
-      reasons_.push_back(transfer.why);
-    }
-    throw Error(Code::failed,
-                fmt::format("{} of {} cannot be fetched: {}", file.path, what(), joined(reasons_)));
-  }
-
-  // Until all bytes are there and right.
-  Transfer bring_blob_from(ArtifactSource& source, const std::string& key, const ArtifactFile& file,
-                           PartialBlob& blob) {
-    Tries tries(options_.failures, stop_);
-    for (int corrupt = 0;;) {
-      const std::uint64_t before = blob.size();
-      Transfer transfer = source.fetch(key, blob, stop_);
-      if (transfer.outcome == Outcome::done) {
-        if (blob.is_whole(file.sha256)) return transfer;
-        blob.restart();
-        transfer = {.outcome = ++corrupt < k_corrupt ? Outcome::again : Outcome::refused,
-                    .why = fmt::format("{}/{}: the bytes do not have the SHA-256 of the manifest",
-                                       source.name(), key)};
-        log::warn("content with a wrong SHA-256 was discarded", {{"error", transfer.why}});
-      } else if (blob.size() > before) {
-        tries.progressed();
-      }
-      if (transfer.outcome != Outcome::again || !tries.again(transfer)) return transfer;
+    try {
+      blobs.bring(file, key_of(manifest, file), on_growth);
+    } catch (const Error& error) {
+      if (error.code() != Code::failed) throw;
+      throw error.within(fmt::format("{} of {} cannot be fetched", file.path, what()));
     }
   }
 
@@ -202,9 +155,10 @@ class Fetch {
   const FetchOptions& options_;
   const std::stop_token& stop_;
   const ArtifactCache cache_;
-  std::vector<std::unique_ptr<ArtifactSource>> sources_;
+  ArtifactSources sources_;
+  Peers peers_;
   std::vector<std::string> reasons_;
-  std::uint64_t done_ = 0, downloaded_ = 0;  // bytes
+  std::uint64_t done_ = 0;  // bytes
 };
 
 }  // namespace
@@ -218,6 +172,28 @@ FetchedArtifact fetch_artifact(ArtifactKind kind, const std::string& name,
                             printable_start(name, 64)));
   }
   return Fetch(kind, name, options, stop).run();
+}
+
+void fetch_content(const ArtifactFile& file, const FetchOptions& options,
+                   const std::stop_token& stop) {
+  const ArtifactCache cache(options.cache, options.cache_bytes);
+  const ArtifactSources sources = open_sources(options);
+  std::string reasons;
+  // Who asks may be wrong, and room for what does not exist would cost the cache what does.
+  const bool there = std::ranges::any_of(sources, [&](const auto& source) {
+    const Transfer transfer = source->find(file.key, file.bytes, stop);
+    if (transfer.outcome != Outcome::done) reasons += (reasons.empty() ? "" : "; ") + transfer.why;
+    return transfer.outcome == Outcome::done;
+  });
+  if (!there) throw Error(Code::not_found, "no source has that content: " + reasons);
+  cache.make_room(file.bytes);
+  Peers peers(options.peers, cache.id());
+  BlobFetch({.cache = cache,
+             .sources = sources,
+             .peers = peers,
+             .failures = options.failures,
+             .stop = stop})
+      .bring(file, file.key, {});
 }
 
 }  // namespace navtalk

@@ -7,6 +7,7 @@
 #include <exception>
 #include <span>
 
+#include "core/artifacts/parts_upload.h"
 #include "core/base/cptr.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -22,10 +23,6 @@ using Outcome = Transfer::Outcome;
 
 constexpr int k_redirects = 5;
 constexpr int k_range_not_satisfiable = 416;
-constexpr auto k_connect_timeout = std::chrono::seconds(10);
-constexpr std::uint64_t k_largest_put = std::uint64_t{5} << 30;  // bytes; S3's bound of one request
-constexpr const char* k_nothing_sha256 =
-    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -50,12 +47,6 @@ bool may_follow(const HttpUrl& from, const std::string& to) {
   } catch (const Error&) {
     return false;
   }
-}
-
-Transfer judge_fault(const HttpFault& fault) {
-  using enum HttpFault::Kind;
-  const bool lasting = fault.kind == tls || fault.kind == too_long;
-  return {.outcome = lasting ? Outcome::refused : Outcome::again, .why = fault.message};
 }
 
 // Puts the bytes of one answer where they belong, whatever the server makes of the range that was
@@ -157,9 +148,9 @@ class HttpSource : public ArtifactSource {
                     const std::string& sha256, const std::stop_token& stop) override {
     std::error_code error;
     const std::uint64_t bytes = std::filesystem::file_size(file, error);
-    if (!error && bytes > k_largest_put)
-      return {.outcome = Outcome::refused,
-              .why = file.native() + " is larger than 5 GiB, the most that S3 takes at once"};
+    if (!error && bytes > options_.largest_put && options_.identity)
+      return put_in_parts({.object = request("PUT", key), .part_bytes = options_.part_bytes}, file,
+                          stop);
     HttpRequest put = request("PUT", key);
     put.body_file = file;
     put.body_sha256 = sha256;
@@ -179,9 +170,11 @@ class HttpSource : public ArtifactSource {
   HttpRequest request(const char* method, const std::string& key) const {
     return {.method = method,
             .url = options_.url + "/" + key,
-            .connect_timeout = k_connect_timeout,
+            .headers = options_.headers,
+            .connect_timeout = options_.connect_timeout,
             .timeout = std::chrono::milliseconds(0),
             .stall_timeout = options_.stall_timeout,
+            .least_rate = options_.least_rate,
             .aws = options_.identity,
             .body_sha256 = k_nothing_sha256};
   }
@@ -211,8 +204,9 @@ class HttpSource : public ArtifactSource {
       if (const auto* fault = std::get_if<HttpFault>(&result)) return judge_fault(*fault);
       auto& answer = std::get<HttpAnswer>(result);
       status_ = answer.status;
-      if (!is_redirect(answer.status)) {
+      if (!options_.redirects || !is_redirect(answer.status)) {
         Transfer transfer = judge_status(answer);
+        transfer.status = answer.status;
         if (transfer.outcome == Outcome::done) take(answer);
         if (!transfer.why.empty()) transfer.why = shown + ": " + transfer.why;
         return transfer;
@@ -234,6 +228,14 @@ class HttpSource : public ArtifactSource {
 };
 
 }  // namespace
+
+Transfer judge_fault(const HttpFault& fault) {
+  using enum HttpFault::Kind;
+  const bool lasting = fault.kind == tls || fault.kind == too_long;
+  return {.outcome = lasting ? Outcome::refused : Outcome::again,
+          .why = fault.message,
+          .slow = fault.kind == timeout};
+}
 
 Transfer judge_status(const HttpAnswer& answer) {
   const std::string why = fmt::format("the server answered {}", answer.status);

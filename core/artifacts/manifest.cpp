@@ -30,20 +30,6 @@ bool valid_segment(std::string_view text) {
   return !text.empty() && text[0] != '.' && std::all_of(text.begin(), text.end(), allowed);
 }
 
-bool valid_path(std::string_view path) {
-  if (path.empty() || path.size() > k_max_path) return false;
-  for (;;) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    if (!valid_segment(path.substr(0, slash))) return false;
-    if (slash == path.size()) return true;
-    path.remove_prefix(slash + 1);
-  }
-}
-
-bool valid_sha256(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
 [[noreturn]] void refuse(const std::string& why) { throw Error(Code::invalid, why); }
 
 template <class T>
@@ -66,7 +52,7 @@ ArtifactFile read_entry(const nlohmann::json& object) {
                     .sha256 = value<std::string>(object, "sha256"),
                     .key = object.contains("key") ? value<std::string>(object, "key") : ""};
   const std::string shown = printable_start(file.path, k_max_path);
-  if (!valid_path(file.path)) {
+  if (!valid_artifact_path(file.path)) {
     refuse(
         fmt::format("the manifest names the file \"{}\": only A-Z, a-z, 0-9, '.', '_' and '-' "
                     "are allowed in names, none starts with '.', and folders are divided by '/'",
@@ -77,7 +63,7 @@ ArtifactFile read_entry(const nlohmann::json& object) {
   if (!valid_sha256(file.sha256))
     refuse(fmt::format("the manifest's \"sha256\" of {} is not 64 lower-case hexadecimal digits",
                        shown));
-  if (!file.key.empty() && !valid_path(file.key))
+  if (!file.key.empty() && !valid_artifact_path(file.key))
     refuse(fmt::format("the manifest's \"key\" of {} leads elsewhere", shown));
   return file;
 }
@@ -117,6 +103,20 @@ std::string sum(const std::string& text) {
 }
 
 }  // namespace
+
+bool valid_artifact_path(std::string_view path) {
+  if (path.empty() || path.size() > k_max_path) return false;
+  for (;;) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    if (!valid_segment(path.substr(0, slash))) return false;
+    if (slash == path.size()) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+bool valid_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
 
 std::string_view name(ArtifactKind kind) {
   return kind == ArtifactKind::model ? "model" : "avatar";

@@ -39,6 +39,10 @@ inline constexpr std::size_t k_max_manifest = std::size_t{1} << 20;  // bytes of
 
 // 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot or a dash, as avatar ids.
 bool valid_artifact_name(std::string_view name);
+bool valid_sha256(std::string_view text);  // 64 lower-case hexadecimal digits
+// Of a file in an artifact, or of content in a store: names of A-Z a-z 0-9 . _ -, none of which starts
+// with a dot, divided by slashes; 200 bytes at most.
+bool valid_artifact_path(std::string_view path);
 // The key of a name's manifest: "models/NAME/manifest.json".
 std::string manifest_key(ArtifactKind kind, std::string_view name);
 // The key of content that was pushed: "blobs/SHA256".

@@ -32,7 +32,9 @@ std::unique_ptr<ArtifactSource> open_source(const std::string& source,
                         .url = std::move(location.url),
                         .s3 = true,
                         .identity = std::move(location.identity),
-                        .stall_timeout = options.stall_timeout});
+                        .stall_timeout = options.stall_timeout,
+                        .largest_put = options.largest_put,
+                        .part_bytes = options.part_bytes});
   }
   if (source.starts_with("http://") || source.starts_with("https://")) {
     check_base(source);

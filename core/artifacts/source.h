@@ -27,6 +27,8 @@ struct Transfer {
   } outcome = Outcome::done;
   std::string why{};  // empty when done; names the source, never a secret
   std::optional<std::chrono::seconds> retry_after{};  // as the server asked, with `again`
+  int status = 0;                                     // of a web server's answer; 0: there was none
+  bool slow = false;                                  // too little came in time
 };
 
 class ArtifactSource {
@@ -55,6 +57,8 @@ struct SourceOptions {
   std::chrono::seconds stall_timeout{20};  // without a byte
   // The variables that S3 needs (AWS_ACCESS_KEY_ID and the like); empty for one that is not set.
   std::function<std::string(const char* name)> variable{};
+  // Files that are larger go to a bucket in parts of so many bytes: 5 GiB is the most that it takes at once.
+  std::uint64_t largest_put = std::uint64_t{5} << 30, part_bytes = std::uint64_t{64} << 20;
 };
 
 // "s3://BUCKET/PREFIX", "https://HOST/PATH", or a folder. http only on this machine's own addresses: a

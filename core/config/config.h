@@ -54,9 +54,12 @@ struct MaintenanceConfig {
 // example file and the tests of the manual follow from that row.
 struct Config {
   struct {
-    std::filesystem::path path;  // MuseTalk's checkpoint folder; empty: the demo model
-    std::string source;          // of what is not here: several are separated by blanks
-    double cache_bytes = 100e9;  // of what was fetched; 0: no bound
+    std::filesystem::path path;             // MuseTalk's checkpoint folder; empty: the demo model
+    std::string source;                     // of what is not here: several are separated by blanks
+    double cache_bytes = 100e9;             // of what was fetched; 0: no bound
+    std::string peers;                      // that hold content; several are separated by blanks
+    std::string listen;                     // where others are given content; empty: nowhere
+    std::filesystem::path peer_token_file;  // empty: no token
   } models;
   struct {
     std::filesystem::path path;  // where avatars are looked for by id; empty: the demo avatars

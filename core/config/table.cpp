@@ -536,6 +536,28 @@ const std::vector<ConfigKey>& config_keys() {
            "longest time goes first. 0: no limit.",
        .member = [](Config& config) -> ConfigMember { return &config.models.cache_bytes; },
        .most = 1e15},
+      {.section = "models",
+       .name = "peers",
+       .meaning = "Gateways and workers (their models.listen) that are asked for the content of "
+                  "models and avatars\n"
+                  "before a source is: http://HOST:PORT or https://HOST/PATH, several separated by "
+                  "blanks. The same\n"
+                  "list on every machine, which may be in it. Empty: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.models.peers; }},
+      {.section = "models",
+       .name = "listen",
+       .meaning =
+           "Address (ADDR:PORT) at which a gateway or a worker gives content of its cache to "
+           "other machines,\n"
+           "and fetches from models.source what they lack. Beyond this machine only with a "
+           "token. Empty: none.",
+       .member = [](Config& config) -> ConfigMember { return &config.models.listen; }},
+      {.section = "models",
+       .name = "peer_token_file",
+       .meaning = "File with the secret that peers ask of each other, the same on all of them. The "
+                  "variable\n"
+                  "NAVTALK_PEER_TOKEN overrides the file. Empty: no token.",
+       .member = [](Config& config) -> ConfigMember { return &config.models.peer_token_file; }},
       {.section = "avatars",
        .name = "path",
        .meaning = "The folder in which avatars are looked up by id. Empty: the demo avatars.",

@@ -52,8 +52,10 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};  // of the whole exchange
   std::size_t max_answer = 16 << 20;          // bytes; a longer answer is a fault
-  // A fault `timeout` when no byte moves for so long; 0: only `timeout` counts, which may be 0 here.
+  // A fault `timeout` when fewer bytes a second than `least_rate` move for so long; 0: only `timeout`
+  // counts, which may be 0 here.
   std::chrono::seconds stall_timeout{0};
+  long least_rate = 1;
   // Takes the body of an answer 200 to 299 in pieces, in their order, instead of HttpAnswer::body,
   // however long it is. `head` is the answer without its body. False ends the exchange with a fault.
   std::function<bool(const HttpAnswer& head, std::string_view bytes)> on_body{};

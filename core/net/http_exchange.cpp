@@ -303,7 +303,7 @@ void HttpExchange::prepare(CURL* curl) {
   set_text(CURLOPT_SSLCERT_BLOB, request_.tls.certificate);
   set_text(CURLOPT_SSLKEY_BLOB, request_.tls.key);
   if (request_.stall_timeout.count() > 0) {
-    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(CURLOPT_LOW_SPEED_LIMIT, request_.least_rate);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request_.stall_timeout.count()));
   }
   prepare_body(curl);

@@ -85,6 +85,10 @@ class StoreServer {
       client.answer(404, "no such thing");
       return;
     }
+    if (request.method == "HEAD") {
+      client.send("HTTP/1.1 200 X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
+      return;
+    }
     if (range.empty()) {
       client.answer(200, body);
       return;

@@ -1,0 +1,67 @@
+#include "core/artifacts/blob_fetch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/artifacts/tries.h"
+#include "core/base/error.h"
+#include "core/log/log.h"
+
+namespace navtalk {
+namespace {
+
+using Outcome = Transfer::Outcome;
+
+// Wrong bytes come again when they lie in the source, and may not when they came from the network.
+constexpr int k_corrupt = 2;
+
+std::uint64_t grown(std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); }
+
+}  // namespace
+
+void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
+                      const std::function<void(std::uint64_t)>& on_growth) {
+  if (uses_.cache.has_blob(file)) return;
+  PartialBlob blob = uses_.cache.partial(file, uses_.stop);
+  if (uses_.cache.has_blob(file)) return;  // another one was faster
+  blob.on_growth = on_growth;
+  std::uint64_t had = blob.size();
+  const bool whole = uses_.peers.fetch(file, key, blob, uses_.stop);
+  from_peers_ += grown(had, blob.size());
+  if (whole) return uses_.cache.keep(blob, file);
+  had = blob.size();
+  std::string reasons;
+  for (const auto& source : uses_.sources) {
+    const Transfer transfer = bring_from(*source, file, key, blob);
+    if (transfer.outcome == Outcome::done) {
+      from_sources_ += grown(had, blob.size());
+      return uses_.cache.keep(blob, file);
+    }
+    reasons += (reasons.empty() ? "" : "; ") + transfer.why;
+  }
+  throw Error(Code::failed, reasons);
+}
+
+// Until all bytes are there and right.
+Transfer BlobFetch::bring_from(ArtifactSource& source, const ArtifactFile& file,
+                               const std::string& key, PartialBlob& blob) const {
+  Tries tries(uses_.failures, uses_.stop);
+  for (int corrupt = 0;;) {
+    const std::uint64_t before = blob.size();
+    Transfer transfer = source.fetch(key, blob, uses_.stop);
+    if (transfer.outcome == Outcome::done) {
+      if (blob.is_whole(file.sha256)) return transfer;
+      blob.restart();
+      transfer = {.outcome = ++corrupt < k_corrupt ? Outcome::again : Outcome::refused,
+                  .why = fmt::format("{}/{}: the bytes do not have the SHA-256 of the manifest",
+                                     source.name(), key)};
+      log::warn("content with a wrong SHA-256 was discarded", {{"error", transfer.why}});
+    } else if (blob.size() > before) {
+      tries.progressed();
+    }
+    if (transfer.outcome != Outcome::again || !tries.again(transfer)) return transfer;
+  }
+}
+
+}  // namespace navtalk

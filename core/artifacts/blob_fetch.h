@@ -1,0 +1,48 @@
+// Brings the content of one file into the cache: from peers, then from the sources, verified. Used by
+// one thread at a time; several may want the same content, also in several processes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/artifacts/cache.h"
+#include "core/artifacts/peers.h"
+#include "core/artifacts/source.h"
+
+namespace navtalk {
+
+using ArtifactSources = std::vector<std::unique_ptr<ArtifactSource>>;
+
+class BlobFetch {
+ public:
+  struct Uses {
+    const ArtifactCache& cache;
+    const ArtifactSources& sources;  // in the order in which they are asked
+    Peers& peers;
+    int failures = 5;  // of one source in a row, without a byte between them
+    const std::stop_token& stop;
+  };
+  explicit BlobFetch(Uses uses) : uses_(uses) {}
+
+  // Nothing when the cache has it. `on_growth` is called with the bytes that are there so far. Error{failed}
+  // with what each source answered, or when the disk is full; Error{interrupted} or Error{terminated} on
+  // a stop request.
+  void bring(const ArtifactFile& file, const std::string& key,
+             const std::function<void(std::uint64_t)>& on_growth);
+
+  std::uint64_t from_peers() const { return from_peers_; }      // bytes
+  std::uint64_t from_sources() const { return from_sources_; }  // bytes
+
+ private:
+  Transfer bring_from(ArtifactSource& source, const ArtifactFile& file, const std::string& key,
+                      PartialBlob& blob) const;
+
+  const Uses uses_;
+  std::uint64_t from_peers_ = 0, from_sources_ = 0;
+};
+
+}  // namespace navtalk

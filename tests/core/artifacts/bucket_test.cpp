@@ -1,0 +1,169 @@
+#include "core/artifacts/bucket.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "core/base/guarded.h"
+#include "tests/core/artifacts/store_fixture.h"
+#include "tests/core/expect_error.h"
+
+using namespace navtalk;
+using namespace navtalk::test;
+using tests::Connection;
+using tests::LoopbackServer;
+using tests::ReceivedRequest;
+using Outcome = Transfer::Outcome;
+
+namespace {
+
+// What is larger than `largest` goes in parts of 100 bytes.
+constexpr BucketOptions k_small{.largest_put = 250, .part_bytes = 100};
+
+std::function<std::string(const char*)> variables(const std::string& endpoint) {
+  return [endpoint](const char* name) -> std::string {
+    const std::string_view asked = name;
+    if (asked == "AWS_ENDPOINT_URL") return endpoint;
+    return asked == "AWS_ACCESS_KEY_ID" || asked == "AWS_SECRET_ACCESS_KEY" ? "key" : "";
+  };
+}
+
+struct Sent {
+  std::string method, target, body;
+};
+
+// Answers uploads in parts as S3 does; `fault` may answer in its own way.
+class PartsServer {
+ public:
+  using Fault = std::function<bool(Connection&, const ReceivedRequest&)>;
+  explicit PartsServer(Fault fault = {})
+      : server_([this, fault](Connection& client, const ReceivedRequest& request) {
+          sent_.with([&](auto& all) {
+            all.push_back({request.method, request.target, request.body});
+          });
+          if (!fault || !fault(client, request)) answer(client, request);
+        }) {}
+
+  std::string url() const { return server_.url(); }
+  std::vector<Sent> sent() const {
+    return sent_.with([](const auto& all) { return all; });
+  }
+
+ private:
+  static bool answer(Connection& client, const ReceivedRequest& request) {
+    if (request.target.ends_with("?uploads="))
+      return client.answer(200, "<R><UploadId>a.b-_c+d</UploadId></R>");
+    if (request.method == "POST")
+      return client.answer(200, "<CompleteMultipartUploadResult><ETag>x</ETag></R>");
+    return client.answer(request.method == "DELETE" ? 204 : 200, "",
+                         {{"ETag", "\"" + std::to_string(request.body.size()) + "\""}});
+  }
+
+  Guarded<std::vector<Sent>> sent_;
+  LoopbackServer server_;  // last: its threads use the rest
+};
+
+Transfer send_text(const Bucket& bucket, const ScratchFolder& folder, const std::string& text) {
+  navtalk::test::put(folder / "file", text);
+  return bucket.put_file("a/key", folder / "file", sum_of(text), {});
+}
+
+}  // namespace
+
+TEST_CASE("a file that is too large for one request goes in parts, and appears at the end") {
+  const ScratchFolder folder;
+  const PartsServer server;
+  const Bucket bucket("s3://videos/jobs", variables(server.url()), k_small);
+  const std::string text = long_text(251);
+  CHECK(send_text(bucket, folder, text).outcome == Outcome::done);
+  const std::vector<Sent> sent = server.sent();
+  REQUIRE(sent.size() == 5);
+  CHECK(sent[0].method + sent[0].target == "POST/videos/jobs/a/key?uploads=");
+  std::string joined;
+  for (std::size_t i = 1; i < 4; ++i) {
+    CHECK(sent[i].method + sent[i].target ==
+          "PUT/videos/jobs/a/key?partNumber=" + std::to_string(i) + "&uploadId=a.b-_c%2Bd");
+    joined += sent[i].body;
+  }
+  CHECK(joined == text);
+  CHECK(sent[4].target == "/videos/jobs/a/key?uploadId=a.b-_c%2Bd");
+  CHECK(sent[4].body ==
+        "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>\"100\"</ETag></Part>"
+        "<Part><PartNumber>2</PartNumber><ETag>\"100\"</ETag></Part>"
+        "<Part><PartNumber>3</PartNumber><ETag>\"51\"</ETag></Part></CompleteMultipartUpload>");
+}
+
+TEST_CASE("a smaller file goes at once") {
+  const ScratchFolder folder;
+  const PartsServer server;
+  CHECK(send_text(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(250))
+            .outcome == Outcome::done);
+  REQUIRE(server.sent().size() == 1);
+  CHECK(server.sent()[0].method + server.sent()[0].target == "PUT/videos/a/key");
+}
+
+TEST_CASE("a part that fails once is sent again; one that fails for good takes all parts away") {
+  const ScratchFolder folder;
+  int failures = 0;
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.query.count("partNumber") == 0 || request.query.at("partNumber") != "2")
+      return false;
+    if (failures == 0) return false;
+    --failures;
+    client.answer(failures >= 10 ? 403 : 500);
+    return true;
+  });
+  const Bucket bucket("s3://videos", variables(server.url()), k_small);
+  failures = 1;
+  CHECK(send_text(bucket, folder, long_text(251)).outcome == Outcome::done);
+  CHECK(server.sent().size() == 6);
+  failures = 12;
+  CHECK(send_text(bucket, folder, long_text(251)).outcome == Outcome::refused);
+  CHECK(server.sent().back().method + server.sent().back().target ==
+        "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
+}
+
+TEST_CASE("parts that the bucket does not put together are no object, whatever the status says") {
+  const ScratchFolder folder;
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.method != "POST" || request.target.ends_with("?uploads=")) return false;
+    client.answer(200, "<Error><Code>InternalError</Code></Error>");
+    return true;
+  });
+  CHECK(send_text(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(251))
+            .outcome == Outcome::again);
+  CHECK(server.sent().back().method == "DELETE");
+}
+
+TEST_CASE("a bucket that is written to has keys, and is https beyond this machine") {
+  const auto no_keys = [](const char*) { return std::string(); };
+  expect_error(Code::invalid, {"AWS_ACCESS_KEY_ID"}, [&] { Bucket("s3://videos", no_keys); });
+  expect_error(Code::invalid, {"not s3://"}, [&] { Bucket("/srv/videos", no_keys); });
+  expect_error(Code::invalid, {"must be https"},
+               [&] { Bucket("s3://videos", variables("http://10.0.0.1:9000")); });
+}
+
+// bucket_test.py runs it beside a service; otherwise there is none to ask.
+TEST_CASE("a bucket of another implementation takes, gives and removes objects", "[.][service]") {
+  const char* const endpoint = std::getenv("NAVTALK_TEST_S3");
+  REQUIRE(endpoint != nullptr);
+  const ScratchFolder folder;
+  const Bucket bucket("s3://videos/jobs", variables(endpoint), k_small);
+  for (const std::size_t size : {std::size_t{200}, std::size_t{1051}}) {
+    const std::string text = long_text(size);
+    std::uint64_t bytes = 0;
+    CHECK(bucket.size("a/key", bytes, {}).outcome == Outcome::missing);
+    const Transfer sent = send_text(bucket, folder, text);
+    INFO(sent.why);
+    REQUIRE(sent.outcome == Outcome::done);
+    REQUIRE(bucket.size("a/key", bytes, {}).outcome == Outcome::done);
+    CHECK(bytes == size);
+    std::string piece;
+    CHECK(bucket.read("a/key", 0, size, piece, {}).outcome == Outcome::done);
+    CHECK(piece == text);
+    CHECK(bucket.read("a/key", 50, 100, piece, {}).outcome == Outcome::done);
+    CHECK(piece == text.substr(50, 100));
+    CHECK(bucket.read("other", 0, 1, piece, {}).outcome == Outcome::missing);
+    CHECK(bucket.remove("a/key", {}).outcome == Outcome::done);
+    CHECK(bucket.remove("a/key", {}).outcome == Outcome::done);
+  }
+}

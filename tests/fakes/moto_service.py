@@ -1,0 +1,61 @@
+"""PyPI's moto as a bucket of S3 on loopback, which may end and come back empty."""
+
+import contextlib
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+PATIENCE_S = 120
+INSTALLED = bool(importlib.util.find_spec("moto") and importlib.util.find_spec("flask"))
+
+
+class Moto:
+    def __init__(self, bucket):
+        self.bucket = bucket
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self):
+        code = f"from moto.server import ThreadedMotoServer as S; import signal; S('127.0.0.1', {self.port}).start(); signal.pause()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "S3_UPLOAD_PART_MIN_SIZE": "1"},
+        )
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                break
+            time.sleep(0.05)
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/{self.bucket}", method="PUT"), timeout=30).close()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+    def get(self, key):
+        """An object's bytes; None when there is none."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/{self.bucket}/{key}", timeout=30) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            error.close()
+            return None
+
+    def keys(self):
+        with urllib.request.urlopen(f"{self.url}/{self.bucket}?list-type=2", timeout=30) as answer:
+            text = answer.read().decode()
+        return sorted(part.partition("</Key>")[0] for part in text.split("<Key>")[1:])
+
+    @property
+    def variables(self):
+        return {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_ENDPOINT_URL": self.url, "AWS_REGION": "us-east-1"}
