@@ -102,17 +102,17 @@ class Renderer {
     }
     if (on_gpu()) memory_->begin();
     applied_frames_ = kept_frames_;
-    model_.emplace(Model::load({.models = options_.models,
-                                .device = device_,
-                                // The CPU stands in for all of them.
-                                .decoder_device = device_ == preferred_
-                                                      ? parse_device(options_.decoder_device)
-                                                      : std::nullopt,
-                                .precision = precision_,
-                                .threads = threads_,
-                                .graphs = options_.graphs,
-                                .frame_bytes = applied_frames_,
-                                .vae_encoder = false}));
+    model_.emplace(
+        Model::load({.models = options_.models,
+                     .device = device_,
+                     // The CPU stands in for all of them.
+                     .decoder_device = device_ == preferred_ ? parse_device(options_.decoder_device)
+                                                             : std::nullopt,
+                     .precision = precision_,
+                     .threads = threads_,
+                     .graphs = options_.graphs,
+                     .frame_bytes = applied_frames_,
+                     .vae_encoder = false}));
     if (on_gpu()) memory_->loaded();
     offer(shared_face_model(options_.models, model_->info()));
   }
