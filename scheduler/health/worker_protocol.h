@@ -26,4 +26,7 @@ inline constexpr std::string_view k_stuck = "stuck";
 inline constexpr std::string_view k_stale_epoch = "stale_epoch";  // when a session is asked for
 inline constexpr std::string_view k_superseded = "superseded";    // when one was open
 
+// The machine or its device has no memory for another session or job now; the worker is well.
+inline constexpr std::string_view k_no_memory = "memory";
+
 }  // namespace navtalk

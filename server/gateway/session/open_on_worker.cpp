@@ -31,7 +31,7 @@ Opening outcome_of(const WebSocket::Declined& declined) {
   const std::string words = words_of(declined);
   const std::string code = worker_error_code(declined.message).value_or("");
   if (is_fence(code)) return Fenced{words};
-  if (code == name(Code::no_capacity)) return WorkerFull{words};
+  if (code == k_no_memory) return WorkerFull{words};
   return WorkerFailed{.why = "the worker declined a session: " + words,
                       .own_words = worker_error(declined.message).has_value()};
 }
@@ -44,7 +44,7 @@ Opening outcome_of(Frame frame) {
   const std::string words =
       code + ": " + printable_start(text_of(error, "message"), k_logged_bytes);
   if (is_fence(code)) return Fenced{words};
-  if (code == name(Code::no_capacity)) return WorkerFull{words};
+  if (code == k_no_memory) return WorkerFull{words};
   return WorkerFailed{.why = "the worker could not start a session: " + words, .starting = true};
 }
 

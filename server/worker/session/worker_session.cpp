@@ -6,6 +6,7 @@
 
 #include "core/log/log.h"
 #include "core/text/printable.h"
+#include "scheduler/health/worker_protocol.h"
 #include "server/protocol/control_frame.h"
 #include "server/protocol/job_frame.h"
 
@@ -32,7 +33,7 @@ Frame cannot_start(Code code, const std::string& avatar) {
     case Code::invalid:
       return error_frame(name(code), "the avatar " + id + " cannot be used: it is broken");
     case Code::no_capacity:
-      return error_frame(name(code), "this worker has no memory for another session now");
+      return error_frame(k_no_memory, "this worker has no memory for another session now");
     default:
       return error_frame(name(Code::failed), "this worker could not start the session");
   }

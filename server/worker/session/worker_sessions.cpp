@@ -57,8 +57,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::session(const Request& 
                                                                  Upgrade& upgrade) {
   if (room_.full()) {
     ++counters_.refused;
-    co_return error_response(503, name(Code::no_capacity),
-                             "this worker has no memory for another session now");
+    co_return error_response(503, k_no_memory, "this worker has no memory for another session now");
   }
   const Holder holder = [this](WebSocket& socket, SessionNumber number) {
     ++counters_.sessions;
@@ -75,7 +74,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::job(const Request& requ
   const std::shared_ptr<Renderers::Place> place = renderers_.reserve();
   if (!place) {
     ++counters_.refused;
-    co_return error_response(503, "memory",
+    co_return error_response(503, k_no_memory,
                              "this worker has no memory for another job now: " +
                                  renderers_.needs() + " are reserved for each");
   }

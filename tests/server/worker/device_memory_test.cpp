@@ -31,7 +31,7 @@ const std::string k_start = R"({"type":"session.start","avatar":"bob"})";
 
 }  // namespace
 
-TEST_CASE("a session without room on the device is refused as capacity is, and takes no memory") {
+TEST_CASE("a session without room on the device is refused, and takes no memory") {
   SmallDevice device(801);
   Running worker(device.script, {.slots = 2});
   REQUIRE(worker.becomes("idle"));
@@ -40,7 +40,7 @@ TEST_CASE("a session without room on the device is refused as capacity is, and t
     client.send(k_start);
     const auto error = client.receive_json();
     CHECK(error.at("type") == "error");
-    CHECK(error.at("code") == "no_capacity");
+    CHECK(error.at("code") == "memory");
     CHECK(error.at("message") == "this worker has no memory for another session now");
     CHECK(client.close_code() == 1013);
   }

@@ -72,9 +72,8 @@ TEST_CASE("a user whom a worker has no memory for gets another one, and that is 
   GatewayPool pool;
   Gpu full;
   {
-    const Script script(
-        late ? R"({"start_error": "no_capacity"})"
-             : R"({"routes": {"/v1/session": {"status": 503, "code": "no_capacity"}}})");
+    const Script script(late ? R"({"start_error": "memory"})"
+                             : R"({"routes": {"/v1/session": {"status": 503, "code": "memory"}}})");
     full = pool.add_worker();
   }
   const Gpu good = pool.add_worker();
@@ -88,7 +87,7 @@ TEST_CASE("a user whom a worker has no memory for gets another one, and that is 
 
 TEST_CASE("a worker that has no memory for a moment is tried again, and is not marked failed") {
   const Script script(
-      R"({"routes": {"/v1/session": {"status": 503, "code": "no_capacity", "times": 1}}})");
+      R"({"routes": {"/v1/session": {"status": 503, "code": "memory", "times": 1}}})");
   GatewayPool pool(quick_to_blame(8));
   const Gpu gpu = pool.add_worker();
   SocketClient client = pool.connect();
