@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <numeric>
+#include <opencv2/core.hpp>
 
 #include "avatars/faces/face_track.h"
 
@@ -11,18 +14,30 @@ namespace {
 
 constexpr double k_bridge_s = 0.4;
 
-struct Smoothing {
-  double reach_s;    // to each side, in which a wrong value is told from a movement
-  double sigma_s;    // of the Gaussian
-  double unnoticed;  // of the face's size: so far from what was detected nobody notices it
-};
-constexpr Smoothing k_centre{0.18, 0.06, 0.01}, k_size{1.0, 0.6, 0.03};
+// The widest Gaussian, in seconds.
+constexpr double k_centre_sigma_s = 0.12, k_size_sigma_s = 0.6;
+// In frames: the narrowest Gaussian, and how much wider each is than the one before.
+constexpr double k_least_sigma = 0.8, k_wider = 1.4;
 
-// A value is wrong that is off the line through its neighbours by more than so many times what these are
-// usually off, and by so much of the face's size at least.
-constexpr double k_wrong = 4, k_least_wrong = 0.05;
-// A smoothed value stays within so many times what the detections around it usually are off.
-constexpr double k_bound = 4;
+// Jitter is told from movement by differences of this order: a swing of 3 Hz at 25 fps leaves a sixth of its amplitude in them, jitter its
+// thirtyfold. They are counted as far as `k_jitter_reach_s` to each side.
+constexpr std::size_t k_order = 6;
+constexpr double k_jitter_gain =
+    30.397;  // square root of the sum of their squared coefficients, 924
+constexpr double k_jitter_reach_s = 0.8;
+constexpr double k_sigma_of_median =
+    1.4826;  // of a normal distribution, over the median of absolute values
+
+// A fit is trusted to so many times the jitter that is left in it, and to so much of the face's size.
+constexpr double k_trust = 1.5, k_unnoticed = 0.0025;
+// How far, in frames, a narrow Gaussian spreads, so that the width changes gradually.
+constexpr std::size_t k_spread = 2;
+
+// Up to `k_longest_wrong` values in a row are wrong if the `k_witnesses` before and behind them lie on one parabola, to within so many
+// times the jitter or so much of the face's size, and the first and the last are off it: by so many times the jitter, by so much of the
+// face's size, and by more than it moves in a frame.
+constexpr std::size_t k_longest_wrong = 5, k_witnesses = 4, k_least_witnesses = 3;
+constexpr double k_agree = 3, k_least_agree = 0.01, k_wrong = 4, k_least_wrong = 0.05;
 
 using Series = std::vector<double>;
 
@@ -37,87 +52,166 @@ std::pair<std::size_t, std::size_t> window(const Series& values, std::size_t i, 
   return {i - std::min(i, reach), std::min(values.size(), i + reach + 1)};
 }
 
-Series local_median(const Series& values, std::size_t reach) {
+double between(std::size_t from, std::size_t to) {
+  return static_cast<double>(to) - static_cast<double>(from);
+}
+
+// Standard deviation of the detections' jitter around each frame, in pixels. `values`: more than k_order.
+Series jitter_of(const Series& values, const FrameRate& fps) {
+  Series differences = values;
+  for (std::size_t order = 0; order < k_order; ++order) {
+    for (std::size_t i = 0; i + 1 < differences.size(); ++i)
+      differences[i] = differences[i + 1] - differences[i];
+    differences.pop_back();
+  }
+  for (double& difference : differences) difference = std::abs(difference);
+  const auto reach = static_cast<std::size_t>(std::lround(k_jitter_reach_s * fps.hz()));
   Series result(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto [begin, end] = window(values, i, reach);
-    result[i] = median(Series(values.begin() + static_cast<std::ptrdiff_t>(begin),
-                              values.begin() + static_cast<std::ptrdiff_t>(end)));
+    // The ends have as many differences as the middle.
+    const std::size_t count = std::min(2 * reach + 1, differences.size());
+    const std::size_t wanted = i - std::min(i, k_order / 2 + reach);
+    const auto begin = differences.begin() +
+                       static_cast<std::ptrdiff_t>(std::min(wanted, differences.size() - count));
+    result[i] = k_sigma_of_median / k_jitter_gain *
+                median(Series(begin, begin + static_cast<std::ptrdiff_t>(count)));
   }
   return result;
 }
 
-// At i, of the line through the values around it whose slope is the median of the slopes from each of them
-// (Siegel's repeated medians): up to half of the values may be wrong.
-double on_line(const Series& values, std::size_t i, std::size_t reach) {
-  const auto [begin, end] = window(values, i, reach);
-  if (end - begin < 3) return values[i];
-  Series slopes;
-  for (std::size_t a = begin; a < end; ++a) {
-    Series from;
-    for (std::size_t b = begin; b < end; ++b) {
-      if (a != b)
-        from.push_back((values[b] - values[a]) / (static_cast<double>(b) - static_cast<double>(a)));
+// Sums over points, of which a parabola is fitted.
+class Parabola {
+ public:
+  void add(double t, double value, double weight = 1) {
+    const cv::Vec3d powers(1, t, t * t);
+    sums_ += weight * powers * powers.t();
+    values_ += weight * value * powers;
+  }
+  void fit() {
+    inverse_ = sums_.inv();
+    coefficients_ = inverse_ * values_;
+  }
+  double at(double t) const { return coefficients_.dot(cv::Vec3d(1, t, t * t)); }
+  // What the fit at 0 takes of a value at t.
+  double share(double t, double weight) const {
+    return weight * (inverse_(0, 0) + inverse_(0, 1) * t + inverse_(0, 2) * t * t);
+  }
+
+ private:
+  cv::Matx33d sums_ = cv::Matx33d::zeros(), inverse_;
+  cv::Vec3d values_, coefficients_;
+};
+
+// Whether values[i..i+run-1] are wrong; then they are put right.
+bool put_right(Series& values, std::size_t i, std::size_t run, double jitter, double size) {
+  const std::size_t begin = i - std::min(i, k_witnesses);
+  const std::size_t end = std::min(values.size(), i + run + k_witnesses);
+  Parabola path;
+  for (std::size_t j = begin; j < end; ++j) {
+    if (j < i || j >= i + run) path.add(between(i, j), values[j]);
+  }
+  path.fit();
+  double limit = std::max(k_wrong * jitter, k_least_wrong * size);
+  const double agreed = std::max(k_agree * jitter, k_least_agree * size);
+  for (std::size_t j = begin; j < end; ++j) {
+    const double here = path.at(between(i, j));
+    if ((j < i || j >= i + run) && std::abs(values[j] - here) > agreed) return false;
+    if (j > begin) limit = std::max(limit, std::abs(here - path.at(between(i, j - 1))));
+  }
+  for (const std::size_t j : {i, i + run - 1}) {
+    if (std::abs(values[j] - path.at(between(i, j))) <= limit) return false;
+  }
+  for (std::size_t j = i; j < i + run; ++j) values[j] = path.at(between(i, j));
+  return true;
+}
+
+Series without_wrong(Series values, const Series& sizes, const FrameRate& fps) {
+  const Series jitter = jitter_of(values, fps);
+  for (std::size_t i = k_least_witnesses; i < values.size(); ++i) {
+    for (std::size_t run = 1;
+         run <= k_longest_wrong && i + run + k_least_witnesses <= values.size(); ++run) {
+      if (!put_right(values, i, run, jitter[i], sizes[i])) continue;
+      i += run - 1;
+      break;
     }
-    slopes.push_back(median(std::move(from)));
   }
-  const double slope = median(std::move(slopes));
-  Series here;
-  for (std::size_t a = begin; a < end; ++a)
-    here.push_back(values[a] + slope * (static_cast<double>(i) - static_cast<double>(a)));
-  return median(std::move(here));
+  return values;
 }
 
-Series distances(const Series& a, const Series& b) {
-  Series result(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) result[i] = std::abs(a[i] - b[i]);
-  return result;
-}
+// Of parabolas through the values around each, weighted by a Gaussian.
+struct Fit {
+  Series values;
+  Series remains;  // of the jitter, as a factor
+};
 
-// Wrong values are replaced by what the line through their neighbours has there.
-Series without_wrong(const Series& values, const Series& sizes, std::size_t reach) {
-  Series line(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) line[i] = on_line(values, i, reach);
-  const Series off = distances(values, line), usual = local_median(off, reach);
-  Series result = values;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (off[i] > std::max(k_wrong * usual[i], k_least_wrong * sizes[i])) result[i] = line[i];
-  }
-  return result;
-}
-
-// Of a line through the values around each, weighted by a Gaussian: a steady movement is kept, at the ends
-// of the clip as well.
-Series gaussian(const Series& values, double sigma) {
+Fit fit_of(const Series& values, double sigma) {
   const auto reach = static_cast<std::size_t>(std::ceil(3 * sigma));
-  Series result(values.size());
+  const auto weight_at = [&](double t) { return std::exp(-0.5 * t * t / (sigma * sigma)); };
+  Fit fit{Series(values.size()), Series(values.size())};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto [begin, end] = window(values, i, reach);
-    double w = 0, wd = 0, wdd = 0, wv = 0, wdv = 0;
+    Parabola parabola;
     for (std::size_t j = begin; j < end; ++j) {
-      const double distance = static_cast<double>(j) - static_cast<double>(i);
-      const double weight = std::exp(-0.5 * distance * distance / (sigma * sigma));
-      w += weight;
-      wd += weight * distance;
-      wdd += weight * distance * distance;
-      wv += weight * values[j];
-      wdv += weight * distance * values[j];
+      const double t = between(i, j);
+      parabola.add(t, values[j], weight_at(t));
     }
-    const double spread = w * wdd - wd * wd;
-    result[i] = spread > 1e-9 * w * w ? (wdd * wv - wd * wdv) / spread : wv / w;
+    parabola.fit();
+    fit.values[i] = parabola.at(0);
+    double squares = 0;
+    for (std::size_t j = begin; j < end; ++j) {
+      const double share = parabola.share(between(i, j), weight_at(between(i, j)));
+      squares += share * share;
+    }
+    fit.remains[i] = std::sqrt(squares);
   }
-  return result;
+  return fit;
 }
 
-Series smooth(const Series& detected, const Series& sizes, const Smoothing& how,
-              const FrameRate& fps) {
-  const auto reach = static_cast<std::size_t>(std::lround(how.reach_s * fps.hz()));
-  const Series right = without_wrong(detected, sizes, reach);
-  Series result = gaussian(right, how.sigma_s * fps.hz());
-  const Series usual = local_median(distances(result, right), reach);
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const double bound = std::max(k_bound * usual[i], how.unnoticed * sizes[i]);
-    result[i] = std::clamp(result[i], right[i] - bound, right[i] + bound);
+// From the values themselves to the widest Gaussian.
+std::vector<Fit> fits_of(const Series& values, double widest) {
+  std::vector<Fit> fits{{values, Series(values.size(), 1.0)}};
+  for (double sigma = k_least_sigma; sigma < widest; sigma *= k_wider)
+    fits.push_back(fit_of(values, sigma));
+  fits.push_back(fit_of(values, widest));
+  return fits;
+}
+
+// The last of `fits` that does not contradict one before it at i: the intervals in which they are trusted have a point in common (the
+// rule of intersecting confidence intervals).
+std::size_t widest_right(const std::vector<Fit>& fits, std::size_t i, double jitter, double size) {
+  double low = -std::numeric_limits<double>::infinity(), high = -low;
+  std::size_t last = 0;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    const double trusted = k_trust * jitter * fits[k].remains[i] + k_unnoticed * size;
+    low = std::max(low, fits[k].values[i] - trusted);
+    high = std::min(high, fits[k].values[i] + trusted);
+    if (low > high) break;
+    last = k;
+  }
+  return last;
+}
+
+Series smooth(const Series& detected, const Series& sizes, double sigma_s, const FrameRate& fps) {
+  if (detected.size() <= k_order) return detected;
+  const Series right = without_wrong(detected, sizes, fps);
+  const Series jitter = jitter_of(right, fps);
+  const std::vector<Fit> fits = fits_of(right, sigma_s * fps.hz());
+  Series widest(right.size()), least(right.size()), result(right.size());
+  for (std::size_t i = 0; i < right.size(); ++i)
+    widest[i] = static_cast<double>(widest_right(fits, i, jitter[i], sizes[i]));
+  const auto around = [](const Series& values, std::size_t i) {
+    const auto [begin, end] = window(values, i, k_spread);
+    return Series(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                  values.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  for (std::size_t i = 0; i < right.size(); ++i) least[i] = std::ranges::min(around(widest, i));
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const Series near = around(least, i);
+    const double mean =
+        std::accumulate(near.begin(), near.end(), 0.0) / static_cast<double>(near.size());
+    const auto k = static_cast<std::size_t>(mean);
+    const std::size_t next = std::min(k + 1, fits.size() - 1);
+    result[i] = std::lerp(fits[k].values[i], fits[next].values[i], mean - static_cast<double>(k));
   }
   return result;
 }
@@ -182,9 +276,9 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
   std::vector<std::optional<FaceSquare>> result(squares.size());
   for (const Stretch& stretch : stretches_of(squares, fps)) {
     const Series sizes = stretch.sizes();
-    const Series x = smooth(stretch.x, sizes, k_centre, fps);
-    const Series y = smooth(stretch.y, sizes, k_centre, fps);
-    const Series size = smooth(sizes, sizes, k_size, fps);
+    const Series x = smooth(stretch.x, sizes, k_centre_sigma_s, fps);
+    const Series y = smooth(stretch.y, sizes, k_centre_sigma_s, fps);
+    const Series size = smooth(sizes, sizes, k_size_sigma_s, fps);
     for (std::size_t i = 0; i < size.size(); ++i)
       result[stretch.first + i] = FaceSquare{x[i], y[i], size[i]};
   }
@@ -207,10 +301,10 @@ std::vector<std::optional<Box>> smooth_boxes(const std::vector<std::optional<Box
   std::vector<std::optional<Box>> result(boxes.size());
   for (const Stretch& stretch : stretches_of(boxes, fps)) {
     const Series sizes = stretch.sizes();
-    const Series x = smooth(stretch.x, sizes, k_centre, fps);
-    const Series y = smooth(stretch.y, sizes, k_centre, fps);
-    const Series width = smooth(stretch.width, sizes, k_size, fps);
-    const Series height = smooth(stretch.height, sizes, k_centre, fps);
+    const Series x = smooth(stretch.x, sizes, k_centre_sigma_s, fps);
+    const Series y = smooth(stretch.y, sizes, k_centre_sigma_s, fps);
+    const Series width = smooth(stretch.width, sizes, k_size_sigma_s, fps);
+    const Series height = smooth(stretch.height, sizes, k_centre_sigma_s, fps);
     const auto at = [](double value) { return static_cast<int>(std::lround(value)); };
     for (std::size_t i = 0; i < sizes.size(); ++i)
       result[stretch.first + i] = Box{at(x[i] - width[i] / 2), at(y[i] - height[i] / 2),

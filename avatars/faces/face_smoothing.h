@@ -1,12 +1,13 @@
 // A detector's boxes jitter, drop out for single frames, and are sometimes wrong; a face does none
 // of this. Within each stretch of a face in one place: dropouts of up to 0.4 s are bridged, wrong boxes
-// replaced by what their neighbours say, the rest smoothed by a line through the neighbours with the weights of a
-// Gaussian. The size is smoothed ten times as far as the place: heads nod within frames but come nearer within
-// seconds, and a size that breathes is seen at once.
+// replaced by what their neighbours say, the rest smoothed by parabolas through the neighbours with the weights of a
+// Gaussian. In each frame that is the widest one that does not contradict the narrower ones by more than the
+// detections jitter, in their high frequencies: a face at rest is smoothed far, one that moves is followed. The size
+// is smoothed up to five times as far as the place: a size that breathes is seen at once.
 //
-// A box stays near what was detected: within 1 % of the face's size, or where the detections around it jitter, within
-// four times what they usually are off. So a face that moves fast, or through the clip's first and last frames, is
-// followed.
+// So a smoothed value is within 0.5 % of the face's size of what was detected, and three times the standard deviation
+// of the detections' jitter there, through fast movements and the clip's first and last frames as well. Stretches of
+// up to six frames stay as detected.
 #pragma once
 
 #include <optional>
@@ -30,8 +31,8 @@ std::vector<std::optional<FaceSquare>> smooth_faces(const std::vector<std::optio
 std::vector<std::optional<FaceSquare>> bridged_faces(const std::vector<std::optional<Box>>& squares,
                                                      const FrameRate& fps);
 
-// Boxes of landmarks, which are not square: the chin of one who speaks moves as fast as the head, so the height is smoothed as far as the
-// place, the width as a size.
+// Boxes of landmarks, which are not square: the chin of one who speaks moves as fast as the head, so the height is smoothed at most as far
+// as the place, the width as a size.
 std::vector<std::optional<Box>> smooth_boxes(const std::vector<std::optional<Box>>& boxes,
                                              const FrameRate& fps);
 

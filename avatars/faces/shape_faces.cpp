@@ -60,7 +60,7 @@ ShapeFaces::ShapeFaces(const std::filesystem::path& predictor, FollowOptions fol
       follow_(follow),
       box_(box),
       cascades_(std::move(cascades)),
-      identity_(fmt::format("dlib 3 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
+      identity_(fmt::format("dlib 4 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
                             sha256_file(predictor), follow.smooth ? "" : ", not smoothed",
                             follow.face > 1 ? fmt::format(", face {}", follow.face) : "")) {
   if (predictor_.point_count() != k_face_point_count)
