@@ -42,7 +42,7 @@ STORE_TEST("nothing is promised before a job has shown how fast jobs are rendere
   CHECK_FALSE(pool.tenants.promise_of(job.id));
 }
 
-STORE_TEST("a job that was claimed more than once teaches no rate, whether or not its tries counted") {
+STORE_TEST("a job that was claimed more than once teaches no rate, however its tries count") {
   const TestType place;
   PromisedPool pool(place);
   const Job job = add_job(pool.jobs, new_job("ada"));
