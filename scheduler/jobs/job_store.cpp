@@ -302,7 +302,10 @@ std::vector<JobId> JobStore::over_since(TimePoint before, std::size_t most) {
   return in_read(*backend_, [&](Transaction& t) {
     std::vector<JobId> over;
     for (const Job& job : select_jobs(
-             t, "WHERE state >= 3 AND changed_at < $1 ORDER BY changed_at LIMIT $2", values))
+             t,
+             "WHERE state >= 3 AND changed_at < $1 AND NOT EXISTS (SELECT 1 FROM job_notices n "
+             "WHERE n.job = jobs.number) ORDER BY changed_at LIMIT $2",
+             values))
       over.push_back(job.id);
     return over;
   });

@@ -121,7 +121,8 @@ class JobStore {
   std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
-  // Those that have been over since before then, the oldest first, at most so many.
+  // Those that have been over since before then, the oldest first, at most so many. A job whose webhook is to be told of it
+  // waits until it was, or until the notice was given up.
   std::vector<JobId> over_since(TimePoint before, std::size_t most);
   // Deletes those of the jobs that are over, with their history. Their files go first: what a crash
   // leaves between is a row, which is found again.

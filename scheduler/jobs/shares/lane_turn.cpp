@@ -29,7 +29,7 @@ constexpr Duration k_due_soon = std::chrono::minutes(5);
 struct EndedJob {
   std::int64_t job = 0;
   JobState state = JobState::done;
-  int attempts = 0;
+  int claims = 0;
   VideoMinutes work{};
   TimePoint ended_at{};
   Duration took{};
@@ -37,16 +37,16 @@ struct EndedJob {
 
 std::vector<EndedJob> ended_jobs(Transaction& t, std::int64_t after, std::int64_t to) {
   const auto rows = t.db.query(
-      "SELECT j.number, e.to_state, j.attempts, j.work, j.changed_at, e.at - COALESCE((SELECT "
-      "MAX(c.at) FROM job_events c WHERE c.job = e.job AND c.event = 2), e.at) FROM job_events e "
-      "JOIN jobs j ON j.number = e.job WHERE e.number > $1 AND e.number <= $2 AND e.to_state >= 3 "
-      "ORDER BY e.number",
+      "SELECT j.number, e.to_state, (SELECT COUNT(*) FROM job_events c WHERE c.job = e.job AND "
+      "c.event = 2), j.work, j.changed_at, e.at - COALESCE((SELECT MAX(c.at) FROM job_events c "
+      "WHERE c.job = e.job AND c.event = 2), e.at) FROM job_events e JOIN jobs j ON j.number = "
+      "e.job WHERE e.number > $1 AND e.number <= $2 AND e.to_state >= 3 ORDER BY e.number",
       {after, to});
   std::vector<EndedJob> ended;
   while (rows->next()) {
     ended.push_back({.job = rows->integer(0),
                      .state = column::number<JobState>(*rows, 1),
-                     .attempts = column::number<int>(*rows, 2),
+                     .claims = column::number<int>(*rows, 2),
                      .work = VideoMinutes(column::duration(*rows, 3)),
                      .ended_at = column::time(*rows, 4),
                      .took = column::duration(*rows, 5)});
@@ -103,8 +103,9 @@ void LaneTurn::learn() {
       continue;
     }
     finish_promise(t_, ended.job, ended.ended_at);
-    // What other tries have finished of a job says nothing about its last one.
-    if (ended.attempts == 1) learn_rate(ended.work, ended.took);
+    // What was finished under an earlier claim says nothing about the last one. Tries would not tell: one that
+    // yields or finishes a segment does not count.
+    if (ended.claims == 1) learn_rate(ended.work, ended.took);
   }
   lane_.seen_event = to;
 }

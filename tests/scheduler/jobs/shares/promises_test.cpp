@@ -42,6 +42,30 @@ STORE_TEST("nothing is promised before a job has shown how fast jobs are rendere
   CHECK_FALSE(pool.tenants.promise_of(job.id));
 }
 
+STORE_TEST("a job that was claimed more than once teaches no rate, however its tries count") {
+  const TestType place;
+  PromisedPool pool(place);
+  const Job job = add_job(pool.jobs, new_job("ada"));
+  const Job first = claimed(pool.jobs, pool.jobs.now());
+  pool.jobs.finish_segment(lease_of(first), {.work = VideoMinutes(1min), .result = "{}"},
+                           pool.jobs.now());
+  SECTION("given back to users") { pool.jobs.yield(lease_of(first), "users", pool.jobs.now()); }
+  SECTION("lost behind a segment") { pool.jobs.requeue_of("w", k_lane, pool.jobs.now()); }
+  SECTION("submitted again behind a segment") {
+    pool.jobs.cancel(job.id, k_user, pool.jobs.now());
+    pool.jobs.resubmit(job.id, k_user, pool.jobs.now());
+    pool.jobs.release(job.spec.tenant, k_any_work, 1, k_user, pool.jobs.now());
+  }
+  const Job second = claimed(pool.jobs, pool.jobs.now());
+  REQUIRE(second.attempts == 1);
+  REQUIRE(pool.jobs.finish(lease_of(second), "{}", pool.jobs.now()) == Recorded::now);
+  pool.tenants.divide(10, k_lane, pool.jobs.now());
+  CHECK(pool.tenants.division().capacity.rate == 0);
+  // One that is claimed once does.
+  pool.teach();
+  CHECK(pool.tenants.division().capacity.rate > 0);
+}
+
 STORE_TEST("what is submitted later is promised for later, by the work ahead") {
   const TestType place;
   PromisedPool pool(place);
