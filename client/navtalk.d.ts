@@ -48,7 +48,7 @@ export interface Ready {
   resume_token?: string;
 }
 
-/** code: docs/protocol.md lists them; also "connection_lost" and "ended". */
+/** code: docs/protocol.md lists them; also "connection_lost", "ended", and "h264" (the pictures cannot be decoded here). */
 export interface Problem {
   code: string;
   message: string;
@@ -78,7 +78,8 @@ export interface SessionEvents {
   "action-started": { name: string; pts_us: number };
   "action-ended": { name: string; pts_us: number };
   quality: { fps: number; reason: string };
-  "worker-changed": { gap_s: number };
+  /** Another GPU goes on. Speech, an action and what waited are over, without an event of their own. */
+  "worker-changed": { gap_s: number; video?: Video; audio?: Ready["audio"] };
   draining: { notice_s: number };
   /** The session goes on. */
   problem: Problem;
@@ -112,6 +113,7 @@ export interface Statistics {
 export class Session extends EventTarget {
   constructor(canvas: HTMLCanvasElement, options?: SessionOptions);
   readonly state: Statistics["state"];
+  /** What session.ready said, with the video and the sound of the last "worker-changed". */
   readonly ready: Ready | null;
   /** To be called in answer to a click or a key. Rejects with a code of missingFeature(). */
   start(): Promise<void>;
@@ -119,6 +121,7 @@ export class Session extends EventTarget {
   say(text: string, voice?: string): boolean;
   send(samples: Float32Array): boolean;
   endInput(): boolean;
+  /** Resolves with its seconds when it is sent, with 0 when it was interrupted; what is said and sent meanwhile follows it. */
   sendFile(file: File): Promise<number>;
   /** Rejects with the browser's DOMException. */
   openMicrophone(deviceId?: string): Promise<{ deviceId: string; label: string }>;

@@ -20,10 +20,13 @@ export { decodeFile, microphones, missingFeature };
 
 const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
 const RETRY_MS = [200, 500, 1000, 2000, 4000];
+const RESUMED_WITHIN_MS = 5000; // one try, before the next
 const STILL_MS = 12000; // without a frame: the connection is taken for broken
 const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
+const MOST_BUFFERED = 65536; // bytes of a file that wait in the socket, and that interrupt() then waits for
+const BUFFERED_PAUSE_MS = 10;
 
 /** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview, preview_part}]; preview is a URL or null. `headers`: of
     the request, such as the key of a program. Rejects with an error that has a `code`. */
@@ -59,7 +62,8 @@ export class Session extends EventTarget {
   #volume = 1;
   #seen = false; // a picture was drawn
   #interruptions = 0;
-  #sendingFile = 0;
+  #sendingFile = 0; // the file that was chosen last
+  #behindFile = null; // what is to be sent when the file that is being sent is
   #foreign = false; // other sound than the microphone's is still to come back
 
   /**
@@ -97,6 +101,10 @@ export class Session extends EventTarget {
     this.#follow = setInterval(() => this.#sound.follow(), 250);
     this.#pictures = new PictureView(this.#canvas, this.#clock, {
       wantKeyFrame: () => this.#control({ type: "keyframe" }),
+      failed: () => {
+        this.#control({ type: "session.end" });
+        this.#finish({ code: "h264", message: "this browser cannot decode the pictures" });
+      },
       drawn: () => {
         this.#drawn.count(performance.now());
         if (!this.#seen) this.#tell("picture");
@@ -112,32 +120,61 @@ export class Session extends EventTarget {
   say(text, voice) {
     if (new TextEncoder().encode(text).length > LARGEST_TEXT) throw new RangeError("the text is too long for one piece");
     this.#distrust();
-    return this.#control(voice ? { type: "input.text", text, voice } : { type: "input.text", text });
+    return this.#inTurn(() => this.#control(voice ? { type: "input.text", text, voice } : { type: "input.text", text }));
   }
 
   /** Sound: Float32Array from -1 to 1, mono, at the session's rate. */
   send(samples) {
-    if (this.#state !== "ready" || this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(bytesOf(samples));
-    this.#latency.samplesSent(samples.length, performance.now());
-    return true;
+    const bytes = bytesOf(samples);
+    return this.#inTurn(() => this.#sendSound(bytes));
   }
 
   /** What was sent is all of an utterance. */
   endInput() {
-    return this.#control({ type: "input.end" });
+    return this.#inTurn(() => this.#control({ type: "input.end" }));
   }
 
-  /** A sound file, at most two minutes. Resolves with its length in seconds when it is sent. */
+  /** A sound file, at most two minutes; what is said and sent meanwhile follows it. Resolves with its length in seconds when it is
+      sent; with 0 when it was not: interrupt(), another file, or no session to send to. */
   async sendFile(file) {
     const number = ++this.#sendingFile;
-    const samples = await decodeFile(file, this.#options.rate);
-    for (const piece of piecesOf(samples, this.#options.rate)) {
-      if (number !== this.#sendingFile || !this.send(piece)) return 0;
+    try {
+      const samples = await decodeFile(file, this.#options.rate);
+      const socket = this.#socket;
+      const goesOn = () => number === this.#sendingFile && socket === this.#socket && this.#state === "ready";
+      if (number === this.#sendingFile) this.#behindFile ??= [];
+      for (const piece of piecesOf(samples, this.#options.rate)) {
+        while (goesOn() && socket.bufferedAmount > MOST_BUFFERED) await new Promise((done) => setTimeout(done, BUFFERED_PAUSE_MS));
+        if (!goesOn() || !this.#sendSound(bytesOf(piece))) return 0;
+      }
+      this.#distrust(); // it was sent faster than it is played
+      this.#control({ type: "input.end" });
+      return samples.length / this.#options.rate;
+    } finally {
+      if (number === this.#sendingFile) this.#forgetFile().forEach((send) => send());
     }
-    this.#distrust(); // it was sent faster than it is played
-    this.endInput();
-    return samples.length / this.#options.rate;
+  }
+
+  // Ends the sending of a file; what was to follow it.
+  #forgetFile() {
+    const behind = this.#behindFile ?? [];
+    this.#behindFile = null;
+    this.#sendingFile += 1;
+    return behind;
+  }
+
+  // Behind the file that is being sent, if there is one.
+  #inTurn(send) {
+    if (!this.#behindFile || this.#state !== "ready") return send();
+    this.#behindFile.push(send);
+    return true;
+  }
+
+  #sendSound(bytes) {
+    if (this.#state !== "ready" || this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(bytes);
+    this.#latency.samplesSent(bytes.byteLength / 2, performance.now());
+    return true;
   }
 
   /** Opens the microphone and shows its level; what it hears is sent while talk(true). */
@@ -170,7 +207,7 @@ export class Session extends EventTarget {
 
   /** Silent and still, at once; what waits is forgotten. */
   interrupt() {
-    this.#sendingFile += 1;
+    this.#forgetFile();
     this.#distrust();
     this.#sound?.clear();
     return this.#control({ type: "interrupt" });
@@ -243,8 +280,10 @@ export class Session extends EventTarget {
       if (socket === this.#socket) this.#closed(code);
     };
     clearInterval(this.#watch);
+    this.#heard = performance.now();
     this.#watch = setInterval(() => {
       const still = performance.now() - this.#heard;
+      if (this.#state === "resuming" && still > RESUMED_WITHIN_MS) this.#closed(1006);
       if (this.#state === "ready" && still > STILL_MS && socket.readyState === WebSocket.OPEN) this.#closed(1006);
     }, 1000);
   }
@@ -300,6 +339,7 @@ export class Session extends EventTarget {
       case "interrupted":
         this.#foreign = false;
         this.#interruptions += 1;
+        this.#sound.clear(); // what was under way when interrupt() was called
         return this.#tell("interrupted", frame);
       case "action.started":
         return this.#tellInTime("action-started", frame);
@@ -309,8 +349,7 @@ export class Session extends EventTarget {
         this.#tier = frame.fps;
         return this.#tell("quality", frame);
       case "worker.changed":
-        this.#pictures.forgetSequence();
-        return this.#tell("worker-changed", frame);
+        return this.#changeWorker(frame);
       case "error":
         return this.#failed(frame);
     }
@@ -332,6 +371,24 @@ export class Session extends EventTarget {
     if (!this.#context.currentTime) setTimeout(() => this.#tellIfSilent(), SOUND_WITHIN_MS);
   }
 
+  // Its speech, action, texts and sound were lost with the worker before it; it tells no end of them.
+  #changeWorker(frame) {
+    if (!this.#ready) return;
+    const { video = this.#ready.video, audio = this.#ready.audio } = frame;
+    const same = ["codec", "width", "height"].every((name) => video[name] === this.#ready.video[name]);
+    this.#state = "ready";
+    this.#ready = { ...this.#ready, video, audio };
+    this.#tier = video.fps;
+    this.#foreign = false;
+    this.#interruptions += 1; // what was to be told in time
+    this.#forgetFile();
+    this.#forgetFile();
+    this.#latency.forget();
+    if (!same) this.#pictures.configure(video);
+    this.#pictures.forgetSequence();
+    this.#tell("worker-changed", frame);
+  }
+
   #tellIfSilent() {
     if (this.#state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
   }
@@ -346,6 +403,7 @@ export class Session extends EventTarget {
     const frame = parseFrame(data);
     if (!frame || this.#state !== "ready") return;
     const now = performance.now();
+    this.#lastError = null; // the session went on behind it
     this.#received.count(now, data.byteLength);
     if (frame.kind === KIND_VIDEO) {
       this.#latency.pictureArrived(frame.timeUs, now);
@@ -369,6 +427,7 @@ export class Session extends EventTarget {
     }
     const pause = RETRY_MS[Math.min(this.#retries++, RETRY_MS.length - 1)];
     if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
+    clearInterval(this.#watch);
     this.#socket.onclose = null;
     this.#socket.close();
     setTimeout(() => this.#state === "resuming" && this.#connect(), pause);

@@ -15,7 +15,12 @@ export class Microphone {
         autoGainControl: true,
       },
     });
-    return new Microphone(context, stream, options);
+    try {
+      return new Microphone(context, stream, options);
+    } catch (error) {
+      for (const track of stream.getTracks()) track.stop();
+      throw error;
+    }
   }
 
   constructor(context, stream, { rate, onPiece, onLevel, onEnded }) {

@@ -2,16 +2,19 @@
 // the next one is due are not drawn.
 
 const MOST_WAITING = 20; // decoded pictures; a hidden page draws none
+const MOST_ERRORS = 3; // of decoders, without a picture in between
 const EARLY_US = 6000; // the screen shows a picture a little after it was drawn
 
 export class PictureView {
-  /** Calls wantKeyFrame() when nothing can be decoded without one. */
-  constructor(canvas, clock, { wantKeyFrame, drawn }) {
+  /** Calls wantKeyFrame() when nothing can be decoded without one, and failed() once when nothing can be decoded at all. */
+  constructor(canvas, clock, { wantKeyFrame, drawn, failed }) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false, desynchronized: true });
     this.clock = clock;
     this.wantKeyFrame = wantKeyFrame;
     this.onDrawn = drawn;
+    this.onFailed = failed;
+    this.errors = 0;
     this.waiting = [];
     this.counts = { decoded: 0, drawn: 0, late: 0, lost: 0 };
     this.sequence = null;
@@ -25,6 +28,7 @@ export class PictureView {
     this.video = video;
     this.canvas.width = video.width;
     this.canvas.height = video.height;
+    this.errors = 0;
     this.#restart();
   }
 
@@ -33,12 +37,15 @@ export class PictureView {
     this.decoder = new VideoDecoder({
       output: (picture) => this.#decoded(picture),
       error: () => {
+        this.errors += 1;
+        if (this.errors === MOST_ERRORS) return this.onFailed();
         this.#restart();
         this.wantKeyFrame();
       },
     });
     this.speaking = new Set(); // times of pictures of speech that are being decoded
-    this.decoder.configure({ codec: this.video.codec, optimizeForLatency: true });
+    const hardwareAcceleration = this.errors > 0 ? "prefer-software" : "no-preference";
+    this.decoder.configure({ codec: this.video.codec, optimizeForLatency: true, hardwareAcceleration });
     this.needsKey = true;
   }
 
@@ -64,6 +71,7 @@ export class PictureView {
 
   #decoded(picture) {
     this.counts.decoded += 1;
+    this.errors = 0;
     this.clock.arrived(picture.timestamp, this.speaking.delete(picture.timestamp), performance.now());
     this.waiting.push(picture);
     while (this.waiting.length > MOST_WAITING) {

@@ -104,7 +104,13 @@ function listen(one) {
   on("action-started", ({ name }) => actions.seen(name));
   on("action-ended", () => actions.seen(null));
   on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
-  on("worker-changed", () => announce("The avatar moved to another computer. The session goes on."));
+  on("worker-changed", () => {
+    actions.seen(null);
+    captions.stopped();
+    status("Live", "live");
+    stage.live();
+    announce("The avatar moved to another computer. The session goes on.");
+  });
   on("draining", ({ notice_s }) => {
     status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");
     announce("The server restarts soon. This session will end.");

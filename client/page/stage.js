@@ -18,6 +18,7 @@ export class Stage {
     this.leave = leave;
     this.again = again;
     this.place = null;
+    this.covered = null; // what lies over the avatar, where it is kept up to date: "queue", "preparing"
   }
 
   show(avatar) {
@@ -38,10 +39,18 @@ export class Stage {
   }
 
   #cover(...children) {
+    this.covered = null;
     this.veil.replaceChildren(make("div", {}, ...children));
     this.veil.hidden = false;
     this.stage.dataset.veiled = "";
     this.#controls(false);
+  }
+
+  // The children of a veil that is told of again and again: made once, so that its button keeps the focus and a click.
+  #covering(kind, build) {
+    if (this.covered !== kind) this.#cover(...build());
+    this.covered = kind;
+    return this.veil.firstChild.children;
   }
 
   #controls(shown) {
@@ -60,11 +69,14 @@ export class Stage {
 
   queue({ position, eta_s, code, message }) {
     const away = code === "store_unavailable";
-    const number = position === null ? null : make("div", { className: "place" }, String(position));
     const title = away ? "Waiting for the server" : position === null ? "You are in the queue" : position === 1 ? "You are next" : "Your place in the queue";
     const detail = away ? message || "Your place is kept." : etaText(eta_s);
-    this.#cover(number, make("h2", {}, title), make("p", { id: "eta" }, detail),
-      make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue"));
+    const [number, heading, eta] = this.#covering("queue", () => [make("div", { className: "place" }), make("h2"), make("p", { id: "eta" }),
+      make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue")]);
+    number.hidden = position === null;
+    number.textContent = position ?? "";
+    heading.textContent = title;
+    eta.textContent = detail;
     if (this.place !== position) announce(`${title}${position ? `, number ${position}` : ""}. ${detail}`);
     this.place = position;
   }
@@ -72,15 +84,16 @@ export class Stage {
   /** At an avatar's first use; told to screen readers once. */
   preparing({ done, total }) {
     const title = `Preparing ${this.name} for the first time`;
-    const bar = make("progress", { max: 1 });
+    const [, , bar] = this.#covering("preparing", () => [make("h2", {}, title), make("p", {}, "The next time it is there at once."),
+      make("progress", { max: 1, "aria-label": title }), this.#leaveButton("Cancel")]);
     if (total > 0) bar.value = done / total;
-    bar.setAttribute("aria-label", title);
-    this.#cover(make("h2", {}, title), make("p", {}, "The next time it is there at once."), bar, this.#leaveButton("Cancel"));
+    else bar.removeAttribute("value");
     if (!this.prepared) announce(title);
     this.prepared = true;
   }
 
   live() {
+    this.covered = null;
     this.veil.hidden = true;
     delete this.stage.dataset.veiled;
     this.#controls(true);

@@ -77,16 +77,17 @@ export class Voice {
     const session = this.session;
     this.opening ??= session.openMicrophone(deviceId);
     try {
-      this.opened = await this.opening;
+      const opened = await this.opening;
       if (session !== this.session) return false;
+      this.opened = opened;
       this.#say(this.mode === "open" ? OPEN_HINT : "");
       await this.#list();
       return true;
     } catch (error) {
-      this.#say(explainMicrophone(error), "alarm");
+      if (session === this.session) this.#say(explainMicrophone(error), "alarm");
       return false;
     } finally {
-      this.opening = null;
+      if (session === this.session) this.opening = null;
     }
   }
 
