@@ -89,14 +89,16 @@ asio::awaitable<void> SoundTrack::run() {
     }
     const auto part = std::make_shared<const Part>(std::move(parts_.front()));
     parts_.pop_front();
-    if (part->begins) sound_time_ = part->time;
+    if (part->begins) {
+      sound_time_ = part->time;
+      begins_ = true;
+    }
     auto work = [avatar = avatar_, part, rate = options_.rate_hz] {
       return avatar->code_sound(part->samples, rate, part->ends);
     };
     const std::vector<CodedSound> coded = co_await encoders_.run(std::move(work));
-    bool begins = part->begins;
     for (const CodedSound& one : coded) {
-      send(one.bytes, sound_time_ + one.after, part->speaks, std::exchange(begins, false));
+      send(one.bytes, sound_time_ + one.after, part->speaks, std::exchange(begins_, false));
     }
   }
 }

@@ -56,6 +56,7 @@ class SoundTrack {
   std::deque<Part> parts_{};                // for Opus
   std::chrono::microseconds sound_time_{};  // where the sound that is coded began
   std::uint32_t sequence_;
+  bool begins_ = false;  // a sound of which no packet is sent
   bool playing_ = false, lost_ = false, stopped_ = false;
 };
 

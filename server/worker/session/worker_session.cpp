@@ -74,7 +74,7 @@ asio::awaitable<void> WorkerSession::run() {
 
 asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
   const std::string type = type_of(text);
-  if (type == frame_type::start || text.size() > k_longest_start) {
+  if (type == frame_type::start || (!started_ && text.size() > k_longest_start)) {
     co_await start(text);
   } else if (type == frame_type::end) {
     socket_.close(CloseCode::normal, "the session was ended");

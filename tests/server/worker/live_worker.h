@@ -94,12 +94,18 @@ class ScriptedAvatar : public LiveAvatar {
     return {.bytes = std::to_string(time) + (picture.width == 16 ? " lips" : ""),
             .key = key || time == 0};
   }
-  // The samples as they are, so that a test sees whether all of them came.
+  // The samples as they are, so that a test sees whether all of them came. As in Opus, the first call of a sound gives
+  // nothing.
   std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int,
                                      bool ends) override {
     std::vector<CodedSound> coded;
-    if (!samples.empty()) coded.push_back({bytes_of(samples), sound_});
-    sound_ += std::chrono::microseconds(samples.size() * 1'000'000 / 16'000);
+    const bool first = !std::exchange(codes_, !ends);
+    uncoded_ += bytes_of(samples);
+    if (!uncoded_.empty() && (!first || ends)) {
+      const std::size_t count = uncoded_.size() / sizeof(std::int16_t);
+      coded.push_back({std::exchange(uncoded_, {}), sound_});
+      sound_ += std::chrono::microseconds(count * 1'000'000 / 16'000);
+    }
     if (ends) coded.push_back({"end", std::exchange(sound_, 0ms)});
     return coded;
   }
@@ -115,6 +121,8 @@ class ScriptedAvatar : public LiveAvatar {
   NetsScript& script_;
   std::int64_t last_ = -1;
   std::chrono::microseconds sound_{};
+  std::string uncoded_{};
+  bool codes_ = false;
   int wave_left_ = 0;  // pictures
 };
 

@@ -155,6 +155,19 @@ TEST_CASE("long text of a client is neither echoed nor accepted") {
   CHECK(client.close_code() == 1008);
 }
 
+TEST_CASE("a text frame that is too long does not end a session that runs") {
+  EngineScript script;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start"})");
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  client.send(R"({"type":"input.text","text":")" + std::string(17'000, 'x') + R"("})");
+  CHECK(client.receive_json().at("code") == "usage");
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);
+}
+
 TEST_CASE("an old epoch is refused, a newer one ends the session that holds the slot") {
   EngineScript script;
   Running worker(script);
