@@ -53,6 +53,12 @@ bool is_token(std::string_view text) {
   });
 }
 
+// Even an empty one.
+bool has_body(const HttpRequest& request) {
+  const bool safe = request.method == "GET" || request.method == "HEAD";
+  return !safe || !request.body_file.empty() || !request.body.empty();
+}
+
 HeaderList header_list(const HttpRequest& request) {
   HeaderList list;
   bool typed = false;
@@ -72,7 +78,8 @@ HeaderList header_list(const HttpRequest& request) {
     if (!request.aws->session_token.empty()) {
       add_line(list, "x-amz-security-token: " + request.aws->session_token);
     }
-    if (!typed && request.method == "PUT") add_line(list, "Content-Type: application/octet-stream");
+    // S3 keeps it with the object; curl would call the body a form.
+    if (!typed && has_body(request)) add_line(list, "Content-Type: application/octet-stream");
     // Not the lines below, which only take headers away: curl 7.88 would sign what is not sent.
     return list;
   }
@@ -238,13 +245,12 @@ void HttpExchange::prepare_body(CURL* curl) {
     const CURLcode code = curl_easy_setopt(curl, option, value);
     NAVTALK_CHECK(code == CURLE_OK);
   };
-  const bool safe = request_.method == "GET" || request_.method == "HEAD";
   if (body_file_) {
     set(CURLOPT_UPLOAD, 1L);
     set(CURLOPT_READFUNCTION, on_read);
     set(CURLOPT_READDATA, static_cast<void*>(this));
     set(CURLOPT_INFILESIZE_LARGE, body_file_bytes_);
-  } else if (!safe || !request_.body.empty()) {
+  } else if (has_body(request_)) {
     set(CURLOPT_POSTFIELDS, request_.body.c_str());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
   }

@@ -28,7 +28,7 @@ std::function<std::string(const char*)> variables(const std::string& endpoint) {
 }
 
 struct Sent {
-  std::string method, target, body;
+  std::string method, target, type, body;
 };
 
 // Answers uploads in parts as S3 does; `fault` may answer in its own way.
@@ -38,7 +38,8 @@ class PartsServer {
   explicit PartsServer(Fault fault = {})
       : server_([this, fault](Connection& client, const ReceivedRequest& request) {
           sent_.with([&](auto& all) {
-            all.push_back({request.method, request.target, request.body});
+            all.push_back(
+                {request.method, request.target, request.header("content-type"), request.body});
           });
           if (!fault || !fault(client, request)) answer(client, request);
         }) {}
@@ -78,6 +79,8 @@ TEST_CASE("a file that is too large for one request goes in parts, and appears a
   const std::vector<Sent> sent = server.sent();
   REQUIRE(sent.size() == 5);
   CHECK(sent[0].method + sent[0].target == "POST/videos/jobs/a/key?uploads=");
+  // A form, which curl would say, is what services take apart.
+  for (const Sent& one : sent) CHECK(one.type == "application/octet-stream");
   std::string joined;
   for (std::size_t i = 1; i < 4; ++i) {
     CHECK(sent[i].method + sent[i].target ==
