@@ -1,8 +1,8 @@
 """PyPI's moto as a bucket of S3 on loopback, which may end and come back empty."""
 
 import contextlib
-import importlib.util
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +11,16 @@ import urllib.error
 import urllib.request
 
 PATIENCE_S = 120
-INSTALLED = bool(importlib.util.find_spec("moto") and importlib.util.find_spec("flask"))
+
+
+def has_moto(python):
+    code = "import sys, importlib.util as u; sys.exit(not (u.find_spec('moto') and u.find_spec('flask')))"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+# The test itself may need another Python than the one that pip filled.
+PYTHON = next((python for python in (sys.executable, shutil.which("python3")) if python and has_moto(python)), None)
+INSTALLED = PYTHON is not None
 
 
 class Moto:
@@ -26,7 +35,7 @@ class Moto:
     def start(self):
         code = f"from moto.server import ThreadedMotoServer as S; import signal; S('127.0.0.1', {self.port}).start(); signal.pause()"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code],
+            [PYTHON, "-c", code],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "S3_UPLOAD_PART_MIN_SIZE": "1"},
