@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cmd/artifacts/model_store.h"
+#include "core/artifacts/s3.h"
 #include "core/base/error.h"
 #include "core/config/keys.h"
 #include "core/net/url.h"
@@ -220,6 +221,15 @@ void look_at_models(const ConfigReading& reading, std::vector<std::string>& foun
     Peers(peer_options(reading.config, ""), "");
   } catch (const Error& error) {
     found.push_back(where(reading, "models.peers") + ": " + error.message());
+  }
+  const std::string& results = reading.config.jobs.results;
+  if (results.empty()) return;
+  try {
+    if (!results.starts_with("s3://"))
+      throw Error(Code::invalid, "'" + printable(results) + "' is not s3://BUCKET/PREFIX");
+    s3_location(results, source_options().variable);
+  } catch (const Error& error) {
+    found.push_back(where(reading, "jobs.results") + ": " + error.message());
   }
 }
 

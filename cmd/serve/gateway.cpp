@@ -154,6 +154,12 @@ std::filesystem::path job_folder(const Config& config) {
   return config.jobs.folder.empty() ? made_state_directory() / "jobs" : config.jobs.folder;
 }
 
+// nullptr: results stay in the folder.
+std::shared_ptr<const server::JobBucket> job_bucket(const Config& config) {
+  if (config.jobs.results.empty()) return nullptr;
+  return std::make_shared<server::JobBucket>(config.jobs.results, source_options().variable);
+}
+
 // The workers of this host outlive a gateway for a while.
 void tell_of_workers(const LocalProvider& local, Context& context) {
   const std::size_t workers = local.running();
@@ -264,6 +270,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
            server::JobOptions{
                .backend = backend,
                .folder = job_folder(config),
+               .bucket = job_bucket(config),
                .max_upload = static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20,
                .tenants = job_terms_of(config),
                .lane = batch_lane_options(context.config_reading, "gateway " + owner),

@@ -480,6 +480,12 @@ const std::vector<ConfigKey>& config_keys() {
                   "directory.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.folder; }},
       {.section = "jobs",
+       .name = "results",
+       .meaning = "Bucket (s3://BUCKET/PREFIX) of finished videos and segments and of speech, the "
+                  "same on all gateways of\n"
+                  "a pool, which then need no common folder. Empty: they stay in the folder.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.results; }},
+      {.section = "jobs",
        .name = "max_upload_mb",
        .meaning =
            "Maximum size of a job's speech, in MiB. Four of that size may be under way at once.",

@@ -92,8 +92,8 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           BlockingThreads& fetch_threads, BlockingThreads& webhook_threads,
-           const GatewayOptions& options)
+           BlockingThreads& fetch_threads, BlockingThreads& bucket_threads,
+           BlockingThreads& webhook_threads, const GatewayOptions& options)
       : pool(pool_store),
         store_threads(threads),
         store(options.jobs->backend),
@@ -103,7 +103,7 @@ struct JobParts {
               .supply = *options.jobs->supply,
               .demand_tracker = *options.jobs->demand_tracker},
              options.jobs->lane),
-        files(options.jobs->folder),
+        files(options.jobs->folder, options.jobs->bucket),
         tokens(options.session.worker_tokens),
         rules(options.jobs->input),
         dispatcher(executor, {.pool = pool,
@@ -117,6 +117,7 @@ struct JobParts {
                                        .files = files,
                                        .store_threads = threads,
                                        .file_threads = threads,
+                                       .bucket_threads = bucket_threads,
                                        .tokens = tokens}}),
         notices(options.jobs->backend),
         webhooks(options.jobs->webhook
@@ -181,10 +182,10 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs
-                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
-                                              job_threads, fetch_threads, webhook_threads, options)
-                 : nullptr),
+        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
+                                                       access, job_threads, fetch_threads,
+                                                       bucket_threads, webhook_threads, options)
+                          : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
@@ -226,7 +227,7 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  BlockingThreads job_threads{2}, fetch_threads{4}, webhook_threads{8};
+  BlockingThreads job_threads{2}, fetch_threads{4}, bucket_threads{4}, webhook_threads{8};
   ChangeWatcher watcher;
 };
 

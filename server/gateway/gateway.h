@@ -23,6 +23,7 @@
 #include "scheduler/store/transaction.h"
 #include "server/gateway/access/access.h"
 #include "server/gateway/jobs/input_rules.h"
+#include "server/gateway/jobs/job_bucket.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 #include "server/http/socket/tls_identity.h"
@@ -31,10 +32,11 @@ namespace navtalk::server {
 
 // Offline renderings: the routes under /v1/jobs, and the slots that are lent to them.
 struct JobOptions {
-  std::shared_ptr<StoreBackend> backend;  // the pool's
-  std::filesystem::path folder{};         // of uploads and results; made at first use
-  std::uint64_t max_upload = 100 << 20;   // bytes of one request
-  TenantTermsTable tenants{};             // of the configuration file
+  std::shared_ptr<StoreBackend> backend;      // the pool's
+  std::filesystem::path folder{};             // of uploads and results; made at first use
+  std::shared_ptr<const JobBucket> bucket{};  // that gateways share; nullptr: none
+  std::uint64_t max_upload = 100 << 20;       // bytes of one request
+  TenantTermsTable tenants{};                 // of the configuration file
   BatchLaneOptions lane{};
   InputRuleOptions input{};
   Duration keep{};  // jobs that are over; zero: for ever

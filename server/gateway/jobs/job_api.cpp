@@ -10,6 +10,7 @@
 #include "server/gateway/jobs/job_events.h"
 #include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
+#include "server/gateway/jobs/shared_result.h"
 #include "server/gateway/pages/served_file.h"
 
 namespace navtalk::server {
@@ -19,7 +20,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
-constexpr int k_uploads_in_memory = 4;  // of the largest size
+constexpr std::uint64_t k_relayed_piece = std::uint64_t{1} << 20;  // bytes in memory
+constexpr int k_uploads_in_memory = 4;                             // of the largest size
 
 // Whoever asks without a key, and the operator.
 const TenantId k_nobodys{"local"};
@@ -285,13 +287,48 @@ asio::awaitable<Response> JobApi::result(const Request& request) {
     co_return error_response(409, "not_done",
                              "the job has no result: it is " + std::string(name(job.state)));
   const std::string format = video_choice(job.spec).format;
+  auto here = [&] { return is_served(parts_.files.result(job.id, format)); };
+  const bool is_here = co_await parts_.file_threads.run(here);
+  const std::string type = content_type(format);
+  if (!is_here && parts_.files.bucket() != nullptr && shared_result(job))
+    co_return co_await shared_video(request, job, type);
   auto open = [&] {
-    return served_file(
-        request, parts_.files.result(job.id, format),
-        {.content_type = content_type(format), .missing = "the video of this job is gone"},
-        parts_.file_threads);
+    return served_file(request, parts_.files.result(job.id, format),
+                       {.content_type = type, .missing = "the video of this job is gone"},
+                       parts_.file_threads);
   };
   co_return co_await parts_.file_threads.run(open);
+}
+
+// Relayed and not redirected to: clients of a gateway need not reach the bucket, nor learn where it is.
+asio::awaitable<Response> JobApi::shared_video(const Request& request, const Job& job,
+                                               const std::string& type) {
+  const JobBucket& bucket = *parts_.files.bucket();
+  const SharedResult result = *shared_result(job);
+  std::uint64_t bytes = 0;
+  auto look = [&] { return bucket.size(result.key, bytes); };
+  const JobBucket::Found found = co_await parts_.fetch_threads.run(look);
+  if (found == JobBucket::Found::unreachable) {
+    Response later = error_response(503, "unavailable", "the video cannot be had now: try again");
+    later.headers.emplace_back("Retry-After", "5");
+    co_return later;
+  }
+  if (found == JobBucket::Found::missing || bytes != result.bytes)
+    co_return error_response(404, "not_found", "the video of this job is gone");
+  const auto pieces = [&threads = parts_.fetch_threads, &bucket,
+                       key = result.key](ByteRange range) {
+    const auto at = std::make_shared<std::uint64_t>(range.first);
+    return [&threads, &bucket, key, at, end = range.last + 1]() -> asio::awaitable<std::string> {
+      auto read = [&] { return bucket.read(key, *at, std::min(k_relayed_piece, end - *at)); };
+      const std::optional<std::string> piece = co_await threads.run(read);
+      if (!piece) co_return "";
+      *at += piece->size();
+      co_return *piece;
+    };
+  };
+  co_return served_bytes(
+      request,
+      {.content_type = type, .etag = "\"" + result.key + "\"", .size = bytes, .pieces = pieces});
 }
 
 }  // namespace navtalk::server

@@ -55,6 +55,8 @@ class JobApi {
   Answer show(const Request& request);
   Answer cancel(const Request& request);
   Answer result(const Request& request);
+  // The video from the bucket.
+  Answer shared_video(const Request& request, const Job& job, const std::string& type);
   Answer events(const Request& request);
   // Fetches, judges and rewrites what is asked for; the answer to one that may not be.
   Awaitable<std::optional<Response>> refusal_of(JobRequest& asked);

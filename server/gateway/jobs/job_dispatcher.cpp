@@ -3,13 +3,17 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <chrono>
+#include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/jobs/unattended.h"
+#include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/job_trace.h"
+#include "server/gateway/jobs/shared_result.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -161,15 +165,72 @@ void JobDispatcher::sweep() {
 asio::awaitable<void> JobDispatcher::keep_house() {
   const bool sweeps = Clock::now() - swept_ >= k_sweep_every;
   if (sweeps) swept_ = Clock::now();
+  const bool shared = parts_.runs.files.bucket() != nullptr;
+  if (shared && !std::exchange(tending_, true))
+    asio::co_spawn(executor_, tend_bucket(), asio::detached);
   auto work = [&] {
     if (sweeps) sweep();
-    if (parts_.keep <= Duration{}) return;
+    if (shared || parts_.keep <= Duration{}) return;
     JobStore& store = parts_.runs.store;
     const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
     for (const JobId& job : old) parts_.runs.files.remove(job);
     store.forget(old);
   };
   co_await parts_.runs.store_threads.run(work);
+}
+
+asio::awaitable<void> JobDispatcher::tend_bucket() {
+  auto work = [this] {
+    try {
+      share_results();
+      forget_shared();
+    } catch (const Error& error) {
+      log::warn("the bucket of jobs is not tended now", {{"error", error.message()}});
+    }
+  };
+  co_await parts_.runs.bucket_threads.run(work);
+  tending_ = false;
+}
+
+// Of jobs that are done. A file that is not the recorded result came under a lease that was lost.
+void JobDispatcher::share_results() {
+  const JobFiles& files = parts_.runs.files;
+  for (const JobId& id : files.with_results()) {
+    const std::optional<Job> job = parts_.runs.store.find(id);
+    const std::optional<SharedResult> result = job ? shared_result(*job) : std::nullopt;
+    if (!result) continue;
+    const std::string format = video_choice(job->spec).format;
+    std::error_code gone;
+    if (std::filesystem::file_size(files.result(id, format), gone) != result->bytes) {
+      if (!gone) files.remove(id);
+      continue;
+    }
+    if (!files.share_result(id, format, result->key)) return;  // the bucket is away
+  }
+}
+
+// The store forgets a job when the bucket has nothing of it any more.
+void JobDispatcher::forget_shared() {
+  if (parts_.keep <= Duration{}) return;
+  JobStore& store = parts_.runs.store;
+  const JobFiles& files = parts_.runs.files;
+  std::vector<JobId> gone;
+  std::set<std::string> in_use;
+  for (const JobId& id : store.over_since(store.now() - parts_.keep, k_forgotten_at_once)) {
+    const std::optional<Job> job = store.find(id);
+    if (!job) continue;
+    std::vector<std::string> keys;
+    if (const auto result = shared_result(*job)) keys.push_back(result->key);
+    for (const JobSegment& segment : store.segments(id))
+      keys.push_back(JobBucket::segment_key(id, segment.index));
+    if (in_use.empty()) in_use = store.audio_in_use();
+    if (!job->spec.audio.empty() && !in_use.contains(job->spec.audio))
+      keys.push_back(JobBucket::upload_key(job->spec.audio));
+    if (!files.unshare(keys)) break;  // the bucket is away
+    files.remove(id);
+    gone.push_back(id);
+  }
+  store.forget(gone);
 }
 
 asio::awaitable<void> JobDispatcher::take_turn() {

@@ -76,6 +76,10 @@ class JobDispatcher {
   Awaitable<void> requeue();
   Awaitable<void> keep_house();
   void sweep();
+  // With a bucket: what it did not take goes there, and what is old goes. Beside the rounds.
+  Awaitable<void> tend_bucket();
+  void share_results();
+  void forget_shared();
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   // False: there was no job or no slot.
@@ -94,7 +98,7 @@ class JobDispatcher {
   // Since when every call of the store has succeeded.
   Clock::time_point reached_ = Clock::now();
   Clock::time_point requeued_{}, kept_house_{}, swept_{}, turned_{};
-  bool draining_ = false, stopped_ = false;
+  bool draining_ = false, stopped_ = false, tending_ = false;
 };
 
 }  // namespace navtalk::server

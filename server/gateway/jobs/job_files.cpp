@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fstream>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* k_result = "video";
 constexpr auto k_upload_grace = std::chrono::hours(1);  // between a file and its job's row
 
 void make_folder(const fs::path& folder) {
@@ -53,7 +55,10 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
   std::error_code error;
   if (fs::exists(file, error)) {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
-    if (!error) return name;
+    if (!error) {
+      if (bucket_) bucket_->put(JobBucket::upload_key(name), file);
+      return name;
+    }
   }
   // Others may send the same speech at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
@@ -63,6 +68,8 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
   if (!to) throw Error(Code::failed, "the speech cannot be stored: the disk may be full");
   partial.commit();
   put(partial.target(), file);
+  // Where the bucket does not take it, this gateway alone can have the job rendered.
+  if (bucket_) bucket_->put(JobBucket::upload_key(name), file);
   return name;
 }
 
@@ -79,7 +86,9 @@ void JobFiles::sweep_uploads(const std::set<std::string>& in_use) const {
             ? is_being_written(at->path())
             : in_use.contains(at->path().filename().native()) || at->last_write_time(gone) > before)
       continue;
-    if (!gone) fs::remove(at->path(), gone);
+    if (gone) continue;
+    if (bucket_ && !partial) unshare({JobBucket::upload_key(at->path().filename().native())});
+    fs::remove(at->path(), gone);
   }
 }
 
@@ -93,6 +102,49 @@ std::vector<JobId> JobFiles::with_segments() const {
   return jobs;
 }
 
+std::vector<JobId> JobFiles::with_results() const {
+  std::vector<JobId> jobs;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code none;
+    for (fs::directory_iterator file(at->path(), none), last; !none && file != last;
+         file.increment(none)) {
+      if (file->path().stem() == k_result) jobs.push_back({at->path().filename().native()});
+    }
+  }
+  return jobs;
+}
+
+void JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t segments) const {
+  prepare(job);
+  if (!audio.empty()) {
+    make_folder(upload(audio).parent_path());
+    bucket_->fetch(JobBucket::upload_key(audio), upload(audio));
+  }
+  for (std::size_t i = 0; i < segments; ++i) {
+    const int index = static_cast<int>(i);
+    if (!bucket_->fetch(JobBucket::segment_key(job, index), segment(job, index))) return;
+  }
+}
+
+bool JobFiles::share_segment(const JobId& job, int index) const {
+  return bucket_->put(JobBucket::segment_key(job, index), segment(job, index));
+}
+
+bool JobFiles::share_result(const JobId& job, const std::string& format,
+                            const std::string& key) const {
+  const fs::path file = result(job, format);
+  if (!bucket_->put(key, file)) return false;
+  std::error_code error;
+  fs::remove(file, error);
+  if (fs::is_empty(file.parent_path(), error)) fs::remove(file.parent_path(), error);
+  return true;
+}
+
+bool JobFiles::unshare(const std::vector<std::string>& keys) const {
+  return std::ranges::all_of(keys, [&](const std::string& key) { return bucket_->remove(key); });
+}
+
 void JobFiles::prepare(const JobId& job) const {
   make_folder(folder_ / job.text);
   make_folder(folder_ / job.text / "segments");
@@ -103,7 +155,7 @@ fs::path JobFiles::segment(const JobId& job, int index) const {
 }
 
 fs::path JobFiles::result(const JobId& job, const std::string& format) const {
-  return folder_ / job.text / ("video." + format);
+  return folder_ / job.text / (std::string(k_result) + "." + format);
 }
 
 PartialPath::Options JobFiles::incoming(const JobId& job, std::uint64_t epoch) const {

@@ -4,11 +4,15 @@
 //   ID/segments/000000.mp4    of a job that is not finished
 //   ID/segments/EPOCH         what comes under that lease, until it is whole
 //   ID/video.mp4              its result
+//
+// With a bucket (job_bucket.h) the folder is this gateway's own: results lie here until the bucket has them, and
+// speech and segments that came to another gateway are fetched from there.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,12 +20,17 @@
 
 #include "core/files/partial_path.h"
 #include "scheduler/jobs/job.h"
+#include "server/gateway/jobs/job_bucket.h"
 
 namespace navtalk::server {
 
 class JobFiles {
  public:
-  explicit JobFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // `bucket`: nullptr where no other gateway sees these files, or the folder is shared.
+  explicit JobFiles(std::filesystem::path folder, std::shared_ptr<const JobBucket> bucket = nullptr)
+      : folder_(std::move(folder)), bucket_(std::move(bucket)) {}
+
+  const JobBucket* bucket() const { return bucket_.get(); }
 
   // Keeps speech; returns its JobSpec::audio. On the disk when it returns. Error{failed} with the system's
   // reason.
@@ -33,6 +42,8 @@ class JobFiles {
   void sweep_uploads(const std::set<std::string>& in_use) const;
   // The jobs that have segments here, or what is left of them.
   std::vector<JobId> with_segments() const;
+  // The jobs that have a result here.
+  std::vector<JobId> with_results() const;
 
   // Makes the job's folders.
   void prepare(const JobId& job) const;
@@ -46,8 +57,19 @@ class JobFiles {
   void remove_segments(const JobId& job) const;
   void remove(const JobId& job) const;
 
+  // With a bucket alone. What cannot be done now is logged.
+
+  // Fetches what is not here of the job's speech, and of its first segments, as many as there are.
+  void obtain(const JobId& job, const std::string& audio, std::size_t segments) const;
+  // False: it stays here.
+  bool share_segment(const JobId& job, int index) const;
+  bool share_result(const JobId& job, const std::string& format, const std::string& key) const;
+  // From the bucket; false where it could not be told to.
+  bool unshare(const std::vector<std::string>& keys) const;
+
  private:
   std::filesystem::path folder_;
+  std::shared_ptr<const JobBucket> bucket_;
 };
 
 }  // namespace navtalk::server

@@ -1,6 +1,9 @@
 #include "server/gateway/jobs/job_run.h"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -173,6 +176,10 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker) {
                  .tells_recorded = true};
   auto ask = [&] { return parts_.store.segments(job_.id); };
   const std::vector<JobSegment> segments = co_await recorded(parts_.store_threads, ask);
+  if (parts_.files.bucket() != nullptr) {
+    auto obtain = [&] { parts_.files.obtain(job_.id, job_.spec.audio, segments.size()); };
+    co_await wait_for(obtain);
+  }
   std::vector<fs::path> files;
   auto look = [&] {
     parts_.files.prepare(job_.id);
@@ -304,6 +311,52 @@ asio::awaitable<void> JobRun::keep(PartialPath& whole, const fs::path& name) {
   co_await parts_.file_threads.run(put);
 }
 
+template <class Work>
+asio::awaitable<void> JobRun::wait_for(Work work) {
+  const auto executor = co_await asio::this_coro::executor;
+  Signal ended(executor);
+  bool over = false;
+  std::exception_ptr problem;
+  auto follow = [&]() -> asio::awaitable<void> {
+    try {
+      co_await parts_.bucket_threads.run(work);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    over = true;
+    ended.notify();
+  };
+  asio::co_spawn(executor, follow, asio::detached);
+  while (!over) {
+    // A lease that is lost is noticed when the outcome is recorded.
+    co_await renew_if_due();
+    if (!over) co_await ended.wait(Clock::now() + 1s);
+  }
+  heard_ = Clock::now();  // the worker waits for an answer
+  if (problem) std::rethrow_exception(problem);
+}
+
+asio::awaitable<void> JobRun::share_segment(int index) {
+  if (parts_.files.bucket() == nullptr) co_return;
+  auto share = [&] { parts_.files.share_segment(job_.id, index); };
+  co_await wait_for(share);
+}
+
+asio::awaitable<void> JobRun::share_result(const std::string& format, const std::string& key) {
+  if (parts_.files.bucket() == nullptr) co_return;
+  auto share = [&] { parts_.files.share_result(job_.id, format, key); };
+  co_await wait_for(share);
+}
+
+// Nobody waits for it.
+void JobRun::unshare_segments(std::size_t count) const {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < count; ++i)
+    keys.push_back(JobBucket::segment_key(job_.id, static_cast<int>(i)));
+  if (keys.empty()) return;
+  parts_.bucket_threads.post([&files = parts_.files, keys] { files.unshare(keys); });
+}
+
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
                                                                const nlohmann::json& frame) {
   const JobSegment segment{.index = frame.at("index"),
@@ -320,6 +373,7 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
   if (!held) co_return End::lost;
   const fs::path file = parts_.files.segment(job_.id, segment.index);
   co_await keep(whole, file);
+  co_await share_segment(segment.index);
   auto record = [&] { return parts_.store.finish_segment(lease_, segment, parts_.store.now()); };
   const Recorded done = co_await recorded(parts_.store_threads, record);
   if (done == Recorded::refused) co_return End::lost;
@@ -331,11 +385,13 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
 }
 
 asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {
-  const std::string result = nlohmann::json{
-      {"bytes", frame.at("bytes")},
-      {"frames", frame.at("frames")},
-      {"duration_s",
-       frame.at("duration_s")}}.dump();
+  const std::string format = video_choice(job_.spec).format;
+  nlohmann::json facts = {{"bytes", frame.at("bytes")},
+                          {"frames", frame.at("frames")},
+                          {"duration_s", frame.at("duration_s")}};
+  const std::string key = JobBucket::result_key(job_.id, lease_.epoch, format);
+  if (parts_.files.bucket() != nullptr) facts["key"] = key;
+  const std::string result = facts.dump();
   PartialPath whole(parts_.files.incoming(job_.id, lease_.epoch));
   const std::uint64_t bytes = frame.at("bytes");
   const bool came = co_await receive_file(worker, bytes, whole);
@@ -344,11 +400,16 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
   const Recorded intended = co_await recorded(parts_.store_threads, intend);
   if (intended == Recorded::refused) co_return End::lost;
   // A file that is there without its record is replaced by the next try.
-  const fs::path file = parts_.files.result(job_.id, video_choice(job_.spec).format);
+  const fs::path file = parts_.files.result(job_.id, format);
   co_await keep(whole, file);
+  co_await share_result(format, key);
   auto finish = [&] {
+    std::size_t segments = 0;
+    if (parts_.files.bucket() != nullptr) segments = parts_.store.segments(job_.id).size();
     const Recorded known = parts_.store.finish(lease_, result, parts_.store.now());
-    if (known != Recorded::refused) parts_.files.remove_segments(job_.id);
+    if (known == Recorded::refused) return known;
+    parts_.files.remove_segments(job_.id);
+    unshare_segments(segments);
     return known;
   };
   const Recorded done = co_await recorded(parts_.store_threads, finish);

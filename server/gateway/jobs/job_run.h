@@ -35,6 +35,7 @@ class JobRun {
     const JobFiles& files;
     BlockingThreads& store_threads;
     BlockingThreads& file_threads;
+    BlockingThreads& bucket_threads;  // wait for the bucket
     const WorkerTokens& tokens;
   };
   // What became of it on this slot; the store has it already.
@@ -86,6 +87,13 @@ class JobRun {
   Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
   // Gives what came its name.
   Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name);
+  // With a bucket: nothing is lost if it does not take them now (JobDispatcher::share_results()).
+  Awaitable<void> share_segment(int index);
+  Awaitable<void> share_result(const std::string& format, const std::string& key);
+  void unshare_segments(std::size_t count) const;
+  // On the bucket's threads, while the lease is renewed.
+  template <class Work>
+  Awaitable<void> wait_for(Work work);
   // False: the lease is lost.
   Awaitable<bool> renew_if_due();
   // The worker did not do it. A try of the job, if the worker was told of it.

@@ -74,38 +74,47 @@ class FilePieces {
 
 bool is_served(const std::filesystem::path& file) { return open_served(file).has_value(); }
 
-Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,
-                     BlockingThreads& threads) {
-  std::optional<OpenFile> open = open_served(file);
-  if (!open) return error_response(404, "not_found", as.missing);
-  Response response{.content_type = as.content_type,
-                    .headers = {{"ETag", open->etag},
+Response served_bytes(const Request& request, const ServedBytes& bytes) {
+  Response response{.content_type = bytes.content_type,
+                    .headers = {{"ETag", bytes.etag},
                                 {"Cache-Control", "no-cache"},
                                 {"Accept-Ranges", "bytes"},
                                 {"X-Content-Type-Options", "nosniff"}}};
-  if (is_current(request, open->etag)) {
+  if (is_current(request, bytes.etag)) {
     response.status = 304;
     return response;
   }
-  const std::string same = request.header("if-range").value_or(open->etag);
+  const std::string same = request.header("if-range").value_or(bytes.etag);
   const WantedBytes wanted =
-      wanted_bytes(same == open->etag ? request.header("range").value_or("") : "", open->size);
-  ByteRange range{0, open->size - 1};
+      wanted_bytes(same == bytes.etag ? request.header("range").value_or("") : "", bytes.size);
+  ByteRange range{0, bytes.size - 1};
   if (std::holds_alternative<NoSuchRange>(wanted)) {
     response.status = 416;
-    response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", open->size));
+    response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", bytes.size));
     return response;
   }
   if (const auto* part = std::get_if<ByteRange>(&wanted)) {
     range = *part;
     response.status = 206;
     response.headers.emplace_back(
-        "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, open->size));
+        "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, bytes.size));
   }
-  const auto pieces = std::make_shared<FilePieces>(std::move(*open), range, threads);
-  response.long_body = {.bytes = range.last - range.first + 1,
-                        .next = [pieces] { return pieces->next(); }};
+  response.long_body = {.bytes = range.last - range.first + 1, .next = bytes.pieces(range)};
   return response;
+}
+
+Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,
+                     BlockingThreads& threads) {
+  std::optional<OpenFile> open = open_served(file);
+  if (!open) return error_response(404, "not_found", as.missing);
+  const std::string etag = open->etag;
+  const std::uint64_t size = open->size;
+  return served_bytes(
+      request,
+      {.content_type = as.content_type, .etag = etag, .size = size, .pieces = [&](ByteRange range) {
+         const auto read = std::make_shared<FilePieces>(std::move(*open), range, threads);
+         return [read] { return read->next(); };
+       }});
 }
 
 }  // namespace navtalk::server

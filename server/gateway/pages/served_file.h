@@ -1,11 +1,14 @@
-// One video as an HTTP answer: the whole file or a part of it, read in pieces while it is sent.
-// Stateless; blocks on the disk.
+// One video as an HTTP answer: the whole file or a part of it, read in pieces while it is sent; also one that lies
+// elsewhere. Stateless; blocks on the disk.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
+#include "server/gateway/pages/byte_range.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/message.h"
 
@@ -25,5 +28,16 @@ bool is_served(const std::filesystem::path& file);
 // are read on `threads`. A file that changes meanwhile ends the connection.
 Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,
                      BlockingThreads& threads);
+
+// What lies elsewhere.
+struct ServedBytes {
+  std::string content_type = "video/mp4";
+  std::string etag{};  // with its quotes; another one for other bytes
+  std::uint64_t size = 0;
+  // Reads that part in pieces: LongBody::next.
+  std::function<std::function<boost::asio::awaitable<std::string>()>(ByteRange)> pieces{};
+};
+// 200, 206, 304 or 416.
+Response served_bytes(const Request& request, const ServedBytes& bytes);
 
 }  // namespace navtalk::server

@@ -1,0 +1,113 @@
+#include "server/gateway/jobs/job_bucket.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stop_token>
+
+#include "core/artifacts/retry.h"
+#include "core/base/error.h"
+#include "core/base/id.h"
+#include "core/base/sleep.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/files/partial_path.h"
+#include "core/log/log.h"
+
+namespace navtalk::server {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Outcome = Transfer::Outcome;
+
+constexpr int k_bucket_tries = 3;
+constexpr auto k_bucket_rest = std::chrono::seconds(10);
+constexpr std::uint64_t k_bucket_piece = std::uint64_t{4} << 20;  // bytes
+
+}  // namespace
+
+JobBucket::JobBucket(const std::string& address,
+                     const std::function<std::string(const char*)>& variable, BucketOptions options)
+    : bucket_(address, variable, options) {}
+
+std::string JobBucket::upload_key(const std::string& audio) { return "uploads/" + audio; }
+
+std::string JobBucket::segment_key(const JobId& job, int index) {
+  return fmt::format("{}/segments/{:06}.mp4", job.text, index);
+}
+
+std::string JobBucket::result_key(const JobId& job, std::uint64_t epoch,
+                                  const std::string& format) {
+  return fmt::format("{}/{}.{}", job.text, epoch, format);
+}
+
+// Tries again what may succeed later. Whoever waits for a bucket that is away has other work.
+bool JobBucket::done(const char* what, const std::function<Transfer()>& act) const {
+  if (Clock::now() < rests_until_.load()) return false;
+  for (int tries = 1;; ++tries) {
+    const Transfer transfer = act();
+    if (transfer.outcome == Outcome::done) return true;
+    if (transfer.outcome == Outcome::again && tries < k_bucket_tries) {
+      sleep_for(retry_delay(tries, 0, transfer.retry_after), {});
+      continue;
+    }
+    if (transfer.outcome == Outcome::again) rests_until_ = Clock::now() + k_bucket_rest;
+    log::warn(what, {{"error", transfer.why}});
+    return false;
+  }
+}
+
+bool JobBucket::put(const std::string& key, const fs::path& file) const {
+  const std::string sum = sha256_file(file);
+  return done("a job's file cannot be stored in the bucket now",
+              [&] { return bucket_.put_file(key, file, sum, {}); });
+}
+
+bool JobBucket::fetch(const std::string& key, const fs::path& file) const {
+  std::error_code missing;
+  if (fs::exists(file, missing)) return true;
+  std::uint64_t bytes = 0;
+  if (size(key, bytes) != Found::there) return false;
+  // Others may fetch the same at this moment.
+  PartialPath partial({.target = file.native() + "." + random_id()});
+  std::ofstream to(partial.path(), std::ios::binary);
+  for (std::uint64_t at = 0; at < bytes;) {
+    const auto piece = read(key, at, std::min(k_bucket_piece, bytes - at));
+    if (!piece) return false;
+    to.write(piece->data(), static_cast<std::streamsize>(piece->size()));
+    at += piece->size();
+  }
+  to.close();
+  if (!to) throw Error(Code::failed, partial.named("a job's file cannot be written"));
+  partial.commit();
+  fs::rename(partial.target(), file, missing);
+  return !missing;
+}
+
+JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes) const {
+  Found found = Found::unreachable;
+  const bool asked = done("a job's file cannot be found in the bucket now", [&] {
+    Transfer transfer = bucket_.size(key, bytes, {});
+    found = transfer.outcome == Outcome::done ? Found::there : Found::missing;
+    if (transfer.outcome == Outcome::missing) transfer.outcome = Outcome::done;
+    return transfer;
+  });
+  return asked ? found : Found::unreachable;
+}
+
+std::optional<std::string> JobBucket::read(const std::string& key, std::uint64_t first,
+                                           std::uint64_t count) const {
+  std::string bytes;
+  const bool came = done("a job's file cannot be read from the bucket now",
+                         [&] { return bucket_.read(key, first, count, bytes, {}); });
+  if (!came || bytes.size() != count) return std::nullopt;
+  return bytes;
+}
+
+bool JobBucket::remove(const std::string& key) const {
+  return done("a job's file cannot be removed from the bucket now",
+              [&] { return bucket_.remove(key, {}); });
+}
+
+}  // namespace navtalk::server

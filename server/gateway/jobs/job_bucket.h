@@ -1,0 +1,56 @@
+// The jobs' files that gateways share through a bucket of S3: speech, finished segments, results. What a gateway
+// writes lies in its folder first (job_files.h). Blocks on the network; thread-safe.
+//
+//   uploads/SHA256            speech that was sent with a job
+//   ID/segments/000000.mp4    of a job that is not finished
+//   ID/EPOCH.mp4              its result, named for the lease under which it came
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/artifacts/bucket.h"
+#include "scheduler/jobs/job.h"
+
+namespace navtalk::server {
+
+class JobBucket {
+ public:
+  // As Bucket.
+  JobBucket(const std::string& address, const std::function<std::string(const char*)>& variable,
+            BucketOptions options = {});
+  JobBucket(const JobBucket&) = delete;
+  JobBucket& operator=(const JobBucket&) = delete;
+
+  static std::string upload_key(const std::string& audio);
+  static std::string segment_key(const JobId& job, int index);
+  // Two who both believe that they have the job do not write the same object.
+  static std::string result_key(const JobId& job, std::uint64_t epoch, const std::string& format);
+
+  // False when the bucket does not take it, after three tries; and for 10 s after that at once. It is
+  // logged. Error{not_found}, Error{invalid} when the file cannot be read.
+  bool put(const std::string& key, const std::filesystem::path& file) const;
+  // Makes the file, whose folder exists, unless it is there; false when it cannot be had.
+  bool fetch(const std::string& key, const std::filesystem::path& file) const;
+  enum class Found { there, missing, unreachable };
+  Found size(const std::string& key, std::uint64_t& bytes) const;
+  // nullopt when they cannot be had, or fewer are there.
+  std::optional<std::string> read(const std::string& key, std::uint64_t first,
+                                  std::uint64_t count) const;
+  // True also where there was none.
+  bool remove(const std::string& key) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool done(const char* what, const std::function<Transfer()>& act) const;
+
+  const Bucket bucket_;
+  mutable std::atomic<Clock::time_point> rests_until_{};  // it did not answer
+};
+
+}  // namespace navtalk::server
