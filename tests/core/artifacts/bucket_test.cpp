@@ -1,10 +1,9 @@
 #include "core/artifacts/bucket.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "core/base/guarded.h"
-#include "tests/core/artifacts/store_fixture.h"
+#include "tests/core/artifacts/bucket_fixture.h"
 #include "tests/core/expect_error.h"
 
 using namespace navtalk;
@@ -15,17 +14,6 @@ using tests::ReceivedRequest;
 using Outcome = Transfer::Outcome;
 
 namespace {
-
-// What is larger than `largest` goes in parts of 100 bytes.
-constexpr BucketOptions k_small{.largest_put = 250, .part_bytes = 100};
-
-std::function<std::string(const char*)> variables(const std::string& endpoint) {
-  return [endpoint](const char* name) -> std::string {
-    const std::string_view asked = name;
-    if (asked == "AWS_ENDPOINT_URL") return endpoint;
-    return asked == "AWS_ACCESS_KEY_ID" || asked == "AWS_SECRET_ACCESS_KEY" ? "key" : "";
-  };
-}
 
 struct Sent {
   std::string method, target, type, body;
@@ -62,11 +50,6 @@ class PartsServer {
   Guarded<std::vector<Sent>> sent_;
   LoopbackServer server_;  // last: its threads use the rest
 };
-
-Transfer send_text(const Bucket& bucket, const ScratchFolder& folder, const std::string& text) {
-  navtalk::test::put(folder / "file", text);
-  return bucket.put_file("a/key", folder / "file", sum_of(text), {});
-}
 
 }  // namespace
 
@@ -143,30 +126,4 @@ TEST_CASE("a bucket that is written to has keys, and is https beyond this machin
   expect_error(Code::invalid, {"not s3://"}, [&] { Bucket("/srv/videos", no_keys); });
   expect_error(Code::invalid, {"must be https"},
                [&] { Bucket("s3://videos", variables("http://10.0.0.1:9000")); });
-}
-
-// bucket_test.py runs it beside a service; otherwise there is none to ask.
-TEST_CASE("a bucket of another implementation takes, gives and removes objects", "[.][service]") {
-  const char* const endpoint = std::getenv("NAVTALK_TEST_S3");
-  REQUIRE(endpoint != nullptr);
-  const ScratchFolder folder;
-  const Bucket bucket("s3://videos/jobs", variables(endpoint), k_small);
-  for (const std::size_t size : {std::size_t{200}, std::size_t{1051}}) {
-    const std::string text = long_text(size);
-    std::uint64_t bytes = 0;
-    CHECK(bucket.size("a/key", bytes, {}).outcome == Outcome::missing);
-    const Transfer sent = send_text(bucket, folder, text);
-    INFO(sent.why);
-    REQUIRE(sent.outcome == Outcome::done);
-    REQUIRE(bucket.size("a/key", bytes, {}).outcome == Outcome::done);
-    CHECK(bytes == size);
-    std::string piece;
-    CHECK(bucket.read("a/key", 0, size, piece, {}).outcome == Outcome::done);
-    CHECK(piece == text);
-    CHECK(bucket.read("a/key", 50, 100, piece, {}).outcome == Outcome::done);
-    CHECK(piece == text.substr(50, 100));
-    CHECK(bucket.read("other", 0, 1, piece, {}).outcome == Outcome::missing);
-    CHECK(bucket.remove("a/key", {}).outcome == Outcome::done);
-    CHECK(bucket.remove("a/key", {}).outcome == Outcome::done);
-  }
 }
