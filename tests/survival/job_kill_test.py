@@ -131,10 +131,16 @@ class Walk:
         hits, slowest, repeated = [], 0, 0
         for number in numbers:
             with self.subTest(role=role, step=number):
-                row, steps, again = self.run_job(role, number, action, at_step)
-                hit = next((step for step in steps if step.hit), None)
+                hit = None
+                while hit is None and number > 0:
+                    row, steps, again = self.run_job(role, number, action, at_step)
+                    hit = next((step for step in steps if step.hit), None)
+                    if hit is None and samples is None:
+                        break
+                    if hit is None:
+                        number = 2 * number // 3  # this time there were fewer
                 if hit is None:
-                    continue  # this time there were fewer
+                    continue
                 hits.append(hit.what)
                 print(f"{role} {number}/{last} {hit.what}: again after {again and round(again, 1)} s, "
                       f"{rendered_again(steps)} segments twice", flush=True)
