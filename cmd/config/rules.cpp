@@ -222,14 +222,14 @@ void look_at_models(const ConfigReading& reading, std::vector<std::string>& foun
   } catch (const Error& error) {
     found.push_back(where(reading, "models.peers") + ": " + error.message());
   }
-  const std::string& results = reading.config.jobs.results;
-  if (results.empty()) return;
+  const std::string& bucket = reading.config.jobs.bucket;
+  if (bucket.empty()) return;
   try {
-    if (!results.starts_with("s3://"))
-      throw Error(Code::invalid, "'" + printable(results) + "' is not s3://BUCKET/PREFIX");
-    s3_location(results, source_options().variable);
+    if (!bucket.starts_with("s3://"))
+      throw Error(Code::invalid, "'" + printable(bucket) + "' is not s3://BUCKET/PREFIX");
+    s3_location(bucket, source_options().variable);
   } catch (const Error& error) {
-    found.push_back(where(reading, "jobs.results") + ": " + error.message());
+    found.push_back(where(reading, "jobs.bucket") + ": " + error.message());
   }
 }
 

@@ -156,8 +156,8 @@ std::filesystem::path job_folder(const Config& config) {
 
 // nullptr: results stay in the folder.
 std::shared_ptr<const server::JobBucket> job_bucket(const Config& config) {
-  if (config.jobs.results.empty()) return nullptr;
-  return std::make_shared<server::JobBucket>(config.jobs.results, source_options().variable);
+  if (config.jobs.bucket.empty()) return nullptr;
+  return std::make_shared<server::JobBucket>(config.jobs.bucket, source_options().variable);
 }
 
 // The workers of this host outlive a gateway for a while.

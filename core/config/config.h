@@ -156,7 +156,7 @@ struct Config {
   } server;
   struct {
     std::filesystem::path folder;  // empty: jobs in the state directory
-    std::string results;           // the bucket that gateways share; empty: the folder alone
+    std::string bucket;            // the bucket that gateways share; empty: the folder alone
     int max_upload_mb = 100;
     int max_gpus = 1;
     std::string moderation_url;                // empty: none

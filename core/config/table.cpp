@@ -480,11 +480,11 @@ const std::vector<ConfigKey>& config_keys() {
                   "directory.",
        .member = [](Config& config) -> ConfigMember { return &config.jobs.folder; }},
       {.section = "jobs",
-       .name = "results",
+       .name = "bucket",
        .meaning = "Bucket (s3://BUCKET/PREFIX) of finished videos and segments and of speech, the "
                   "same on all gateways of\n"
                   "a pool, which then need no common folder. Empty: they stay in the folder.",
-       .member = [](Config& config) -> ConfigMember { return &config.jobs.results; }},
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.bucket; }},
       {.section = "jobs",
        .name = "max_upload_mb",
        .meaning =

@@ -39,7 +39,7 @@ class JobBucket(unittest.TestCase):
         self.gateways.append(
             Process(
                 "--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(self.folder),
-                NAVTALK_JOBS_RESULTS="s3://videos/jobs", NAVTALK_JOBS_FOLDER=str(self.folder / name), **self.moto.variables,
+                NAVTALK_JOBS_BUCKET="s3://videos/jobs", NAVTALK_JOBS_FOLDER=str(self.folder / name), **self.moto.variables,
             )
         )
         return self.gateways[-1]
