@@ -187,7 +187,8 @@ TEST_CASE("what GPUs say of themselves is shown by GPU and scraped by provider")
     CHECK_THAT(measured, Catch::Contains(std::string(line) + "\n"));
   }
   CHECK_THAT(measured, !Catch::Contains(R"(navtalk_pool_measured_gpus{provider="runpod"})"));
-  for (const auto& gpu : pool.operate("GET", "/v1/pool").body["gpus"]) {
+  const nlohmann::json gpus = pool.operate("GET", "/v1/pool").body["gpus"];
+  for (const auto& gpu : gpus) {
     if (gpu["id"] == cpu.id.text) CHECK(gpu["gpu"].is_null());
     if (gpu["id"] == hot.id.text) CHECK(gpu["gpu"]["vram_used"] == k_gib);
   }
