@@ -7,6 +7,7 @@
 
 #include "core/base/interrupt.h"
 #include "gpu/cuda/device_block.h"
+#include "gpu/cuda/graphs/graph_handles.h"
 #include "gpu/cuda/launch_error.h"
 
 namespace navtalk::cuda {
@@ -17,15 +18,6 @@ constexpr std::size_t k_fewest = 200;
 
 cudaEvent_t event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 cudaStream_t stream(Stream handle) { return static_cast<cudaStream_t>(handle); }
-
-struct EndGraph {
-  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-};
-struct EndExecutable {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, EndGraph>;
-using Executable = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, EndExecutable>;
 
 Executable captured(const std::function<void(Stream)>& enqueue, Stream into) {
   check(cudaStreamBeginCapture(stream(into), cudaStreamCaptureModeThreadLocal),

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <utility>
 
+#include "gpu/cuda/graphs/graph_handles.h"
 #include "gpu/cuda/graphs/graph_recorder.h"
 #include "gpu/cuda/launch_error.h"
 
@@ -16,15 +17,6 @@ namespace navtalk::cuda {
 namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
-
-struct EndGraph {
-  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-};
-struct EndExecutable {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, EndGraph>;
-using Executable = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, EndExecutable>;
 
 c10::MempoolId_t next_pool() {
   // libtorch's own pools count from one.

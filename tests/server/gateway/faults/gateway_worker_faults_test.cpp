@@ -67,7 +67,7 @@ TEST_CASE("a user whom one worker declines gets another at once, and no GPU fail
   CHECK(eventually([&] { return pool.state_of(bad) == State::idle; }));
 }
 
-TEST_CASE("a user whom a worker has no memory for gets another one, and that is no fault") {
+TEST_CASE("a worker without memory for a session is not blamed, and another one gets the session") {
   const bool late = GENERATE(false, true);
   GatewayPool pool;
   Gpu full;
