@@ -43,7 +43,7 @@ class Model {
     bool decode_as_batch = false;
     // What a GPU computes with, on the CPU, but for a decoder that is placed on the CPU by name: libtorch's operators, fp16 too. Slow; for comparisons only.
     bool as_on_gpu = false;
-    // On a GPU: UNet and decoder are recorded for batches of 1, 2, 4 and 8 and replayed as graphs; false: launched kernel by kernel. The
+    // On a GPU: the UNet is recorded for 1, 2, 4 and 8 faces, the decoder for 1 and 2, and replayed as graphs; false: launched kernel by kernel. The
     // same bytes either way.
     bool graphs = true;
     // Records for as_on_gpu, in place of a GPU's own. For tests.
