@@ -157,8 +157,9 @@ std::vector<RequestQueue::Waiting> RequestQueue::take_offline(std::size_t most) 
     offline_.erase(next);
   }
   // Whoever had none of this batch comes first in the next one.
-  std::ranges::stable_partition(
-      offline_, [&had](const Waiting& one) { return !had.contains(one.request.session); });
+  // (Not std::ranges: clang 14, which builds the fuzz targets, cannot read libstdc++'s subranges.)
+  std::stable_partition(offline_.begin(), offline_.end(),
+                        [&had](const Waiting& one) { return !had.contains(one.request.session); });
   return taken;
 }
 
