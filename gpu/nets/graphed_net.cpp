@@ -48,7 +48,8 @@ std::size_t NetGraphs::graphs() const {
 
 // The inputs of the graph are in the current stream, in which it is replayed: what is freed there is not used again before a replay that
 // still runs has read it.
-std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const Net& net, const Tensors& inputs) {
+std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const NetFunction& net,
+                                                       const Tensors& inputs) {
   auto recorded = std::make_unique<Recorded>();
   for (const at::Tensor& input : inputs) recorded->inputs.push_back(input.clone());
   recorded->graph = recorder_->record([&net, one = recorded.get()] {
@@ -58,7 +59,7 @@ std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const Net& net, const Ten
   return recorded;
 }
 
-at::Tensor NetGraphs::run(const std::string& name, const Net& net, const Tensors& inputs,
+at::Tensor NetGraphs::run(const std::string& name, const NetFunction& net, const Tensors& inputs,
                           std::int64_t size) {
   const std::int64_t images = inputs.front().size(0);
   const c10::DeviceGuard device(inputs.front().device());

@@ -18,7 +18,7 @@ namespace navtalk::nets {
 
 using Tensors = std::vector<at::Tensor>;
 // The batch is the first axis of every input and of the output.
-using Net = std::function<at::Tensor(const Tensors&)>;
+using NetFunction = std::function<at::Tensor(const Tensors&)>;
 
 // The graphs of all nets on one device. Thread-safe.
 class NetGraphs {
@@ -29,7 +29,8 @@ class NetGraphs {
 
   // net(inputs), the same bytes: without a graph the first time that a net has inputs of these shapes, and where none can be recorded. Inputs
   // may have fewer images than `size`; the net is given that many, and the result has as many as the inputs.
-  at::Tensor run(const std::string& name, const Net& net, const Tensors& inputs, std::int64_t size);
+  at::Tensor run(const std::string& name, const NetFunction& net, const Tensors& inputs,
+                 std::int64_t size);
 
   std::size_t graphs() const;
 
@@ -42,7 +43,7 @@ class NetGraphs {
     std::unique_ptr<cuda::RecordedGraph> graph;  // ends first
   };
 
-  std::unique_ptr<Recorded> record(const Net& net, const Tensors& inputs);
+  std::unique_ptr<Recorded> record(const NetFunction& net, const Tensors& inputs);
 
   mutable std::mutex
       mutex_;  // from an input's copy to that of the output nothing else may be replayed
@@ -59,14 +60,14 @@ class GraphedNet {
     double pass_cost = 0;             // of one pass, whatever its size, in images
   };
   // `graphs` outlives it; nullptr: the same passes without graphs, the same bytes.
-  GraphedNet(Net net, Options options, NetGraphs* graphs)
+  GraphedNet(NetFunction net, Options options, NetGraphs* graphs)
       : net_(std::move(net)), options_(std::move(options)), graphs_(graphs) {}
 
   // The output in parts, which together have as many images as the inputs.
   Tensors operator()(const Tensors& inputs) const;
 
  private:
-  Net net_;
+  NetFunction net_;
   Options options_;
   NetGraphs* graphs_;
 };
