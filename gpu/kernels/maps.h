@@ -1,4 +1,4 @@
-// Copies between layouts that the nets need.
+// Copies between layouts and sizes that the nets need.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +17,10 @@ void interleave_phases(const void* x, void* y, Format format, std::int64_t image
 // x/2 + 0.5, clamped, times 255, rounded half to even. NaN becomes 0.
 void to_bgr_bytes(const void* x, std::int64_t stride, Format format, std::int64_t pixels,
                   std::uint8_t* y);
+
+// Planes [planes, h, w] to y [planes, to_h, to_w], linear in both directions, corners upon corners (PyTorch's
+// interpolate(mode="bilinear", align_corners=True), to within rounding). Sides are 1 or more.
+void enlarge_planes(const float* x, float* y, std::int64_t planes, std::int64_t h, std::int64_t w,
+                    std::int64_t to_h, std::int64_t to_w);
 
 }  // namespace navtalk::kernels

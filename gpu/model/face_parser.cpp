@@ -9,6 +9,7 @@
 
 #include "core/base/check.h"
 #include "gpu/image/pillow_resize.h"
+#include "gpu/kernels/maps.h"
 #include "gpu/model/face_placement.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/nets/faces/bisenet.h"
@@ -27,12 +28,15 @@ void put_parsing_input(ConstImageView picture, float* input) {
   Image scaled(k_parsing_size, k_parsing_size);
   pillow_resize(picture, scaled.view(), PillowFilter::bilinear);
   constexpr std::size_t k_pixels = std::size_t{k_parsing_size} * k_parsing_size;
-  for (std::size_t channel = 0; channel < 3; ++channel)
-    for (std::size_t i = 0; i < k_pixels; ++i) {
-      const float unit = static_cast<float>(scaled.pixels[3 * i + 2 - channel]) / 255.0F;
-      input[channel * k_pixels + i] =
-          (unit - k_imagenet_mean.at(channel)) / k_imagenet_std.at(channel);
-    }
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    std::array<float, 256> normalised{};
+    for (std::size_t value = 0; value < normalised.size(); ++value)
+      normalised.at(value) = (static_cast<float>(value) / 255.0F - k_imagenet_mean.at(channel)) /
+                             k_imagenet_std.at(channel);
+    const std::uint8_t* from = scaled.pixels.data() + 2 - channel;
+    for (float* to = input + channel * k_pixels; to < input + (channel + 1) * k_pixels; from += 3)
+      *to++ = normalised[*from];
+  }
 }
 
 }  // namespace
@@ -70,16 +74,20 @@ std::vector<NdArray<float>> FaceParser::scores(std::span<const ConstImageView> p
   NdArray<float> input(Shape{std::ssize(pictures), 3, k_parsing_size, k_parsing_size});
   for (std::size_t i = 0; i < pictures.size(); ++i)
     put_parsing_input(pictures[i], input.row(static_cast<std::int64_t>(i)));
-  std::vector<NdArray<float>> scores = run(impl_->threads, "face parsing", [&] {
+  return run(impl_->threads, "face parsing", [&] {
     std::vector<NdArray<float>> each;
-    for (const at::Tensor& one : (*impl_->net)(tensor(input)).unbind()) each.push_back(array(one));
+    for (const at::Tensor& one : (*impl_->net)(tensor(input)).unbind()) {
+      const NdArray<float> small = array(one);
+      if (!std::ranges::all_of(small.values, [](float score) { return std::isfinite(score); }))
+        throw Error(Code::invalid,
+                    fmt::format("{}: the net's scores are not finite", impl_->file.string()));
+      NdArray<float>& scores =
+          each.emplace_back(Shape{small.dim(0), k_parsing_size, k_parsing_size});
+      kernels::enlarge_planes(small.values.data(), scores.values.data(), small.dim(0), small.dim(1),
+                              small.dim(2), k_parsing_size, k_parsing_size);
+    }
     return each;
   });
-  for (const NdArray<float>& one : scores)
-    if (!std::ranges::all_of(one.values, [](float score) { return std::isfinite(score); }))
-      throw Error(Code::invalid,
-                  fmt::format("{}: the net's scores are not finite", impl_->file.string()));
-  return scores;
 }
 
 std::vector<Image> FaceParser::parts(std::span<const ConstImageView> pictures) const {

@@ -125,9 +125,7 @@ at::Tensor Bisenet::operator()(const at::Tensor& image) const {
 
   const at::Tensor fused = fuse_(at::cat({features[1], at8}, 1));
   const at::Tensor gate = expand_(squeeze_(mean_of(fused)).relu_()).sigmoid_();
-  const at::Tensor scores = classes_(out_(fused * as_map(gate) + fused)).to(at::kFloat);
-  // Planes, as callers take them: turning the large map over would cost more.
-  return at::upsample_bilinear2d(scores.contiguous(), image.sizes().slice(2), true);
+  return classes_(out_(fused * as_map(gate) + fused)).to(at::kFloat).contiguous();
 }
 
 }  // namespace navtalk::nets

@@ -15,8 +15,8 @@ class Bisenet {
  public:
   Bisenet(const Weights& weights, const BisenetConfig& config, const Placement& place = at::kFloat);
 
-  // fp32 [B,3,512,512], RGB normalised as ImageNet's -> fp32 [B,19,512,512], one score a class. Sides are
-  // multiples of 32.
+  // fp32 [B,3,512,512], RGB normalised as ImageNet's -> fp32 [B,19,64,64], one score a class at an eighth of the size: MuseTalk's
+  // module ends with their enlargement (kernels::enlarge_planes()). Sides are multiples of 32.
   at::Tensor operator()(const at::Tensor& image) const;
 
  private:

@@ -226,6 +226,15 @@ TEST_CASE("phases interleave into the doubled map") {
     }
 }
 
+TEST_CASE("planes are enlarged as libtorch does with corners upon corners") {
+  const at::Tensor x = random({3, 5, 7}, Format::fp32);
+  const auto [h, w] =
+      GENERATE(std::pair{40, 56}, std::pair{6, 7}, std::pair{5, 8}, std::pair{1, 1});
+  at::Tensor y = at::empty({3, h, w});
+  kernels::enlarge_planes(x.const_data_ptr<float>(), y.data_ptr<float>(), 3, 5, 7, h, w);
+  CHECK(at::allclose(y, at::upsample_bilinear2d(x.unsqueeze(0), {h, w}, true)[0], 1e-6, 1e-6));
+}
+
 TEST_CASE("decoder output becomes BGR bytes, halves to even, bounds and NaN held") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   // 2 * v / 255 - 1 is a tie at v = k + 0.5 only approximately, so the ties come as exact values.

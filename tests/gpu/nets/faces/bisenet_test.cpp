@@ -51,8 +51,7 @@ class Formula {
     const at::Tensor z = unit("ffm.convblk", at::cat({maps[1], at8}, 1));
     const at::Tensor gate =
         at::sigmoid(conv("ffm.conv2", at::relu(conv("ffm.conv1", mean(z), 1)), 1));
-    const at::Tensor out = conv("conv_out.conv_out", unit("conv_out.conv", z * gate + z), 1);
-    return at::upsample_bilinear2d(out, image.sizes().slice(2), true);
+    return conv("conv_out.conv_out", unit("conv_out.conv", z * gate + z), 1);
   }
 
  private:
