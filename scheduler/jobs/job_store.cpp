@@ -258,13 +258,23 @@ Recorded JobStore::fail(const JobLease& lease, const std::string& why, TimePoint
   });
 }
 
-Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoint now) {
+Recorded JobStore::give_back(const JobLease& lease, const std::string& why, TimePoint now,
+                             Duration delay) {
   return report(lease, JobState::released, [&](Transaction& t, Job& job) {
     job.lease_until = {};
+    if (delay > Duration{}) job.not_before = now + delay;
     --job.attempts;
     apply(t, job, JobEvent::yield, {job.worker, why}, now);
     return Recorded::now;
   });
+}
+
+Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoint now) {
+  return give_back(lease, why, now, {});
+}
+
+Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why, TimePoint now) {
+  return give_back(lease, why, now, rules_.first_delay);
 }
 
 void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {
@@ -273,15 +283,19 @@ void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now)
   apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, cause, now);
 }
 
-std::vector<Job> JobStore::requeue_expired(const Cause& cause, TimePoint now) {
+std::vector<Job> JobStore::requeue_expired(const Cause& cause, TimePoint now,
+                                           const std::set<JobId>& kept) {
   constexpr const char* k_expired = "WHERE state = 2 AND lease_until <= $1";
   const DbValue values[] = {column::of(now)};
-  // Usually there is none; then no writer is delayed.
-  const bool any = in_read(
-      *backend_, [&](Transaction& t) { return !select_jobs(t, k_expired, values).empty(); });
-  if (!any) return {};
-  return in_write(*backend_, k_durable, [&](Transaction& t) {
+  const auto select = [&](Transaction& t) {
     std::vector<Job> jobs = select_jobs(t, k_expired, values);
+    std::erase_if(jobs, [&](const Job& job) { return kept.contains(job.id); });
+    return jobs;
+  };
+  // Usually there is none; then no writer is delayed.
+  if (in_read(*backend_, select).empty()) return {};
+  return in_write(*backend_, k_durable, [&](Transaction& t) {
+    std::vector<Job> jobs = select(t);
     for (Job& job : jobs) lose(t, job, cause, now);
     return jobs;
   });

@@ -115,10 +115,14 @@ class JobStore {
   Recorded fail(const JobLease& lease, const std::string& why, TimePoint now);
   // The worker stops; the try does not count.
   Recorded yield(const JobLease& lease, const std::string& why, TimePoint now);
+  // The same; the job may be claimed again after JobRules::first_delay.
+  Recorded yield_for_later(const JobLease& lease, const std::string& why, TimePoint now);
 
   // Takes the jobs whose lease has expired from their workers. The rows afterwards: released at once,
-  // or dead where it was the last try. Tries that have finished a segment do not count.
-  std::vector<Job> requeue_expired(const Cause& cause, TimePoint now);
+  // or dead where it was the last try. Tries that have finished a segment do not count. `kept`: jobs that the
+  // caller still works on, whose leases it only was late to renew.
+  std::vector<Job> requeue_expired(const Cause& cause, TimePoint now,
+                                   const std::set<JobId>& kept = {});
   // The same for one worker that is known to have ended.
   std::vector<Job> requeue_of(const std::string& worker, const Cause& cause, TimePoint now);
   // Those that have been over since before then, the oldest first, at most so many. A job whose webhook is to be told of it
@@ -137,6 +141,7 @@ class JobStore {
  private:
   template <class Change>
   Recorded report(const JobLease& lease, JobState after, const Change& change);
+  Recorded give_back(const JobLease& lease, const std::string& why, TimePoint now, Duration delay);
   void lose(Transaction& transaction, Job& job, const Cause& cause, TimePoint now) const;
 
   std::shared_ptr<StoreBackend> backend_;

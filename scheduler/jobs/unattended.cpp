@@ -18,8 +18,9 @@ std::vector<Job> requeue_of_dead_workers(JobStore& store, const std::string& me)
   return all;
 }
 
-std::vector<Job> requeue_expired_leases(JobStore& store, const std::string& me) {
-  return store.requeue_expired({me, "its lease has expired"}, store.now());
+std::vector<Job> requeue_expired_leases(JobStore& store, const std::string& me,
+                                        const std::set<JobId>& mine) {
+  return store.requeue_expired({me, "its lease has expired"}, store.now(), mine);
 }
 
 }  // namespace navtalk

@@ -92,8 +92,9 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           BlockingThreads& fetch_threads, BlockingThreads& bucket_threads,
-           BlockingThreads& webhook_threads, const GatewayOptions& options)
+           BlockingThreads& renewal_thread, BlockingThreads& fetch_threads,
+           BlockingThreads& bucket_threads, BlockingThreads& webhook_threads,
+           const GatewayOptions& options)
       : pool(pool_store),
         store_threads(threads),
         store(options.jobs->backend),
@@ -118,7 +119,8 @@ struct JobParts {
                                        .store_threads = threads,
                                        .file_threads = threads,
                                        .bucket_threads = bucket_threads,
-                                       .tokens = tokens}}),
+                                       .tokens = tokens},
+                              .renewals = renewal_thread}),
         notices(options.jobs->backend),
         webhooks(options.jobs->webhook
                      ? std::make_unique<JobWebhooks>(executor, notices, *options.jobs->webhook,
@@ -182,10 +184,11 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
-                                                       access, job_threads, fetch_threads,
-                                                       bucket_threads, webhook_threads, options)
-                          : nullptr),
+        jobs(options.jobs
+                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
+                                              job_threads, job_renewal_thread, fetch_threads,
+                                              bucket_threads, webhook_threads, options)
+                 : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
@@ -227,7 +230,8 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  BlockingThreads job_threads{2}, fetch_threads{4}, bucket_threads{4}, webhook_threads{8};
+  BlockingThreads job_threads{2}, job_renewal_thread{1}, fetch_threads{4}, bucket_threads{4};
+  BlockingThreads webhook_threads{8};
   ChangeWatcher watcher;
 };
 

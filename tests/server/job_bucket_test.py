@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,9 +16,11 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fakes"))
 from moto_service import INSTALLED, Moto  # noqa: E402
 from patience import PATIENCE_S, eventually  # noqa: E402
-from serve_process import Process  # noqa: E402
+from serve_process import PROGRAM, Process  # noqa: E402
+from speech_file import record  # noqa: E402
 from worker_processes import worker_processes  # noqa: E402
 
+SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 MONTH_US = 31 * 24 * 3600 * 1_000_000
 
 if not INSTALLED:
@@ -54,15 +57,25 @@ class JobBucket(unittest.TestCase):
         job = {"avatar": "ada", "text": text, "output": {"width": 64, "fps": 5}}
         status, body = self.one.ask("POST", "/v1/jobs", job)
         self.assertEqual(status, 202, body)
-        job = json.loads(body)
+        return self.over(self.one, json.loads(body))
 
+    def over(self, gateway, job):
         def ended():
-            now = json.loads(self.one.ask("GET", f"/v1/jobs/{job['id']}")[1])
+            now = json.loads(gateway.ask("GET", f"/v1/jobs/{job['id']}")[1])
             return now if now["state"] in ("done", "failed", "dead", "cancelled") else None
 
         over = eventually(ended, "the job is over")
         self.assertEqual((over["state"], over["attempts"]), ("done", 1), over)
         return over
+
+    def submit_speech(self, seconds):
+        speech = self.folder / "speech.wav"
+        record(speech, seconds)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        command = [PROGRAM, "--json", "job", "submit", "--avatar", "ada", "--audio", speech, "--fps", "1", "--size", "64", "--url", self.one.url]
+        ran = subprocess.run(command, capture_output=True, text=True, env=variables, check=False, timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return json.loads(ran.stdout)
 
     def fetch(self, gateway, path, **headers):
         with urllib.request.urlopen(urllib.request.Request(gateway.url + path, headers=headers), timeout=PATIENCE_S) as answer:
@@ -81,6 +94,23 @@ class JobBucket(unittest.TestCase):
     def local(self, job):
         """The gateways whose folders have the job's video: either may have rendered it."""
         return [gateway for gateway, name in zip(self.gateways, ("one", "two")) if list((self.folder / name).glob(f"{job['id']}/video.*"))]
+
+    def test_another_gateway_goes_on_with_speech_and_segments_from_the_bucket(self):
+        job = self.submit_speech(SPEECH_S)
+        # The second one is begun when the first one is recorded.
+        eventually(lambda: f"jobs/{job['id']}/segments/000001.mp4" in self.moto.keys(), "two segments are in the bucket")
+        first = self.moto.get(f"jobs/{job['id']}/segments/000000.mp4")
+        self.one.end(signal.SIGKILL)
+        shutil.rmtree(self.folder / "one")
+        two = self.gateway("two")
+        here = self.folder / "two" / job["id"] / "segments" / "000000.mp4"
+        eventually(here.exists, "the other gateway has the first segment")
+        self.assertEqual(here.read_bytes(), first)
+        over = self.over(two, job)
+        self.assertEqual(over["result"]["frames"], SPEECH_S)
+        self.assertEqual(len(self.fetch(two, over["result"]["url"])[2]), over["result"]["bytes"])
+        log = (self.folder / "log").read_text(encoding="utf-8")
+        self.assertNotIn("it is rendered again", log)
 
     def test_videos_are_in_the_bucket_for_every_gateway_until_they_are_too_old(self):
         job = self.done("Hello.")

@@ -14,22 +14,15 @@ import threading
 import time
 import unittest
 import urllib.request
-import wave
 
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, START, Process, receive
+from speech_file import record
 from worker_processes import worker_processes
 
 SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 
 
-def record(path, seconds):
-    """A square wave whose pitch differs from second to second."""
-    rate = 16000
-    with wave.open(str(path), "wb") as out:
-        out.setparams((1, 2, rate, 0, "NONE", ""))
-        out.writeframes(b"".join((6000 if (i * (150 + 70 * (i // rate % 5)) // rate) % 2 else -6000).to_bytes(2, "little", signed=True)
-                                 for i in range(seconds * rate)))
 
 class Endpoint(http.server.ThreadingHTTPServer):
     """Speech at /speech.wav, and a moderation that forbids one word and replaces another."""

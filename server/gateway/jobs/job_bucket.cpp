@@ -64,25 +64,25 @@ bool JobBucket::put(const std::string& key, const fs::path& file) const {
               [&] { return bucket_.put_file(key, file, sum, {}); });
 }
 
-bool JobBucket::fetch(const std::string& key, const fs::path& file) const {
+JobBucket::Found JobBucket::fetch(const std::string& key, const fs::path& file) const {
   std::error_code missing;
-  if (fs::exists(file, missing)) return true;
+  if (fs::exists(file, missing)) return Found::there;
   std::uint64_t bytes = 0;
-  if (size(key, bytes) != Found::there) return false;
+  if (const Found found = size(key, bytes); found != Found::there) return found;
   // Others may fetch the same at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
   std::ofstream to(partial.path(), std::ios::binary);
   for (std::uint64_t at = 0; at < bytes;) {
     const auto piece = read(key, at, std::min(k_bucket_piece, bytes - at));
-    if (!piece) return false;
+    if (!piece) return Found::unreachable;
     to.write(piece->data(), static_cast<std::streamsize>(piece->size()));
     at += piece->size();
   }
   to.close();
   if (!to) throw Error(Code::failed, partial.named("a job's file cannot be written"));
   partial.commit();
-  fs::rename(partial.target(), file, missing);
-  return !missing;
+  fs::rename(partial.target(), file);
+  return Found::there;
 }
 
 JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes) const {

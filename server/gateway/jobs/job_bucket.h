@@ -35,9 +35,9 @@ class JobBucket {
   // False when the bucket does not take it, after three tries; and for 10 s after that at once. It is
   // logged. Error{not_found}, Error{invalid} when the file cannot be read.
   bool put(const std::string& key, const std::filesystem::path& file) const;
-  // Makes the file, whose folder exists, unless it is there; false when it cannot be had.
-  bool fetch(const std::string& key, const std::filesystem::path& file) const;
   enum class Found { there, missing, unreachable };
+  // Makes the file, whose folder exists, unless it is there. Error{failed} when it cannot be written.
+  Found fetch(const std::string& key, const std::filesystem::path& file) const;
   Found size(const std::string& key, std::uint64_t& bytes) const;
   // nullopt when they cannot be had, or fewer are there.
   std::optional<std::string> read(const std::string& key, std::uint64_t first,

@@ -1,5 +1,6 @@
 #include "server/gateway/jobs/job_dispatcher.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
@@ -26,10 +28,11 @@ constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
-constexpr auto k_renewal_grace = 15s;  // half a lease
 constexpr auto k_rest = 10s;           // of a worker that did not do a job
+constexpr auto k_longest_pause = 60s;  // of a gateway whose disk is full
 constexpr std::size_t k_most_runs = 64;
 constexpr std::size_t k_forgotten_at_once = 200;
+constexpr const char* k_gateway_stops = "the gateway stops";
 
 }  // namespace
 
@@ -98,6 +101,7 @@ std::optional<double> JobDispatcher::progress(const JobId& job) const {
 }
 
 asio::awaitable<void> JobDispatcher::run() {
+  asio::co_spawn(executor_, renew(), asio::detached);
   while (!draining_) {
     try {
       co_await round();
@@ -117,7 +121,7 @@ asio::awaitable<void> JobDispatcher::run() {
 }
 
 asio::awaitable<void> JobDispatcher::round() {
-  if (Clock::now() - requeued_ >= k_round_every) {
+  if (Clock::now() - requeued_ >= parts_.times.look_every) {
     requeued_ = Clock::now();
     co_await requeue();
   }
@@ -131,22 +135,38 @@ asio::awaitable<void> JobDispatcher::round() {
   }
   if (!runs_.empty()) co_await yield_to_users();
   bool more = true;
-  while (more && !draining_ && runs_.size() < k_most_runs) more = co_await begin_one();
+  while (more && !draining_ && runs_.size() < k_most_runs && Clock::now() >= paused_until_)
+    more = co_await begin_one();
 }
 
 asio::awaitable<void> JobDispatcher::requeue() {
   JobStore& store = parts_.runs.store;
-  // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
-  const bool all_could_renew = Clock::now() - reached_ >= k_renewal_grace;
+  std::set<JobId> mine;
+  for (const auto& running : runs_) mine.insert(running->run->job());
   std::vector<Job> lost, expired;
   auto work = [&] {
     lost = requeue_of_dead_workers(store, owner_);
-    if (all_could_renew) expired = requeue_expired_leases(store, owner_);
+    const TimePoint now = store.now();
+    if (looked_ && now - *looked_ > parts_.times.longest_round) reached_ = Clock::now();
+    looked_ = now;
+    // After an outage of the store others renew their leases first (lease_expiry.h has the same rule).
+    if (Clock::now() - reached_ >= parts_.times.renewal_grace)
+      expired = requeue_expired_leases(store, owner_, mine);
   };
   co_await parts_.runs.store_threads.run(work);
   std::move(expired.begin(), expired.end(), std::back_inserter(lost));
   for (const Job& job : lost) {
     if (is_final(job.state)) co_await tell_trace(job.id);
+  }
+}
+
+asio::awaitable<void> JobDispatcher::renew() {
+  asio::steady_timer pause(executor_);
+  while (!stopped_ || !runs_.empty()) {
+    pause.expires_after(parts_.times.renew_every);
+    co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+    const std::vector<std::shared_ptr<Running>> running(runs_.begin(), runs_.end());
+    for (const auto& one : running) co_await one->run->renew(parts_.renewals);
   }
 }
 
@@ -275,16 +295,21 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
     co_return false;
   }
   ++counters_.begun;
-  running->run.emplace(parts_.runs, *job, *lease, running->changed);
+  running->run.emplace(parts_.runs, *job, running->claim, running->changed);
   runs_.push_back(running);
+  if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
   asio::co_spawn(executor_, follow(running), asio::detached);
   co_return true;
 }
 
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
-  if (end == JobRun::End::over) ++counters_.over;
-  if (end == JobRun::End::yielded) ++counters_.yielded;
+  if (end == JobRun::End::over) {
+    ++counters_.over;
+    pause_ = {};
+  }
+  if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
+  if (end == JobRun::End::gateway) pause();
   if (end == JobRun::End::worker) {
     ++counters_.worker_failures;
     resting_[running->run->slot().gpu] = Clock::now() + k_rest;
@@ -297,10 +322,16 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   ended_.notify();
 }
 
+void JobDispatcher::pause() {
+  if (Clock::now() < paused_until_) return;  // one of several that ended for the same reason
+  pause_ = std::clamp<Clock::duration>(2 * pause_, parts_.times.first_pause, k_longest_pause);
+  paused_until_ = Clock::now() + pause_;
+}
+
 asio::awaitable<void> JobDispatcher::drain() {
   draining_ = true;
   changed_.notify();
-  for (const auto& running : runs_) running->run->stop("the gateway stops");
+  for (const auto& running : runs_) running->run->stop(k_gateway_stops);
   while (!stopped_ || !runs_.empty()) co_await ended_.wait(Clock::now() + k_round_every);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <map>
@@ -29,6 +30,15 @@ struct JobCounters {
   std::uint64_t begun = 0, over = 0, yielded = 0, worker_failures = 0;
 };
 
+struct JobTimes {
+  Duration renew_every = std::chrono::seconds(5);     // each lease
+  Duration renewal_grace = std::chrono::seconds(15);  // half a lease; for others, after an outage
+  // Between two looks for leases that have expired. A longer time than the longest is of a machine that was
+  // suspended, or cannot keep up.
+  Duration look_every = std::chrono::seconds(1), longest_round = std::chrono::seconds(5);
+  Duration first_pause = std::chrono::seconds(1);  // of a gateway whose disk is full
+};
+
 class JobDispatcher {
  public:
   template <class T>
@@ -43,6 +53,8 @@ class JobDispatcher {
     ClaimOrder order;
     std::shared_ptr<TraceExporter> traces{};  // nullptr: jobs are not traced
     JobRun::Parts runs;
+    BlockingThreads& renewals;  // one thread and no other calls, so that no queue delays a renewal
+    JobTimes times{};
   };
   // Parts outlive it.
   JobDispatcher(boost::asio::any_io_executor executor, Parts parts);
@@ -74,6 +86,8 @@ class JobDispatcher {
   Awaitable<void> round();
   // What is running nowhere.
   Awaitable<void> requeue();
+  // The leases of the jobs, whatever their runs wait for; until the last one is over.
+  Awaitable<void> renew();
   Awaitable<void> keep_house();
   void sweep();
   // With a bucket: what it did not take goes there, and what is old goes. Beside the rounds.
@@ -85,6 +99,7 @@ class JobDispatcher {
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
   Awaitable<void> tell_trace(const JobId& job);
+  void pause();
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -94,9 +109,14 @@ class JobDispatcher {
   Signal changed_, ended_;
   std::list<std::shared_ptr<Running>> runs_{};    // the newest last
   std::map<GpuId, Clock::time_point> resting_{};  // workers that did not do a job: until then
+  // After a run that this gateway could not keep the files of, no other is begun until then.
+  Clock::time_point paused_until_{};
+  Clock::duration pause_{};
   JobCounters counters_{};
-  // Since when every call of the store has succeeded.
+  // Since when every call of the store has succeeded, and every round was made in time.
   Clock::time_point reached_ = Clock::now();
+  std::optional<TimePoint>
+      looked_{};  // by the store's clock, which goes on while a machine is suspended
   Clock::time_point requeued_{}, kept_house_{}, swept_{}, turned_{};
   bool draining_ = false, stopped_ = false, tending_ = false;
 };

@@ -40,6 +40,14 @@ bool is_being_written(const fs::path& partial) {
   return !file || ::flock(file.value(), LOCK_EX | LOCK_NB) != 0;
 }
 
+// Other gateways may have the same folder.
+UniqueFd locked(const fs::path& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (fd && ::flock(fd.value(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return fd;
+}
+
 void remove_folder(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
@@ -53,7 +61,7 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
   const fs::path file = upload(name);
   make_folder(file.parent_path());
   std::error_code error;
-  if (fs::exists(file, error)) {
+  if (const auto lock = locked(file.parent_path()); fs::exists(file, error)) {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
     if (!error) {
       if (bucket_) bucket_->put(JobBucket::upload_key(name), file);
@@ -81,6 +89,8 @@ void JobFiles::sweep_uploads(const std::set<std::string>& in_use) const {
   for (fs::directory_iterator at(folder_ / "uploads", error), end; !error && at != end;
        at.increment(error)) {
     std::error_code gone;
+    // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
+    const auto lock = locked(folder_ / "uploads");
     const bool partial = at->path().extension() == ".partial";
     if (partial
             ? is_being_written(at->path())
@@ -115,16 +125,20 @@ std::vector<JobId> JobFiles::with_results() const {
   return jobs;
 }
 
-void JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t segments) const {
+bool JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t segments) const {
+  using Found = JobBucket::Found;
   prepare(job);
   if (!audio.empty()) {
     make_folder(upload(audio).parent_path());
-    bucket_->fetch(JobBucket::upload_key(audio), upload(audio));
+    if (bucket_->fetch(JobBucket::upload_key(audio), upload(audio)) == Found::unreachable)
+      return false;
   }
   for (std::size_t i = 0; i < segments; ++i) {
     const int index = static_cast<int>(i);
-    if (!bucket_->fetch(JobBucket::segment_key(job, index), segment(job, index))) return;
+    const Found found = bucket_->fetch(JobBucket::segment_key(job, index), segment(job, index));
+    if (found != Found::there) return found == Found::missing;
   }
+  return true;
 }
 
 bool JobFiles::share_segment(const JobId& job, int index) const {

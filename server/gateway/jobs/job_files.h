@@ -59,8 +59,9 @@ class JobFiles {
 
   // With a bucket alone. What cannot be done now is logged.
 
-  // Fetches what is not here of the job's speech, and of its first segments, as many as there are.
-  void obtain(const JobId& job, const std::string& audio, std::size_t segments) const;
+  // Fetches what is not here of the job's speech, and of its first segments, as many as there are. False: the bucket
+  // did not answer. Error{failed} when something cannot be written.
+  bool obtain(const JobId& job, const std::string& audio, std::size_t segments) const;
   // False: it stays here.
   bool share_segment(const JobId& job, int index) const;
   bool share_result(const JobId& job, const std::string& format, const std::string& key) const;

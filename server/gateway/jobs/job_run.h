@@ -9,7 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
-#include <filesystem>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,10 +21,12 @@
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/session.h"
 #include "server/gateway/jobs/job_files.h"
+#include "server/gateway/jobs/run_files.h"
+#include "server/gateway/jobs/run_record.h"
+#include "server/gateway/session/slot_claim.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/signal.h"
 #include "server/http/socket/web_socket.h"
-#include "server/protocol/job_frame.h"
 
 namespace navtalk::server {
 
@@ -37,21 +39,25 @@ class JobRun {
     BlockingThreads& file_threads;
     BlockingThreads& bucket_threads;  // wait for the bucket
     const WorkerTokens& tokens;
+    Duration store_patience = std::chrono::seconds(25);  // less than a lease lasts
   };
   // What became of it on this slot; the store has it already.
   enum class End {
     over,     // done, or failed
     yielded,  // released again: it goes on later
     worker,   // this worker did not do it: another one may
+    gateway,  // released again: this gateway's disk or store did not take what came
     lost,     // the lease is another's, or the job was cancelled
   };
 
-  // `changed` is notified when yield_by() or stop() was called.
-  JobRun(Parts parts, Job job, Lease slot, Signal& changed);
+  // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
+  JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
   boost::asio::awaitable<End> run();
+  // The heartbeat, every 5 s or so whatever run() waits for; until that is over.
+  boost::asio::awaitable<void> renew(BlockingThreads& thread);
   // The slot is wanted: the job is to end behind its next segment, or then.
   void yield_by(Signal::Clock::time_point time);
   bool yields() const { return yield_by_.has_value(); }
@@ -70,11 +76,9 @@ class JobRun {
   Awaitable<End> work();
   Awaitable<std::unique_ptr<WebSocket>> connect();
   // False: the job is cut here, as cut() says.
-  Awaitable<bool> send_job(WebSocket& worker);
-  Awaitable<bool> send_file(WebSocket& worker, const std::filesystem::path& file);
-  void add_segments(const std::vector<JobSegment>& segments, JobStart& start,
-                    std::vector<std::filesystem::path>& files) const;
-  // Renews the lease meanwhile. nullopt: cut() says why.
+  Awaitable<bool> send_job(WebSocket& worker, Frame& start, const std::vector<RunFile>& files);
+  Awaitable<bool> send_file(WebSocket& worker, const RunFile& file);
+  // nullopt: cut() says why.
   Awaitable<std::optional<Frame>> next_frame(WebSocket& worker);
   // The lease is lost, the slot is wanted, or the worker is gone or does not report.
   Awaitable<End> cut(WebSocket& worker);
@@ -85,30 +89,24 @@ class JobRun {
   Awaitable<End> on_failed(const nlohmann::json& frame);
   // False: as next_frame().
   Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
-  // Gives what came its name.
-  Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name);
-  // With a bucket: nothing is lost if it does not take them now (JobDispatcher::share_results()).
-  Awaitable<void> share_segment(int index);
-  Awaitable<void> share_result(const std::string& format, const std::string& key);
-  void unshare_segments(std::size_t count) const;
-  // On the bucket's threads, while the lease is renewed.
-  template <class Work>
-  Awaitable<void> wait_for(Work work);
-  // False: the lease is lost.
-  Awaitable<bool> renew_if_due();
   // The worker did not do it. A try of the job, if the worker was told of it.
   Awaitable<End> give_back(std::string why);
   Awaitable<End> yield(std::string why);
   // With why_. Coroutines of their own, because g++ 12 destroys a temporary argument of one twice.
   Awaitable<End> record_failed_try();
+  Awaitable<End> record_missing(RunFiles::Speech speech);
+  Awaitable<End> record_refusal();
   Awaitable<End> record_yield();
+  Awaitable<End> record_own_fault();
   bool must_yield_now() const;
 
   const Parts parts_;
   const Job job_;
-  const JobLease lease_;
+  const SlotClaim& claim_;
   const Lease slot_;
   Signal& changed_;
+  const RunRecord record_;
+  const RunFiles files_;
   std::optional<Signal::Clock::time_point> yield_by_{};
   std::string stop_{};
   std::string problem_{};   // with the worker
@@ -117,7 +115,7 @@ class JobRun {
   bool rendering_ = false;  // a frame about its progress came
   bool lost_ = false;       // the lease
   double progress_ = 0;
-  Signal::Clock::time_point heard_{}, renewed_{};
+  Signal::Clock::time_point heard_{};
 };
 
 }  // namespace navtalk::server

@@ -1,0 +1,127 @@
+#include "server/gateway/jobs/run_files.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "core/log/log.h"
+#include "server/gateway/jobs/job_bucket.h"
+#include "server/gateway/jobs/own_fault.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+RunFiles::RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
+                   JobLease lease)
+    : files_(files), threads_(threads), bucket_threads_(bucket_threads), lease_(std::move(lease)) {}
+
+RunFiles::Speech RunFiles::gather_local(const std::string& audio,
+                                        const std::vector<JobSegment>& segments, JobStart& start,
+                                        std::vector<RunFile>& files) const {
+  files_.prepare(lease_.job);
+  std::error_code missing;
+  if (!audio.empty()) {
+    const fs::path speech = files_.upload(audio);
+    start.audio_bytes = fs::file_size(speech, missing);
+    if (missing) return Speech::missing;
+    files.push_back({speech, start.audio_bytes});
+  }
+  for (const JobSegment& segment : segments) {
+    const fs::path file = files_.segment(lease_.job, segment.index);
+    const std::uint64_t bytes = fs::file_size(file, missing);
+    if (missing) {
+      log::warn("a finished segment is missing: it is rendered again",
+                {{"job", lease_.job.text}, {"segment", std::to_string(segment.index)}});
+      break;
+    }
+    files.push_back({file, bytes});
+    start.segments.push_back({.bytes = bytes, .record = segment.result});
+  }
+  return Speech::here;
+}
+
+asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
+                                                   const std::vector<JobSegment>& segments,
+                                                   JobStart& start,
+                                                   std::vector<RunFile>& files) const {
+  bool answers = true;
+  if (shared()) {
+    auto obtain = [&] {
+      answers = on_own_disk([&] { return files_.obtain(lease_.job, audio, segments.size()); });
+    };
+    co_await bucket_threads_.run(obtain);
+  }
+  auto look = [&] {
+    return on_own_disk([&] { return gather_local(audio, segments, start, files); });
+  };
+  const Speech speech = co_await threads_.run(look);
+  co_return speech == Speech::missing && !answers ? Speech::unreachable : speech;
+}
+
+asio::awaitable<std::string> RunFiles::read(std::ifstream& from, std::uint64_t most) const {
+  auto work = [&] {
+    std::string piece(std::min<std::uint64_t>(k_file_piece, most), '\0');
+    from.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(from.gcount()));
+    if (piece.empty()) throw OwnFault(Code::failed, "a job's file cannot be read");
+    return piece;
+  };
+  co_return co_await threads_.run(work);
+}
+
+PartialPath RunFiles::incoming() const {
+  return on_own_disk([&] { return PartialPath(files_.incoming(lease_.job, lease_.epoch)); });
+}
+
+asio::awaitable<void> RunFiles::append(std::ofstream& to, const PartialPath& whole,
+                                       const std::string& bytes) const {
+  auto work = [&] {
+    to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    to.flush();
+    if (!to) throw OwnFault(Code::failed, whole.named("a job's file cannot be written"));
+  };
+  co_await threads_.run(work);
+}
+
+asio::awaitable<void> RunFiles::keep(PartialPath& whole, const fs::path& name) const {
+  auto put = [&] {
+    on_own_disk([&] {
+      whole.commit();
+      files_.put(whole.target(), name);
+    });
+  };
+  co_await threads_.run(put);
+}
+
+asio::awaitable<void> RunFiles::keep_segment(PartialPath& whole, int index) const {
+  const fs::path name = files_.segment(lease_.job, index);
+  co_await keep(whole, name);
+  if (!shared()) co_return;
+  auto share = [&] { on_own_disk([&] { files_.share_segment(lease_.job, index); }); };
+  co_await bucket_threads_.run(share);
+}
+
+asio::awaitable<void> RunFiles::keep_result(PartialPath& whole, const std::string& format) const {
+  const fs::path name = files_.result(lease_.job, format);
+  co_await keep(whole, name);
+  if (!shared()) co_return;
+  const std::string key = result_key(format);
+  auto share = [&] { on_own_disk([&] { files_.share_result(lease_.job, format, key); }); };
+  co_await bucket_threads_.run(share);
+}
+
+std::string RunFiles::result_key(const std::string& format) const {
+  return JobBucket::result_key(lease_.job, lease_.epoch, format);
+}
+
+asio::awaitable<void> RunFiles::remove_segments(std::size_t count) const {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; shared() && i < count; ++i)
+    keys.push_back(JobBucket::segment_key(lease_.job, static_cast<int>(i)));
+  if (!keys.empty()) bucket_threads_.post([&files = files_, keys] { files.unshare(keys); });
+  auto remove = [&] { files_.remove_segments(lease_.job); };
+  co_await threads_.run(remove);
+}
+
+}  // namespace navtalk::server

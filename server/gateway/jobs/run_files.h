@@ -1,0 +1,76 @@
+// The files of one run: what its worker is sent, and what comes from there. OwnFault for whatever goes wrong here,
+// since it is of this gateway. Of the I/O thread.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/files/partial_path.h"
+#include "scheduler/jobs/job.h"
+#include "server/gateway/jobs/job_files.h"
+#include "server/http/blocking_threads.h"
+#include "server/protocol/job_frame.h"
+
+namespace navtalk::server {
+
+// One for the worker.
+struct RunFile {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+};
+
+class RunFiles {
+ public:
+  template <class T>
+  using Awaitable = boost::asio::awaitable<T>;
+
+  // All outlive it. `bucket_threads` wait for the bucket.
+  RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
+           JobLease lease);
+  RunFiles(const RunFiles&) = delete;
+  RunFiles& operator=(const RunFiles&) = delete;
+
+  enum class Speech {
+    here,
+    missing,
+    unreachable,  // the bucket that may have it does not answer
+  };
+  // Makes the job's folders, fetches what the bucket has, and adds to `start` and `files` what the worker is
+  // sent: the speech, and the segments up to the first whose file is not here. What follows that one is
+  // rendered again.
+  Awaitable<Speech> gather(const std::string& audio, const std::vector<JobSegment>& segments,
+                           JobStart& start, std::vector<RunFile>& files) const;
+  // The next piece, of at most so many bytes.
+  Awaitable<std::string> read(std::ifstream& from, std::uint64_t most) const;
+
+  // Where a file is written that comes from the worker.
+  PartialPath incoming() const;
+  Awaitable<void> append(std::ofstream& to, const PartialPath& whole,
+                         const std::string& bytes) const;
+  // Give what came its name, and share it: nothing is lost if a bucket does not take it now
+  // (JobDispatcher::share_results()).
+  Awaitable<void> keep_segment(PartialPath& whole, int index) const;
+  Awaitable<void> keep_result(PartialPath& whole, const std::string& format) const;
+  bool shared() const { return files_.bucket() != nullptr; }
+  // In the bucket.
+  std::string result_key(const std::string& format) const;
+  // Of a job that is done, in the bucket as many as there were. Nobody waits for that.
+  Awaitable<void> remove_segments(std::size_t count) const;
+
+ private:
+  Speech gather_local(const std::string& audio, const std::vector<JobSegment>& segments,
+                      JobStart& start, std::vector<RunFile>& files) const;
+  Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name) const;
+
+  const JobFiles& files_;
+  BlockingThreads& threads_;
+  BlockingThreads& bucket_threads_;
+  const JobLease lease_;
+};
+
+}  // namespace navtalk::server

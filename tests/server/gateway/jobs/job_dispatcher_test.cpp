@@ -1,0 +1,469 @@
+// Jobs on slots of a pool, with a worker that is a route of this process and does what the test says.
+#include "server/gateway/jobs/job_dispatcher.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <future>
+#include <latch>
+#include <mutex>
+#include <thread>
+
+#include "core/base/unique_fd.h"
+#include "scheduler/store/sql_pool_store.h"
+#include "server/http/http_server.h"
+#include "server/http/io_loop.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace navtalk::tests;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Cause k_user{"user", "wants it"};
+
+asio::awaitable<void> tell(WebSocket& gateway, std::string text) {
+  Frame frame{.text = true, .bytes = std::move(text)};
+  co_await gateway.send(std::move(frame));
+}
+
+asio::awaitable<void> send_video(WebSocket& gateway, std::string_view type, std::string more) {
+  std::string text =
+      R"({"type":")" + std::string(type) + R"(","bytes":5,"duration_s":0.04)" + more + "}";
+  co_await tell(gateway, std::move(text));
+  Frame video{.text = false, .bytes = "video"};
+  co_await gateway.send(std::move(video));
+}
+
+asio::awaitable<void> send_result(WebSocket& gateway) {
+  return send_video(gateway, "job.result", R"(,"frames":1,"rendered":1)");
+}
+
+// Of a gateway that claims nothing.
+std::optional<std::int64_t> none(Transaction&) { return std::nullopt; }
+
+// What the worker does once it was told of a job.
+using Script = std::function<asio::awaitable<void>(WebSocket&)>;
+
+struct Setup {
+  Script script = send_result;
+  JobRules rules{.first_delay = 1ms};
+  Duration slot_lease = 30s;
+  JobTimes times{.first_pause = 10ms};
+  ClaimOrder order = by_priority;
+  Duration store_patience = 10ms;
+  std::string bucket_url{};  // of a server of S3; empty: there is no bucket
+};
+
+std::shared_ptr<const JobBucket> bucket_at(const std::string& url) {
+  if (url.empty()) return nullptr;
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? url : "key";
+  };
+  return std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+}
+
+class Dispatching {
+ public:
+  explicit Dispatching(Setup setup)
+      : setup_(std::move(setup)), jobs(backend_, setup_.rules), server_(io_, {}, {}, routes()) {
+    Gpu gpu = new_gpu(identity_, Source::local);
+    gpu.host = "here";
+    gpu.device = "device";
+    gpu.url = server_.url();
+    const auto added = pool_.add({.gpu = gpu}, {"test", "made"});
+    pool_.change({.id = added->id, .version = added->version, .event = Event::ready},
+                 {"test", "ready"});
+    asio::co_spawn(io_, keeper_.run(), asio::detached);
+    asio::co_spawn(io_, dispatcher_.run(), asio::detached);
+    thread_ = std::jthread([this] { io_.run(); });
+  }
+  ~Dispatching() { io_.stop(); }
+
+  Job add(const std::string& avatar, const std::string& audio = "", int priority = 0) {
+    const NewJob job{.spec = {.tenant = {"acme"},
+                              .avatar = avatar,
+                              .audio = audio,
+                              .text = audio.empty() ? "Hello" : "",
+                              .priority = priority},
+                     .work = VideoMinutes(1min)};
+    return jobs.submit(job, k_user, jobs.now()).job;
+  }
+  void release() {
+    jobs.release({"acme"}, VideoMinutes(1000h), 100, k_user, jobs.now());
+    note_change();
+  }
+  Job now(const Job& job) { return *jobs.find(job.id); }
+  // Waits; the state that it had last.
+  JobState state(const Job& job, JobState wanted) {
+    eventually([&] { return now(job).state == wanted; });
+    return now(job).state;
+  }
+  bool eventually(const std::function<bool()>& what) {
+    for (const auto until = std::chrono::steady_clock::now() + 10s;
+         std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(5ms)) {
+      if (what()) return true;
+      note_change();
+    }
+    return what();
+  }
+  int claims(const Job& job) {
+    int claims = 0;
+    for (const JobHistory& entry : jobs.history(job.id)) claims += entry.event == JobEvent::claim;
+    return claims;
+  }
+  void wait(Duration time) {
+    for (const auto until = std::chrono::steady_clock::now() + time;
+         std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(5ms))
+      note_change();
+  }
+  JobCounters counters() {
+    return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); })).get();
+  }
+  std::future<void> drain() { return asio::co_spawn(io_, dispatcher_.drain(), asio::use_future); }
+  int told() const { return told_; }
+  fs::path folder(const Job& job) const { return folder_ / "jobs" / job.id.text; }
+  JobFiles& files() { return files_; }
+  // The slot of the only lease is given to somebody else.
+  void lose_slot() {
+    const std::vector<Lease> leases = pool_.leases();
+    REQUIRE(leases.size() == 1);
+    pool_.release(leases[0].id, leases[0].epoch);
+  }
+  void run_sql(const char* statement) {
+    backend_->write(Durability::relaxed, [&](Transaction& t) { t.db.script(statement); });
+  }
+  // Whatever reads, writes or asks the store waits, except for renewals.
+  std::shared_ptr<std::latch> block_threads() {
+    const auto until = std::make_shared<std::latch>(1);
+    for (int i = 0; i < k_threads; ++i) threads_.post([until] { until->wait(); });
+    return until;
+  }
+
+ private:
+  static constexpr int k_threads = 2;
+
+  Router routes() {
+    Router router;
+    router.on_socket(
+        "/v1/job",
+        [this](const Request&, Upgrade& upgrade) -> asio::awaitable<std::optional<Response>> {
+          const auto gateway = co_await upgrade.accept({});
+          if (!gateway) co_return std::nullopt;
+          const auto start = co_await gateway->receive();
+          if (start) {
+            ++told_;
+            co_await setup_.script(*gateway);
+          }
+          for (bool more = start.has_value(); more;) {
+            const auto frame = co_await gateway->receive();
+            more = frame.has_value();
+          }
+          co_return std::nullopt;
+        });
+    return router;
+  }
+  void note_change() {
+    asio::post(io_, [this] { dispatcher_.note_change(); });
+  }
+
+  Setup setup_;
+  TemporaryDirectory folder_;
+  std::shared_ptr<StoreBackend> backend_ =
+      StoreBackend::open("sqlite:" + (folder_ / "pool.db").native());
+  SqlPoolStore pool_{backend_};
+  PoolIdentity identity_ = pool_identity(pool_, "navtalk", "test");
+  Supply supply_{pool_, {.identity = identity_, .who = "test"}};
+  DemandTracker demand_tracker_{pool_};
+  Allocator allocator_{pool_,
+                       supply_,
+                       demand_tracker_,
+                       {.gateway = "test", .host = "here", .lease = setup_.slot_lease}};
+  TenantStore tenants_{backend_};
+  BatchLane lane_{
+      {.pool = pool_, .tenants = tenants_, .supply = supply_, .demand_tracker = demand_tracker_},
+      {.who = "test", .max_gpus = 0}};
+  JobFiles files_{folder_ / "jobs", bucket_at(setup_.bucket_url)};
+  WorkerTokens tokens_{};
+  std::atomic<int> told_ = 0;
+  ErrorThrottleLog errors_{"the test's store"};
+  IoLoop io_;
+
+ public:
+  JobStore jobs;
+
+ private:
+  LeaseKeeper keeper_{io_.get_executor(), pool_, allocator_, slot_renewals_, errors_};
+  HttpServer server_;
+  JobDispatcher dispatcher_{io_.get_executor(),
+                            {.pool = pool_,
+                             .allocator = allocator_,
+                             .keeper = keeper_,
+                             .lane = lane_,
+                             .order = setup_.order,
+                             .runs = {.store = jobs,
+                                      .files = files_,
+                                      .store_threads = threads_,
+                                      .file_threads = threads_,
+                                      .bucket_threads = threads_,
+                                      .tokens = tokens_,
+                                      .store_patience = setup_.store_patience},
+                             .renewals = renewals_,
+                             .times = setup_.times}};
+  CoroutineScope coroutines_{io_};
+  // They end first, since they resume coroutines.
+  BlockingThreads threads_{k_threads}, renewals_{1}, slot_renewals_{1};
+  std::jthread thread_;
+};
+
+// Stays until the gateway ends it.
+asio::awaitable<void> render_for_ever(WebSocket& gateway) {
+  return tell(gateway, R"({"type":"job.progress","done":1,"of":9})");
+}
+
+asio::awaitable<void> rest(Duration time) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  timer.expires_after(time);
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+}  // namespace
+
+TEST_CASE("a job whose speech is gone dies with the reason, and stops no other and no worker") {
+  Dispatching gateway({.rules = {.most_attempts = 2, .first_delay = 1ms}});
+  const Job silent = gateway.add("a", "gone", 1), other = gateway.add("b");
+  gateway.release();
+  CHECK(gateway.state(silent, JobState::dead) == JobState::dead);
+  CHECK(gateway.now(silent).error.find("speech") != std::string::npos);
+  CHECK(gateway.state(other, JobState::done) == JobState::done);
+  CHECK(gateway.told() == 1);
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and stops no other") {
+  // Port 9 is nobody's.
+  Dispatching gateway({.rules = {.first_delay = 200ms}, .bucket_url = "http://127.0.0.1:9"});
+  const Job silent = gateway.add("a", "far", 1), other = gateway.add("b");
+  gateway.release();
+  CHECK(gateway.state(other, JobState::done) == JobState::done);
+  CHECK(gateway.eventually([&] { return gateway.claims(silent) >= 3; }));
+  CHECK(gateway.now(silent).attempts <= 1);
+  CHECK(gateway.told() == 1);
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("a job that no worker can be told of is refused, and no worker is asked") {
+  std::atomic<bool> here = false;
+  Dispatching gateway({.order = [&](Transaction& transaction) {
+    return here ? by_priority(transaction) : none(transaction);
+  }});
+  const Job job = gateway.add("a");
+  gateway.release();
+  const Job elsewhere = gateway.jobs.claim("other", by_priority, gateway.jobs.now()).value();
+  const JobLease lease{.job = job.id, .epoch = elsewhere.epoch};
+  gateway.files().prepare(job.id);
+  std::ofstream(gateway.files().segment(job.id, 0)) << "video";
+  const std::string record = R"({"x":")" + std::string(k_longest_job_frame, 'x') + R"("})";
+  gateway.jobs.finish_segment(lease, {.work = VideoMinutes(1s), .result = record},
+                              gateway.jobs.now());
+  gateway.jobs.yield(lease, "it goes on here", gateway.jobs.now());
+  here = true;
+  CHECK(gateway.state(job, JobState::failed) == JobState::failed);
+  CHECK(gateway.now(job).error.find("more segments") != std::string::npos);
+  CHECK(gateway.told() == 0);
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("a run renews its lease also while all threads for files and the store are busy") {
+  Dispatching gateway({.script = render_for_ever, .times = {.renew_every = 20ms}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 1; }));
+  const auto busy = gateway.block_threads();
+  const TimePoint before = gateway.now(job).lease_until;
+  CHECK(gateway.eventually([&] { return gateway.now(job).lease_until > before + 100ms; }));
+  busy->count_down();
+}
+
+TEST_CASE("a gateway does not take from itself what it still renders under a lease that ran out") {
+  const Script late = [](WebSocket& gateway) -> asio::awaitable<void> {
+    co_await rest(1500ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = late,
+                       .rules = {.lease = 50ms},
+                       .times = {.renew_every = 1h, .renewal_grace = 0s}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+  CHECK(gateway.claims(job) == 1);
+}
+
+TEST_CASE("after a pause of this gateway others renew their leases before it takes their jobs") {
+  Dispatching gateway(
+      {.rules = {.lease = 50ms},
+       .times = {.renewal_grace = 600ms, .look_every = 10ms, .longest_round = 100ms},
+       .order = none});
+  const Job job = gateway.add("a");
+  gateway.release();
+  gateway.wait(700ms);  // it has been up for long enough
+  const auto busy = gateway.block_threads();
+  const Job elsewhere = gateway.jobs.claim("other", by_priority, gateway.jobs.now()).value();
+  std::this_thread::sleep_for(150ms);
+  busy->count_down();
+  gateway.wait(150ms);
+  CHECK(gateway.jobs.renew({.job = job.id, .epoch = elsewhere.epoch}, gateway.jobs.now()));
+}
+
+TEST_CASE("a run whose slot is lost gives its job back, without a try") {
+  Dispatching gateway({.script = render_for_ever, .slot_lease = 150ms});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 1; }));
+  gateway.lose_slot();
+  CHECK(gateway.eventually([&] { return gateway.claims(job) == 2; }));
+  CHECK(gateway.now(job).attempts <= 1);
+  const std::vector<JobHistory> history = gateway.jobs.history(job.id);
+  CHECK(std::ranges::any_of(history, [](const JobHistory& entry) {
+    return entry.event == JobEvent::yield && entry.why == "the slot was lost";
+  }));
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("a worker whose slot went to a session, or that goes away, costs the job no try") {
+  const std::string code = GENERATE("superseded", "drained");
+  int asked = 0;
+  const Script refuse_first = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    if (++asked > 1) co_return co_await send_result(gateway);
+    std::string error = R"({"type":"error","code":")" + code + R"(","message":"not now"})";
+    co_await tell(gateway, std::move(error));
+  };
+  Dispatching gateway({.script = refuse_first});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+  CHECK(gateway.now(job).attempts == 1);
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("a gateway that stops while a job is claimed waits for no result") {
+  std::promise<void> claiming, go_on;
+  std::once_flag once;
+  Setup setup{.script = render_for_ever};
+  setup.order = [&](Transaction& transaction) {
+    std::call_once(once, [&] {
+      claiming.set_value();
+      go_on.get_future().wait();
+    });
+    return by_priority(transaction);
+  };
+  Dispatching gateway(std::move(setup));
+  const Job job = gateway.add("a");
+  gateway.release();
+  claiming.get_future().wait();
+  std::future<void> drained = gateway.drain();
+  std::this_thread::sleep_for(20ms);
+  go_on.set_value();
+  CHECK(drained.wait_for(8s) == std::future_status::ready);
+  CHECK(gateway.now(job).state == JobState::released);
+  CHECK(gateway.now(job).attempts == 0);
+}
+
+TEST_CASE("what a gateway's disk does not take waits for room, and costs neither job nor worker") {
+  Dispatching gateway({.times = {.first_pause = 1ms}});
+  const Job job = gateway.add("a");
+  fs::path obstacle;
+  SECTION("the job's folder cannot be made") {
+    obstacle = gateway.folder(job);
+    fs::create_directories(obstacle.parent_path());
+    std::ofstream(obstacle) << "in the way";
+  }
+  SECTION("its video cannot be put in place") {
+    obstacle = gateway.folder(job) / "video.mp4";
+    fs::create_directories(obstacle / "in the way");
+  }
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.claims(job) >= 4; }));  // more than three tries
+  CHECK(gateway.counters().worker_failures == 0);
+  fs::remove_all(obstacle);
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+  CHECK(gateway.now(job).attempts == 1);
+}
+
+TEST_CASE("after what its disk did not take a gateway begins nothing for a while") {
+  Dispatching gateway({.rules = {.first_delay = 1h}, .times = {.first_pause = 30s}});
+  const Job job = gateway.add("a", "", 1), other = gateway.add("b");
+  fs::create_directories(gateway.folder(job).parent_path());
+  std::ofstream(gateway.folder(job)) << "in the way";
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.counters().yielded == 1; }));
+  gateway.wait(100ms);
+  CHECK(gateway.claims(other) == 0);
+  CHECK(gateway.now(job).not_before > gateway.jobs.now() + 50min);
+}
+
+TEST_CASE("a store that takes nothing for a while costs a job no try") {
+  std::atomic<bool> full = false;
+  const Script when_full = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    while (!full) co_await rest(5ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = when_full,
+                       .rules = {.lease = 300ms, .first_delay = 1ms},
+                       .times = {.renew_every = 20ms, .renewal_grace = 0s}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 1; }));
+  gateway.run_sql(
+      "CREATE TRIGGER no_room BEFORE UPDATE ON jobs WHEN NEW.state <> OLD.state OR NEW.result <> "
+      "OLD.result BEGIN SELECT RAISE(ABORT, 'full'); END");
+  full = true;
+  std::this_thread::sleep_for(600ms);
+  gateway.run_sql("DROP TRIGGER no_room");
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+  CHECK(gateway.now(job).attempts == 1);
+  CHECK(gateway.counters().worker_failures == 0);
+}
+
+TEST_CASE("speech that is sent again while old speech is removed stays") {
+  const TemporaryDirectory folder;
+  const JobFiles files(folder.path());
+  const fs::path speech = files.upload(files.keep_upload("speech"));
+  const auto age = [&] { fs::last_write_time(speech, fs::file_time_type::clock::now() - 2h); };
+  const auto lock = [&] {
+    UniqueFd held(::open(speech.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(::flock(held.value(), LOCK_EX) == 0);
+    return held;
+  };
+  age();
+  SECTION("it is looked at under the folder's lock") {
+    UniqueFd held = lock();
+    const auto sweep = std::async(std::launch::async, [&] { files.sweep_uploads({}); });
+    std::this_thread::sleep_for(30ms);
+    fs::last_write_time(speech, fs::file_time_type::clock::now());
+    held.reset();
+    sweep.wait();
+    CHECK(fs::exists(speech));
+  }
+  SECTION("it is made young under the folder's lock") {
+    UniqueFd held = lock();
+    const auto kept = std::async(std::launch::async, [&] { files.keep_upload("speech"); });
+    std::this_thread::sleep_for(30ms);
+    fs::remove(speech);  // as a sweep does that has the lock
+    held.reset();
+    kept.wait();
+    CHECK(fs::exists(speech));
+  }
+}
