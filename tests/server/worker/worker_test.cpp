@@ -2,6 +2,7 @@
 #include "server/worker/worker.h"
 
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "tests/server/worker/running_worker.h"
 
@@ -238,6 +239,46 @@ TEST_CASE("a stop gives sessions their notice and ends") {
   CHECK(client.receive_json().at("code") == "drained");
   CHECK(client.close_code() == 1001);
   CHECK(worker.ends());
+}
+
+TEST_CASE("drains that wait for the same session compute nothing, and the first one ends it") {
+  EngineScript script;
+  Running worker(script, {.stop_notice = 10min});
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start"})");
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  for (const char* const notice : {"300", "0.5", "400"}) {
+    const std::string body = std::string(R"({"notice_s":)") + notice + "}";
+    REQUIRE(ask("POST", worker.url() + "/v1/drain", body).status == 202);
+    CHECK(client.receive_json().at("type") == "session.draining");
+  }
+  worker.stop();
+  CHECK(client.receive_json().at("type") == "session.draining");
+  const std::clock_t before = std::clock();
+  CHECK(client.receive_json().at("code") == "drained");
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.2);
+  CHECK(client.close_code() == 1001);
+  CHECK(worker.ends());
+}
+
+TEST_CASE("a wake undoes a drain for good, also when another one begins") {
+  EngineScript script;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start"})");
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const auto drain = [&](const char* body) {
+    REQUIRE(ask("POST", worker.url() + "/v1/drain", body).status == 202);
+    CHECK(client.receive_json().at("type") == "session.draining");
+  };
+  drain(R"({"notice_s":0.2})");
+  REQUIRE(ask("POST", worker.url() + "/v1/wake", "{}").status == 200);
+  drain(R"({"notice_s":300})");
+  std::this_thread::sleep_for(300ms);
+  client.send("nonsense");
+  CHECK(client.receive_json().at("code") == "usage");
 }
 
 TEST_CASE("a stop does not wait for a peer that answers nothing") {
