@@ -162,8 +162,10 @@ asio::awaitable<void> WorkerSessions::give_away(std::string why) {
 }
 
 asio::awaitable<void> WorkerSessions::end_sessions(std::chrono::milliseconds notice) {
-  const int before = cancelled_drains_;
-  const auto until = Clock::now() + notice;
+  return end_sessions(Clock::now() + notice, cancelled_drains_);
+}
+
+asio::awaitable<void> WorkerSessions::end_sessions(Clock::time_point until, int before) {
   while (!open_.empty() && cancelled_drains_ == before && Clock::now() < until) {
     if (until < all_over_.expiry()) all_over_.expires_at(until);
     co_await all_over_.async_wait(k_tuple);

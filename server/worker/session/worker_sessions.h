@@ -70,6 +70,8 @@ class WorkerSessions {
   Awaitable<std::optional<Response>> hold(const Request& request, Upgrade& upgrade, Holder holder);
   Awaitable<void> run(WebSocket& socket, const SlotAnswer& answer, const Holder& holder);
   void end_if_late(const SlotAnswer& answer);
+  // `before`: how many drains were cancelled when this one began.
+  Awaitable<void> end_sessions(std::chrono::steady_clock::time_point until, int before);
   void end(SessionNumber number, std::string_view code, std::string_view message);
 
   ModelLifecycle& models_;

@@ -67,8 +67,8 @@ TEST_CASE("a client that reads nothing is disconnected, and may come back to its
 TEST_CASE("texts that a client does not read are not taken for its worker's silence") {
   const Script script(R"({"media": 2000, "texts": 5000})");
   GatewayOptions brisk;
-  brisk.session.slow_client = 1200ms;
-  brisk.session.worker_silence = 600ms;
+  brisk.session.slow_client = 2s;
+  brisk.session.worker_silence = 1s;
   GatewayPool pool({}, brisk);
   pool.add_worker();
   pool.add_worker();
