@@ -50,7 +50,7 @@ struct AccessCounters {
   std::uint64_t refused_keys = 0;    // missing, unknown, expired or revoked, or of the wrong role
   std::uint64_t refused_tokens = 0;  // browser tokens
   std::uint64_t refused_origins = 0;
-  std::uint64_t tenant_limits = 0;   // connections beyond a tenant's, which were refused
+  std::uint64_t tenant_limits = 0;  // connections beyond a tenant's, which were refused
 };
 
 class Access {

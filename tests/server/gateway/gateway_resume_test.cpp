@@ -159,6 +159,7 @@ TEST_CASE("a full gateway has room for a client that comes back") {
     REQUIRE(eventually([&] { return times_paused(pool, gpu) == 1; }));
   }
   SocketClient stranger = pool.connect();
+  REQUIRE(stranger.connected());
   CHECK(SocketClient(pool.url(), "/v1/realtime").declined_status() == 503);
   stranger.send(k_start);
   CHECK(stranger.receive_json().at("code") == "no_capacity");
