@@ -393,8 +393,10 @@ export class Session extends EventTarget {
     if (this.#state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
   }
 
-  // An error in a session that goes on is told; one before its end is kept for the end.
+  // An error in a session that goes on is told; one before its end is kept for the end. While others have the tenant's
+  // connections, the next try may succeed.
   #failed(frame) {
+    if (this.#state === "resuming" && frame.code === "tenant_limit") return;
     this.#lastError = frame;
     if (this.#state === "ready") this.#tell("problem", frame);
   }

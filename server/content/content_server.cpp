@@ -172,7 +172,7 @@ Router ContentServer::Parts::router() {
 std::optional<Response> ContentServer::Parts::refuse_caller(const Request& request) const {
   if (options.token.empty()) return refuse_foreign(request);
   if (!has_token(request, options.token))
-    return error_response(401, "unauthorized", "the peers' token is missing or wrong");
+    return error_response(401, "unauthorised", "the peers' token is missing or wrong");
   return refuse_pages(request);
 }
 

@@ -20,10 +20,11 @@ constexpr std::int64_t k_longest_session_us = std::int64_t{366} * 24 * 3600 * 1'
 
 constexpr Range k_width{16, 4096}, k_bitrate{100'000, 20'000'000}, k_rate{8'000, 48'000};
 
-// The member of a member, unless it is missing or null.
+// The member of a member, unless it or that is missing or null.
 const json* member(const json& frame, const char* group, const char* name) {
   const auto outer = frame.find(group);
-  if (outer == frame.end() || !outer->is_object()) return nullptr;
+  if (outer == frame.end() || outer->is_null()) return nullptr;
+  if (!outer->is_object()) throw Error(Code::usage, fmt::format("{} is an object", group));
   const auto inner = outer->find(name);
   return inner == outer->end() || inner->is_null() ? nullptr : &*inner;
 }
@@ -62,7 +63,8 @@ std::optional<StreamPosition> parse_position(const json& frame) {
 
 StartFrame parse_start(const json& frame) {
   StartFrame start;
-  if (const auto avatar = frame.find("avatar"); avatar != frame.end() && avatar->is_string()) {
+  if (const auto avatar = frame.find("avatar"); avatar != frame.end() && !avatar->is_null()) {
+    if (!avatar->is_string()) throw Error(Code::usage, "avatar is an id, a text");
     start.avatar = avatar->get<std::string>();
   }
   read(frame, "video", "width", k_width, start.width);

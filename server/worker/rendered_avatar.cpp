@@ -66,16 +66,16 @@ class RenderedAvatar : public LiveAvatar {
     if (ends) add(opus_->finish());
     return coded;
   }
-  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
-                                  int rate_hz) override {
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice, int rate_hz,
+                                  const std::stop_token& stop) override {
     const std::string& own = pictures_->avatar().info().voice;
     const TemporaryFolder folder;
     navtalk::speak(text,
                    !voice.empty() ? voice
                    : own.empty()  ? k_voice
                                   : own,
-                   folder.path() / "speech.wav");
-    return pcm_of(decode_audio(folder.path() / "speech.wav", {}, {}, rate_hz));
+                   folder.path() / "speech.wav", stop);
+    return pcm_of(decode_audio(folder.path() / "speech.wav", stop, {}, rate_hz));
   }
 
  private:

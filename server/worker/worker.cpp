@@ -32,11 +32,11 @@ namespace {
 constexpr auto k_last_answers = 2s;
 constexpr std::size_t k_other_files = 128;  // that a worker may have open: models, avatars, devices
 
-// One more than encode at the same time: it speaks texts.
-std::size_t encoder_threads(int slots) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  return static_cast<std::size_t>(std::clamp(slots, 1, std::max(1, cores))) + 1;
+std::size_t threads_for(int slots, int most) {
+  return static_cast<std::size_t>(std::clamp(slots, 1, std::max(1, most)));
 }
+
+int cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
 
 ListenAddress checked_address(const WorkerOptions& options) {
   if (options.slots < 1) throw Error(Code::usage, "a worker has at least one slot");
@@ -66,8 +66,9 @@ struct Worker::Parts {
                 .avatars = options.avatars}),
         room(engine.budget),
         renderers(io.get_executor(), options.renderers, room, inference, engine.face_model),
-        sessions(io.get_executor(), models, room, {.inference = inference, .encoders = encoders},
-                 renderers, job_files,
+        sessions(io.get_executor(), models, room,
+                 {.inference = inference, .encoders = encoders, .speakers = speakers}, renderers,
+                 job_files,
                  {.slots = options.slots,
                   .default_avatar = options.avatar,
                   .peer_idle_timeout = options.peer_idle_timeout}),
@@ -84,7 +85,8 @@ struct Worker::Parts {
             options.token, options.version),
         server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
                api.router()),
-        encoders(encoder_threads(options.slots)),
+        encoders(threads_for(options.slots, cores())),
+        speakers(threads_for(options.slots, cores() / 2)),
         inference(engine.backend, engine.limits, engine.lanes),
         loop([this] { look_at_device(); }) {
     job_files.post([] { remove_abandoned_folders(); });
@@ -122,7 +124,7 @@ struct Worker::Parts {
   HttpServer server;
   CoroutineScope coroutines{io};
   BlockingThreads loader{1}, maker{1};
-  BlockingThreads encoders, job_files{1};
+  BlockingThreads encoders, speakers, job_files{1};
   InferenceEngine inference;
   WorkLoop loop;  // waits for the inference engine
 };

@@ -81,7 +81,7 @@ Router WorkerApi::router() {
 std::optional<Response> WorkerApi::refuse_caller(const Request& request) const {
   if (token_.empty()) return refuse_foreign(request);
   if (!has_token(request, token_))
-    return error_response(401, "unauthorized", "the worker's token is missing or wrong");
+    return error_response(401, "unauthorised", "the worker's token is missing or wrong");
   if (std::optional<Response> refusal = refuse_pages(request)) return refusal;
   return refuse_untyped_body(request);
 }

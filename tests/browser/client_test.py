@@ -189,12 +189,23 @@ def resumes_after_a_harmless_error(page):
     page.wait("the session goes on", lambda: page.text("#status") == "Live")
 
 
-def gives_up_connections_that_hang(page):
+def resumes_when_others_leave_room(page, sockets):
+    page.run("fakes.sockets.at(-1).cut()")
+    page.connected(sockets)
+    page.tell({"type": "error", "code": "tenant_limit", "message": "as many as it may", "retry_after": 10})
+    page.run("fakes.sockets.at(-1).cut()")
+    page.connected(sockets + 1)
+    check(page.run("return fakes.sockets.at(-1).sent[0].resume_token") == "9f86", "the session is not resumed")
+    page.tell(READY)
+    page.wait("the session goes on", lambda: page.text("#status") == "Live")
+
+
+def gives_up_connections_that_hang(page, sockets):
     page.switch("hang", True)
     page.run("fakes.sockets.at(-1).cut()")
-    page.wait("the page reconnects", lambda: page.count("sockets") == 3)
+    page.wait("the page reconnects", lambda: page.count("sockets") == sockets)
     page.run("fakes.skewMs += 6000")
-    page.wait("a connection that hangs is given up for another one", lambda: page.count("sockets") == 4)
+    page.wait("a connection that hangs is given up for another one", lambda: page.count("sockets") == sockets + 1)
     page.run("fakes.skewMs += 30000")
     page.shows("The connection was lost")
     page.switch("hang", False)
@@ -279,10 +290,11 @@ def main():
         interrupts_a_file(page)
         sends_a_text_behind_a_file(page)
         resumes_after_a_harmless_error(page)
-        gives_up_connections_that_hang(page)
-        begins_again(page, 5)
+        resumes_when_others_leave_room(page, 3)
+        gives_up_connections_that_hang(page, 5)
+        begins_again(page, 7)
         leaves_no_microphone_open(page)
-        opens_a_microphone_for_each_session(page, 6)
+        opens_a_microphone_for_each_session(page, 8)
         ends_where_nothing_can_be_decoded(page)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
     finally:

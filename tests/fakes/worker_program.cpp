@@ -15,6 +15,7 @@
 //    "cut": true,             sessions end without a word at the first binary frame
 //    "end": "drained",        sessions end with that error at the first binary frame: "drained" with a
 //                             notice before it, "failed" with 1011
+//    "texts": 100,            sessions send so many errors of 8 kB at the first binary frame
 //    "ready": false,          sessions answer nothing to session.start
 //    "preparing": 5,          before they are ready they report so many steps, 50 ms apart
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
@@ -130,7 +131,7 @@ class FakeWorker {
     if (request.path == "/fake") co_return std::nullopt;
     last_contact_ = Clock::now();
     ++requests_[request.path];
-    if (!has_token(request, token_)) co_return error_response(401, "unauthorized", "wrong token");
+    if (!has_token(request, token_)) co_return error_response(401, "unauthorised", "wrong token");
     const Json act = next_act(request.path);
     asio::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_at(act.value("hold", false)
@@ -336,6 +337,10 @@ class FakeWorker {
         if (code == "drained") socket.offer(draining_frame(std::chrono::milliseconds(0)));
         socket.offer(error_frame(code, "the script says so"));
         socket.close(code == "failed" ? CloseCode::failed : CloseCode::going_away, code);
+      } else if (!frame->text && script_.contains("texts")) {
+        const int texts = std::exchange(script_["texts"], 0).get<int>();
+        const Frame text = error_frame("usage", std::string(8'000, 'x'));
+        for (int i = 0; i < texts && socket.open(); ++i) co_await socket.send(text);
       } else if (!frame->text && script_.value("echo", false)) {
         co_await socket.send(*frame);
       }

@@ -162,7 +162,10 @@ asio::awaitable<std::variant<SessionPermit, Response>> Access::permit_session(
 
 std::variant<SessionPermit, Response> Access::seated(SessionPermit permit) {
   permit.limits = tenants_.limits_of(permit.who.tenant);
-  permit.seat = tenants_.take_seat(permit.who.tenant);
+  const TenantId& tenant = permit.who.tenant;
+  permit.seat = tenants_.take_seat(tenant);
+  if (!permit.seat) permit.seat = tenants_.take_surplus_seat(tenant);
+  permit.take_seat = [this, tenant] { return take_late_seat(tenant); };
   if (permit.seat) return permit;
   ++counters_.tenant_limits;
   Response refusal =
@@ -171,6 +174,12 @@ std::variant<SessionPermit, Response> Access::seated(SessionPermit permit) {
                          std::to_string(permit.limits.max_connections) + ") as it may");
   refusal.headers.emplace_back("Retry-After", "10");
   return refusal;
+}
+
+std::shared_ptr<TenantSeat> Access::take_late_seat(const TenantId& tenant) {
+  std::shared_ptr<TenantSeat> seat = tenants_.take_seat(tenant);
+  if (!seat) ++counters_.tenant_limits;
+  return seat;
 }
 
 }  // namespace navtalk::server

@@ -50,7 +50,7 @@ struct AccessCounters {
   std::uint64_t refused_keys = 0;    // missing, unknown, expired or revoked, or of the wrong role
   std::uint64_t refused_tokens = 0;  // browser tokens
   std::uint64_t refused_origins = 0;
-  std::uint64_t tenant_limits = 0;  // connections beyond a tenant's
+  std::uint64_t tenant_limits = 0;  // connections beyond a tenant's, which were refused
 };
 
 class Access {
@@ -100,8 +100,10 @@ class Access {
   std::variant<SessionPermit, Response> permit_of_token(const Request& request,
                                                         const OfferedToken& offered);
   Awaitable<std::optional<StartRefusal>> take_token(const ClientToken& token);
-  // The permit with a place among the tenant's connections.
+  // The permit with a place among the tenant's connections, or beyond them.
   std::variant<SessionPermit, Response> seated(SessionPermit permit);
+  // Beyond the limit, once it is known what the connection is for.
+  std::shared_ptr<TenantSeat> take_late_seat(const TenantId& tenant);
 
   BlockingThreads& threads_;
   KeyStore* const keys_;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr auto k_read_every = 5s, k_read_at_most_every = 1s, k_counts_for = 25s;
 constexpr TokenBucket::Rate k_unknown{.burst = 20, .per_second = 1};
-constexpr auto k_look_again = 20ms;
 
 }  // namespace
 
@@ -19,7 +18,7 @@ KeyRing::KeyRing(asio::any_io_executor executor, KeyStore* keys, BlockingThreads
       threads_(threads),
       timer_(executor),
       unknown_(k_unknown, Clock::now()),
-      read_(executor) {
+      read_ended_(executor, asio::steady_timer::time_point::max()) {
   if (store_ != nullptr) take(store_->list());
 }
 
@@ -33,7 +32,7 @@ void KeyRing::take(const KeyList& list) {
 asio::awaitable<void> KeyRing::refresh() {
   if (store_ == nullptr) co_return;
   // What a read under way asked for may be older than the key.
-  while (reading_) co_await read_.wait(Clock::now() + k_look_again);
+  while (reading_) co_await read_ended_.async_wait(k_tuple);
   reading_ = true;
   // What is revoked while the list comes may be missing from it.
   const auto asked_at = Clock::now();
@@ -47,7 +46,7 @@ asio::awaitable<void> KeyRing::refresh() {
     errors_.failed("keys", error.what());
   }
   reading_ = false;
-  read_.notify();
+  read_ended_.cancel();
 }
 
 asio::awaitable<void> KeyRing::run() {

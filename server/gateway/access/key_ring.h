@@ -16,7 +16,6 @@
 #include "core/log/error_throttle.h"
 #include "scheduler/access/key_store.h"
 #include "server/http/blocking_threads.h"
-#include "server/http/signal.h"
 #include "server/http/socket/token_bucket.h"
 
 namespace navtalk::server {
@@ -70,7 +69,7 @@ class KeyRing {
   Clock::time_point read_at_{}, next_read_{};
   std::function<void()> on_read_{};
   TokenBucket unknown_;
-  Signal read_;  // one read has ended
+  boost::asio::steady_timer read_ended_;  // never expires: cancelling it wakes all who wait
   bool reading_ = false, stopped_ = false;
 };
 

@@ -30,6 +30,8 @@ struct SessionPermit {
   Principal who{};
   TenantLimits limits{};
   std::shared_ptr<TenantSeat> seat{};  // held for as long as the connection is open
+  // One within the tenant's limit, where `seat` is not; nullptr: there is still none.
+  std::function<std::shared_ptr<TenantSeat>()> take_seat{};
   // To be asked once before a session begins, not before one goes on: takes the browser token.
   // Empty: there is nothing to ask.
   std::function<boost::asio::awaitable<std::optional<StartRefusal>>()> begin{};

@@ -31,17 +31,28 @@ void Tenants::replace(TenantTable table) {
   }
 }
 
-std::shared_ptr<TenantSeat> Tenants::take_seat(const TenantId& tenant) {
+std::shared_ptr<TenantSeat::Use> Tenants::use_of(const TenantId& tenant) {
   std::erase_if(uses_, [](const auto& entry) { return entry.second.expired(); });
-  const TenantLimits limits = limits_of(tenant);
   std::shared_ptr<TenantSeat::Use> use = uses_[tenant].lock();
   if (!use) {
     use = std::make_shared<TenantSeat::Use>();
-    bound_messages(*use, limits);
+    bound_messages(*use, limits_of(tenant));
     uses_[tenant] = use;
   }
-  if (limits.max_connections > 0 && use->connections >= limits.max_connections) return nullptr;
+  return use;
+}
+
+std::shared_ptr<TenantSeat> Tenants::take_seat(const TenantId& tenant) {
+  const int most = limits_of(tenant).max_connections;
+  std::shared_ptr<TenantSeat::Use> use = use_of(tenant);
+  if (most > 0 && use->connections >= most) return nullptr;
   return std::make_shared<TenantSeat>(std::move(use));
+}
+
+std::shared_ptr<TenantSeat> Tenants::take_surplus_seat(const TenantId& tenant) {
+  std::shared_ptr<TenantSeat::Use> use = use_of(tenant);
+  if (use->surplus >= limits_of(tenant).max_connections) return nullptr;
+  return std::make_shared<TenantSeat>(std::move(use), true);
 }
 
 }  // namespace navtalk::server

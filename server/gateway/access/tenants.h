@@ -25,20 +25,29 @@ class TenantSeat {
  public:
   struct Use {
     int connections = 0;
+    int surplus = 0;  // connections beyond the limit
     std::optional<TokenBucket> messages{};
   };
 
-  explicit TenantSeat(std::shared_ptr<Use> use) : use_(std::move(use)) { ++use_->connections; }
-  ~TenantSeat() { --use_->connections; }
+  explicit TenantSeat(std::shared_ptr<Use> use, bool surplus = false)
+      : use_(std::move(use)), surplus_(surplus) {
+    ++count();
+  }
+  ~TenantSeat() { --count(); }
   TenantSeat(const TenantSeat&) = delete;
   TenantSeat& operator=(const TenantSeat&) = delete;
 
+  // Beyond the limit: good for going on with a session, whose connection had a seat, and for nothing else.
+  bool surplus() const { return surplus_; }
   // What all clients of the tenant may send together; nullptr: no bound. May change when others wait
   // for their turn.
   TokenBucket* messages() const { return use_->messages ? &*use_->messages : nullptr; }
 
  private:
+  int& count() const { return surplus_ ? use_->surplus : use_->connections; }
+
   std::shared_ptr<Use> use_;
+  bool surplus_;
 };
 
 class Tenants {
@@ -51,8 +60,11 @@ class Tenants {
   TenantLimits limits_of(const TenantId& tenant) const;
   // nullptr: it has as many connections as it may.
   std::shared_ptr<TenantSeat> take_seat(const TenantId& tenant);
+  // Beyond its connections, as many again; nullptr: it has these too.
+  std::shared_ptr<TenantSeat> take_surplus_seat(const TenantId& tenant);
 
  private:
+  std::shared_ptr<TenantSeat::Use> use_of(const TenantId& tenant);
   static void bound_messages(TenantSeat::Use& use, const TenantLimits& limits);
 
   TenantTable table_;

@@ -28,7 +28,8 @@ struct ClientConnection {
 
   const std::unique_ptr<WebSocket> socket;
   Signal changed;
-  std::shared_ptr<TenantSeat> seat{};  // held for as long as the connection is open
+  // Held for as long as the connection is open, or until another one takes its place in the session.
+  std::shared_ptr<TenantSeat> seat{};
   std::function<bool()> revoked = [] { return false; };  // as that of its permit
   bool released = true;                                  // no session needs it (yet)
 };
@@ -45,7 +46,7 @@ class Client {
 
   // nullptr: the client is away, or has left. What holds it keeps it alive, not open.
   const std::shared_ptr<ClientConnection>& connection() const { return connection_; }
-  // Another connection takes the place of this one, which is told so and closed if it is open.
+  // Another connection takes the place and the seat of this one, which is told so and closed if it is open.
   void attach(std::shared_ptr<ClientConnection> connection);
   // From now on a client whose connection drops may come back within that time.
   void may_return(Clock::duration within) { return_within_ = within; }

@@ -104,7 +104,7 @@ bool Relay::tick() {
     ++parts_.counters.slow_clients;
     client_.cut();
   }
-  const bool must_speak = worker_ && had_pictures_ && !paused_ && !held_up_;
+  const bool must_speak = worker_ && had_pictures_ && !paused_ && held_up_ == 0;
   quiet_ticks_ = std::exchange(heard_, false) || !must_speak ? 0 : quiet_ticks_ + 1;
   return quiet_ticks_ >= k_ticks;
 }
@@ -218,7 +218,7 @@ asio::awaitable<void> Relay::forward_text(Frame frame) {
   }
   if (type == frame_type::quality) quality_ = frame;
   const std::shared_ptr<ClientConnection> client = client_.connection();
-  if (client) co_await client->socket->send(std::move(frame));
+  if (client) co_await send(client, std::move(frame));
 }
 
 asio::awaitable<void> Relay::forward(Frame frame) {
@@ -233,9 +233,13 @@ asio::awaitable<void> Relay::forward(Frame frame) {
   } else if (header && std::exchange(sound_gap_, false)) {
     add_flags(frame, media_flag::discontinuity);
   }
-  held_up_ = true;
+  co_await send(client, std::move(frame));
+}
+
+asio::awaitable<void> Relay::send(std::shared_ptr<ClientConnection> client, Frame frame) {
+  ++held_up_;
   co_await client->socket->send(std::move(frame));
-  held_up_ = false;
+  --held_up_;
 }
 
 bool Relay::admit_picture(Frame& frame, const MediaHeader& header, WebSocket& client) {

@@ -75,6 +75,8 @@ class Relay {
   boost::asio::awaitable<void> from_worker(std::shared_ptr<WebSocket> worker);
   boost::asio::awaitable<void> forward(Frame frame);
   boost::asio::awaitable<void> forward_text(Frame frame);
+  // What the client has no room for holds up the worker, which is not the worker's silence.
+  boost::asio::awaitable<void> send(std::shared_ptr<ClientConnection> client, Frame frame);
   // False: the picture is dropped.
   bool admit_picture(Frame& frame, const MediaHeader& header, WebSocket& client);
   // Waits until the client may send one more frame; false: the relay is closed.
@@ -101,9 +103,9 @@ class Relay {
   bool sound_gap_ = false;     // the next sound does not follow the last one that the client got
   bool had_pictures_ = false;  // of this worker
   bool heard_ = false;         // since the last tick
-  bool held_up_ = false;       // by a client that does not read
   bool told_limit_ = false;    // that the tenant's clients send more than they may
   int quiet_ticks_ = 0;
+  int held_up_ = 0;  // coroutines that wait for a client that does not read
   int running_ = 0;  // coroutines
 };
 

@@ -18,12 +18,10 @@ const std::string& ResumeTokens::of(const Session& session) const {
   return found == tokens_.end() ? k_none : found->second;
 }
 
-Session* ResumeTokens::redeem(const std::string& token, const std::string& owner) {
+Session* ResumeTokens::find(const std::string& token, const std::string& owner) const {
   const auto found = sessions_.find(token);
   if (found == sessions_.end() || found->second->owner() != owner) return nullptr;
-  Session* const session = found->second;
-  revoke(*session);
-  return session;
+  return found->second;
 }
 
 void ResumeTokens::revoke(const Session& session) {

@@ -15,9 +15,9 @@ class ResumeTokens {
   const std::string& issue(Session& session);
   // The session's token; "" when it has none.
   const std::string& of(const Session& session) const;
-  // The session that it belongs to, and the end of the token; nullptr: it is void, or was never issued.
-  // A token of another owner stays as it is.
-  Session* redeem(const std::string& token, const std::string& owner);
+  // The session that it belongs to; nullptr: it is void, of another owner, or was never issued.
+  Session* find(const std::string& token, const std::string& owner) const;
+  bool empty() const { return tokens_.empty(); }
   void revoke(const Session& session);
 
  private:

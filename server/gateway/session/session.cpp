@@ -281,6 +281,7 @@ void Session::resume(std::shared_ptr<ClientConnection> connection) {
   send_ready();
   if (relay_ != nullptr) relay_->note_return();
   if (gpu_ends_at_) tell_drain();
+  events_.returned = true;
   events_.signal.notify();
 }
 

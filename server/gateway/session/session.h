@@ -66,6 +66,8 @@ class Session {
   // Who may resume it; "": whoever has the token.
   const std::string& owner() const { return permit_.who.tenant.text; }
   bool away() const { return client_.away(); }
+  // Whether its connection has a seat for another one that takes its place.
+  bool seated() const { return client_.connection() && client_.connection()->seat; }
   // Until the session is over and its slot released. Throws nothing.
   Awaitable<void> run();
 

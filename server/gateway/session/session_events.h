@@ -11,6 +11,7 @@ struct SessionEvents {
 
   Signal signal;
   bool pool_changed = false;  // until the session has looked at the pool
+  bool returned = false;      // the client, on another connection: until it was told anew
   bool draining = false;      // the gateway is going away
 };
 

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t k_unsent_frames = 2000, k_unsent_bytes = 4 << 20;
 // 100 ms of a picture stream. More would hide how slowly a client reads.
 constexpr int k_system_bytes = 32 << 10;
+constexpr double k_limit_retry_after_s = 10;
 constexpr auto k_last_words = 2s;  // at the end of the gateway
 
 // Behind a reverse proxy, of this machine or a named one, the last address that it names: the one that
@@ -141,9 +142,10 @@ asio::awaitable<void> Sessions::begin(const std::shared_ptr<ClientConnection>& c
   const nlohmann::json frame = nlohmann::json::parse(*start);
   const auto token = frame.find("resume_token");
   if (token != frame.end() && !token->is_null()) {
-    resume(connection, token->is_string() ? token->get<std::string>() : "", permit.who.tenant.text);
+    resume(connection, token->is_string() ? token->get<std::string>() : "", permit);
     co_return;
   }
+  if (!take_seat(*connection, permit)) co_return;
   if (sessions_.size() >= options_.max_sessions) {
     connection->socket->offer(
         error_frame("no_capacity", "this gateway has as many sessions as it may", 10));
@@ -156,9 +158,25 @@ asio::awaitable<void> Sessions::begin(const std::shared_ptr<ClientConnection>& c
   asio::co_spawn(executor_, run(std::move(arrival), std::move(address)), asio::detached);
 }
 
+bool Sessions::take_seat(ClientConnection& connection, const SessionPermit& permit) {
+  if (!connection.seat->surplus()) return true;
+  if (std::shared_ptr<TenantSeat> seat = permit.take_seat()) {
+    connection.seat = std::move(seat);
+    return true;
+  }
+  connection.socket->offer(error_frame(
+      "tenant_limit", "this tenant has as many connections as it may", k_limit_retry_after_s));
+  connection.socket->close(CloseCode::try_again, "tenant_limit");
+  return false;
+}
+
 void Sessions::resume(const std::shared_ptr<ClientConnection>& connection, const std::string& token,
-                      const std::string& owner) {
-  if (Session* const session = tokens_.redeem(token, owner)) return session->resume(connection);
+                      const SessionPermit& permit) {
+  if (Session* const session = tokens_.find(token, permit.who.tenant.text)) {
+    // The token stays good for a client that is refused for want of a seat.
+    if (session->seated() || take_seat(*connection, permit)) session->resume(connection);
+    return;
+  }
   ++counters_.resume_failed;
   connection->socket->offer(error_frame(
       "resume_failed", "this session is over, or the token was used already; start again"));
@@ -200,8 +218,7 @@ asio::awaitable<std::optional<std::string>> Sessions::receive_start(ClientConnec
 
 bool Sessions::has_room() const {
   return size() < options_.max_sessions ||
-         std::any_of(sessions_.begin(), sessions_.end(),
-                     [](const Session* session) { return session->away(); });
+         (!tokens_.empty() && starting_.size() < options_.max_sessions);
 }
 
 std::string Sessions::user_of(const std::string& address) const {

@@ -49,10 +49,12 @@ class Sessions {
                         SessionPermit permit);
   // The first frame; nullopt: the client has been told what is wrong with it, or is gone.
   Awaitable<std::optional<std::string>> receive_start(ClientConnection& connection);
+  // Within the tenant's limit; false: there is none, and the client has been told so.
+  static bool take_seat(ClientConnection& connection, const SessionPermit& permit);
   void resume(const std::shared_ptr<ClientConnection>& connection, const std::string& token,
-              const std::string& owner);
+              const SessionPermit& permit);
   Awaitable<void> run(Arrival arrival, std::string address);
-  // For one more user; or one who may be coming back.
+  // For one more user; or one who may be coming back, also before it is known here that the connection broke.
   bool has_room() const;
   // Tells users apart, as far as that is possible without keys: the address, and a number among its
   // present sessions. One who comes again and again has the same name every time.

@@ -63,6 +63,10 @@ bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
 
 asio::awaitable<std::optional<Ready>> SlotSearch::run() {
   for (;;) {
+    if (std::exchange(parts_.events.returned, false)) {
+      shown_ = {};
+      told_away_ = false;
+    }
     const std::optional<Allocation> allocation = co_await ask_in_time();
     Next next{};
     if (allocation) {
@@ -247,7 +251,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_in_queue(const Waiting& waiti
 // Until something changed in the pool, or it is time to ask again.
 asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
   const auto until = Clock::now() + k_check_every;
-  while (!parts_.events.pool_changed && Clock::now() < until) {
+  while (!parts_.events.pool_changed && !parts_.events.returned && Clock::now() < until) {
     if (parts_.client.left()) co_return Next::over;
     if (parts_.events.draining) co_return refuse_draining();
     co_await parts_.events.signal.wait(until);

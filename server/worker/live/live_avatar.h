@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -59,9 +60,9 @@ class LiveAvatar {
                                              bool ends) = 0;
   // The sound of a spoken text at that rate, on any thread. `voice`: the synthesiser's name of one;
   // "": the avatar's. Error{not_found} without the synthesiser or that voice, Error{invalid} for a
-  // text without anything to speak.
+  // text without anything to speak. A stop request ends it as throw_if_stopped.
   virtual std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
-                                          int rate_hz) = 0;
+                                          int rate_hz, const std::stop_token& stop) = 0;
 };
 
 }  // namespace navtalk::server

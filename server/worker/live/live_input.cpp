@@ -1,6 +1,9 @@
 #include "server/worker/live/live_input.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/base/error.h"
@@ -16,6 +19,11 @@ namespace {
 // What waits behind a text that is being spoken.
 constexpr std::size_t k_most_inputs = 10'000;
 constexpr std::size_t k_most_samples_behind = std::size_t{120} * 48'000;
+constexpr TokenBucket::Rate k_told_dropped{.burst = 10, .per_second = 1};
+// What is played at once of a text's sound. Where that has no room, more room is awaited than it needs: sound that came as
+// fast as it is played would look like that of a clock (ClockDrift).
+constexpr std::chrono::seconds k_part{10}, k_enough_room{30};
+constexpr std::chrono::milliseconds k_look_again{100};
 
 // Without what this machine says about itself.
 std::string_view why_not_spoken(Code code) {
@@ -29,6 +37,11 @@ std::string_view why_not_spoken(Code code) {
   }
 }
 
+// Not `failed`, with which a worker ends a session.
+std::string_view code_of_not_spoken(Code code) {
+  return code == Code::not_found || code == Code::invalid ? name(code) : "not_spoken";
+}
+
 }  // namespace
 
 LiveInput::LiveInput(const asio::any_io_executor& executor, WebSocket& socket,
@@ -39,11 +52,12 @@ LiveInput::LiveInput(const asio::any_io_executor& executor, WebSocket& socket,
       avatar_(std::move(avatar)),
       playout_(playout),
       counters_(counters),
-      text_came_(executor) {}
+      text_came_(executor),
+      told_dropped_(k_told_dropped, TokenBucket::Clock::now()) {}
 
 void LiveInput::hear(const std::string& pcm) {
   if (pcm.size() % sizeof(std::int16_t) != 0) {
-    socket_.offer(error_frame("usage", "a binary frame is a whole number of 16-bit samples"));
+    tell_dropped("usage", "a binary frame is a whole number of 16-bit samples");
   } else {
     take(samples_of(pcm));
   }
@@ -57,22 +71,25 @@ void LiveInput::interrupt() {
   inputs_.clear();
   samples_behind_ = 0;
   ++interruptions_;
+  speaking_.request_stop();
+  text_came_.notify();
   playout_.interrupt();
 }
 
 void LiveInput::stop() {
   stopped_ = true;
+  speaking_.request_stop();
   text_came_.notify();
 }
 
-// Behind a text everything waits until it is spoken.
+// Behind a text everything waits until it is played.
 void LiveInput::take(Input input) {
   const bool is_text = std::holds_alternative<SpokenText>(input);
   if (inputs_.empty() && !is_text) return play(std::move(input));
-  const auto* samples = std::get_if<std::vector<std::int16_t>>(&input);
-  const std::size_t more = samples != nullptr ? samples->size() : 0;
+  const auto* sound = std::get_if<Sound>(&input);
+  const std::size_t more = sound != nullptr ? sound->size() : 0;
   if (inputs_.size() >= k_most_inputs || samples_behind_ + more > k_most_samples_behind) {
-    return refuse();
+    return refuse(sound != nullptr);
   }
   samples_behind_ += more;
   inputs_.push_back(std::move(input));
@@ -80,16 +97,28 @@ void LiveInput::take(Input input) {
 }
 
 void LiveInput::play(Input input) {
-  if (const auto* samples = std::get_if<std::vector<std::int16_t>>(&input)) {
-    if (!playout_.hear(*samples, Playout::Clock::now())) refuse();
+  if (const auto* sound = std::get_if<Sound>(&input)) {
+    if (!playout_.hear(*sound, Playout::Clock::now())) refuse(true);
+  } else if (const auto* speech = std::get_if<Speech>(&input)) {
+    if (!playout_.hear(speech->sound, Playout::Clock::now())) refuse(false);
   } else {
     playout_.end_input();
   }
 }
 
-void LiveInput::refuse() {
+void LiveInput::refuse(bool binary) {
+  constexpr std::string_view k_code = "overflow";
+  constexpr std::string_view k_message = "120 s of sound wait already: this input is dropped";
   ++counters_.overflows;
-  socket_.offer(error_frame("overflow", "120 s of sound wait already: this input is dropped"));
+  if (binary) return tell_dropped(k_code, k_message);
+  socket_.offer(error_frame(k_code, k_message));
+}
+
+void LiveInput::tell_dropped(std::string_view code, std::string_view message) {
+  const auto now = TokenBucket::Clock::now();
+  if (told_dropped_.available(now) == 0) return;
+  told_dropped_.take(1, now);
+  socket_.offer(error_frame(code, message));
 }
 
 asio::awaitable<void> LiveInput::run() {
@@ -99,34 +128,71 @@ asio::awaitable<void> LiveInput::run() {
     } else if (std::holds_alternative<SpokenText>(inputs_.front())) {
       co_await say_next();
     } else {
-      Input next = std::move(inputs_.front());
-      inputs_.pop_front();
-      if (const auto* samples = std::get_if<std::vector<std::int16_t>>(&next)) {
-        samples_behind_ -= samples->size();
-      }
-      play(std::move(next));
+      co_await play_next();
     }
   }
 }
 
+asio::awaitable<void> LiveInput::play_next() {
+  const auto* sound = std::get_if<Sound>(&inputs_.front());
+  const auto* speech = std::get_if<Speech>(&inputs_.front());
+  const std::size_t own = sound != nullptr ? sound->size() : 0;
+  const bool room = co_await has_room(speech != nullptr ? speech->sound.size() : own);
+  if (!room) co_return;
+  Input next = std::move(inputs_.front());
+  inputs_.pop_front();
+  samples_behind_ -= own;
+  play(std::move(next));
+}
+
+asio::awaitable<bool> LiveInput::has_room(std::size_t samples) {
+  if (samples <= playout_.room()) co_return true;
+  const std::uint64_t before = interruptions_;
+  const std::size_t enough =
+      std::max(samples, static_cast<std::size_t>(k_enough_room.count() * playout_.rate_hz()));
+  while (playout_.room() < enough) {
+    co_await text_came_.wait(Signal::Clock::now() + k_look_again);
+    if (stopped_ || before != interruptions_) co_return false;  // it is gone from the front
+  }
+  co_return true;
+}
+
 // The text at the front stays there while it is spoken, so that what comes meanwhile stays behind it.
 asio::awaitable<void> LiveInput::say_next() {
-  const std::uint64_t before = interruptions_;
-  std::vector<std::int16_t> sound;
+  speaking_ = std::stop_source();
+  const std::stop_token stop = speaking_.get_token();
+  Sound sound;
   std::optional<Frame> refusal;
   try {
     auto work = [avatar = avatar_, text = std::get<SpokenText>(inputs_.front()),
-                 rate = playout_.rate_hz()] { return avatar->speak(text.text, text.voice, rate); };
+                 rate = playout_.rate_hz(), stop] {
+      // It may have waited for others.
+      return stop.stop_requested() ? Sound() : avatar->speak(text.text, text.voice, rate, stop);
+    };
     sound = co_await threads_.run(std::move(work));
   } catch (const Error& error) {
+    if (stop.stop_requested()) co_return;
     log::warn("a text was not spoken", {{"error", error.message()}});
-    refusal = error_frame(name(error.code()), why_not_spoken(error.code()));
+    refusal = error_frame(code_of_not_spoken(error.code()), why_not_spoken(error.code()));
   }
+  if (stop.stop_requested()) co_return;  // it is gone from the front
   if (refusal) socket_.offer(std::move(*refusal));
-  if (before != interruptions_) co_return;  // it is gone from the front
+  put_speech(sound);
+}
+
+// In the place of its text.
+void LiveInput::put_speech(const Sound& sound) {
+  std::vector<Input> parts;
+  const auto longest = static_cast<std::size_t>(k_part.count() * playout_.rate_hz());
+  for (std::span<const std::int16_t> rest = sound; !rest.empty();) {
+    const auto part = rest.first(std::min(longest, rest.size()));
+    parts.emplace_back(Speech{Sound(part.begin(), part.end())});
+    rest = rest.subspan(part.size());
+  }
+  parts.emplace_back(End{});
   inputs_.pop_front();
-  if (!sound.empty()) play(std::move(sound));
-  play(End{});
+  inputs_.insert(inputs_.begin(), std::make_move_iterator(parts.begin()),
+                 std::make_move_iterator(parts.end()));
 }
 
 }  // namespace navtalk::server

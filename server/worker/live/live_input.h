@@ -1,5 +1,5 @@
 // What a client says to a live session, in the order in which it came: sound, texts, ends of utterances. A text is spoken
-// by the synthesiser first; what comes meanwhile waits behind it. Of the I/O thread.
+// by the synthesiser first; what comes meanwhile waits behind it, and the sound of a long text for room. Of the I/O thread.
 //
 //   sound, end ──────────────────────────────────► Playout
 //   text ── another thread: synthesiser ── sound ──►
@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "server/http/blocking_threads.h"
 #include "server/http/signal.h"
+#include "server/http/socket/token_bucket.h"
 #include "server/http/socket/web_socket.h"
 #include "server/worker/live/live_avatar.h"
 #include "server/worker/live/live_counters.h"
@@ -34,7 +37,7 @@ class LiveInput {
   LiveInput(const LiveInput&) = delete;
   LiveInput& operator=(const LiveInput&) = delete;
 
-  // The client is told of what cannot be taken.
+  // The client is told of what cannot be taken; of sound, ten times, and then once a second.
   void hear(const std::string& pcm);  // PCM16LE at the session's rate
   void say(SpokenText text);
   void end_input();
@@ -44,14 +47,26 @@ class LiveInput {
   void stop();
 
  private:
+  using Sound = std::vector<std::int16_t>;
+  // Of a text, a part of its sound.
+  struct Speech {
+    Sound sound{};
+  };
   // The end of an utterance.
   struct End {};
-  using Input = std::variant<std::vector<std::int16_t>, SpokenText, End>;
+  using Input = std::variant<Sound, SpokenText, Speech, End>;
 
   boost::asio::awaitable<void> say_next();
   void take(Input input);
   void play(Input input);
-  void refuse();
+  void put_speech(const Sound& sound);
+  boost::asio::awaitable<void> play_next();
+  // Until so many samples have room, or the input was interrupted or stopped: false then.
+  boost::asio::awaitable<bool> has_room(std::size_t samples);
+  // For want of room.
+  void refuse(bool binary);
+  // That a binary frame was dropped. A client may send many.
+  void tell_dropped(std::string_view code, std::string_view message);
 
   WebSocket& socket_;
   BlockingThreads& threads_;
@@ -59,8 +74,10 @@ class LiveInput {
   Playout& playout_;
   LiveCounters& counters_;
   Signal text_came_;
-  std::deque<Input> inputs_{};      // behind a text that is not spoken yet, which stands first
-  std::size_t samples_behind_ = 0;  // in inputs_
+  std::deque<Input> inputs_{};      // behind a text that is not played yet, which stands first
+  std::size_t samples_behind_ = 0;  // of Sound in inputs_
+  std::stop_source speaking_{};     // of the text that is spoken
+  TokenBucket told_dropped_;
   std::uint64_t interruptions_ = 0;
   bool stopped_ = false;
 };

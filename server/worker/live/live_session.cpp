@@ -21,7 +21,7 @@ LiveSession::LiveSession(const asio::any_io_executor& executor, WebSocket& socke
       clock_(options.clock),
       playout_(options.rate_hz, options.clock),
       lips_(options.rate_hz),
-      input_(executor, socket, threads.encoders, avatar, playout_, counters),
+      input_(executor, socket, threads.speakers, avatar, playout_, counters),
       sounds_(executor, socket, threads.encoders, avatar,
               {.rate_hz = options.rate_hz, .opus = options.opus, .sequence = options.sounds}),
       pictures_(executor, socket, threads, avatar,

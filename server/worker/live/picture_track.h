@@ -29,6 +29,7 @@ namespace navtalk::server {
 struct LiveThreads {
   InferenceEngine& inference;
   BlockingThreads& encoders;
+  BlockingThreads& speakers;  // of texts: what these wait for holds up no picture
 };
 
 class PictureTrack {

@@ -63,9 +63,12 @@ std::chrono::milliseconds Playout::waiting() const {
   return std::chrono::milliseconds(waiting_.size() * 1000 / static_cast<std::size_t>(rate_hz_));
 }
 
+std::size_t Playout::room() const {
+  return static_cast<std::size_t>(rate_hz_ * k_most_waiting_s) - waiting_.size();
+}
+
 bool Playout::hear(std::span<const std::int16_t> samples, Clock::time_point now) {
-  const std::size_t most = static_cast<std::size_t>(rate_hz_ * k_most_waiting_s);
-  if (waiting_.size() + samples.size() > most) return false;
+  if (samples.size() > room()) return false;
   waiting_.insert(waiting_.end(), samples.begin(), samples.end());
   last_heard_ = now;
   closed_ = false;

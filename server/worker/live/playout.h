@@ -46,6 +46,8 @@ class Playout {
 
   // False, and nothing is taken, when more than 120 s would wait.
   bool hear(std::span<const std::int16_t> samples, Clock::time_point now);
+  // How many samples it would take now.
+  std::size_t room() const;
   // The utterance is over: what waits is played to its end. 200 ms without sound mean the same.
   void end_input() { closed_ = true; }
   // Nobody listens: what waits is kept, and nothing is played.

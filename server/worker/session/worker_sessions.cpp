@@ -148,21 +148,30 @@ void WorkerSessions::begin_drain(std::chrono::milliseconds notice) {
   for (const auto& [number, session] : open_) session->offer(draining_frame(notice));
 }
 
+void WorkerSessions::cancel_drain() {
+  draining_ = false;
+  ++cancelled_drains_;
+  all_over_.cancel();
+}
+
 asio::awaitable<void> WorkerSessions::give_away(std::string why) {
   while (count() > 0) {
     for (const auto& [number, session] : open_) session->end(name(Code::failed), why);
-    all_over_.expires_at(asio::steady_timer::time_point::max());
     co_await all_over_.async_wait(k_tuple);
   }
 }
 
 asio::awaitable<void> WorkerSessions::end_sessions(std::chrono::milliseconds notice) {
-  const auto until = Clock::now() + notice;
-  while (!open_.empty() && draining_ && Clock::now() < until) {
-    all_over_.expires_at(until);
+  return end_sessions(Clock::now() + notice, cancelled_drains_);
+}
+
+asio::awaitable<void> WorkerSessions::end_sessions(Clock::time_point until, int before) {
+  while (!open_.empty() && cancelled_drains_ == before && Clock::now() < until) {
+    if (until < all_over_.expiry()) all_over_.expires_at(until);
     co_await all_over_.async_wait(k_tuple);
   }
-  if (!draining_) co_return;
+  all_over_.expires_at(Clock::time_point::max());  // the others set it to theirs
+  if (cancelled_drains_ != before) co_return;
   for (const auto& [number, session] : open_) session->end("drained", "this worker is going away");
 }
 

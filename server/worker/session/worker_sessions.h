@@ -48,10 +48,10 @@ class WorkerSessions {
 
   // No new sessions; those that are open are told how long they may go on.
   void begin_drain(std::chrono::milliseconds notice);
-  // Waits until they are over, and ends those that are left after the notice; returns early when
-  // the drain is cancelled.
+  // Waits until they are over, and ends those that are left after the notice; of several notices that
+  // run, the first to be over counts. Returns at once when the drain is cancelled.
   Awaitable<void> end_sessions(std::chrono::milliseconds notice);
-  void cancel_drain() { draining_ = false; }
+  void cancel_drain();
   // Ends all with the error `failed`, so that the pool gives them to other workers, and waits until they are over. While no others
   // come: serving() is false.
   Awaitable<void> give_away(std::string why);
@@ -70,6 +70,8 @@ class WorkerSessions {
   Awaitable<std::optional<Response>> hold(const Request& request, Upgrade& upgrade, Holder holder);
   Awaitable<void> run(WebSocket& socket, const SlotAnswer& answer, const Holder& holder);
   void end_if_late(const SlotAnswer& answer);
+  // `before`: how many drains were cancelled when this one began.
+  Awaitable<void> end_sessions(std::chrono::steady_clock::time_point until, int before);
   void end(SessionNumber number, std::string_view code, std::string_view message);
 
   ModelLifecycle& models_;
@@ -81,7 +83,10 @@ class WorkerSessions {
   SlotTable slots_;
   std::map<SessionNumber, SlotHolder*> open_{};
   WorkerSessionCounters counters_{};
-  boost::asio::steady_timer all_over_;  // cancelled when the last session is over
+  // Cancelled when the last session is over. It expires when the first notice does that runs: whoever
+  // waits may bring that forward, so that several do not wake each other again and again.
+  boost::asio::steady_timer all_over_;
+  int cancelled_drains_ = 0;
   bool draining_ = false;
 };
 

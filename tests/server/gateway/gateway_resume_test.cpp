@@ -153,15 +153,29 @@ TEST_CASE("a full gateway has room for a client that comes back") {
   const Gpu gpu = pool.add_worker(2);
   Received received;
   MediaClient first(pool, received);
-  CHECK(SocketClient(pool.url(), "/v1/realtime").declined_status() == 503);
-  drop(first);
-  REQUIRE(eventually([&] { return times_paused(pool, gpu) == 1; }));
+  const bool half_open = GENERATE(true, false);
+  if (!half_open) {
+    drop(first);
+    REQUIRE(eventually([&] { return times_paused(pool, gpu) == 1; }));
+  }
   SocketClient stranger = pool.connect();
+  REQUIRE(stranger.connected());
+  CHECK(SocketClient(pool.url(), "/v1/realtime").declined_status() == 503);
   stranger.send(k_start);
   CHECK(stranger.receive_json().at("code") == "no_capacity");
   CHECK(stranger.close_code() == 1013);
   MediaClient second(pool, received, start_with(first.token()));
   REQUIRE(second.until_media(MediaKind::video));
+}
+
+TEST_CASE("a full gateway to whose sessions nobody can come back refuses a connection at once") {
+  GatewayOptions small;
+  small.session.max_sessions = 1;
+  GatewayPool pool({}, small);
+  SocketClient waiter = pool.connect();
+  waiter.send(k_start);
+  REQUIRE(waiter.receive_json().at("type") == "queue.update");
+  CHECK(SocketClient(pool.url(), "/v1/realtime").declined_status() == 503);
 }
 
 TEST_CASE("a stop ends the sessions whose clients are away") {

@@ -64,6 +64,22 @@ TEST_CASE("a client that reads nothing is disconnected, and may come back to its
   CHECK(again.has(media_flag::key | media_flag::discontinuity));
 }
 
+TEST_CASE("texts that a client does not read are not taken for its worker's silence") {
+  const Script script(R"({"media": 2000, "texts": 5000})");
+  GatewayOptions brisk;
+  brisk.session.slow_client = 2s;
+  brisk.session.worker_silence = 1s;
+  GatewayPool pool({}, brisk);
+  pool.add_worker();
+  pool.add_worker();
+  Received received;
+  MediaClient client(pool, received);
+  REQUIRE(client.until_media(MediaKind::video));
+  client.socket().send_binary("at");
+  REQUIRE(eventually([&] { return metric(pool, "navtalk_gateway_slow_clients_total") == 1; }));
+  CHECK(metric(pool, "navtalk_gateway_workers_changed_total") == 0);
+}
+
 TEST_CASE("interrupt and session.end are heard while the client reads nothing") {
   const Script script(k_large);
   GatewayOptions patient;

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 TEST_CASE("a start without members asks for the defaults") {
   for (const char* text : {R"({"type":"session.start"})", R"({"video":{},"audio":{}})",
-                           R"({"video":{"width":null},"audio":null})"}) {
+                           R"({"video":{"width":null},"audio":null})", R"({"avatar":null})"}) {
     const StartFrame start = parse_start(json::parse(text));
     CHECK(start.avatar.empty());
     CHECK(start.width == 0);
@@ -39,7 +39,10 @@ TEST_CASE("a start's wrong members are refused by name") {
                                        {R"({"audio":{"rate":7999}})", "audio.rate"},
                                        {R"({"audio":{"rate":48001}})", "audio.rate"},
                                        {R"({"audio":{"rate":18446744073709551615}})", "audio.rate"},
-                                       {R"({"audio":{"output":"mp3"}})", "audio.output"}}));
+                                       {R"({"audio":{"output":"mp3"}})", "audio.output"},
+                                       {R"({"avatar":7})", "avatar"},
+                                       {R"({"video":480})", "video"},
+                                       {R"({"audio":[16000]})", "audio"}}));
   try {
     parse_start(json::parse(text));
     FAIL("accepted: " << text);
@@ -59,7 +62,7 @@ TEST_CASE("where a session stands is read from the start, or its wrong member is
         StreamPosition{.clock = std::chrono::hours(24), .sounds = 7, .pictures = 4294967295});
   const auto [text, name] = GENERATE(table<std::string, std::string>(
       {{R"({"position":{}})", "position.clock_us"},
-       {R"({"position":7})", "position.clock_us"},
+       {R"({"position":7})", "position is an object"},
        {R"({"position":{"clock_us":-1,"sounds":1,"pictures":1}})", "position.clock_us"},
        {R"({"position":{"clock_us":1e300,"sounds":1,"pictures":1}})", "position.clock_us"},
        {R"({"position":{"clock_us":18446744073709551615,"sounds":1,"pictures":1}})",

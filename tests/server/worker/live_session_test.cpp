@@ -113,11 +113,25 @@ TEST_CASE("a text is spoken after what was sent before it, and before what is se
   CHECK(user.sound == all);
 }
 
+TEST_CASE("an interruption ends the speaking of a text, also of one that takes for ever") {
+  LiveWorker worker;
+  User user(worker), other(worker, R"({"type":"session.start"})", "b");
+  const std::string endless = R"({"type":"input.text","text":"hm","voice":"endless"})";
+  for (User* const one : {&user, &other}) {
+    one->send(endless);
+    one->send(R"({"type":"interrupt"})");
+    one->send(R"({"type":"input.text","text":"hello"})");
+    REQUIRE(one->until([&] { return one->sound.size() == 1000; }));
+  }
+  user.send(endless);  // its session ends all the same
+}
+
 TEST_CASE("a text that cannot be spoken is told without paths, and the session goes on") {
   LiveWorker worker;
   User user(worker);
   const auto [frame, code] = GENERATE(table<std::string, std::string>(
       {{R"({"type":"input.text","text":"hi","voice":"nobody"})", "not_found"},
+       {R"({"type":"input.text","text":"hi","voice":"broken"})", "not_spoken"},
        {R"({"type":"input.text","text":"hi","voice":"../x"})", "usage"},
        {R"({"type":"input.text","text":"hi","voice":7})", "usage"},
        {R"({"type":"input.text"})", "usage"}}));
@@ -166,6 +180,21 @@ TEST_CASE("sound that cannot be taken is told, and the session goes on") {
   REQUIRE(user.until_event("error"));
   CHECK(user.event.at("code") == "overflow");
   REQUIRE(user.until_picture([](const Media&) { return true; }));
+}
+
+TEST_CASE("a client that sends much that cannot be taken is told of some of it") {
+  LiveWorker worker;
+  User user(worker);
+  constexpr int k_odd = 200;
+  for (int i = 0; i < k_odd; ++i) user.send_binary("odd");
+  user.send(R"({"type":"nonsense"})");  // is answered behind them
+  int told = 0;
+  REQUIRE(user.until([&] {
+    if (user.event.is_object() && user.event.at("type") == "error") ++told;
+    return user.event.is_object() && user.event.dump().find("nonsense") != std::string::npos;
+  }));
+  CHECK(told > 10);
+  CHECK(told < k_odd / 2);
 }
 
 TEST_CASE("a start that cannot be served is refused in the client's words") {

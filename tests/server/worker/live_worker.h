@@ -28,6 +28,7 @@ struct NetsScript {
   std::atomic<std::chrono::milliseconds> takes{};
   std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
   std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
+  std::atomic<std::thread::id> spoke_on{};                // codes no pictures
   std::atomic<int> wrong = 0;
 };
 
@@ -90,6 +91,7 @@ class ScriptedAvatar : public LiveAvatar {
     std::int64_t time = 0;
     std::memcpy(&time, picture.bytes.data(), sizeof time);
     if (time <= last_) ++script_.wrong;
+    if (std::this_thread::get_id() == script_.spoke_on) ++script_.wrong;
     last_ = time;
     return {.bytes = std::to_string(time) + (picture.width == 16 ? " lips" : ""),
             .key = key || time == 0};
@@ -109,12 +111,16 @@ class ScriptedAvatar : public LiveAvatar {
     if (ends) coded.push_back({"end", std::exchange(sound_, 0ms)});
     return coded;
   }
-  // A hundred samples a letter.
-  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
-                                  int rate_hz) override {
+  // A hundred samples a letter; a thousand of the voice "slow".
+  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice, int rate_hz,
+                                  const std::stop_token& stop) override {
+    script_.spoke_on = std::this_thread::get_id();
+    while (voice == "endless" && !stop.stop_requested()) std::this_thread::sleep_for(5ms);
     if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
+    if (voice == "broken") throw Error(Code::failed, "/usr/bin has a broken synthesiser");
     if (rate_hz != 16000) ++script_.wrong;
-    return std::vector<std::int16_t>(100 * text.size(), std::int16_t{1234});
+    return std::vector<std::int16_t>((voice == "slow" ? 1000 : 100) * text.size(),
+                                     std::int16_t{1234});
   }
 
  private:

@@ -2,6 +2,7 @@
 #include "server/worker/worker.h"
 
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "tests/server/worker/running_worker.h"
 
@@ -238,6 +239,51 @@ TEST_CASE("a stop gives sessions their notice and ends") {
   CHECK(client.receive_json().at("code") == "drained");
   CHECK(client.close_code() == 1001);
   CHECK(worker.ends());
+}
+
+TEST_CASE("drains that wait for the same session compute nothing, and the first one ends it") {
+  EngineScript script;
+  Running worker(script, {.stop_notice = 500ms});
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start"})");
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  for (const char* const body : {R"({"notice_s":300})", R"({"notice_s":400})"}) {
+    REQUIRE(ask("POST", worker.url() + "/v1/drain", body, k_json).status == 202);
+    CHECK(client.receive_json().at("type") == "session.draining");
+  }
+  worker.stop();
+  CHECK(client.receive_json().at("type") == "session.draining");
+  const std::clock_t before = std::clock();
+  CHECK(client.receive_json().at("code") == "drained");
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.2);
+  CHECK(client.close_code() == 1001);
+  CHECK(worker.ends());
+}
+
+TEST_CASE("a wake undoes a drain for good, also when another one begins") {
+  using Clock = std::chrono::steady_clock;
+  EngineScript script;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  const auto drain = [&](const char* body) {
+    const auto began = Clock::now();
+    REQUIRE(ask("POST", worker.url() + "/v1/drain", body, k_json).status == 202);
+    return began;
+  };
+  for (int epoch = 1;; ++epoch) {
+    REQUIRE(epoch < 20);
+    SocketClient client(worker.url(), session("a", epoch));
+    client.send(R"({"type":"session.start"})");
+    REQUIRE(client.receive_json().at("type") == "session.ready");
+    const auto undone = drain(R"({"notice_s":0.3})");
+    REQUIRE(ask("POST", worker.url() + "/v1/wake", "{}", k_json).status == 200);
+    if (Clock::now() - undone >= 300ms) continue;  // perhaps too late
+    const auto began = drain(R"({"notice_s":0.6})");
+    CHECK(client.receive_type("error").at("code") == "drained");
+    CHECK(Clock::now() - began >= 600ms);
+    break;
+  }
 }
 
 TEST_CASE("a stop does not wait for a peer that answers nothing") {

@@ -1,7 +1,7 @@
 // What a tenant may do at most, and what it is told beyond that.
 #include <catch2/catch.hpp>
 
-#include "tests/server/gateway/gateway_pool.h"
+#include "tests/server/gateway/media_client.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -22,18 +22,90 @@ SocketClient open_as(const GatewayPool& pool, const std::string& key) {
   return SocketClient(pool.url(), "/v1/realtime", {{"Authorization", "Bearer " + key}});
 }
 
+// When those who left are gone.
+std::unique_ptr<SocketClient> open_at_last(const GatewayPool& pool) {
+  std::unique_ptr<SocketClient> client;
+  const Headers headers = {{"Authorization", "Bearer " + pool.first_key()}};
+  REQUIRE(eventually([&] {
+    client = std::make_unique<SocketClient>(pool.url(), "/v1/realtime", headers);
+    return client->connected();
+  }));
+  return client;
+}
+
+// The answer to the first frame.
+nlohmann::json answer_of(SocketClient& client, const std::string& start = k_start) {
+  client.send(start);
+  return client.receive_json();
+}
+
+nlohmann::json answer_to(const GatewayPool& pool, const std::string& start = k_start) {
+  return answer_of(*open_at_last(pool), start);
+}
+
+bool is_refused(const nlohmann::json& frame) {
+  return frame.at("type") == "error" && frame.at("code") == "tenant_limit";
+}
+
 }  // namespace
 
 TEST_CASE("a tenant has no more connections than it may, and others have theirs") {
   GatewayPool pool({}, limited({.max_connections = 1}), k_acme);
   const std::string other = pool.keys().create({.tenant = {"other"}}).text;
   {
-    const SocketClient one = open_as(pool, pool.first_key());
-    REQUIRE(one.connected());
+    SocketClient one = open_as(pool, pool.first_key());
+    // It may be one that comes back.
+    SocketClient second = open_as(pool, pool.first_key());
+    REQUIRE(second.connected());
     CHECK(open_as(pool, pool.first_key()).declined_status() == 429);
     CHECK(open_as(pool, other).connected());
+    const auto refusal = answer_of(second);
+    CHECK(is_refused(refusal));
+    CHECK(refusal.at("retry_after") == 10);
+    CHECK(second.close_code() == 1013);
+    CHECK(answer_of(one).at("type") == "queue.update");
   }
-  CHECK(eventually([&] { return open_as(pool, pool.first_key()).connected(); }));
+  CHECK(eventually([&] { return !is_refused(answer_to(pool)); }));
+}
+
+TEST_CASE("a client whose connection is half open comes back although its tenant has no more") {
+  const Script script(k_media);
+  GatewayPool pool({}, limited({.max_connections = 1}), k_acme);
+  pool.add_worker();
+  std::vector<std::unique_ptr<SocketClient>> clients;
+  std::string start = k_start;
+  for (int times = 0; times < 3; ++times) {
+    clients.push_back(open_at_last(pool));
+    const auto ready = answer_of(*clients.back(), start);
+    REQUIRE(ready.at("type") == "session.ready");
+    start = start_with(ready.at("resume_token"));
+    CHECK(is_refused(answer_to(pool)));
+  }
+  clients.back()->send(R"({"type":"session.end"})");
+  CHECK(clients.back()->close_code() == 1000);
+  CHECK(eventually([&] { return !is_refused(answer_to(pool)); }));
+}
+
+TEST_CASE("a client whose seat others took comes back when they are gone") {
+  const Script script(k_media);
+  GatewayPool pool({}, limited({.max_connections = 1}), k_acme);
+  pool.add_worker();
+  std::string resume;
+  {
+    SocketClient client = open_as(pool, pool.first_key());
+    const auto ready = answer_of(client);
+    REQUIRE(ready.at("type") == "session.ready");
+    resume = start_with(ready.at("resume_token"));
+    client.vanish();
+  }
+  std::unique_ptr<SocketClient> other;
+  REQUIRE(eventually([&] {
+    other = open_at_last(pool);
+    return !is_refused(answer_of(*other));
+  }));
+  CHECK(is_refused(answer_to(pool, resume)));
+  other.reset();
+  CHECK(eventually([&] { return answer_to(pool, resume).at("type") == "session.ready"; }));
 }
 
 TEST_CASE("a tenant beyond its sessions waits, and beyond its queue is told so") {
@@ -79,11 +151,12 @@ TEST_CASE("a tenant's messages beyond its rate wait, and its client is told once
 TEST_CASE("new limits hold for those who come from then on") {
   GatewayPool pool({}, limited({}), k_acme);
   const SocketClient one = open_as(pool, pool.first_key());
-  REQUIRE(one.connected());
+  const SocketClient two = open_as(pool, pool.first_key());
+  REQUIRE(two.connected());
   GatewayChanges changes;
   changes.access.operator_key = "another-key-of-these-tests";
   changes.access.tenants[{"acme"}] = {.max_connections = 1};
   pool.gateway().apply(changes);
-  CHECK(eventually([&] { return open_as(pool, pool.first_key()).declined_status() == 429; }));
+  CHECK(eventually([&] { return is_refused(answer_to(pool)); }));
   CHECK(pool.operate("GET", "/v1/pool").status == 401);  // with the operator key from before
 }

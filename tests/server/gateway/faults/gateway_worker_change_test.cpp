@@ -143,6 +143,7 @@ TEST_CASE(
   }
   first.socket().vanish();
   MediaClient second(pool, received, start_with(first.token()));
+  REQUIRE(second.until_text("queue.update"));  // that it still waits
   pool.add_worker();
   check_goes_on(second, received);
 }
