@@ -79,6 +79,8 @@ class Thumbnails {
   std::vector<cv::Mat> pictures_{}, faces_{};
 };
 
+constexpr double k_jump = 12;  // grey levels
+
 std::int64_t last_of(const AvatarClip& clip) { return clip.first + clip.frames - 1; }
 
 bool goes_round(const Thumbnails& thumbnails, const AvatarClip& clip) {
@@ -132,6 +134,18 @@ Transitions match_clips(Clip& pictures, const Faces& faces, AvatarInfo& info,
     }
   }
   return {info.clips.size(), std::move(rows)};
+}
+
+std::vector<UnlikeClip> unlike_clips(const Transitions& transitions, const AvatarInfo& info) {
+  std::vector<UnlikeClip> unlike;
+  for (std::size_t clip = 1; clip < info.clips.size(); ++clip) {
+    const AvatarClip& speaking = info.clips.front();
+    double least = transitions.into(clip, speaking.first).difference;
+    for (std::int64_t frame = speaking.first; frame <= last_of(speaking); ++frame)
+      least = std::min<double>(least, transitions.into(clip, frame).difference);
+    if (least > k_jump) unlike.push_back({info.clips[clip].name, least});
+  }
+  return unlike;
 }
 
 }  // namespace navtalk

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "avatars/bundle/avatar_info.h"
 #include "avatars/bundle/clip.h"
@@ -21,5 +23,14 @@ std::int64_t open_frames(const AvatarClip& clip, const FrameRate& fps);
 // picture leads to their first as smoothly as they move elsewhere. Stage "matching".
 Transitions match_clips(Clip& pictures, const Faces& faces, AvatarInfo& info,
                         const Progress& progress, const std::stop_token& stop);
+
+// Clips that a session cannot enter without a jump, as of another person, in another place or light: from `speaking` they are more
+// than 12 grey levels away also where they fit best. (Two parts of one recording were 1 and 3 apart there, the same in another light 14, a
+// face a tenth larger 43, two people 71 to 103.)
+struct UnlikeClip {
+  std::string name;
+  double difference;  // where it fits best
+};
+std::vector<UnlikeClip> unlike_clips(const Transitions& transitions, const AvatarInfo& info);
 
 }  // namespace navtalk

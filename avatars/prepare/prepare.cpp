@@ -55,6 +55,7 @@ class Preparation {
   FoundFaces look_for_faces(Clip& clip, const AvatarInfo& info);
   FoundFaces find_faces(Clip& clip, const AvatarInfo& info);
   Faces make_faces(Clip& clip, AvatarInfo& info);
+  void join_clips(Clip& clip, const Faces& faces, AvatarInfo& info);
   void make_latents(Clip& clip, const Faces& faces);
 
   const PrepareOptions& options_;
@@ -203,6 +204,16 @@ void Preparation::make_latents(Clip& clip, const Faces& faces) {
   log.remove();
 }
 
+void Preparation::join_clips(Clip& clip, const Faces& faces, AvatarInfo& info) {
+  const Transitions transitions = match_clips(clip, faces, info, progress_, stop_);
+  transitions.write(folder_ / k_transitions_file);
+  for (const UnlikeClip& unlike : unlike_clips(transitions, info))
+    log::warn(
+        "a live session will be seen to jump into a clip: it shows another person, or the same in "
+        "another place or light",
+        {{"clip", unlike.name}, {"grey_levels", fmt::format("{:.0f}", unlike.difference)}});
+}
+
 AvatarInfo Preparation::run() {
   PreparationState state(folder_, key());
   make_clip(state);
@@ -225,8 +236,7 @@ AvatarInfo Preparation::run() {
                   .clips = clips_of(*state.clip())};
   if (!info.clips.empty() || info.rgb) info.format_version = 2;
   const Faces faces = make_faces(clip, info);
-  if (!info.clips.empty())
-    match_clips(clip, faces, info, progress_, stop_).write(folder_ / k_transitions_file);
+  if (!info.clips.empty()) join_clips(clip, faces, info);
   if (options_.latents) make_latents(clip, faces);
   state.remove();
   fs::remove(folder_ / k_still_file);

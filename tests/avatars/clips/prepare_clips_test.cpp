@@ -6,6 +6,7 @@
 #include "avatars/bundle/bundle.h"
 #include "avatars/faces/given_faces.h"
 #include "avatars/live/live_pictures.h"
+#include "avatars/prepare/match_clips.h"
 #include "avatars/prepare/prepare.h"
 #include "core/base/error.h"
 #include "tests/avatars/drawn_face.h"
@@ -100,6 +101,23 @@ TEST_CASE("clips follow one another in one bundle, and meet where their pictures
   }
   for (std::int64_t frame = 75; frame < 99; ++frame)
     CHECK(transitions.into(2, frame).entry == frame);
+}
+
+TEST_CASE("clips into which a session would jump are told") {
+  const Sources sources;
+  std::vector<Image> negative = moving_face(45);
+  for (Image& frame : negative)
+    for (std::uint8_t& value : frame.pixels) value = static_cast<std::uint8_t>(255 - value);
+  tests::write_clip(sources.base / "other.mp4", negative);
+  PrepareOptions options = sources.options("ada");
+  options.clips.push_back({"other", fs::path(sources.base / "other.mp4")});
+  prepare(options, {}, {});
+  const Bundle bundle = Bundle::open(sources.base / "ada");
+  REQUIRE(bundle.transitions() != nullptr);
+  const std::vector<UnlikeClip> unlike = unlike_clips(*bundle.transitions(), bundle.info());
+  REQUIRE(unlike.size() == 1);
+  CHECK(unlike[0].name == "other");
+  CHECK(unlike[0].difference > 50);
 }
 
 TEST_CASE("a clip that ends as it begins goes round") {
