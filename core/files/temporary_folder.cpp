@@ -59,7 +59,12 @@ TemporaryFolder::TemporaryFolder()
 TemporaryFolder::TemporaryFolder(const fs::path& parent)
     : path_(make_below(parent, "")), lock_(locked(path_)) {}
 
-TemporaryFolder::~TemporaryFolder() {
+TemporaryFolder::~TemporaryFolder() { remove(); }
+
+// Another process may get the same name afterwards.
+void TemporaryFolder::remove() {
+  if (removed_) return;
+  removed_ = true;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }

@@ -19,10 +19,13 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  // As the destructor does; the path stays. What cannot be removed is left to remove_abandoned_folders().
+  void remove();
 
  private:
   std::filesystem::path path_;
   UniqueFd lock_;  // tells others that it is in use
+  bool removed_ = false;
 };
 
 // Removes those of this user below TMPDIR, else /tmp, whose process has ended.

@@ -57,7 +57,7 @@ void remove_folder(const fs::path& path) {
 }  // namespace
 
 std::string JobFiles::keep_upload(std::string_view bytes) const {
-  const std::string name = sha256(std::as_bytes(std::span(bytes)));
+  std::string name = sha256(std::as_bytes(std::span(bytes)));
   const fs::path file = upload(name);
   make_folder(file.parent_path());
   std::error_code error;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/unique_fd.h"
 #include "core/files/whole_file.h"
 #include "core/process/memory.h"
 #include "core/process/pipe.h"
@@ -98,9 +100,9 @@ class Spawn {
 
 }  // namespace
 
-RendererProcess::RendererProcess(const asio::any_io_executor& executor,
-                                 std::vector<std::string> command,
-                                 std::optional<FaceService> faces) {
+RendererProcess::RendererProcess(const asio::any_io_executor& executor, BlockingThreads& reapers,
+                                 std::vector<std::string> command, std::optional<FaceService> faces)
+    : reapers_(reapers) {
   SocketPair input = make_sockets("the renderer's input");
   SocketPair asking;
   if (faces) {
@@ -109,11 +111,12 @@ RendererProcess::RendererProcess(const asio::any_io_executor& executor,
   }
   Pipe output = make_pipe();
   child_ = Spawn().run(command, input.theirs.value(), output.write.value(), asking.theirs.value());
-  input_ = std::move(input.ours);
   if (faces)
     faces_ = std::make_unique<FaceChannel>(executor, std::move(asking.ours), faces->engine,
                                            std::move(faces->model), faces->job);
-  state_ = std::make_shared<State>(asio::posix::stream_descriptor(executor, output.read.release()));
+  state_ = std::make_shared<State>(
+      asio::posix::stream_descriptor(executor, output.read.release()),
+      State::Socket(executor, asio::local::stream_protocol(), input.ours.release()));
   read(state_);
 }
 
@@ -122,24 +125,32 @@ RendererProcess::~RendererProcess() {
   state_->callback = {};
   boost::system::error_code ignored;
   state_->output.close(ignored);
+  state_->input.close(ignored);
   ::kill(child_, SIGKILL);
-  wait_child(child_);
+  // The device's memory is free when it has ended.
+  reapers_.post([child = child_, device = std::move(device_)] { wait_child(child); });
 }
 
 std::uint64_t RendererProcess::resident() const { return resident_bytes(child_).value_or(0); }
 
 void RendererProcess::end(std::string why) {
   why_ended_ = std::move(why);
-  ::kill(child_, SIGKILL);  // not reaped before the destructor
+  ::kill(child_, SIGKILL);  // not reaped before this object ends
 }
 
 void RendererProcess::order(const std::string& line) {
-  for (std::size_t put = 0; put < line.size();) {
-    const ssize_t n = ::send(input_.value(), line.data() + put, line.size() - put, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw Error(Code::failed, "the renderer takes no orders: " + system_message(errno));
-    put += static_cast<std::size_t>(n);
-  }
+  state_->unsent += line;
+  if (state_->sending.empty()) write(state_);
+}
+
+// A process that has ended is noticed by its output.
+void RendererProcess::write(const std::shared_ptr<State>& state) {
+  state->sending = std::exchange(state->unsent, std::string());
+  if (state->sending.empty()) return;
+  asio::async_write(state->input, asio::buffer(state->sending),
+                    [state](const boost::system::error_code& gone, std::size_t) {
+                      if (!gone) write(state);
+                    });
 }
 
 bool RendererProcess::poll(std::string& line) {

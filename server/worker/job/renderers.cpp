@@ -13,9 +13,11 @@ constexpr std::chrono::milliseconds k_look_every{100};
 
 }  // namespace
 
-Renderers::Renderers(const boost::asio::any_io_executor& executor, RendererOptions options,
-                     DeviceRoom& room, InferenceEngine& engine, Offer offer)
+Renderers::Renderers(const boost::asio::any_io_executor& executor, BlockingThreads& reapers,
+                     RendererOptions options, DeviceRoom& room, InferenceEngine& engine,
+                     Offer offer)
     : executor_(executor),
+      reapers_(reapers),
       options_(std::move(options)),
       room_(room),
       engine_(engine),
@@ -38,16 +40,18 @@ Renderers::Place::Place(Renderers& all, bool shares, MemoryReservation device)
 // A job that never began leaves the process that waits what it has.
 Renderers::Place::~Place() {
   all_.places_.remove(this);
-  if (all_.idle_ && all_.idle_device_.bytes() == 0) all_.idle_device_ = std::move(device_);
+  if (all_.idle_ && !all_.idle_->holds_memory()) all_.idle_->hold(std::move(device_));
 }
 
 RendererProcess& Renderers::Place::start() {
   if (all_.idle_ && !all_.idle_->ended()) {
     process_ = std::move(all_.idle_);
   } else {
-    process_ = std::make_unique<RendererProcess>(all_.executor_, all_.options_.command,
-                                                 shares_ ? all_.faces() : std::nullopt);
+    process_ =
+        std::make_unique<RendererProcess>(all_.executor_, all_.reapers_, all_.options_.command,
+                                          shares_ ? all_.faces() : std::nullopt);
   }
+  if (device_.bytes() > 0) process_->hold(std::exchange(device_, MemoryReservation()));
   all_.watch();
   return *process_;
 }
@@ -61,7 +65,6 @@ void Renderers::Place::give_back(bool well) {
   }
   process_->on_activity({});
   all_.idle_ = std::move(process_);
-  all_.idle_device_ = std::move(device_);
 }
 
 bool Renderers::Place::look(const std::optional<MemoryRoom>& room) {
@@ -97,8 +100,7 @@ std::shared_ptr<Renderers::Place> Renderers::reserve() {
 
 // The process that waits goes on with what it has.
 std::optional<MemoryReservation> Renderers::reserve_device() {
-  if (idle_ && !idle_->ended() && idle_device_.bytes() > 0)
-    return std::exchange(idle_device_, MemoryReservation());
+  if (idle_ && !idle_->ended() && idle_->holds_memory()) return idle_->give_back();
   return room_.admit_job();
 }
 

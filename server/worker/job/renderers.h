@@ -33,9 +33,9 @@ class Renderers {
   using Offer = std::function<std::optional<FaceModel>()>;
 
   // `engine` outlives the processes: end_all().
-  // `room`: of the device, for processes with nets of their own.
-  Renderers(const boost::asio::any_io_executor& executor, RendererOptions options, DeviceRoom& room,
-            InferenceEngine& engine, Offer offer);
+  // `room`: of the device, for processes with nets of their own. `reapers`: wait for processes that end.
+  Renderers(const boost::asio::any_io_executor& executor, BlockingThreads& reapers,
+            RendererOptions options, DeviceRoom& room, InferenceEngine& engine, Offer offer);
   Renderers(const Renderers&) = delete;
   Renderers& operator=(const Renderers&) = delete;
 
@@ -72,7 +72,7 @@ class Renderers {
     Renderers& all_;
     const bool shares_;  // is to start without nets
     std::unique_ptr<RendererProcess> process_{};
-    MemoryReservation device_{};  // of the process that is to start, or has
+    MemoryReservation device_{};  // for the process that is to start
     std::uint64_t most_ = 0;      // bytes that it had
   };
 
@@ -81,11 +81,8 @@ class Renderers {
   std::shared_ptr<Place> reserve();
   // What is reserved for a job, as text.
   std::string needs() const;
-  // Gives back the memory of one that waits.
-  void drop_idle() {
-    idle_.reset();
-    idle_device_ = {};
-  }
+  // Gives back the memory of one that waits; a little later, when its process has ended.
+  void drop_idle() { idle_.reset(); }
   // Ends all processes; no other is started.
   void end_all();
 
@@ -102,6 +99,7 @@ class Renderers {
   void look();
 
   const boost::asio::any_io_executor executor_;
+  BlockingThreads& reapers_;
   const RendererOptions options_;
   DeviceRoom& room_;
   InferenceEngine& engine_;
@@ -113,7 +111,6 @@ class Renderers {
   boost::asio::steady_timer timer_;
   bool watching_ = false;
   std::unique_ptr<RendererProcess> idle_{};
-  MemoryReservation idle_device_{};
 };
 
 }  // namespace navtalk::server

@@ -64,6 +64,9 @@ asio::awaitable<void> WorkerJob::run() {
                                    {"message", problem->message()}};
     co_await send(failed);
   }
+  // Behind the renderer's end, which may still write there.
+  auto remove = [&] { folder_.remove(); };
+  co_await files_.run(remove);
   // The gateway closes the connection once it has everything.
   for (bool more = true; more;) {
     const std::optional<Frame> frame = co_await socket_.receive();

@@ -27,6 +27,18 @@ TEST_CASE("a temporary folder is its owner's alone, and goes with everything in 
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("a temporary folder that was removed early is left to whoever has that name next") {
+  const test::ScratchFolder base;
+  std::optional<TemporaryFolder> folder(base.path());
+  const std::filesystem::path path = folder->path();
+  std::ofstream(path / "file") << "x";
+  folder->remove();
+  CHECK_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_directory(path);
+  folder.reset();
+  CHECK(std::filesystem::exists(path));
+}
+
 TEST_CASE("a folder whose process was killed is removed, and one that is in use is not") {
   namespace fs = std::filesystem;
   const test::ScratchFolder base;

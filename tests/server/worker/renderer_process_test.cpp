@@ -1,0 +1,66 @@
+#include "server/worker/job/renderer_process.h"
+
+#include <sys/wait.h>
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace std::chrono_literals;
+
+TEST_CASE("an order does not wait for a renderer that reads nothing") {
+  boost::asio::io_context io;
+  BlockingThreads reapers(1);
+  RendererProcess renderer(io.get_executor(), reapers, {"/bin/sleep", "60"});
+  const auto ordered = std::async(std::launch::async,
+                                  [&] { renderer.order(std::string(std::size_t{4} << 20, 'x')); });
+  const std::future_status status = ordered.wait_for(10s);
+  renderer.end("so that an order that waits goes on");
+  CHECK(status == std::future_status::ready);
+}
+
+TEST_CASE("a renderer reads every order, one after another") {
+  constexpr int k_orders = 400;
+  boost::asio::io_context io;
+  BlockingThreads reapers(1);
+  RendererProcess renderer(io.get_executor(), reapers, {"/bin/cat"});
+  const std::string long_text(4096, 'x');
+  for (int i = 0; i < k_orders; ++i) renderer.order(std::to_string(i) + long_text + "\n");
+  int read = 0;
+  std::string line;
+  for (const auto until = std::chrono::steady_clock::now() + 10s;
+       read < k_orders && std::chrono::steady_clock::now() < until; io.run_one_for(100ms)) {
+    while (renderer.poll(line)) {
+      REQUIRE(line == std::to_string(read) + long_text);
+      ++read;
+    }
+  }
+  CHECK(read == k_orders);
+}
+
+TEST_CASE("nobody waits for a renderer that ends, and the device's memory is free afterwards") {
+  boost::asio::io_context io;
+  MemoryBudget budget;
+  std::latch dead(1);
+  {
+    BlockingThreads reapers(1);
+    reapers.post([&] { dead.wait(); });
+    auto renderer = std::make_unique<RendererProcess>(io.get_executor(), reapers,
+                                                      std::vector<std::string>{"/bin/sleep", "60"});
+    renderer->hold(*budget.reserve(MemoryUser::jobs, 100));
+    renderer.reset();
+    CHECK(budget.ledger().of(MemoryUser::jobs) == 100);
+    dead.count_down();
+  }
+  CHECK(budget.ledger().of(MemoryUser::jobs) == 0);
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
