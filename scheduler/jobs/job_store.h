@@ -60,6 +60,7 @@ class JobStore {
   explicit JobStore(std::shared_ptr<StoreBackend> backend, JobRules rules = {})
       : backend_(std::move(backend)), rules_(rules) {}
 
+  const JobRules& rules() const { return rules_; }
   TimePoint now() { return backend_->now(); }
   // See PoolStore::wait_for_change(); every change of a job counts.
   std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most, const std::stop_token& stop) {
