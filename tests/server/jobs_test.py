@@ -181,6 +181,27 @@ class Jobs(unittest.TestCase):
         self.assertIn("fps", self.over(bad_rate, "failed")["error"])
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
 
+    def test_what_a_worker_lacks_fails_no_job(self):
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        bare = self.folder / "bin"  # without espeak-ng
+        bare.mkdir()
+        path = os.environ["PATH"]
+        self.start(PATH=str(bare))
+        jobs = [self.submit({"avatar": "ada", "text": f"Hello {i}."}) for i in range(5)]
+        eventually(lambda: any("espeak-ng" in (self.show(job)["error"] or "") for job in jobs), "the worker tried one")
+        shown = [self.show(job) for job in jobs]
+        self.assertEqual([job["state"] for job in shown].count("failed"), 0, shown)
+        self.assertLessEqual(sum(job["attempts"] for job in shown), 2, "the worker rests before it takes the next one")
+        # A voice that nobody has is another matter.
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        self.start(PATH=path)
+        nobodys = self.submit({"avatar": "ada", "text": "Hello.", "voice": "xx-none", "priority": 5})
+        self.assertIn("voice", self.over(nobodys, "failed")["error"])
+
     def test_the_same_key_is_the_same_job(self):
         asked = {"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}
         first = self.submit(asked, **{"Idempotency-Key": "a"})
