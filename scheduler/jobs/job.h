@@ -37,6 +37,8 @@ struct NewJob {
   bool estimated = false;  // the audio has not been decoded yet, and work is a guess
   // Of one tenant: a second submission under it gives the first one's job. Empty: none.
   std::string key{};
+  // A digest of what was asked for with the key, before it was judged and fetched; empty: `spec` says it.
+  std::string request{};
 };
 
 struct Job {
@@ -45,7 +47,7 @@ struct Job {
   JobSpec spec{};
   VideoMinutes work{};
   bool estimated = false;
-  std::string key{};
+  std::string key{}, request{};  // as in NewJob
   TimePoint submitted_at{};
 
   JobState state = JobState::queued;

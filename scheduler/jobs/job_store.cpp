@@ -21,6 +21,14 @@ void check(const NewJob& job) {
                                  "' is not a valid tenant name: " + k_tenant_name_rule);
 }
 
+void check_same(const Job& before, const NewJob& job) {
+  const bool known = !before.request.empty() && !job.request.empty();
+  if (known ? before.request == job.request : before.spec == job.spec) return;
+  throw Error(Code::invalid,
+              fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
+                          printable(job.key), before.id.text));
+}
+
 Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now,
                      const SubmitRule& rule) {
   const auto before = job.key.empty() ? std::nullopt : find_job(t, job.spec.tenant, job.key);
@@ -28,11 +36,7 @@ Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, Time
     if (rule) rule(t, job);
     return {.job = insert_job(t, job, cause, now)};
   }
-  if (before->spec != job.spec) {
-    throw Error(Code::invalid,
-                fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
-                            printable(job.key), before->id.text));
-  }
+  check_same(*before, job);
   return {.job = *before, .existed = true};
 }
 
@@ -64,6 +68,13 @@ std::vector<Submission> JobStore::submit(std::span<const NewJob> jobs, const Cau
 Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now,
                             const SubmitRule& rule) {
   return submit(std::span(&job, 1), cause, now, rule).front();
+}
+
+std::optional<Job> JobStore::asked_before(const NewJob& job) {
+  std::optional<Job> before = find(job.spec.tenant, job.key);
+  if (!before || before->request.empty()) return std::nullopt;
+  check_same(*before, job);
+  return before;
 }
 
 JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,

@@ -73,6 +73,9 @@ class JobStore {
                                  const SubmitRule& rule = {});
   Submission submit(const NewJob& job, const Cause& cause, TimePoint now,
                     const SubmitRule& rule = {});
+  // The job of the same key and NewJob::request; nullopt: there is none, or its request is not known. Error{invalid} as
+  // submit().
+  std::optional<Job> asked_before(const NewJob& job);
   // Lets workers have the tenant's queued jobs, by priority and submission and `most` at once, until
   // their work reaches the budget; returns what was released. The last one may exceed the budget,
   // which the caller then takes off the next: otherwise a job that is longer than any budget would

@@ -10,7 +10,7 @@ namespace {
 #define NAVTALK_JOB_COLUMNS                                                                      \
   "number, id, tenant, avatar, audio, text, voice, output, options, priority, work, estimated, " \
   "key, submitted_at, state, changed_at, not_before, attempts, epoch, worker, lease_until, "     \
-  "segments, finished, result, error, webhook"
+  "segments, finished, result, error, webhook, request"
 
 VideoMinutes video_minutes(DbRows& rows, int at) {
   return VideoMinutes(column::duration(rows, at));
@@ -31,6 +31,7 @@ Job read_job(DbRows& rows) {
           .work = video_minutes(rows, 10),
           .estimated = rows.integer(11) != 0,
           .key = column::text(rows, 12),
+          .request = column::text(rows, 26),
           .submitted_at = column::time(rows, 13),
           .state = column::number<JobState>(rows, 14),
           .changed_at = column::time(rows, 15),
@@ -91,12 +92,14 @@ Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, 
     const auto rows = transaction.db.query(
         "INSERT INTO jobs (id, tenant, avatar, audio, text, voice, output, options, priority, "
         "work, estimated, key, submitted_at, state, changed_at, not_before, attempts, epoch, "
-        "worker, lease_until, segments, finished, result, error, webhook) VALUES ($1, $2, $3, $4, "
-        "$5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', $14) "
+        "worker, lease_until, segments, finished, result, error, webhook, request) VALUES ($1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', "
+        "$14, "
+        "$15) "
         "RETURNING number",
         {id.text, spec.tenant.text, spec.avatar, spec.audio, spec.text, spec.voice, spec.output,
          spec.options, column::of(spec.priority), column::of(job.work.audio()),
-         column::of(job.estimated), job.key, column::of(now), spec.webhook});
+         column::of(job.estimated), job.key, column::of(now), spec.webhook, job.request});
     while (rows->next()) {
     }
   }

@@ -1,5 +1,6 @@
 """usage: jobs_test.py NAVTALK   a gateway renders jobs on its worker, beside users, and across kills"""
 
+import contextlib
 import hmac
 import http.server
 import json
@@ -210,6 +211,20 @@ class Jobs(unittest.TestCase):
         other = {**asked, "text": "Another."}
         status, body = self.gateway.ask("POST", "/v1/jobs", other, **{"Idempotency-Key": "a"})
         self.assertEqual(status, 422 if status == 422 else 400, body)
+        # The gateway was killed before it promised.
+        self.over(first)
+        asked = {"avatar": "ada", "text": "One more word. " * 100, "output": {"width": 64, "fps": 5}}
+        second = eventually(lambda: self.promised(asked, "b"), "the first job has taught how long one takes")
+        with contextlib.closing(sqlite3.connect(self.folder / "pool.db", timeout=PATIENCE_S)) as store:
+            store.execute("DELETE FROM job_promises WHERE job = (SELECT number FROM jobs WHERE id = ?)", (second["id"],))
+            store.commit()
+        self.assertIsNotNone(self.promised(asked, "b"))
+        self.gateway.ask("DELETE", f"/v1/jobs/{second['id']}")
+
+    def promised(self, asked, key):
+        """The job, if its end is promised."""
+        job = self.submit(asked, **{"Idempotency-Key": key})
+        return job if job["promised_at"] else None
 
     def test_a_user_takes_the_gpu_from_a_job_which_goes_on_behind_its_last_segment(self):
         job = self.long_job()
@@ -234,6 +249,23 @@ class Jobs(unittest.TestCase):
     def refused(self, job):
         status, body = self.gateway.ask("POST", "/v1/jobs", job)
         return status, json.loads(body)["error"]["message"]
+
+    def test_a_request_that_is_repeated_is_judged_and_fetched_once(self):
+        server = self.endpoint()
+        self.gateway.end()
+        stale = self.folder / "jobs" / ("0" * 32)  # of a job that is forgotten
+        (stale / "segments").mkdir(parents=True)
+        os.utime(stale, (0, 0))
+        self.start(NAVTALK_JOBS_MODERATION_URL=server.url, NAVTALK_JOBS_ALLOW_PRIVATE="true")
+        eventually(lambda: not stale.exists(), "the folder of a forgotten job is removed")
+        asked = {"avatar": "ada", "text": "A rude word.", "output": {"width": 64, "fps": 5}}
+        first = self.submit(asked, **{"Idempotency-Key": "judged"})
+        self.assertEqual(self.submit(asked, **{"Idempotency-Key": "judged"})["id"], first["id"])
+        self.assertEqual(len(server.questions), 1, server.questions)
+        spoken = {"avatar": "ada", "audio_url": server.url + "/speech.wav", "output": {"width": 64, "fps": 5}}
+        second = self.submit(spoken, **{"Idempotency-Key": "fetched"})
+        server.speech = b"another one"
+        self.assertEqual(self.submit(spoken, **{"Idempotency-Key": "fetched"})["id"], second["id"])
 
     def test_speech_is_fetched_from_a_url_and_private_addresses_are_refused(self):
         server = self.endpoint()

@@ -144,6 +144,31 @@ asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
   co_return error_response(503, "unavailable", failed);
 }
 
+asio::awaitable<std::optional<Job>> JobApi::asked_before(JobRequest& asked) {
+  if (asked.job.key.empty()) co_return std::nullopt;
+  auto find = [&] {
+    asked.job.request = request_digest(asked);
+    const auto before = parts_.store.asked_before(asked.job);
+    if (before) promise(*before, parts_.store.now());
+    return before;
+  };
+  co_return co_await parts_.store_threads.run(find);
+}
+
+// One that was there may lack its promise, since its gateway was killed before that.
+void JobApi::promise(const Job& job, TimePoint now) {
+  if (is_final(job.state) || parts_.tenants.promise_of(job.id)) return;
+  parts_.tenants.promise(std::span(&job.id, 1), now);
+}
+
+asio::awaitable<Response> JobApi::accepted(const Job& job) {
+  parts_.dispatcher.note_submission();
+  const Json object = co_await with_outlook(job);
+  Response response = json_response(202, object);
+  response.headers.emplace_back("Location", "/v1/jobs/" + job.id.text);
+  co_return response;
+}
+
 asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
@@ -153,6 +178,9 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     throw Error(Code::invalid,
                 "this gateway signs no webhooks: its operator sets webhook.secret_file");
   }
+  // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
+  const std::optional<Job> before = co_await asked_before(asked);
+  if (before) co_return co_await accepted(*before);
   std::optional<Response> refusal = co_await refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   auto work = [&]() -> std::optional<Submission> {
@@ -166,9 +194,9 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     // Before its speech is kept; and once more where nobody else submits at the same time.
     if (!known) parts_.tenants.check_queue(owner, asked.job.work);
     if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
-    const Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"},
-                                                now, parts_.tenants.queue_rule());
-    if (!made.existed) parts_.tenants.promise(std::span(&made.job.id, 1), now);
+    Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
+                                          parts_.tenants.queue_rule());
+    promise(made.job, now);
     return made;
   };
   std::optional<Submission> submission;
@@ -184,11 +212,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     co_return error_response(
         404, "not_found",
         "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) + "': see /v1/avatars");
-  parts_.dispatcher.note_submission();
-  const Json object = co_await with_outlook(submission->job);
-  Response response = json_response(202, object);
-  response.headers.emplace_back("Location", "/v1/jobs/" + submission->job.id.text);
-  co_return response;
+  co_return co_await accepted(submission->job);
 }
 
 asio::awaitable<Response> JobApi::list(const Request& request) {

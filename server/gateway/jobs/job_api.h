@@ -58,6 +58,11 @@ class JobApi {
   // The video from the bucket.
   Answer shared_video(const Request& request, const Job& job, const std::string& type);
   Answer events(const Request& request);
+  // The job that the same request made before under its key; sets NewJob::request.
+  Awaitable<std::optional<Job>> asked_before(JobRequest& asked);
+  // Its end, unless that was promised. Calls the store.
+  void promise(const Job& job, TimePoint now);
+  Answer accepted(const Job& job);
   // Fetches, judges and rewrites what is asked for; the answer to one that may not be.
   Awaitable<std::optional<Response>> refusal_of(JobRequest& asked);
   Awaitable<std::variant<Job, Response>> linked(const Request& request);

@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
+#include "core/checkpoint/checkpoint.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/multipart.h"
@@ -211,7 +213,27 @@ JobRequest parse_job_request(const Request& request) {
   asked.job.key = request.header("idempotency-key").value_or("");
   if (asked.job.key.size() > k_longest_key)
     refuse(fmt::format("the header Idempotency-Key is longer than {} bytes", k_longest_key));
+  // What a database keeps, and what a log shows, as it came.
+  const auto printable_ascii = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::ranges::all_of(asked.job.key, printable_ascii))
+    refuse("the header Idempotency-Key has other characters than printable ASCII");
   return asked;
+}
+
+std::string request_digest(const JobRequest& request) {
+  const JobSpec& spec = request.job.spec;
+  const auto digest = [](std::string_view bytes) {
+    return sha256(std::as_bytes(std::span(bytes)));
+  };
+  return digest(nlohmann::json{{"avatar", spec.avatar},
+                               {"text", spec.text},
+                               {"voice", spec.voice},
+                               {"options", spec.options},
+                               {"priority", spec.priority},
+                               {"webhook", spec.webhook},
+                               {"audio_url", request.audio_url},
+                               {"audio", request.audio.empty() ? "" : digest(request.audio)}}
+                    .dump());
 }
 
 void take_audio(JobRequest& request, std::string_view audio) {

@@ -20,6 +20,9 @@ struct JobRequest {
 // Error{usage} and Error{invalid} name the member that is at fault.
 JobRequest parse_job_request(const Request& request);
 
+// Of what was asked for, as NewJob::request; before it is rewritten or fetched.
+std::string request_digest(const JobRequest& request);
+
 // The job speaks this audio, whose length is guessed.
 void take_audio(JobRequest& request, std::string_view audio);
 

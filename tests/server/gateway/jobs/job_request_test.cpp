@@ -56,6 +56,35 @@ TEST_CASE("a job of a text has its options as infer names them") {
                                                              {"duration", "2.5"}});
 }
 
+TEST_CASE("a key is printable ASCII, for a database refuses other bytes") {
+  const auto with_key = [](const std::string& key) {
+    Request request = json(R"({"avatar":"ada","text":"Hello."})");
+    request.headers.emplace_back("idempotency-key", key);
+    return request;
+  };
+  CHECK(parse_job_request(with_key("order 7 ~!")).job.key == "order 7 ~!");
+  for (const char* const key : {"k\xc3\xa9", "k\xff", "a\tb", "a\x7f"})
+    refused(with_key(key), "printable ASCII");
+}
+
+TEST_CASE("the digest of a request is of what was asked for, however it was sent") {
+  const auto digest = [](const Request& request) {
+    return request_digest(parse_job_request(request));
+  };
+  const std::string text = digest(json(R"({"avatar":"ada","text":"Hello."})"));
+  CHECK(text.size() == 64);
+  CHECK(digest(json(R"( {"text": "Hello.", "avatar": "ada"} )")) == text);
+  CHECK(digest(json(R"({"avatar":"ada","text":"Hello!"})")) != text);
+  CHECK(digest(json(R"({"avatar":"ada","text":"Hello.","output":{"width":320}})")) != text);
+  const std::string url = R"({"avatar":"ada","audio_url":"http://a.example/1"})";
+  CHECK(digest(json(R"({"avatar":"ada","audio_url":"http://a.example/2"})")) != digest(json(url)));
+  const auto sent = [&](const std::string& audio) {
+    return digest(form(part("job", R"({"avatar":"ada"})") + part("audio", audio) + "--xx--\r\n"));
+  };
+  CHECK(sent("one") == sent("one"));
+  CHECK(sent("one") != sent("two"));
+}
+
 TEST_CASE("what a job cannot have is refused by its name") {
   refused(json("{"), "JSON");
   refused(json("[]"), "not a JSON object");
