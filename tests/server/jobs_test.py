@@ -26,12 +26,14 @@ SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 
 
 class Endpoint(http.server.ThreadingHTTPServer):
-    """Speech at /speech.wav, and a moderation that forbids one word and replaces another."""
+    """Speech at /speech.wav, and a moderation that forbids one word and replaces another. /slow and slow texts wait for the gate."""
 
     def __init__(self, speech):
         self.speech = speech
         self.questions = []
         self.hooks = []
+        self.waiting = 0
+        self.gate = threading.Event()
         super().__init__(("127.0.0.1", 0), Answers)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -44,6 +46,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def wait(self):
+        self.server.waiting += 1
+        self.server.gate.wait(PATIENCE_S)
+
     def answer(self, status, body, **headers):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
@@ -54,7 +60,9 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/moved":
             self.answer(302, b"", Location="/speech.wav")
-        elif self.path == "/speech.wav":
+        elif self.path in ("/speech.wav", "/slow"):
+            if self.path == "/slow":
+                self.wait()
             self.answer(200, self.server.speech)
         else:
             self.answer(404, b"none")
@@ -66,6 +74,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
             return self.answer(500 if len(self.server.hooks) == 1 else 204, b"")
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.questions.append(question)
+        if "slow" in question["text"]:
+            self.wait()
         if "silence" in question["text"]:
             return self.answer(500, b"{}")
         verdict = {"allowed": "nasty" not in question["text"], "rule": "manners"}
@@ -279,6 +289,23 @@ class Jobs(unittest.TestCase):
             self.assertIn(reason, self.refused({**job, "audio_url": server.url + path})[1])
         done = self.over(self.submit(job))
         self.assertEqual(done["result"]["frames"], 5)
+        slow = {**job, "audio_url": server.url + "/slow"}
+        statuses = self.ask_at_once([slow] * 2)
+        eventually(lambda: server.waiting == 2, "two are fetched")
+        status, message = self.refused(slow)
+        self.assertEqual((status, "audio_urls" in message), (429, True), message)
+        self.submit({"avatar": "ada", "text": "Hi."})
+        self.assertEqual(statuses, [])
+        server.gate.set()
+        eventually(lambda: statuses == [202, 202], "they are taken once they are there")
+        self.submit(slow)
+
+    def ask_at_once(self, jobs):
+        """Submits them side by side; returns the list that their statuses come into."""
+        statuses = []
+        for job in jobs:
+            threading.Thread(target=lambda job=job: statuses.append(self.gateway.ask("POST", "/v1/jobs", job)[0]), daemon=True).start()
+        return statuses
 
     def test_texts_are_judged_and_replaced_before_they_are_accepted(self):
         server = self.endpoint()
@@ -294,6 +321,13 @@ class Jobs(unittest.TestCase):
         kind = self.over(self.submit({**job, "text": "A rude word."}))
         plain = self.over(self.submit({**job, "text": "A kind word."}))
         self.assertEqual(self.video(kind), self.video(plain))
+        # As many as there are threads that wait for other servers. Who needs none of them does not wait for them.
+        statuses = self.ask_at_once([{**job, "text": f"A slow word, {i}."} for i in range(4)])
+        eventually(lambda: server.waiting == 4, "they are judged")
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(self.folder / "second.wav"), "--fps", "5", "--size", "64")
+        self.assertEqual((ran.returncode, statuses), (0, []), ran.stderr)
+        server.gate.set()
+        eventually(lambda: statuses == [202] * 4, "they are taken once they are judged")
 
     def test_the_end_of_a_job_is_posted_until_it_is_taken_also_by_the_next_gateway(self):
         server = self.endpoint()

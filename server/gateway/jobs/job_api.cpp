@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
 constexpr std::uint64_t k_relayed_piece = std::uint64_t{1} << 20;  // bytes in memory
 constexpr int k_uploads_in_memory = 4;                             // of the largest size
+constexpr int k_most_fetches = 2;                                  // of a tenant at once
 
 // Whoever asks without a key, and the operator.
 const TenantId k_nobodys{"local"};
@@ -126,7 +127,26 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
   co_return object;
 }
 
+std::shared_ptr<void> JobApi::begin_fetch(const TenantId& tenant) {
+  if (fetches_[tenant] >= k_most_fetches) return nullptr;
+  ++fetches_[tenant];
+  const auto end = [this, tenant](const void*) {
+    if (--fetches_[tenant] == 0) fetches_.erase(tenant);
+  };
+  return {&fetches_, end};
+}
+
 asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
+  const bool fetches = !asked.audio_url.empty();
+  const std::shared_ptr<void> fetch = fetches ? begin_fetch(asked.job.spec.tenant) : nullptr;
+  if (fetches && !fetch) {
+    Response later = error_response(
+        429, "tenant_limit",
+        "as many audio_urls of yours are being fetched as may be at once, which is " +
+            std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
+    later.headers.emplace_back("Retry-After", "5");
+    co_return later;
+  }
   std::string failed;
   auto work = [&] {
     parts_.rules.judge(asked.job.spec);
@@ -134,8 +154,10 @@ asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
     asked.fetched = parts_.rules.fetch(asked.audio_url);
     take_audio(asked, asked.fetched);
   };
+  // Whoever waits for no other server waits for nobody who does.
+  const bool waits = fetches || parts_.rules.asks_others(asked.job.spec);
   try {
-    co_await parts_.fetch_threads.run(work);
+    co_await (waits ? parts_.fetch_threads : parts_.store_threads).run(work);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();
