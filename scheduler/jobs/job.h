@@ -31,6 +31,9 @@ struct JobSpec {
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
+// Whether JobSpec::text is read; it may have 100 kB.
+enum class JobTexts : std::uint8_t { whole, left_out };
+
 struct NewJob {
   JobSpec spec{};
   VideoMinutes work{};     // of the decoded audio

@@ -122,11 +122,12 @@ JobPage JobStore::list(const JobQuery& query) {
       const DbValue values[] = {query.tenant.text, query.after, column::of(limit),
                                 column::of(*query.state)};
       page.jobs = select_jobs(
-          t, "WHERE tenant = $1 AND state = $4 AND number > $2 ORDER BY number LIMIT $3", values);
+          t, "WHERE tenant = $1 AND state = $4 AND number > $2 ORDER BY number LIMIT $3", values,
+          query.texts);
     } else {
       const DbValue values[] = {query.tenant.text, query.after, column::of(limit)};
-      page.jobs =
-          select_jobs(t, "WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3", values);
+      page.jobs = select_jobs(t, "WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3",
+                              values, query.texts);
     }
     if (page.jobs.size() == limit) {
       page.jobs.pop_back();
@@ -353,6 +354,17 @@ bool JobStore::has_claimable(TimePoint now) {
         "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
         {column::of(now)});
     return rows->next();
+  });
+}
+
+std::vector<JobId> JobStore::unknown_of(std::span<const JobId> ids) {
+  return in_read(*backend_, [&](Transaction& t) {
+    std::vector<JobId> unknown;
+    for (const JobId& id : ids) {
+      const auto rows = t.db.query("SELECT 1 FROM jobs WHERE id = $1", {id.text});
+      if (!rows->next()) unknown.push_back(id);
+    }
+    return unknown;
   });
 }
 

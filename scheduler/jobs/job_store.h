@@ -31,6 +31,7 @@ struct JobQuery {
   std::optional<JobState> state{};
   std::int64_t after = 0;  // the cursor: the number of the last one seen
   std::size_t limit = 100;
+  JobTexts texts = JobTexts::whole;
 };
 
 struct JobPage {
@@ -139,6 +140,8 @@ class JobStore {
   std::vector<std::string> workers();
   // Whether a worker could claim a job now.
   bool has_claimable(TimePoint now);
+  // Those of the ids that no job has.
+  std::vector<JobId> unknown_of(std::span<const JobId> ids);
   // JobSpec::audio of all jobs that are not over.
   std::set<std::string> audio_in_use();
 

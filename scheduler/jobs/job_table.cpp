@@ -7,10 +7,12 @@
 namespace navtalk {
 namespace {
 
-#define NAVTALK_JOB_COLUMNS                                                                      \
-  "number, id, tenant, avatar, audio, text, voice, output, options, priority, work, estimated, " \
-  "key, submitted_at, state, changed_at, not_before, attempts, epoch, worker, lease_until, "     \
-  "segments, finished, result, error, webhook, request"
+#define NAVTALK_JOB_COLUMNS_WITH(text)                                                          \
+  "number, id, tenant, avatar, audio, " text                                                    \
+  ", voice, output, options, priority, work, estimated, key, submitted_at, state, changed_at, " \
+  "not_before, attempts, epoch, worker, lease_until, segments, finished, result, error, "       \
+  "webhook, request"
+#define NAVTALK_JOB_COLUMNS NAVTALK_JOB_COLUMNS_WITH("text")
 
 VideoMinutes video_minutes(DbRows& rows, int at) {
   return VideoMinutes(column::duration(rows, at));
@@ -77,9 +79,11 @@ std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
                                         {tenant.text, key}));
 }
 
-std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values) {
-  const auto rows =
-      transaction.db.query("SELECT " NAVTALK_JOB_COLUMNS " FROM jobs " + rest, values);
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
+                             JobTexts texts) {
+  const std::string columns =
+      texts == JobTexts::whole ? NAVTALK_JOB_COLUMNS : NAVTALK_JOB_COLUMNS_WITH("''");
+  const auto rows = transaction.db.query("SELECT " + columns + " FROM jobs " + rest, values);
   std::vector<Job> jobs;
   while (rows->next()) jobs.push_back(read_job(*rows));
   return jobs;

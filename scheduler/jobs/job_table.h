@@ -18,7 +18,8 @@ std::optional<Job> find_job(Transaction& transaction, std::int64_t number);
 std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
                             const std::string& key);
 // Those that match the rest of a SELECT, behind its FROM.
-std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values);
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
+                             JobTexts texts = JobTexts::whole);
 
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);

@@ -240,11 +240,11 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
 asio::awaitable<Response> JobApi::list(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
-  JobQuery query{
-      .tenant = std::get<TenantId>(tenant),
-      .after =
-          bounded<std::int64_t>(request, "cursor", 0, 0, std::numeric_limits<std::int64_t>::max()),
-      .limit = bounded<std::size_t>(request, "limit", k_default_page, 1, k_longest_page)};
+  JobQuery query{.tenant = std::get<TenantId>(tenant),
+                 .after = bounded<std::int64_t>(request, "cursor", 0, 0,
+                                                std::numeric_limits<std::int64_t>::max()),
+                 .limit = bounded<std::size_t>(request, "limit", k_default_page, 1, k_longest_page),
+                 .texts = JobTexts::left_out};
   if (const auto state = request.parameter("state")) {
     query.state = parse_job_state(*state);
     if (!query.state)

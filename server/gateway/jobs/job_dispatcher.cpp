@@ -169,7 +169,8 @@ asio::awaitable<void> JobDispatcher::renew() {
   }
 }
 
-// Of jobs that were done when a gateway ended, before it removed what they no longer need.
+// Of jobs that were done when a gateway ended, before it removed what they no longer need, and of jobs that
+// another gateway has forgotten.
 void JobDispatcher::sweep() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
@@ -179,10 +180,11 @@ void JobDispatcher::sweep() {
     if (job && job->state == JobState::done) files.remove_segments(id);
     if (job && job->state == JobState::cancelled) files.remove(id);
   }
+  for (const JobId& id : store.unknown_of(files.with_folders())) files.remove(id);
 }
 
 asio::awaitable<void> JobDispatcher::keep_house() {
-  const bool sweeps = Clock::now() - swept_ >= k_sweep_every;
+  const bool sweeps = !swept_ || Clock::now() - *swept_ >= k_sweep_every;
   if (sweeps) swept_ = Clock::now();
   const bool shared = parts_.runs.files.bucket() != nullptr;
   if (shared && !std::exchange(tending_, true))

@@ -117,7 +117,8 @@ class JobDispatcher {
   Clock::time_point reached_ = Clock::now();
   std::optional<TimePoint>
       looked_{};  // by the store's clock, which goes on while a machine is suspended
-  Clock::time_point requeued_{}, kept_house_{}, swept_{}, turned_{};
+  Clock::time_point requeued_{}, kept_house_{}, turned_{};
+  std::optional<Clock::time_point> swept_{};
   bool draining_ = false, stopped_ = false, tending_ = false;
 };
 

@@ -141,6 +141,28 @@ STORE_TEST("lists go page by page through one tenant's jobs, each once") {
             {.tenant = {"acme"}, .state = JobState::queued, .after = *queued.next})) == Names{"e"});
 }
 
+STORE_TEST("a list may leave the texts of its jobs out") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  const Job made = jobs.submit(new_job("ada"), k_user, jobs.now()).job;
+  const JobQuery query{.tenant = {"acme"}, .texts = JobTexts::left_out};
+  Job without = made;
+  without.spec.text.clear();
+  CHECK(jobs.list({.tenant = {"acme"}}).jobs == std::vector{made});
+  CHECK(jobs.list(query).jobs == std::vector{without});
+  JobQuery queued = query;
+  queued.state = JobState::queued;
+  CHECK(jobs.list(queued).jobs == std::vector{without});
+}
+
+STORE_TEST("ids that no job has are told from those of jobs") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  const JobId known = jobs.submit(new_job("ada"), k_user, jobs.now()).job.id;
+  const std::vector<JobId> ids = {{"a"}, known, {"b"}};
+  CHECK(jobs.unknown_of(ids) == std::vector<JobId>{{"a"}, {"b"}});
+}
+
 STORE_TEST("totals count work in video-minutes, for each state of one tenant") {
   const TestType place;
   JobStore jobs = open_jobs(place);
