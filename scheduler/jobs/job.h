@@ -63,6 +63,8 @@ struct Job {
   TimePoint lease_until{};  // while running
   int segments = 0;         // finished ones
   VideoMinutes finished{};  // of the segments
+  // What its tenant has paid for this release and for this claim (shares/charges.h).
+  VideoMinutes charged{}, placed{};
   // Of a done one: a JSON object. Of others: what intend() said last, from which one can tell after a
   // crash whether that result appeared.
   std::string result{};

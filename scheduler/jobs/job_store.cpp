@@ -80,7 +80,7 @@ std::optional<Job> JobStore::asked_before(const NewJob& job) {
 JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
                            const Cause& cause, TimePoint now) {
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    return release_jobs(t, tenant, budget, most, cause, now);
+    return release_jobs(t, tenant, budget, most, cause, now, nullptr);
   });
 }
 
@@ -193,13 +193,10 @@ bool JobStore::renew(const JobLease& lease, TimePoint now) {
 
 bool JobStore::measure(const JobLease& lease, VideoMinutes work) {
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "UPDATE jobs SET work = $3, estimated = 0 WHERE id = $1 AND epoch = $2 AND state = 2 "
-        "RETURNING number",
-        {lease.job.text, column::of(lease.epoch), column::of(work.audio())});
-    bool held = false;
-    while (rows->next()) held = true;
-    return held;
+    auto job = find_job(t, lease.job);
+    if (!job || job->epoch != lease.epoch || job->state != JobState::running) return false;
+    write_measured(t, *job, work);
+    return true;
   });
 }
 

@@ -24,8 +24,12 @@ std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, 
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);
 // Moves the job as its state machine says (broken invariant: it cannot happen in its state), sets
-// changed_at, and writes the row with what else the caller has changed, and the event.
+// changed_at, settles what the job costs its tenant, and writes the row with what else the caller has changed, and the
+// event.
 void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now);
+
+// The job's work is what its decoded audio says.
+void write_measured(Transaction& transaction, Job& job, VideoMinutes work);
 
 // An event that changes nothing in the row.
 void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause);

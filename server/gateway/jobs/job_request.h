@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ struct JobRequest {
   std::string_view audio{};  // of the request's body, or `fetched`; empty: a text is spoken
   std::string audio_url{};   // where the audio is to be fetched
   std::string fetched{};     // from there
+  double start_s = 0;        // the part of the speech that is rendered
+  std::optional<double> duration_s{};
 };
 
 // Error{usage} and Error{invalid} name the member that is at fault.
