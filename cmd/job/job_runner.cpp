@@ -11,6 +11,7 @@
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/jobs/kept_lease.h"
 #include "scheduler/jobs/unattended.h"
 
 namespace navtalk::cmd {
@@ -19,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto k_heartbeat = 5s;
 // What fails so often, with different videos, is not the videos' fault.
 constexpr int k_most_failures_in_a_row = 3;
 constexpr std::size_t k_released_at_once = 256;
@@ -195,21 +195,23 @@ std::vector<std::string> JobRunner::finished_segments(const Job& job) {
 
 bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow& row) {
   const Clock::time_point start = Clock::now();
-  Clock::time_point beat = start;
+  KeptLease kept(store_, lease);
   bool lost = false;
   const auto keep = [&](bool held) {
     lost = !held;
     if (lost) throw Error(Code::failed, "another run has taken the job over");
   };
   nlohmann::json result;
+  const auto advance = [&] {
+    kept.advance();
+    keep(!kept.lost());
+  };
   const auto progress = [&](std::int64_t done, std::int64_t of) {
-    if (Clock::now() - beat >= k_heartbeat) {
-      keep(store_.renew(lease, store_.now()));
-      beat = Clock::now();
-    }
+    advance();
     show_progress(VideoMinutes(job.work.audio() * done / std::max<std::int64_t>(of, 1)));
   };
   const auto finish_segment = [&](const FinishedSegment& segment) {
+    kept.advance();
     keep(store_.finish_segment(lease,
                                {.index = segment.index,
                                 .work = VideoMinutes(from_seconds(segment.duration_s)),
@@ -227,7 +229,8 @@ bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow
         renderer_.render(row.options, {.progress = progress,
                                        .segments = SegmentWork{.folder = segments_.of(job.id),
                                                                .records = finished_segments(job),
-                                                               .finished = finish_segment},
+                                                               .finished = finish_segment,
+                                                               .joining = advance},
                                        .before_commit = before_commit});
   } catch (const Error& error) {
     if (!lost) throw;

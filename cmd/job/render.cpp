@@ -21,12 +21,14 @@
 
 #include "avatars/bundle/avatar_id.h"
 #include "cmd/commands.h"
+#include "cmd/defaults.h"
 #include "cmd/infer/video_renderer.h"
 #include "cmd/job/cells.h"
 #include "cmd/render_module/render_module.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/process/priority.h"
+#include "core/speech/voices.h"
 #include "server/protocol/job_order.h"
 #include "server/worker/job/face_client.h"
 
@@ -50,6 +52,13 @@ void confine() {
   yield_to_others();
 }
 
+// The job is at fault, and would be on every machine. Whatever else fails is this machine's: a model or an avatar that is
+// missing here, a GPU that is gone.
+Error refused(const Error& error) { return {Code::invalid, error.message()}; }
+bool is_stop(const Error& error) {
+  return error.code() == Code::interrupted || error.code() == Code::terminated;
+}
+
 class Renderer {
  public:
   Renderer(const InferOptions& how, Context& context) : how_(how), context_(context) {}
@@ -62,13 +71,15 @@ class Renderer {
 
   void render(const JobOrder& order) {
     try {
-      const FinishedVideo video = renderer().render(options_of(order), steps_of(order));
+      const InferOptions options = read_order(order);
+      ours([&] { renderer().load(); });
+      const FinishedVideo video = rendered(options, steps_of(order));
       tell({{"event", "done"},
             {"frames", video.frames},
             {"rendered", video.rendered},
             {"duration_s", video.duration_s}});
     } catch (const Error& error) {
-      if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
+      if (is_stop(error)) throw;
       tell({{"event", "failed"}, {"code", name(error.code())}, {"message", error.message()}});
     } catch (const std::bad_alloc&) {
       tell({{"event", "failed"},
@@ -87,25 +98,69 @@ class Renderer {
     return *renderer_;
   }
 
+  // What does not depend on the job: whatever it throws is no refusal.
+  template <class Work>
+  static void ours(const Work& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (is_stop(error)) throw;
+      throw Error(Code::failed, error.message());
+    }
+  }
+
+  InferOptions read_order(const JobOrder& order) {
+    InferOptions options = options_of(order);
+    ours([&] { renderer().open(options); });
+    tell({{"event", "measured"}, {"duration_s", speech_s(options)}});
+    return options;
+  }
+
   InferOptions options_of(const JobOrder& order) {
     if (!valid_avatar_id(order.avatar))
       throw Error(Code::invalid, "'" + order.avatar + "' is not a valid avatar id");
     Cells cells(order.options.begin(), order.options.end());
-    cells["avatar"] = order.avatar;
+    ours([&] { cells["avatar"] = avatar_directory(order.avatar, context_).native(); });
     if (!order.voice.empty()) cells["voice"] = order.voice;
     cells[order.text.empty() ? "audio" : "text"] =
         order.text.empty() ? order.audio.native() : order.text;
     cells["output"] = order.output.native();
     InferOptions options = how_;
-    apply_cells(cells, options);
     try {
+      apply_cells(cells, options);
       check_infer_options(options, context_);
     } catch (const Error& error) {
-      throw Error(error.code() == Code::usage ? Code::invalid : error.code(), error.message());
+      if (is_stop(error)) throw;
+      if (error.code() == Code::not_found) throw Error(Code::failed, error.message());
+      throw refused(error);
     }
-    tell({{"event", "measured"}, {"duration_s", renderer().speech_s(options)}});
-    renderer().load();
     return options;
+  }
+
+  // A voice that is unknown is the job's fault, and espeak-ng that is missing is not; both are not found.
+  double speech_s(const InferOptions& options) {
+    try {
+      return renderer().speech_s(options);
+    } catch (const Error& error) {
+      if (error.code() == Code::not_found && !options.text.empty()) {
+        ours([&] { list_voices(context_.stop); });
+        throw refused(error);
+      }
+      if (error.code() == Code::usage) throw refused(error);
+      if (error.code() == Code::not_found) throw Error(Code::failed, error.message());
+      throw;
+    }
+  }
+
+  // Its speech is known to be good, so that only what was asked of its output can be refused.
+  FinishedVideo rendered(const InferOptions& options, const VideoRenderer::Steps& steps) {
+    try {
+      return renderer().render(options, steps);
+    } catch (const Error& error) {
+      if (is_stop(error)) throw;
+      if (error.code() == Code::usage) throw refused(error);
+      throw Error(Code::failed, error.message());
+    }
   }
 
   VideoRenderer::Steps steps_of(const JobOrder& order) {

@@ -36,7 +36,8 @@ VideoRenderer lazy_renderer(const InferOptions& how, Context& context) {
     if (!*real) *real = render_module().video_renderer(how, context);
     return **real;
   };
-  return {.speech_s = [loaded](const InferOptions& one) { return loaded().speech_s(one); },
+  return {.open = [loaded](const InferOptions& one) { loaded().open(one); },
+          .speech_s = [loaded](const InferOptions& one) { return loaded().speech_s(one); },
           .load = [loaded] { loaded().load(); },
           .render = [loaded](
                         const InferOptions& one,

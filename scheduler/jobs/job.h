@@ -31,12 +31,17 @@ struct JobSpec {
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
+// Whether JobSpec::text is read; it may have 100 kB.
+enum class JobTexts : std::uint8_t { whole, left_out };
+
 struct NewJob {
   JobSpec spec{};
   VideoMinutes work{};     // of the decoded audio
   bool estimated = false;  // the audio has not been decoded yet, and work is a guess
   // Of one tenant: a second submission under it gives the first one's job. Empty: none.
   std::string key{};
+  // A digest of what was asked for with the key, before it was judged and fetched; empty: `spec` says it.
+  std::string request{};
 };
 
 struct Job {
@@ -45,7 +50,7 @@ struct Job {
   JobSpec spec{};
   VideoMinutes work{};
   bool estimated = false;
-  std::string key{};
+  std::string key{}, request{};  // as in NewJob
   TimePoint submitted_at{};
 
   JobState state = JobState::queued;
@@ -58,6 +63,8 @@ struct Job {
   TimePoint lease_until{};  // while running
   int segments = 0;         // finished ones
   VideoMinutes finished{};  // of the segments
+  // What its tenant has paid for this release and for this claim (shares/charges.h).
+  VideoMinutes charged{}, placed{};
   // Of a done one: a JSON object. Of others: what intend() said last, from which one can tell after a
   // crash whether that result appeared.
   std::string result{};

@@ -21,6 +21,14 @@ void check(const NewJob& job) {
                                  "' is not a valid tenant name: " + k_tenant_name_rule);
 }
 
+void check_same(const Job& before, const NewJob& job) {
+  const bool known = !before.request.empty() && !job.request.empty();
+  if (known ? before.request == job.request : before.spec == job.spec) return;
+  throw Error(Code::invalid,
+              fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
+                          printable(job.key), before.id.text));
+}
+
 Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now,
                      const SubmitRule& rule) {
   const auto before = job.key.empty() ? std::nullopt : find_job(t, job.spec.tenant, job.key);
@@ -28,11 +36,7 @@ Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, Time
     if (rule) rule(t, job);
     return {.job = insert_job(t, job, cause, now)};
   }
-  if (before->spec != job.spec) {
-    throw Error(Code::invalid,
-                fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
-                            printable(job.key), before->id.text));
-  }
+  check_same(*before, job);
   return {.job = *before, .existed = true};
 }
 
@@ -66,10 +70,17 @@ Submission JobStore::submit(const NewJob& job, const Cause& cause, TimePoint now
   return submit(std::span(&job, 1), cause, now, rule).front();
 }
 
+std::optional<Job> JobStore::asked_before(const NewJob& job) {
+  std::optional<Job> before = find(job.spec.tenant, job.key);
+  if (!before || before->request.empty()) return std::nullopt;
+  check_same(*before, job);
+  return before;
+}
+
 JobTotal JobStore::release(const TenantId& tenant, VideoMinutes budget, std::size_t most,
                            const Cause& cause, TimePoint now) {
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    return release_jobs(t, tenant, budget, most, cause, now);
+    return release_jobs(t, tenant, budget, most, cause, now, nullptr);
   });
 }
 
@@ -111,11 +122,12 @@ JobPage JobStore::list(const JobQuery& query) {
       const DbValue values[] = {query.tenant.text, query.after, column::of(limit),
                                 column::of(*query.state)};
       page.jobs = select_jobs(
-          t, "WHERE tenant = $1 AND state = $4 AND number > $2 ORDER BY number LIMIT $3", values);
+          t, "WHERE tenant = $1 AND state = $4 AND number > $2 ORDER BY number LIMIT $3", values,
+          query.texts);
     } else {
       const DbValue values[] = {query.tenant.text, query.after, column::of(limit)};
-      page.jobs =
-          select_jobs(t, "WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3", values);
+      page.jobs = select_jobs(t, "WHERE tenant = $1 AND number > $2 ORDER BY number LIMIT $3",
+                              values, query.texts);
     }
     if (page.jobs.size() == limit) {
       page.jobs.pop_back();
@@ -181,13 +193,10 @@ bool JobStore::renew(const JobLease& lease, TimePoint now) {
 
 bool JobStore::measure(const JobLease& lease, VideoMinutes work) {
   return in_write(*backend_, k_durable, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "UPDATE jobs SET work = $3, estimated = 0 WHERE id = $1 AND epoch = $2 AND state = 2 "
-        "RETURNING number",
-        {lease.job.text, column::of(lease.epoch), column::of(work.audio())});
-    bool held = false;
-    while (rows->next()) held = true;
-    return held;
+    auto job = find_job(t, lease.job);
+    if (!job || job->epoch != lease.epoch || job->state != JobState::running) return false;
+    write_measured(t, *job, work);
+    return true;
   });
 }
 
@@ -342,6 +351,17 @@ bool JobStore::has_claimable(TimePoint now) {
         "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
         {column::of(now)});
     return rows->next();
+  });
+}
+
+std::vector<JobId> JobStore::unknown_of(std::span<const JobId> ids) {
+  return in_read(*backend_, [&](Transaction& t) {
+    std::vector<JobId> unknown;
+    for (const JobId& id : ids) {
+      const auto rows = t.db.query("SELECT 1 FROM jobs WHERE id = $1", {id.text});
+      if (!rows->next()) unknown.push_back(id);
+    }
+    return unknown;
   });
 }
 

@@ -31,6 +31,7 @@ struct JobQuery {
   std::optional<JobState> state{};
   std::int64_t after = 0;  // the cursor: the number of the last one seen
   std::size_t limit = 100;
+  JobTexts texts = JobTexts::whole;
 };
 
 struct JobPage {
@@ -60,6 +61,7 @@ class JobStore {
   explicit JobStore(std::shared_ptr<StoreBackend> backend, JobRules rules = {})
       : backend_(std::move(backend)), rules_(rules) {}
 
+  const JobRules& rules() const { return rules_; }
   TimePoint now() { return backend_->now(); }
   // See PoolStore::wait_for_change(); every change of a job counts.
   std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most, const std::stop_token& stop) {
@@ -72,6 +74,9 @@ class JobStore {
                                  const SubmitRule& rule = {});
   Submission submit(const NewJob& job, const Cause& cause, TimePoint now,
                     const SubmitRule& rule = {});
+  // The job of the same key and NewJob::request; nullopt: there is none, or its request is not known. Error{invalid} as
+  // submit().
+  std::optional<Job> asked_before(const NewJob& job);
   // Lets workers have the tenant's queued jobs, by priority and submission and `most` at once, until
   // their work reaches the budget; returns what was released. The last one may exceed the budget,
   // which the caller then takes off the next: otherwise a job that is longer than any budget would
@@ -100,7 +105,7 @@ class JobStore {
                            const std::string& why = "claimed");
   // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
   bool renew(const JobLease& lease, TimePoint now);
-  // The audio was decoded: how much work it is. False: the lease is lost.
+  // The audio was decoded: how much work it is, which its tenant pays for instead of the guess. False: the lease is lost.
   bool measure(const JobLease& lease, VideoMinutes work);
   // Error{invalid} when an earlier segment is missing. One that was recorded before was made again, and
   // its result is replaced.
@@ -135,6 +140,8 @@ class JobStore {
   std::vector<std::string> workers();
   // Whether a worker could claim a job now.
   bool has_claimable(TimePoint now);
+  // Those of the ids that no job has.
+  std::vector<JobId> unknown_of(std::span<const JobId> ids);
   // JobSpec::audio of all jobs that are not over.
   std::set<std::string> audio_in_use();
 

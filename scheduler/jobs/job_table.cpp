@@ -2,15 +2,18 @@
 
 #include "core/base/check.h"
 #include "scheduler/jobs/notices/job_notices.h"
+#include "scheduler/jobs/shares/charges.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
 namespace {
 
-#define NAVTALK_JOB_COLUMNS                                                                      \
-  "number, id, tenant, avatar, audio, text, voice, output, options, priority, work, estimated, " \
-  "key, submitted_at, state, changed_at, not_before, attempts, epoch, worker, lease_until, "     \
-  "segments, finished, result, error, webhook"
+#define NAVTALK_JOB_COLUMNS_WITH(text)                                                          \
+  "number, id, tenant, avatar, audio, " text                                                    \
+  ", voice, output, options, priority, work, estimated, key, submitted_at, state, changed_at, " \
+  "not_before, attempts, epoch, worker, lease_until, segments, finished, result, error, "       \
+  "webhook, request, charged, placed"
+#define NAVTALK_JOB_COLUMNS NAVTALK_JOB_COLUMNS_WITH("text")
 
 VideoMinutes video_minutes(DbRows& rows, int at) {
   return VideoMinutes(column::duration(rows, at));
@@ -31,6 +34,7 @@ Job read_job(DbRows& rows) {
           .work = video_minutes(rows, 10),
           .estimated = rows.integer(11) != 0,
           .key = column::text(rows, 12),
+          .request = column::text(rows, 26),
           .submitted_at = column::time(rows, 13),
           .state = column::number<JobState>(rows, 14),
           .changed_at = column::time(rows, 15),
@@ -41,6 +45,8 @@ Job read_job(DbRows& rows) {
           .lease_until = column::time(rows, 20),
           .segments = column::number<int>(rows, 21),
           .finished = video_minutes(rows, 22),
+          .charged = video_minutes(rows, 27),
+          .placed = video_minutes(rows, 28),
           .result = column::text(rows, 23),
           .error = column::text(rows, 24)};
 }
@@ -76,9 +82,11 @@ std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
                                         {tenant.text, key}));
 }
 
-std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values) {
-  const auto rows =
-      transaction.db.query("SELECT " NAVTALK_JOB_COLUMNS " FROM jobs " + rest, values);
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
+                             JobTexts texts) {
+  const std::string columns =
+      texts == JobTexts::whole ? NAVTALK_JOB_COLUMNS : NAVTALK_JOB_COLUMNS_WITH("''");
+  const auto rows = transaction.db.query("SELECT " + columns + " FROM jobs " + rest, values);
   std::vector<Job> jobs;
   while (rows->next()) jobs.push_back(read_job(*rows));
   return jobs;
@@ -91,12 +99,14 @@ Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, 
     const auto rows = transaction.db.query(
         "INSERT INTO jobs (id, tenant, avatar, audio, text, voice, output, options, priority, "
         "work, estimated, key, submitted_at, state, changed_at, not_before, attempts, epoch, "
-        "worker, lease_until, segments, finished, result, error, webhook) VALUES ($1, $2, $3, $4, "
-        "$5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', $14) "
+        "worker, lease_until, segments, finished, result, error, webhook, request) VALUES ($1, $2, "
+        "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', "
+        "$14, "
+        "$15) "
         "RETURNING number",
         {id.text, spec.tenant.text, spec.avatar, spec.audio, spec.text, spec.voice, spec.output,
          spec.options, column::of(spec.priority), column::of(job.work.audio()),
-         column::of(job.estimated), job.key, column::of(now), spec.webhook});
+         column::of(job.estimated), job.key, column::of(now), spec.webhook, job.request});
     while (rows->next()) {
     }
   }
@@ -111,15 +121,26 @@ void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& caus
   NAVTALK_CHECK(state);
   job.state = *state;
   job.changed_at = now;
+  settle_end(transaction, job, event);
   transaction.db.run(
       "UPDATE jobs SET state = $2, changed_at = $3, not_before = $4, attempts = $5, epoch = $6, "
-      "worker = $7, lease_until = $8, segments = $9, finished = $10, result = $11, error = $12 "
-      "WHERE number = $1",
+      "worker = $7, lease_until = $8, segments = $9, finished = $10, result = $11, error = $12, "
+      "charged = $13, placed = $14 WHERE number = $1",
       {job.number, column::of(job.state), column::of(job.changed_at), column::of(job.not_before),
        column::of(job.attempts), column::of(job.epoch), job.worker, column::of(job.lease_until),
-       column::of(job.segments), column::of(job.finished.audio()), job.result, job.error});
+       column::of(job.segments), column::of(job.finished.audio()), job.result, job.error,
+       column::of(job.charged.audio()), column::of(job.placed.audio())});
   insert_event(transaction, job, event, cause);
   transaction.notify = true;
+}
+
+void write_measured(Transaction& transaction, Job& job, VideoMinutes work) {
+  settle_measured(transaction, job, work);
+  job.estimated = false;
+  transaction.db.run(
+      "UPDATE jobs SET work = $2, estimated = 0, charged = $3, placed = $4 WHERE number = $1",
+      {job.number, column::of(job.work.audio()), column::of(job.charged.audio()),
+       column::of(job.placed.audio())});
 }
 
 void delete_job(Transaction& transaction, std::int64_t number) {

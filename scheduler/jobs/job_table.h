@@ -18,13 +18,18 @@ std::optional<Job> find_job(Transaction& transaction, std::int64_t number);
 std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
                             const std::string& key);
 // Those that match the rest of a SELECT, behind its FROM.
-std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values);
+std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
+                             JobTexts texts = JobTexts::whole);
 
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);
 // Moves the job as its state machine says (broken invariant: it cannot happen in its state), sets
-// changed_at, and writes the row with what else the caller has changed, and the event.
+// changed_at, settles what the job costs its tenant, and writes the row with what else the caller has changed, and the
+// event.
 void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now);
+
+// The job's work is what its decoded audio says.
+void write_measured(Transaction& transaction, Job& job, VideoMinutes work);
 
 // An event that changes nothing in the row.
 void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause);

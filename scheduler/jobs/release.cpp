@@ -1,6 +1,7 @@
 #include "scheduler/jobs/release.h"
 
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/shares/charges.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
@@ -12,7 +13,7 @@ constexpr std::size_t k_page = 16;
 }  // namespace
 
 JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMinutes budget,
-                      std::size_t most, const Cause& cause, TimePoint now) {
+                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket) {
   JobTotal released;
   const auto more = [&] {
     return released.work < budget && static_cast<std::size_t>(released.jobs) < most;
@@ -26,6 +27,7 @@ JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMin
     for (auto job = page.begin(); job != page.end() && more(); ++job) {
       ++released.jobs;
       released.work += job->work;
+      if (bucket != nullptr) charge_release(*job, *bucket);
       apply(transaction, *job, JobEvent::release, cause, now);
     }
   }

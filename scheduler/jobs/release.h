@@ -2,11 +2,12 @@
 #pragma once
 
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/shares/work_bucket.h"
 
 namespace navtalk {
 
-// See JobStore::release().
+// See JobStore::release(). `bucket` pays for what is released; nullptr: nobody does.
 JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMinutes budget,
-                      std::size_t most, const Cause& cause, TimePoint now);
+                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket);
 
 }  // namespace navtalk

@@ -1,5 +1,6 @@
 """usage: jobs_test.py NAVTALK   a gateway renders jobs on its worker, beside users, and across kills"""
 
+import contextlib
 import hmac
 import http.server
 import json
@@ -25,12 +26,14 @@ SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 
 
 class Endpoint(http.server.ThreadingHTTPServer):
-    """Speech at /speech.wav, and a moderation that forbids one word and replaces another."""
+    """Speech at /speech.wav, and a moderation that forbids one word and replaces another. /slow and slow texts wait for the gate."""
 
     def __init__(self, speech):
         self.speech = speech
         self.questions = []
         self.hooks = []
+        self.waiting = 0
+        self.gate = threading.Event()
         super().__init__(("127.0.0.1", 0), Answers)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -43,6 +46,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def wait(self):
+        self.server.waiting += 1
+        self.server.gate.wait(PATIENCE_S)
+
     def answer(self, status, body, **headers):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
@@ -53,7 +60,9 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/moved":
             self.answer(302, b"", Location="/speech.wav")
-        elif self.path == "/speech.wav":
+        elif self.path in ("/speech.wav", "/slow"):
+            if self.path == "/slow":
+                self.wait()
             self.answer(200, self.server.speech)
         else:
             self.answer(404, b"none")
@@ -65,6 +74,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
             return self.answer(500 if len(self.server.hooks) == 1 else 204, b"")
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.questions.append(question)
+        if "slow" in question["text"]:
+            self.wait()
         if "silence" in question["text"]:
             return self.answer(500, b"{}")
         verdict = {"allowed": "nasty" not in question["text"], "rule": "manners"}
@@ -181,6 +192,27 @@ class Jobs(unittest.TestCase):
         self.assertIn("fps", self.over(bad_rate, "failed")["error"])
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
 
+    def test_what_a_worker_lacks_fails_no_job(self):
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        bare = self.folder / "bin"  # without espeak-ng
+        bare.mkdir()
+        path = os.environ["PATH"]
+        self.start(PATH=str(bare))
+        jobs = [self.submit({"avatar": "ada", "text": f"Hello {i}."}) for i in range(5)]
+        eventually(lambda: any("espeak-ng" in (self.show(job)["error"] or "") for job in jobs), "the worker tried one")
+        shown = [self.show(job) for job in jobs]
+        self.assertEqual([job["state"] for job in shown].count("failed"), 0, shown)
+        self.assertLessEqual(sum(job["attempts"] for job in shown), 2, "the worker rests before it takes the next one")
+        # A voice that nobody has is another matter.
+        self.gateway.end()
+        for pid in worker_processes(self.gateway.folder):
+            os.kill(pid, signal.SIGKILL)
+        self.start(PATH=path)
+        nobodys = self.submit({"avatar": "ada", "text": "Hello.", "voice": "xx-none", "priority": 5})
+        self.assertIn("voice", self.over(nobodys, "failed")["error"])
+
     def test_the_same_key_is_the_same_job(self):
         asked = {"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}
         first = self.submit(asked, **{"Idempotency-Key": "a"})
@@ -189,6 +221,20 @@ class Jobs(unittest.TestCase):
         other = {**asked, "text": "Another."}
         status, body = self.gateway.ask("POST", "/v1/jobs", other, **{"Idempotency-Key": "a"})
         self.assertEqual(status, 422 if status == 422 else 400, body)
+        # The gateway was killed before it promised.
+        self.over(first)
+        asked = {"avatar": "ada", "text": "One more word. " * 100, "output": {"width": 64, "fps": 5}}
+        second = eventually(lambda: self.promised(asked, "b"), "the first job has taught how long one takes")
+        with contextlib.closing(sqlite3.connect(self.folder / "pool.db", timeout=PATIENCE_S)) as store:
+            store.execute("DELETE FROM job_promises WHERE job = (SELECT number FROM jobs WHERE id = ?)", (second["id"],))
+            store.commit()
+        self.assertIsNotNone(self.promised(asked, "b"))
+        self.gateway.ask("DELETE", f"/v1/jobs/{second['id']}")
+
+    def promised(self, asked, key):
+        """The job, if its end is promised."""
+        job = self.submit(asked, **{"Idempotency-Key": key})
+        return job if job["promised_at"] else None
 
     def test_a_user_takes_the_gpu_from_a_job_which_goes_on_behind_its_last_segment(self):
         job = self.long_job()
@@ -214,6 +260,23 @@ class Jobs(unittest.TestCase):
         status, body = self.gateway.ask("POST", "/v1/jobs", job)
         return status, json.loads(body)["error"]["message"]
 
+    def test_a_request_that_is_repeated_is_judged_and_fetched_once(self):
+        server = self.endpoint()
+        self.gateway.end()
+        stale = self.folder / "jobs" / ("0" * 32)  # of a job that is forgotten
+        (stale / "segments").mkdir(parents=True)
+        os.utime(stale, (0, 0))
+        self.start(NAVTALK_JOBS_MODERATION_URL=server.url, NAVTALK_JOBS_ALLOW_PRIVATE="true")
+        eventually(lambda: not stale.exists(), "the folder of a forgotten job is removed")
+        asked = {"avatar": "ada", "text": "A rude word.", "output": {"width": 64, "fps": 5}}
+        first = self.submit(asked, **{"Idempotency-Key": "judged"})
+        self.assertEqual(self.submit(asked, **{"Idempotency-Key": "judged"})["id"], first["id"])
+        self.assertEqual(len(server.questions), 1, server.questions)
+        spoken = {"avatar": "ada", "audio_url": server.url + "/speech.wav", "output": {"width": 64, "fps": 5}}
+        second = self.submit(spoken, **{"Idempotency-Key": "fetched"})
+        server.speech = b"another one"
+        self.assertEqual(self.submit(spoken, **{"Idempotency-Key": "fetched"})["id"], second["id"])
+
     def test_speech_is_fetched_from_a_url_and_private_addresses_are_refused(self):
         server = self.endpoint()
         job = {"avatar": "ada", "audio_url": server.url + "/speech.wav", "output": {"width": 64, "fps": 5}}
@@ -226,6 +289,23 @@ class Jobs(unittest.TestCase):
             self.assertIn(reason, self.refused({**job, "audio_url": server.url + path})[1])
         done = self.over(self.submit(job))
         self.assertEqual(done["result"]["frames"], 5)
+        slow = {**job, "audio_url": server.url + "/slow"}
+        statuses = self.ask_at_once([slow] * 2)
+        eventually(lambda: server.waiting == 2, "two are fetched")
+        status, message = self.refused(slow)
+        self.assertEqual((status, "audio_urls" in message), (429, True), message)
+        self.submit({"avatar": "ada", "text": "Hi."})
+        self.assertEqual(statuses, [])
+        server.gate.set()
+        eventually(lambda: statuses == [202, 202], "they are taken once they are there")
+        self.submit(slow)
+
+    def ask_at_once(self, jobs):
+        """Submits them side by side; returns the list that their statuses come into."""
+        statuses = []
+        for job in jobs:
+            threading.Thread(target=lambda job=job: statuses.append(self.gateway.ask("POST", "/v1/jobs", job)[0]), daemon=True).start()
+        return statuses
 
     def test_texts_are_judged_and_replaced_before_they_are_accepted(self):
         server = self.endpoint()
@@ -241,6 +321,13 @@ class Jobs(unittest.TestCase):
         kind = self.over(self.submit({**job, "text": "A rude word."}))
         plain = self.over(self.submit({**job, "text": "A kind word."}))
         self.assertEqual(self.video(kind), self.video(plain))
+        # As many as there are threads that wait for other servers. Who needs none of them does not wait for them.
+        statuses = self.ask_at_once([{**job, "text": f"A slow word, {i}."} for i in range(4)])
+        eventually(lambda: server.waiting == 4, "they are judged")
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(self.folder / "second.wav"), "--fps", "5", "--size", "64")
+        self.assertEqual((ran.returncode, statuses), (0, []), ran.stderr)
+        server.gate.set()
+        eventually(lambda: statuses == [202] * 4, "they are taken once they are judged")
 
     def test_the_end_of_a_job_is_posted_until_it_is_taken_also_by_the_next_gateway(self):
         server = self.endpoint()

@@ -38,6 +38,8 @@ Image resized(ConstImageView bgr, const PictureSize& size) {
   return result;
 }
 
+}  // namespace
+
 void refuse_long(const VideoFormat& format, double duration_s) {
   if (format.longest_s == 0 || duration_s <= format.longest_s) return;
   throw Error(Code::invalid,
@@ -45,8 +47,6 @@ void refuse_long(const VideoFormat& format, double duration_s) {
                           ".webm, or a part of it with --duration",
                           duration_s, format.ending, format.longest_s));
 }
-
-}  // namespace
 
 InferOutput::InferOutput(const Options& options) : options_(options) {
   const OutputTarget& target = options.target;

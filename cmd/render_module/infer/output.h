@@ -30,6 +30,9 @@ struct RenderedVideo {
   bool lacks_letters = false;  // of burnt subtitles, in every font of the system
 };
 
+// Error{invalid} for a speech that is too long for the format.
+void refuse_long(const VideoFormat& format, double duration_s);
+
 class InferOutput {
  public:
   struct Options {

@@ -25,12 +25,16 @@ class JobVideos {
   JobVideos(const InferOptions& options, Context& context)
       : options_(options), context_(context), model_(options_, context) {}
 
+  void open(const InferOptions& options) { avatar(options.avatar_directory); }
   void load() { model_.load(); }
 
   double speech_s(InferOptions options) {
     choose_voice(options, avatar(options.avatar_directory).info());
     const SoundInput sound(utterance_of(options), options, media_limits(context_), context_.stop);
-    return sound.audio().duration_s();
+    const double duration_s = sound.audio().duration_s();
+    const OutputTarget target = output_target(options.output);
+    if (target.format != nullptr) refuse_long(*target.format, duration_s);
+    return duration_s;
   }
 
   FinishedVideo render(InferOptions options, const VideoRenderer::Steps& steps) {
@@ -71,6 +75,7 @@ class JobVideos {
 VideoRenderer video_renderer(const InferOptions& options, Context& context) {
   const auto videos = std::make_shared<JobVideos>(options, context);
   return {
+      .open = [videos](const InferOptions& one) { videos->open(one); },
       .speech_s = [videos](const InferOptions& one) { return videos->speech_s(one); },
       .load = [videos] { videos->load(); },
       .render = [videos](const InferOptions& one,

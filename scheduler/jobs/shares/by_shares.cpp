@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/shares/charges.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/share_tables.h"
 #include "scheduler/store/columns.h"
@@ -80,6 +81,7 @@ ClaimOrder by_shares(TenantTermsTable fixed) {
     FirstJob& one = first[*chosen];
     one.line.place = place_after(one.candidate, one.work, times);
     write_place(transaction, one.line);
+    charge_claim(transaction, one.candidate.job, one.work);
     return one.candidate.job;
   };
 }

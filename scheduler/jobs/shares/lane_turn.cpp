@@ -122,9 +122,9 @@ void LaneTurn::learn_rate(VideoMinutes work, Duration took) {
 VideoMinutes LaneTurn::release(TenantLine& line) {
   if (line.queued_jobs == 0 || !line.bucket.may_release()) return {};
   const VideoMinutes budget(from_seconds(line.bucket.minutes * 60));
-  const JobTotal released = release_jobs(t_, line.tenant, budget, releasable_jobs(line),
-                                         {cause_.who, "the tenant's share allows it"}, now_);
-  line.bucket.take(released.work);
+  const JobTotal released =
+      release_jobs(t_, line.tenant, budget, releasable_jobs(line),
+                   {cause_.who, "the tenant's share allows it"}, now_, &line.bucket);
   count_released(line, released);
   return released.work;
 }
@@ -155,7 +155,7 @@ VideoMinutes LaneTurn::lend() {
     const auto index = static_cast<std::size_t>(candidates[*chosen].job);
     TenantLine& line = division_.lines[index];
     const JobTotal released = release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
-                                           {cause_.who, "GPUs are idle"}, now_);
+                                           {cause_.who, "GPUs are idle"}, now_, nullptr);
     if (released.jobs == 0) break;
     places[index] = place_after(candidates[*chosen], released.work, times);
     count_released(line, released);

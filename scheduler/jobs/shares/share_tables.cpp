@@ -115,22 +115,26 @@ void write_line(Transaction& transaction, const TenantLine& line) {
   const DemandEnvelope& demand = line.demand;
   transaction.db.run(
       "INSERT INTO job_shares (tenant, plan, demand, period_at, samples, sample_sum, "
-      "sample_squares, share, bucket, refilled_at, started, finished) VALUES ($1, $2, $3, $4, $5, "
-      "$6, $7, $8, $9, $10, 0, 0) ON CONFLICT (tenant) DO UPDATE SET plan = $2, demand = $3, "
-      "period_at = $4, samples = $5, sample_sum = $6, sample_squares = $7, share = $8, bucket = "
-      "$9, refilled_at = $10",
+      "sample_squares, share, bucket, refilled_at, started, finished, weight) VALUES ($1, $2, $3, "
+      "$4, $5, $6, $7, $8, $9, $10, 0, 0, $11) ON CONFLICT (tenant) DO UPDATE SET plan = $2, "
+      "demand "
+      "= $3, period_at = $4, samples = $5, sample_sum = $6, sample_squares = $7, share = $8, "
+      "bucket "
+      "= $9, refilled_at = $10, weight = $11",
       {line.tenant.text, column::of(line.terms.plan), demand.smoothed, column::of(demand.period_at),
        column::of(demand.samples), demand.sum, demand.squares, line.share, line.bucket.minutes,
-       column::of(line.bucket.at)});
+       column::of(line.bucket.at), line.terms.weight});
 }
 
 void write_place(Transaction& transaction, const TenantLine& line) {
   transaction.db.run(
       "INSERT INTO job_shares (tenant, plan, demand, period_at, samples, sample_sum, "
-      "sample_squares, share, bucket, refilled_at, started, finished) VALUES ($1, $2, 0, 0, 0, 0, "
-      "0, 0, 0, 0, $3, $4) ON CONFLICT (tenant) DO UPDATE SET plan = $2, started = $3, finished = "
-      "$4",
-      {line.tenant.text, column::of(line.terms.plan), line.place.started, line.place.finished});
+      "sample_squares, share, bucket, refilled_at, started, finished, weight) VALUES ($1, $2, 0, "
+      "0, "
+      "0, 0, 0, 0, 0, 0, $3, $4, $5) ON CONFLICT (tenant) DO UPDATE SET plan = $2, started = $3, "
+      "finished = $4, weight = $5",
+      {line.tenant.text, column::of(line.terms.plan), line.place.started, line.place.finished,
+       line.terms.weight});
 }
 
 }  // namespace navtalk

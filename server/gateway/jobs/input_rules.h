@@ -27,6 +27,10 @@ class InputRules {
   // The speech at that URL. Error{invalid} says why there is none: no answer within a minute, its
   // status, its size, or an address that is not public.
   std::string fetch(const std::string& url) const;
+  // Whether judge() asks another server about this job.
+  bool asks_others(const JobSpec& spec) const {
+    return !options_.moderation_url.empty() && !spec.text.empty();
+  }
   // May replace the text. Error{invalid} names the rule that forbids it; Error{failed} when nobody
   // can say.
   void judge(JobSpec& spec) const;

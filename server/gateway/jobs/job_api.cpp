@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
 constexpr std::uint64_t k_relayed_piece = std::uint64_t{1} << 20;  // bytes in memory
 constexpr int k_uploads_in_memory = 4;                             // of the largest size
+constexpr int k_most_fetches = 2;                                  // of a tenant at once
 
 // Whoever asks without a key, and the operator.
 const TenantId k_nobodys{"local"};
@@ -126,7 +127,26 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
   co_return object;
 }
 
+std::shared_ptr<void> JobApi::begin_fetch(const TenantId& tenant) {
+  if (fetches_[tenant] >= k_most_fetches) return nullptr;
+  ++fetches_[tenant];
+  const auto end = [this, tenant](const void*) {
+    if (--fetches_[tenant] == 0) fetches_.erase(tenant);
+  };
+  return {&fetches_, end};
+}
+
 asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
+  const bool fetches = !asked.audio_url.empty();
+  const std::shared_ptr<void> fetch = fetches ? begin_fetch(asked.job.spec.tenant) : nullptr;
+  if (fetches && !fetch) {
+    Response later = error_response(
+        429, "tenant_limit",
+        "as many audio_urls of yours are being fetched as may be at once, which is " +
+            std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
+    later.headers.emplace_back("Retry-After", "5");
+    co_return later;
+  }
   std::string failed;
   auto work = [&] {
     parts_.rules.judge(asked.job.spec);
@@ -134,14 +154,41 @@ asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
     asked.fetched = parts_.rules.fetch(asked.audio_url);
     take_audio(asked, asked.fetched);
   };
+  // Whoever waits for no other server waits for nobody who does.
+  const bool waits = fetches || parts_.rules.asks_others(asked.job.spec);
   try {
-    co_await parts_.fetch_threads.run(work);
+    co_await (waits ? parts_.fetch_threads : parts_.store_threads).run(work);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();
   }
   if (failed.empty()) co_return std::nullopt;
   co_return error_response(503, "unavailable", failed);
+}
+
+asio::awaitable<std::optional<Job>> JobApi::asked_before(JobRequest& asked) {
+  if (asked.job.key.empty()) co_return std::nullopt;
+  auto find = [&] {
+    asked.job.request = request_digest(asked);
+    const auto before = parts_.store.asked_before(asked.job);
+    if (before) promise(*before, parts_.store.now());
+    return before;
+  };
+  co_return co_await parts_.store_threads.run(find);
+}
+
+// One that was there may lack its promise, since its gateway was killed before that.
+void JobApi::promise(const Job& job, TimePoint now) {
+  if (is_final(job.state) || parts_.tenants.promise_of(job.id)) return;
+  parts_.tenants.promise(std::span(&job.id, 1), now);
+}
+
+asio::awaitable<Response> JobApi::accepted(const Job& job) {
+  parts_.dispatcher.note_submission();
+  const Json object = co_await with_outlook(job);
+  Response response = json_response(202, object);
+  response.headers.emplace_back("Location", "/v1/jobs/" + job.id.text);
+  co_return response;
 }
 
 asio::awaitable<Response> JobApi::submit(const Request& request) {
@@ -153,6 +200,9 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     throw Error(Code::invalid,
                 "this gateway signs no webhooks: its operator sets webhook.secret_file");
   }
+  // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
+  const std::optional<Job> before = co_await asked_before(asked);
+  if (before) co_return co_await accepted(*before);
   std::optional<Response> refusal = co_await refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   auto work = [&]() -> std::optional<Submission> {
@@ -166,9 +216,9 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     // Before its speech is kept; and once more where nobody else submits at the same time.
     if (!known) parts_.tenants.check_queue(owner, asked.job.work);
     if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
-    const Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"},
-                                                now, parts_.tenants.queue_rule());
-    if (!made.existed) parts_.tenants.promise(std::span(&made.job.id, 1), now);
+    Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
+                                          parts_.tenants.queue_rule());
+    promise(made.job, now);
     return made;
   };
   std::optional<Submission> submission;
@@ -184,21 +234,17 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     co_return error_response(
         404, "not_found",
         "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) + "': see /v1/avatars");
-  parts_.dispatcher.note_submission();
-  const Json object = co_await with_outlook(submission->job);
-  Response response = json_response(202, object);
-  response.headers.emplace_back("Location", "/v1/jobs/" + submission->job.id.text);
-  co_return response;
+  co_return co_await accepted(submission->job);
 }
 
 asio::awaitable<Response> JobApi::list(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
-  JobQuery query{
-      .tenant = std::get<TenantId>(tenant),
-      .after =
-          bounded<std::int64_t>(request, "cursor", 0, 0, std::numeric_limits<std::int64_t>::max()),
-      .limit = bounded<std::size_t>(request, "limit", k_default_page, 1, k_longest_page)};
+  JobQuery query{.tenant = std::get<TenantId>(tenant),
+                 .after = bounded<std::int64_t>(request, "cursor", 0, 0,
+                                                std::numeric_limits<std::int64_t>::max()),
+                 .limit = bounded<std::size_t>(request, "limit", k_default_page, 1, k_longest_page),
+                 .texts = JobTexts::left_out};
   if (const auto state = request.parameter("state")) {
     query.state = parse_job_state(*state);
     if (!query.state)

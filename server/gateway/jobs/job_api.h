@@ -4,6 +4,8 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -58,8 +60,15 @@ class JobApi {
   // The video from the bucket.
   Answer shared_video(const Request& request, const Job& job, const std::string& type);
   Answer events(const Request& request);
+  // The job that the same request made before under its key; sets NewJob::request.
+  Awaitable<std::optional<Job>> asked_before(JobRequest& asked);
+  // Its end, unless that was promised. Calls the store.
+  void promise(const Job& job, TimePoint now);
+  Answer accepted(const Job& job);
   // Fetches, judges and rewrites what is asked for; the answer to one that may not be.
   Awaitable<std::optional<Response>> refusal_of(JobRequest& asked);
+  // Held until the tenant's fetch is over; nullptr: it has as many under way as it may have.
+  std::shared_ptr<void> begin_fetch(const TenantId& tenant);
   Awaitable<std::variant<Job, Response>> linked(const Request& request);
   // The tenant's own job that the request names, or why there is none.
   Awaitable<std::variant<Job, Response>> named(const Request& request);
@@ -69,6 +78,7 @@ class JobApi {
   nlohmann::ordered_json as_json(const Job& job) const;
 
   const Parts parts_;
+  std::map<TenantId, int> fetches_{};  // that are under way
 };
 
 }  // namespace navtalk::server

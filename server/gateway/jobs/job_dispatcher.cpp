@@ -28,7 +28,6 @@ constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_yield_within = 8s;
-constexpr auto k_rest = 10s;           // of a worker that did not do a job
 constexpr auto k_longest_pause = 60s;  // of a gateway whose disk is full
 constexpr std::size_t k_most_runs = 64;
 constexpr std::size_t k_forgotten_at_once = 200;
@@ -170,7 +169,8 @@ asio::awaitable<void> JobDispatcher::renew() {
   }
 }
 
-// Of jobs that were done when a gateway ended, before it removed what they no longer need.
+// Of jobs that were done when a gateway ended, before it removed what they no longer need, and of jobs that
+// another gateway has forgotten.
 void JobDispatcher::sweep() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
@@ -180,10 +180,11 @@ void JobDispatcher::sweep() {
     if (job && job->state == JobState::done) files.remove_segments(id);
     if (job && job->state == JobState::cancelled) files.remove(id);
   }
+  for (const JobId& id : store.unknown_of(files.with_folders())) files.remove(id);
 }
 
 asio::awaitable<void> JobDispatcher::keep_house() {
-  const bool sweeps = Clock::now() - swept_ >= k_sweep_every;
+  const bool sweeps = !swept_ || Clock::now() - *swept_ >= k_sweep_every;
   if (sweeps) swept_ = Clock::now();
   const bool shared = parts_.runs.files.bucket() != nullptr;
   if (shared && !std::exchange(tending_, true))
@@ -274,8 +275,7 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   if (!any) co_return false;
   const auto running = std::make_shared<Running>(executor_, parts_.allocator,
                                                  parts_.runs.store_threads, parts_.keeper);
-  std::erase_if(resting_, [](const auto& entry) { return Clock::now() >= entry.second; });
-  for (const auto& [gpu, until] : resting_) running->claim.refuse(gpu);
+  for (const GpuId& gpu : resting_.at(Clock::now())) running->claim.refuse(gpu);
   const Allocation slot = co_await running->claim.borrow();
   const auto* const lease = std::get_if<Lease>(&slot);
   if (lease == nullptr) co_return false;
@@ -304,18 +304,21 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
-  if (end == JobRun::End::over) {
+  const GpuId& gpu = running->run->slot().gpu;
+  if (end == JobRun::End::over || end == JobRun::End::refused) {
     ++counters_.over;
     pause_ = {};
   }
+  if (end == JobRun::End::over) resting_.done(gpu);
+  if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
   if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
   if (end == JobRun::End::gateway) pause();
   if (end == JobRun::End::worker) {
     ++counters_.worker_failures;
-    resting_[running->run->slot().gpu] = Clock::now() + k_rest;
+    resting_.failed(gpu, Clock::now());
   }
   co_await running->claim.release();
-  if (end == JobRun::End::over || end == JobRun::End::worker)
+  if (end == JobRun::End::over || end == JobRun::End::refused || end == JobRun::End::worker)
     co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +20,7 @@
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
 #include "server/gateway/jobs/job_run.h"
+#include "server/gateway/jobs/worker_rest.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"
 
@@ -107,8 +107,8 @@ class JobDispatcher {
   const std::string owner_;
   ErrorThrottleLog errors_{"the gateway's jobs"};
   Signal changed_, ended_;
-  std::list<std::shared_ptr<Running>> runs_{};    // the newest last
-  std::map<GpuId, Clock::time_point> resting_{};  // workers that did not do a job: until then
+  std::list<std::shared_ptr<Running>> runs_{};  // the newest last
+  WorkerRest resting_{};
   // After a run that this gateway could not keep the files of, no other is begun until then.
   Clock::time_point paused_until_{};
   Clock::duration pause_{};
@@ -117,7 +117,8 @@ class JobDispatcher {
   Clock::time_point reached_ = Clock::now();
   std::optional<TimePoint>
       looked_{};  // by the store's clock, which goes on while a machine is suspended
-  Clock::time_point requeued_{}, kept_house_{}, swept_{}, turned_{};
+  Clock::time_point requeued_{}, kept_house_{}, turned_{};
+  std::optional<Clock::time_point> swept_{};
   bool draining_ = false, stopped_ = false, tending_ = false;
 };
 

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* k_result = "video";
+constexpr std::size_t k_id_length = 32;                 // random_id()
 constexpr auto k_upload_grace = std::chrono::hours(1);  // between a file and its job's row
 
 void make_folder(const fs::path& folder) {
@@ -108,6 +109,24 @@ std::vector<JobId> JobFiles::with_segments() const {
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
     if (fs::exists(at->path() / "segments", gone)) jobs.push_back({at->path().filename().native()});
+  }
+  return jobs;
+}
+
+// What has another name than a job's is none of ours.
+std::vector<JobId> JobFiles::with_folders() const {
+  const auto is_id = [](const std::string& name) {
+    return name.size() == k_id_length &&
+           name.find_first_not_of("0123456789abcdef") == std::string::npos;
+  };
+  std::vector<JobId> jobs;
+  std::error_code error;
+  const auto before = fs::file_time_type::clock::now() - k_upload_grace;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;
+    const std::string name = at->path().filename().native();
+    if (is_id(name) && at->is_directory(gone) && at->last_write_time(gone) <= before && !gone)
+      jobs.push_back({name});
   }
   return jobs;
 }

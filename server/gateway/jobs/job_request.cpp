@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
+#include "core/checkpoint/checkpoint.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/multipart.h"
@@ -24,6 +26,7 @@ constexpr int k_highest_priority = 100;
 // Guesses until the speech is decoded.
 constexpr double k_spoken_bytes_per_s = 14;
 constexpr double k_coded_bytes_per_s = 16'000;
+constexpr double k_least_duration_s = 0.04;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(Code::usage, what); }
 
@@ -120,14 +123,27 @@ void read_output(const nlohmann::json& object, nlohmann::json& options) {
   output.refuse_others();
 }
 
-double seconds_of(std::string_view audio) {
-  constexpr std::size_t k_byte_rate_at = 28, k_header = 44;
-  if (audio.size() > k_header && audio.starts_with("RIFF") && audio.substr(8, 4) == "WAVE") {
-    std::uint32_t byte_rate = 0;
-    std::memcpy(&byte_rate, audio.data() + k_byte_rate_at, sizeof byte_rate);
-    if (byte_rate >= 4'000) return static_cast<double>(audio.size()) / byte_rate;
-  }
-  return static_cast<double>(audio.size()) / k_coded_bytes_per_s;
+std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, bytes.data() + at, size);
+  return number;
+}
+
+// What its samples take; its header may say anything about that.
+double bytes_per_second(std::string_view audio) {
+  constexpr std::size_t k_header = 44, k_channels_at = 22, k_rate_at = 24, k_bits_at = 34;
+  const bool is_wav =
+      audio.size() > k_header && audio.starts_with("RIFF") && audio.substr(8, 8) == "WAVEfmt ";
+  if (!is_wav) return k_coded_bytes_per_s;
+  const double rate = 1.0 * number_at(audio, k_rate_at, 4) * number_at(audio, k_channels_at, 2) *
+                      number_at(audio, k_bits_at, 2) / 8;
+  return rate >= 4'000 ? rate : k_coded_bytes_per_s;
+}
+
+// What is rendered of so many seconds of speech. Never nothing, which would not be settled once it is measured.
+VideoMinutes work_of(double seconds, const JobRequest& asked) {
+  seconds = std::max(k_least_duration_s, seconds - asked.start_s);
+  return VideoMinutes(from_seconds(std::min(seconds, asked.duration_s.value_or(seconds))));
 }
 
 void check_url(const char* member, const std::string& url) {
@@ -169,17 +185,18 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
   if (const nlohmann::json* output = members.find("output")) read_output(*output, options);
   nlohmann::json& video = options["video"];
   if (members.yes("ssml")) video["ssml"] = "true";
-  if (const auto start = members.number("start", 0, 86'400))
+  if (const auto start = members.number("start", 0, 86'400)) {
+    into.start_s = *start;
     video["start"] = fmt::format("{}", *start);
-  if (const auto duration = members.number("duration", 0.04, 86'400))
-    video["duration"] = fmt::format("{}", *duration);
+  }
+  into.duration_s = members.number("duration", k_least_duration_s, 86'400);
+  if (into.duration_s) video["duration"] = fmt::format("{}", *into.duration_s);
   into.audio_url = members.text("audio_url");
   spec.webhook = members.text("webhook");
   check_url("webhook", spec.webhook);
   members.refuse_others();
   check_speech(into, video);
-  into.job.work =
-      VideoMinutes(from_seconds(static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s));
+  into.job.work = work_of(static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s, into);
   into.job.estimated = true;
   if (!into.audio.empty()) take_audio(into, into.audio);
   spec.options = options.dump();
@@ -211,12 +228,32 @@ JobRequest parse_job_request(const Request& request) {
   asked.job.key = request.header("idempotency-key").value_or("");
   if (asked.job.key.size() > k_longest_key)
     refuse(fmt::format("the header Idempotency-Key is longer than {} bytes", k_longest_key));
+  // What a database keeps, and what a log shows, as it came.
+  const auto printable_ascii = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::ranges::all_of(asked.job.key, printable_ascii))
+    refuse("the header Idempotency-Key has other characters than printable ASCII");
   return asked;
+}
+
+std::string request_digest(const JobRequest& request) {
+  const JobSpec& spec = request.job.spec;
+  const auto digest = [](std::string_view bytes) {
+    return sha256(std::as_bytes(std::span(bytes)));
+  };
+  return digest(nlohmann::json{{"avatar", spec.avatar},
+                               {"text", spec.text},
+                               {"voice", spec.voice},
+                               {"options", spec.options},
+                               {"priority", spec.priority},
+                               {"webhook", spec.webhook},
+                               {"audio_url", request.audio_url},
+                               {"audio", request.audio.empty() ? "" : digest(request.audio)}}
+                    .dump());
 }
 
 void take_audio(JobRequest& request, std::string_view audio) {
   request.audio = audio;
-  request.job.work = VideoMinutes(from_seconds(seconds_of(audio)));
+  request.job.work = work_of(static_cast<double>(audio.size()) / bytes_per_second(audio), request);
 }
 
 VideoChoice video_choice(const JobSpec& spec) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,10 +16,15 @@ struct JobRequest {
   std::string_view audio{};  // of the request's body, or `fetched`; empty: a text is spoken
   std::string audio_url{};   // where the audio is to be fetched
   std::string fetched{};     // from there
+  double start_s = 0;        // the part of the speech that is rendered
+  std::optional<double> duration_s{};
 };
 
 // Error{usage} and Error{invalid} name the member that is at fault.
 JobRequest parse_job_request(const Request& request);
+
+// Of what was asked for, as NewJob::request; before it is rewritten or fetched.
+std::string request_digest(const JobRequest& request);
 
 // The job speaks this audio, whose length is guessed.
 void take_audio(JobRequest& request, std::string_view audio);

@@ -29,9 +29,8 @@ constexpr const char* k_slot_lost = "the slot was lost";
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
-bool is_of_input(const std::string& code) {
-  return code == name(Code::invalid) || code == name(Code::not_found) || code == name(Code::usage);
-}
+// Whatever a worker lacks is not found, and a start that it does not understand is a wrong usage.
+bool is_of_input(const std::string& code) { return code == name(Code::invalid); }
 
 std::string words_of(const nlohmann::json& frame, const char* member) {
   const auto found = frame.find(member);
@@ -300,10 +299,10 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
 
 asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
   const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
-  Awaitable<Recorded> recording =
-      is_of_input(code) ? record_.refuse(message) : record_.fail(message);
+  if (!is_of_input(code)) co_return co_await give_back(message);
+  Awaitable<Recorded> recording = record_.refuse(message);
   const Recorded done = co_await std::move(recording);
-  co_return done == Recorded::refused ? End::lost : End::over;
+  co_return done == Recorded::refused ? End::lost : End::refused;
 }
 
 asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {

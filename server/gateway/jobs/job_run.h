@@ -43,7 +43,8 @@ class JobRun {
   };
   // What became of it on this slot; the store has it already.
   enum class End {
-    over,     // done, or failed
+    over,     // done
+    refused,  // failed: by the worker's word the input is at fault
     yielded,  // released again: it goes on later
     worker,   // this worker did not do it: another one may
     gateway,  // released again: this gateway's disk or store did not take what came

@@ -59,9 +59,9 @@ asio::awaitable<void> WorkerJob::run() {
   place_->drop();  // one that has ended its job was given back
   if (problem) {
     log::warn("a job ended with an error", {{"error", problem->message()}});
-    const nlohmann::json failed = {{"type", job_frame::failed},
-                                   {"code", name(problem->code())},
-                                   {"message", problem->message()}};
+    // Only the renderer can tell that the job is at fault.
+    const nlohmann::json failed = {
+        {"type", job_frame::failed}, {"code", name(Code::failed)}, {"message", problem->message()}};
     co_await send(failed);
   }
   // Behind the renderer's end, which may still write there.

@@ -5,6 +5,7 @@
 
 #include "core/base/guarded.h"
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/kept_lease.h"
 #include "tests/core/expect_error.h"
 #include "tests/scheduler/jobs/job_contract.h"
 
@@ -30,6 +31,12 @@ std::vector<std::string> events(JobStore& jobs, const JobId& id) {
 }
 
 using Names = std::vector<std::string>;
+
+// Within two seconds.
+bool comes(const auto& is) {
+  for (int i = 0; i < 2000 && !is(); ++i) std::this_thread::sleep_for(1ms);
+  return is();
+}
 
 }  // namespace
 
@@ -293,4 +300,40 @@ STORE_TEST("a worker learns from its heartbeat that its job was cancelled") {
   CHECK(jobs.cancel(job.id, k_user, jobs.now())->state == JobState::cancelled);
   CHECK_FALSE(jobs.renew(lease_of(job), jobs.now()));
   CHECK(jobs.finish(lease_of(job), "late", jobs.now()) == Recorded::refused);
+}
+
+STORE_TEST("a kept lease is renewed for as long as the work gets on") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.lease = 5ms});
+  add_job(jobs, new_job("ada"));
+  const Job job = claimed(jobs, jobs.now());
+  KeptLease kept(jobs, lease_of(job));
+  // For twice as long as it would be without advance().
+  const auto is_kept = [&] {
+    return found(jobs, job.id).lease_until >= job.lease_until + 40 * 5ms;
+  };
+  CHECK(comes([&] {
+    kept.advance();
+    return is_kept();
+  }));
+  CHECK_FALSE(kept.lost());
+}
+
+STORE_TEST("a kept lease expires when the work has not got on for twenty leases") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.lease = 5ms});
+  add_job(jobs, new_job("ada"));
+  const Job job = claimed(jobs, jobs.now());
+  KeptLease kept(jobs, lease_of(job));
+  const auto ends = [&] { return found(jobs, job.id).lease_until <= jobs.now() - 20 * 5ms; };
+  CHECK(comes(ends));
+}
+
+STORE_TEST("whoever keeps a lease learns that it is lost") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.lease = 60ms});
+  add_job(jobs, new_job("ada"));
+  KeptLease kept(jobs, lease_of(claimed(jobs, jobs.now())));
+  jobs.requeue_of("w", k_expiry, jobs.now());
+  CHECK(comes([&] { return kept.lost(); }));
 }

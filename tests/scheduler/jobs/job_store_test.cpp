@@ -71,6 +71,31 @@ STORE_TEST("a submission that is repeated under its key makes no second job") {
   CHECK_FALSE(jobs.submit(new_job("ada"), k_user, jobs.now()).existed);
 }
 
+STORE_TEST("the same request is the same job, whatever became of its text before it was kept") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  NewJob asked = new_job("ada", 0, "k");
+  asked.request = "digest";
+  CHECK_FALSE(jobs.asked_before(asked));
+  NewJob judged = asked;
+  judged.spec.text = "what moderation made of it";
+  const Job made = jobs.submit(judged, k_user, jobs.now()).job;
+  CHECK(made.request == "digest");
+  CHECK(jobs.asked_before(asked) == made);
+  CHECK(jobs.submit(asked, k_user, jobs.now()).existed);
+  NewJob other = judged;
+  other.request = "another digest";
+  expect_error(Code::invalid, {"used for another job"}, [&] { jobs.asked_before(other); });
+  expect_error(Code::invalid, {"used for another job"},
+               [&] { jobs.submit(other, k_user, jobs.now()); });
+  // A row of an earlier version has no digest: its job says it.
+  NewJob old = new_job("ada", 0, "old");
+  const Job before = jobs.submit(old, k_user, jobs.now()).job;
+  old.request = "digest";
+  CHECK_FALSE(jobs.asked_before(old));
+  CHECK(jobs.submit(old, k_user, jobs.now()).job == before);
+}
+
 STORE_TEST("a key that was used for something else refuses the whole submission") {
   const TestType place;
   JobStore jobs = open_jobs(place);
@@ -114,6 +139,28 @@ STORE_TEST("lists go page by page through one tenant's jobs, each once") {
   REQUIRE(queued.next);
   CHECK(avatars(jobs.list(
             {.tenant = {"acme"}, .state = JobState::queued, .after = *queued.next})) == Names{"e"});
+}
+
+STORE_TEST("a list may leave the texts of its jobs out") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  const Job made = jobs.submit(new_job("ada"), k_user, jobs.now()).job;
+  const JobQuery query{.tenant = {"acme"}, .texts = JobTexts::left_out};
+  Job without = made;
+  without.spec.text.clear();
+  CHECK(jobs.list({.tenant = {"acme"}}).jobs == std::vector{made});
+  CHECK(jobs.list(query).jobs == std::vector{without});
+  JobQuery queued = query;
+  queued.state = JobState::queued;
+  CHECK(jobs.list(queued).jobs == std::vector{without});
+}
+
+STORE_TEST("ids that no job has are told from those of jobs") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  const JobId known = jobs.submit(new_job("ada"), k_user, jobs.now()).job.id;
+  const std::vector<JobId> ids = {{"a"}, known, {"b"}};
+  CHECK(jobs.unknown_of(ids) == std::vector<JobId>{{"a"}, {"b"}});
 }
 
 STORE_TEST("totals count work in video-minutes, for each state of one tenant") {

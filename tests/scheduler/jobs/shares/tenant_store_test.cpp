@@ -137,6 +137,80 @@ STORE_TEST("a job that is longer than any budget comes to its turn, and its tena
   CHECK(division.lines[0].bucket.minutes < -500);
 }
 
+STORE_TEST("a tenant pays for the work that was measured, and not for the guess") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  tenants.set({"acme"}, {.weight = 2});
+  submit_for(jobs, "acme", 1, 60min);
+  const auto line = [&] { return tenants.division().line_of({"acme"}, {}); };
+  divided(tenants, jobs.now(), 1);
+  const double full = line().bucket.minutes + 60;
+  REQUIRE(full > 0);
+  const auto job = jobs.claim("w", by_shares(), jobs.now());
+  REQUIRE(job);
+  CHECK(line().place.finished == Approx(30));
+  REQUIRE(jobs.measure(lease_of(*job), VideoMinutes(6min)));
+  CHECK(line().bucket.minutes == Approx(full - 6));
+  CHECK(line().place.finished == Approx(3));
+  // A guess may be too low as well.
+  REQUIRE(jobs.measure(lease_of(*job), VideoMinutes(90min)));
+  CHECK(line().bucket.minutes == Approx(full - 90));
+  CHECK(line().place.finished == Approx(45));
+  jobs.finish(lease_of(*job), "{}", jobs.now());
+  CHECK(line().bucket.minutes == Approx(full - 90));
+  CHECK(line().place.finished == Approx(45));
+}
+
+STORE_TEST("what a tenant's job gives back unrendered is not paid for twice") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.first_delay = 0s});
+  TenantStore tenants = open_tenants(place);
+  submit_for(jobs, "acme", 1, 60min);
+  const auto line = [&] { return tenants.division().line_of({"acme"}, {}); };
+  divided(tenants, jobs.now(), 1);
+  const double full = line().bucket.minutes + 60;
+  const auto claim = [&] {
+    const auto job = jobs.claim("w", by_shares(), jobs.now());
+    REQUIRE(job);
+    CHECK(line().place.finished == Approx(60));
+    return lease_of(*job);
+  };
+  JobLease lease = claim();
+  jobs.yield(lease, "users want the GPU", jobs.now());
+  CHECK(line().place.finished == Approx(0));
+  lease = claim();
+  jobs.fail(lease, "the worker is gone", jobs.now());
+  CHECK(line().place.finished == Approx(0));
+  claim();
+  jobs.requeue_of("w", k_divider, jobs.now());
+  CHECK(line().place.finished == Approx(0));
+  lease = claim();
+  // Ten minutes are rendered: so much stays paid.
+  jobs.finish_segment(lease, {.index = 0, .work = VideoMinutes(10min)}, jobs.now());
+  jobs.yield(lease, "users want the GPU", jobs.now());
+  CHECK(line().place.finished == Approx(10));
+  CHECK(line().bucket.minutes == Approx(full - 60));
+  lease = claim();
+  jobs.cancel(lease.job, k_user, jobs.now());
+  CHECK(line().place.finished == Approx(10));
+  CHECK(line().bucket.minutes == Approx(full - 10));
+}
+
+STORE_TEST("a job that is released to an idle GPU costs its tenant's share nothing") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  const auto made = submit_for(jobs, "acme", 2, 60min);
+  const auto line = [&] { return tenants.division().line_of({"acme"}, {}); };
+  divided(tenants, jobs.now(), 1, 1000);
+  REQUIRE(line().bucket.minutes < 0);
+  REQUIRE(found(jobs, made[1].id).state == JobState::released);
+  const double before = line().bucket.minutes;
+  jobs.cancel(made[1].id, k_user, jobs.now());
+  CHECK(line().bucket.minutes == Approx(before));
+}
+
 STORE_TEST("claims take turns between tenants, and keep their bounds on running jobs") {
   const TestType place;
   JobStore jobs = open_jobs(place);

@@ -56,6 +56,35 @@ TEST_CASE("a job of a text has its options as infer names them") {
                                                              {"duration", "2.5"}});
 }
 
+TEST_CASE("a key is printable ASCII, for a database refuses other bytes") {
+  const auto with_key = [](const std::string& key) {
+    Request request = json(R"({"avatar":"ada","text":"Hello."})");
+    request.headers.emplace_back("idempotency-key", key);
+    return request;
+  };
+  CHECK(parse_job_request(with_key("order 7 ~!")).job.key == "order 7 ~!");
+  for (const char* const key : {"k\xc3\xa9", "k\xff", "a\tb", "a\x7f"})
+    refused(with_key(key), "printable ASCII");
+}
+
+TEST_CASE("the digest of a request is of what was asked for, however it was sent") {
+  const auto digest = [](const Request& request) {
+    return request_digest(parse_job_request(request));
+  };
+  const std::string text = digest(json(R"({"avatar":"ada","text":"Hello."})"));
+  CHECK(text.size() == 64);
+  CHECK(digest(json(R"( {"text": "Hello.", "avatar": "ada"} )")) == text);
+  CHECK(digest(json(R"({"avatar":"ada","text":"Hello!"})")) != text);
+  CHECK(digest(json(R"({"avatar":"ada","text":"Hello.","output":{"width":320}})")) != text);
+  const std::string url = R"({"avatar":"ada","audio_url":"http://a.example/1"})";
+  CHECK(digest(json(R"({"avatar":"ada","audio_url":"http://a.example/2"})")) != digest(json(url)));
+  const auto sent = [&](const std::string& audio) {
+    return digest(form(part("job", R"({"avatar":"ada"})") + part("audio", audio) + "--xx--\r\n"));
+  };
+  CHECK(sent("one") == sent("one"));
+  CHECK(sent("one") != sent("two"));
+}
+
 TEST_CASE("what a job cannot have is refused by its name") {
   refused(json("{"), "JSON");
   refused(json("[]"), "not a JSON object");
@@ -91,15 +120,22 @@ TEST_CASE("a form brings speech, whose length is estimated") {
   refused(form(part("other", "b") + "--xx--"), "other");
 }
 
-TEST_CASE("the length of a WAV is that of its header") {
-  std::string wav = "RIFF....WAVEfmt " + std::string(28 + 32'000, '\0');
-  wav[28] = '\x00';
-  wav[29] = '\x7D';  // 32000 bytes a second
-  const Request request =
-      form(part("job", R"({"avatar":"ada"})") + part("audio", wav) + "--xx--\r\n");
-  const double seconds = parse_job_request(request).job.work.count() * 60;
-  CHECK(seconds > 1.0);
-  CHECK(seconds < 1.01);
+TEST_CASE("the length of a WAV is that of its samples, whatever rate of bytes its header says") {
+  std::string wav = "RIFF....WAVEfmt " + std::string(28 + 640'000, '\0');
+  wav[22] = 2;       // channels
+  wav[24] = '\x80';  // 16000 a second
+  wav[25] = '\x3E';
+  wav[31] = '\x7F';  // two thousand million bytes a second
+  wav[34] = 16;      // bits
+  const auto seconds = [&](const std::string& job) {
+    const Request request = form(part("job", job) + part("audio", wav) + "--xx--\r\n");
+    return parse_job_request(request).job.work.count() * 60;
+  };
+  CHECK(seconds(R"({"avatar":"ada"})") == Approx(10).margin(0.01));
+  CHECK(seconds(R"({"avatar":"ada","start":4})") == Approx(6).margin(0.01));
+  CHECK(seconds(R"({"avatar":"ada","start":4,"duration":2.5})") == Approx(2.5));
+  // A guess of nothing would cost nothing, also once it is measured.
+  CHECK(seconds(R"({"avatar":"ada","start":40})") > 0);
 }
 
 TEST_CASE("a form that is not whole is refused") {

@@ -1,0 +1,23 @@
+#include "server/gateway/jobs/worker_rest.h"
+
+namespace navtalk::server {
+
+void WorkerRest::failed(const GpuId& gpu, Time now) {
+  refusals_.erase(gpu);
+  until_[gpu] = now + k_rest;
+}
+
+void WorkerRest::refused(const GpuId& gpu, Time now) {
+  if (++refusals_[gpu] >= k_refusals) failed(gpu, now);
+}
+
+void WorkerRest::done(const GpuId& gpu) { refusals_.erase(gpu); }
+
+std::vector<GpuId> WorkerRest::at(Time now) {
+  std::erase_if(until_, [now](const auto& entry) { return now >= entry.second; });
+  std::vector<GpuId> resting;
+  for (const auto& [gpu, until] : until_) resting.push_back(gpu);
+  return resting;
+}
+
+}  // namespace navtalk::server
