@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 2> k_not_passed_on = {"NAVTALK_STORE_URL=
 // As posix_spawn wants words.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;
