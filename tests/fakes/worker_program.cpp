@@ -15,7 +15,7 @@
 //    "cut": true,             sessions end without a word at the first binary frame
 //    "end": "drained",        sessions end with that error at the first binary frame: "drained" with a
 //                             notice before it, "failed" with 1011
-//    "texts": 100,            sessions send so many errors of 8 kB at the first binary frame
+//    "texts": 100,            sessions send so many errors of 50 kB at the first binary frame
 //    "ready": false,          sessions answer nothing to session.start
 //    "preparing": 5,          before they are ready they report so many steps, 50 ms apart
 //    "journal": FILE,         adds a line for every session that opens, is ended by a newer one, or
@@ -339,7 +339,7 @@ class FakeWorker {
         socket.close(code == "failed" ? CloseCode::failed : CloseCode::going_away, code);
       } else if (!frame->text && script_.contains("texts")) {
         const int texts = std::exchange(script_["texts"], 0).get<int>();
-        const Frame text = error_frame("usage", std::string(8'000, 'x'));
+        const Frame text = error_frame("usage", std::string(50'000, 'x'));
         for (int i = 0; i < texts && socket.open(); ++i) co_await socket.send(text);
       } else if (!frame->text && script_.value("echo", false)) {
         co_await socket.send(*frame);

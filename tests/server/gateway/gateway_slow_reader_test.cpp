@@ -65,10 +65,10 @@ TEST_CASE("a client that reads nothing is disconnected, and may come back to its
 }
 
 TEST_CASE("texts that a client does not read are not taken for its worker's silence") {
-  const Script script(R"({"media": 2000, "texts": 5000})");
+  const Script script(R"({"media": 2000, "texts": 400})");
   GatewayOptions brisk;
-  brisk.session.slow_client = 2s;
-  brisk.session.worker_silence = 1s;
+  brisk.session.slow_client = 4s;
+  brisk.session.worker_silence = 2s;
   GatewayPool pool({}, brisk);
   pool.add_worker();
   pool.add_worker();

@@ -24,13 +24,12 @@ class PlayedInput {
     for (int tries = 0; tries < 1000 && !socket_; ++tries) io_.run_one_for(20ms);
     REQUIRE(socket_);
     input_.emplace(io_.get_executor(), *socket_, threads_, avatar_, playout_, counters);
-    asio::co_spawn(io_, input_->run(), asio::detached);
+    asio::co_spawn(io_, input_->run(), [this](const std::exception_ptr&) { over_ = true; });
   }
   ~PlayedInput() {
     input_->stop();
-    socket_->abort();
-    io_.run_for(20s);  // until nothing refers to them any more
-    CHECK(io_.stopped());
+    for (int tries = 0; tries < 1000 && !over_; ++tries) io_.run_one_for(20ms);
+    CHECK(over_);
   }
   LiveInput& input() { return *input_; }
   // Until so many samples were played, or none for that time; returns what was played.
@@ -69,6 +68,7 @@ class PlayedInput {
   Playout playout_{16'000};
   std::unique_ptr<WebSocket> socket_;
   std::optional<LiveInput> input_;
+  bool over_ = false;
 };
 
 }  // namespace
