@@ -305,11 +305,12 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
   const GpuId& gpu = running->run->slot().gpu;
-  if (end == JobRun::End::over || end == JobRun::End::refused) {
+  if (end == JobRun::End::over || end == JobRun::End::refused || end == JobRun::End::failed)
     ++counters_.over;
+  if (end == JobRun::End::over) {
     pause_ = {};
+    resting_.done(gpu);
   }
-  if (end == JobRun::End::over) resting_.done(gpu);
   if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
   if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
   if (end == JobRun::End::gateway) pause();
@@ -318,7 +319,7 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
     resting_.failed(gpu, Clock::now());
   }
   co_await running->claim.release();
-  if (end == JobRun::End::over || end == JobRun::End::refused || end == JobRun::End::worker)
+  if (end != JobRun::End::yielded && end != JobRun::End::gateway && end != JobRun::End::lost)
     co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();

@@ -334,13 +334,13 @@ asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
   Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);
   const Recorded done = co_await std::move(recording);
   if (done == Recorded::refused) co_return End::lost;
-  co_return unreachable ? End::yielded : End::over;
+  co_return unreachable ? End::yielded : End::failed;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_refusal() {
   why_ = "the job has more segments than a worker can be told of";
   const Recorded done = co_await record_.refuse(why_);
-  co_return done == Recorded::refused ? End::lost : End::over;
+  co_return done == Recorded::refused ? End::lost : End::failed;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {

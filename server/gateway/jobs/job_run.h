@@ -45,6 +45,7 @@ class JobRun {
   enum class End {
     over,     // done
     refused,  // failed: by the worker's word the input is at fault
+    failed,   // a try, or the job, in which the worker had no part
     yielded,  // released again: it goes on later
     worker,   // this worker did not do it: another one may
     gateway,  // released again: this gateway's disk or store did not take what came

@@ -3,8 +3,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
+#include <future>
 
 #include "gpu/engine/inference_engine.h"
+#include "server/http/blocking_threads.h"
 #include "server/worker/job/renderers.h"
 
 namespace navtalk::server {
@@ -122,7 +124,9 @@ TEST_CASE(
   FullDevice device(400);
   boost::asio::io_context io;
   InferenceEngine engine(nullptr);
-  Renderers renderers(io.get_executor(), {.command = {"/bin/cat"}}, device.room, engine, {});
+  BlockingThreads reapers{1};
+  Renderers renderers(io.get_executor(), reapers, {.command = {"/bin/cat"}}, device.room, engine,
+                      {});
   auto first = renderers.reserve();
   REQUIRE(first);
   CHECK(device.reserved(MemoryUser::jobs) == 300);
@@ -140,6 +144,9 @@ TEST_CASE(
   next = renderers.reserve();
   next->start();
   next->drop();
+  std::promise<void> reaped;
+  reapers.post([&] { reaped.set_value(); });  // behind the process, on one thread
+  reaped.get_future().wait();
   CHECK(device.reserved(MemoryUser::jobs) == 0);
   renderers.end_all();
 }

@@ -53,14 +53,23 @@ TEST_CASE("speech comes back as it was, with moving lips, between its events") {
   LiveWorker worker;
   User user(worker);
   const std::vector<std::int16_t> speech = voice(8000 + 100);
-  user.speak(speech);
-  user.send(R"({"type":"input.end"})");
-  REQUIRE(user.until_event("speech.started"));
-  REQUIRE(user.until_picture([](const Media& media) { return media.content.ends_with("lips"); }));
-  CHECK((user.media->header.flags & media_flag::speaks) != 0);
-  REQUIRE(user.until_event("speech.ended"));
+  std::string said;
+  // A busy machine leaves out pictures that are late, perhaps all of an utterance.
+  for (bool moved = false; !moved;) {
+    user.speak(speech);
+    user.send(R"({"type":"input.end"})");
+    said += bytes_of(speech);
+    REQUIRE(user.until_event("speech.started"));
+    REQUIRE(user.until([&] {
+      if (user.media && user.media->content.ends_with("lips")) {
+        moved = true;
+        CHECK((user.media->header.flags & media_flag::speaks) != 0);
+      }
+      return user.event.is_object() && user.event.at("type") == "speech.ended";
+    }));
+  }
   CHECK(user.event.at("pts_us") >= 480'000);
-  CHECK(user.sound == bytes_of(speech));
+  CHECK(user.sound == said);
   REQUIRE(user.until_picture([](const Media& media) { return !media.content.ends_with("lips"); }));
 }
 
@@ -72,7 +81,7 @@ TEST_CASE("no sound is lost when the worker stands still for two seconds") {
   const std::vector<std::int16_t> speech = voice(4 * 16000);
   user.speak(speech);
   user.send(R"({"type":"input.end"})");
-  REQUIRE(user.until_picture([](const Media& media) { return media.content.ends_with("lips"); }));
+  REQUIRE(user.until_event("speech.started"));
   worker.nets.stands_still = 2s;
   REQUIRE(user.until_event("speech.ended"));
   const std::string all = bytes_of(speech) + (opus ? "end" : "");

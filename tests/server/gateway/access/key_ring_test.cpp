@@ -5,7 +5,6 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
-#include <ctime>
 #include <semaphore>
 
 #include "tests/temporary_directory.h"
@@ -30,9 +29,7 @@ TEST_CASE("who asks with new keys while the keys are read waits without computin
   for (int i = 0; i < 3; ++i)
     boost::asio::co_spawn(io, judge(store.create({.tenant = {"acme"}}).text),
                           boost::asio::detached);
-  const std::clock_t before = std::clock();
-  io.run_for(300ms);
-  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.15);
+  CHECK(io.run_for(300ms) < 100);  // handlers
   CHECK(valid == 0);
   go.release();
   io.restart();

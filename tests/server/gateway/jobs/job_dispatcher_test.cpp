@@ -55,10 +55,10 @@ asio::awaitable<void> send_result(WebSocket& gateway) {
 std::optional<std::int64_t> none(Transaction&) { return std::nullopt; }
 
 // What the worker does once it was told of a job.
-using Script = std::function<asio::awaitable<void>(WebSocket&)>;
+using WorkerScript = std::function<asio::awaitable<void>(WebSocket&)>;
 
 struct Setup {
-  Script script = send_result;
+  WorkerScript script = send_result;
   JobRules rules{.first_delay = 1ms};
   Duration slot_lease = 30s;
   JobTimes times{.first_pause = 10ms};
@@ -252,6 +252,21 @@ TEST_CASE("a job whose speech is gone dies with the reason, and stops no other a
   CHECK(gateway.counters().worker_failures == 0);
 }
 
+TEST_CASE("what a gateway lacks says nothing about a worker that calls every job unfit") {
+  const WorkerScript refuse = [](WebSocket& gateway) {
+    return tell(gateway, R"({"type":"job.failed","code":"invalid","message":"unfit"})");
+  };
+  Dispatching gateway({.script = refuse, .rules = {.most_attempts = 1}});
+  const Job first = gateway.add("a", "", 3), silent = gateway.add("b", "gone", 2),
+            second = gateway.add("c", "", 1), third = gateway.add("d");
+  gateway.release();
+  CHECK(gateway.state(second, JobState::failed) == JobState::failed);
+  CHECK(gateway.now(silent).state == JobState::dead);
+  CHECK(gateway.now(first).state == JobState::failed);
+  gateway.wait(100ms);
+  CHECK(gateway.claims(third) == 0);  // it rests after two
+}
+
 TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and stops no other") {
   // Port 9 is nobody's.
   Dispatching gateway({.rules = {.first_delay = 200ms}, .bucket_url = "http://127.0.0.1:9"});
@@ -298,7 +313,7 @@ TEST_CASE("a run renews its lease also while all threads for files and the store
 }
 
 TEST_CASE("a gateway does not take from itself what it still renders under a lease that ran out") {
-  const Script late = [](WebSocket& gateway) -> asio::awaitable<void> {
+  const WorkerScript late = [](WebSocket& gateway) -> asio::awaitable<void> {
     co_await rest(1500ms);
     co_await send_result(gateway);
   };
@@ -345,7 +360,7 @@ TEST_CASE("a run whose slot is lost gives its job back, without a try") {
 TEST_CASE("a worker whose slot went to a session, or that goes away, costs the job no try") {
   const std::string code = GENERATE("superseded", "drained");
   int asked = 0;
-  const Script refuse_first = [&](WebSocket& gateway) -> asio::awaitable<void> {
+  const WorkerScript refuse_first = [&](WebSocket& gateway) -> asio::awaitable<void> {
     if (++asked > 1) co_return co_await send_result(gateway);
     std::string error = R"({"type":"error","code":")" + code + R"(","message":"not now"})";
     co_await tell(gateway, std::move(error));
@@ -416,7 +431,7 @@ TEST_CASE("after what its disk did not take a gateway begins nothing for a while
 
 TEST_CASE("a store that takes nothing for a while costs a job no try") {
   std::atomic<bool> full = false;
-  const Script when_full = [&](WebSocket& gateway) -> asio::awaitable<void> {
+  const WorkerScript when_full = [&](WebSocket& gateway) -> asio::awaitable<void> {
     while (!full) co_await rest(5ms);
     co_await send_result(gateway);
   };
