@@ -24,7 +24,9 @@ std::string without_tags(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = begins_tag(text) ? tag_end(text) : std::string_view::npos;
     if (end == std::string_view::npos) {
-      plain += text.front();
+      // Control characters are commands to espeak-ng, of silence for hours among others.
+      const char c = text.front();
+      plain += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? ' ' : c;
       text.remove_prefix(1);
     } else {
       plain += ' ';  // words on both sides stay two words

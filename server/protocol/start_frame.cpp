@@ -18,7 +18,7 @@ struct Range {
 constexpr const char* k_position = "position";
 constexpr std::int64_t k_longest_session_us = std::int64_t{366} * 24 * 3600 * 1'000'000;
 
-constexpr Range k_width{16, 4096}, k_bitrate{100'000, 20'000'000}, k_rate{8'000, 48'000};
+constexpr Range k_side{16, 4096}, k_bitrate{100'000, 20'000'000}, k_rate{8'000, 48'000};
 
 // The member of a member, unless it or that is missing or null.
 const json* member(const json& frame, const char* group, const char* name) {
@@ -67,7 +67,7 @@ StartFrame parse_start(const json& frame) {
     if (!avatar->is_string()) throw Error(Code::usage, "avatar is an id, a text");
     start.avatar = avatar->get<std::string>();
   }
-  read(frame, "video", "width", k_width, start.width);
+  read(frame, "video", "width", k_side, start.width);
   read(frame, "video", "bitrate", k_bitrate, start.bit_per_s);
   read(frame, "audio", "rate", k_rate, start.audio_rate_hz);
   if (const json* output = member(frame, "audio", "output");
@@ -77,6 +77,15 @@ StartFrame parse_start(const json& frame) {
   }
   start.position = parse_position(frame);
   return start;
+}
+
+std::optional<std::string> size_fault(const StartFrame& start, int width, int height) {
+  if (start.width == 0) return std::nullopt;
+  const double shown = static_cast<double>(start.width) * height / width;
+  if (shown >= k_side.least && shown <= k_side.most) return std::nullopt;
+  return fmt::format(
+      "video.width {} would make the avatar's pictures {:.0f} pixels high: {} to {} are possible",
+      start.width, shown, k_side.least, k_side.most);
 }
 
 std::string start_for_worker(json frame, const std::optional<StreamPosition>& position) {

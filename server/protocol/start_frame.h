@@ -30,6 +30,9 @@ struct StartFrame {
 // ignored.
 StartFrame parse_start(const nlohmann::json& frame);
 
+// Why an avatar of that size cannot be shown `start.width` pixels wide: its height would be out of bounds. nullopt: it can.
+std::optional<std::string> size_fault(const StartFrame& start, int width, int height);
+
 // The text of a client's session.start as a gateway passes it on: without what is between the client
 // and the gateway, and with the position where there is one. `frame` is an object.
 std::string start_for_worker(nlohmann::json frame, const std::optional<StreamPosition>& position);

@@ -65,7 +65,7 @@ struct Worker::Parts {
                 .stuck_after = options.stuck_after,
                 .avatars = options.avatars}),
         room(engine.budget),
-        renderers(io.get_executor(), job_files, options.renderers, room, inference,
+        renderers(io.get_executor(), reapers, options.renderers, room, inference,
                   engine.face_model),
         sessions(io.get_executor(), models, room,
                  {.inference = inference, .encoders = encoders, .speakers = speakers}, renderers,
@@ -125,7 +125,7 @@ struct Worker::Parts {
   HttpServer server;
   CoroutineScope coroutines{io};
   BlockingThreads loader{1}, maker{1};
-  BlockingThreads encoders, speakers, job_files{1};
+  BlockingThreads encoders, speakers, job_files{1}, reapers{1};
   InferenceEngine inference;
   WorkLoop loop;  // waits for the inference engine
 };

@@ -188,6 +188,11 @@ class Jobs(unittest.TestCase):
         broken.write_bytes(b"no sound")
         ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(broken), "--wait")
         self.assertEqual(ran.returncode, 3, ran.stderr)
+        short = self.folder / "short.wav"
+        record(short, 0.1)
+        ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(short), "--fps", "5", "--wait")
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("shorter than one frame", ran.stderr)
         bad_rate = self.submit({"avatar": "ada", "text": "a", "output": {"fps": "no rate"}})
         self.assertIn("fps", self.over(bad_rate, "failed")["error"])
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))

@@ -9,4 +9,4 @@ def record(path, seconds):
     with wave.open(str(path), "wb") as out:
         out.setparams((1, 2, rate, 0, "NONE", ""))
         out.writeframes(b"".join((6000 if (i * (150 + 70 * (i // rate % 5)) // rate) % 2 else -6000).to_bytes(2, "little", signed=True)
-                                 for i in range(seconds * rate)))
+                                 for i in range(round(seconds * rate))))

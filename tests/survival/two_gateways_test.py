@@ -108,6 +108,7 @@ class TwoGateways(unittest.TestCase):
         late.pause()
         self.assertTrue(waiting.wait_ready(PATIENCE_S))
         self.assertIn(self.place(waiting), held_by_late)
+        self.made.wait("the other lease is over, too", lambda: self.count(RUNNING) == 2)
         late.resume()
         lost = [session.receive(PATIENCE_S) for session in (sessions[0], sessions[2])]
         self.assertEqual({frame["type"] for frame in lost}, {"error"})

@@ -29,9 +29,12 @@ class JobVideos {
   void load() { model_.load(); }
 
   double speech_s(InferOptions options) {
-    choose_voice(options, avatar(options.avatar_directory).info());
+    const AvatarInfo& info = avatar(options.avatar_directory).info();
+    choose_voice(options, info);
     const SoundInput sound(utterance_of(options), options, media_limits(context_), context_.stop);
     const double duration_s = sound.audio().duration_s();
+    if (duration_s * options.fps.value_or(info.fps).hz() < 1)
+      throw Error(Code::invalid, "the speech is shorter than one frame of the video");
     const OutputTarget target = output_target(options.output);
     if (target.format != nullptr) refuse_long(*target.format, duration_s);
     return duration_s;

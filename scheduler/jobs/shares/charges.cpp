@@ -49,8 +49,9 @@ void settle_end(Transaction& transaction, Job& job, JobEvent event) {
   using enum JobEvent;
   const bool over = is_final(job.state);
   if (!over && event != yield && event != lose && event != retry) return;
-  // Tries that failed to the last one have kept GPUs busy.
-  const bool gives_place = event != finish && event != exhaust;
+  // Tries that failed to the last one have kept GPUs busy. Jobs that are refused keep their place paid: otherwise a tenant's
+  // broken ones would come first again and again.
+  const bool gives_place = event != finish && event != exhaust && event != refuse;
   const bool gives_bucket = event == refuse || event == cancel;
   const VideoMinutes left = work_left(job);
   give_back(transaction, job.spec.tenant,

@@ -3,7 +3,7 @@
 // back. Stateless; all within the caller's transaction, which then writes the job's row.
 //
 //   charged: release ─── measured: by the difference ─── refused, cancelled: the rest is given back
-//   placed:  claim ───── measured: by the difference ─── given back, lost, failed, refused, cancelled: the rest is
+//   placed:  claim ───── measured: by the difference ─── given back, lost, failed, cancelled: the rest is
 #pragma once
 
 #include "scheduler/jobs/job.h"

@@ -180,7 +180,9 @@ void JobDispatcher::sweep() {
     if (job && job->state == JobState::done) files.remove_segments(id);
     if (job && job->state == JobState::cancelled) files.remove(id);
   }
-  for (const JobId& id : store.unknown_of(files.with_folders())) files.remove(id);
+  // A store that was restored, or is the wrong one, knows nothing of younger ones, which are not lost for that.
+  if (parts_.keep > Duration{})
+    for (const JobId& id : store.unknown_of(files.with_folders(parts_.keep))) files.remove(id);
 }
 
 asio::awaitable<void> JobDispatcher::keep_house() {
@@ -313,7 +315,7 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   }
   if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
   if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
-  if (end == JobRun::End::gateway) pause();
+  if (end == JobRun::End::gateway) pause(running->run->job());
   if (end == JobRun::End::worker) {
     ++counters_.worker_failures;
     resting_.failed(gpu, Clock::now());
@@ -326,9 +328,12 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   ended_.notify();
 }
 
-void JobDispatcher::pause() {
+// Where one job fails again and again its own files are at fault, and others need not wait longer for that.
+void JobDispatcher::pause(const JobId& job) {
   if (Clock::now() < paused_until_) return;  // one of several that ended for the same reason
-  pause_ = std::clamp<Clock::duration>(2 * pause_, parts_.times.first_pause, k_longest_pause);
+  const bool same = std::exchange(failed_here_, job) == job;
+  pause_ = std::clamp<Clock::duration>((same ? 1 : 2) * pause_, parts_.times.first_pause,
+                                       k_longest_pause);
   paused_until_ = Clock::now() + pause_;
 }
 

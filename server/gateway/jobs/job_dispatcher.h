@@ -99,7 +99,7 @@ class JobDispatcher {
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
   Awaitable<void> tell_trace(const JobId& job);
-  void pause();
+  void pause(const JobId& job);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -112,6 +112,8 @@ class JobDispatcher {
   // After a run that this gateway could not keep the files of, no other is begun until then.
   Clock::time_point paused_until_{};
   Clock::duration pause_{};
+  std::optional<JobId>
+      failed_here_{};  // the last job that this gateway had to give back for its own fault
   JobCounters counters_{};
   // Since when every call of the store has succeeded, and every round was made in time.
   Clock::time_point reached_ = Clock::now();

@@ -114,14 +114,14 @@ std::vector<JobId> JobFiles::with_segments() const {
 }
 
 // What has another name than a job's is none of ours.
-std::vector<JobId> JobFiles::with_folders() const {
+std::vector<JobId> JobFiles::with_folders(Duration age) const {
   const auto is_id = [](const std::string& name) {
     return name.size() == k_id_length &&
            name.find_first_not_of("0123456789abcdef") == std::string::npos;
   };
   std::vector<JobId> jobs;
   std::error_code error;
-  const auto before = fs::file_time_type::clock::now() - k_upload_grace;
+  const auto before = fs::file_time_type::clock::now() - age;
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
     const std::string name = at->path().filename().native();

@@ -42,8 +42,8 @@ class JobFiles {
   void sweep_uploads(const std::set<std::string>& in_use) const;
   // The jobs that have segments here, or what is left of them.
   std::vector<JobId> with_segments() const;
-  // The jobs that have had a folder here for an hour.
-  std::vector<JobId> with_folders() const;
+  // The jobs that have had a folder here for that long.
+  std::vector<JobId> with_folders(Duration age) const;
   // The jobs that have a result here.
   std::vector<JobId> with_results() const;
 

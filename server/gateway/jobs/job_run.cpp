@@ -328,7 +328,7 @@ asio::awaitable<JobRun::End> JobRun::record_failed_try() {
 // Another gateway of the store may have it. The worker has nothing to do with it.
 asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
   const bool unreachable = speech == RunFiles::Speech::unreachable;
-  why_ = unreachable ? "the bucket that may have the job's speech does not answer"
+  why_ = unreachable ? "the bucket that may have the job's files does not answer"
                      : "the gateway does not have the job's speech";
   log::warn("a job cannot begin", {{"job", job_.id.text}, {"why", why_}});
   Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);

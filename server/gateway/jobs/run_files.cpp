@@ -56,7 +56,9 @@ asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
     return on_own_disk([&] { return gather_local(audio, segments, start, files); });
   };
   const Speech speech = co_await threads_.run(look);
-  co_return speech == Speech::missing && !answers ? Speech::unreachable : speech;
+  // What the bucket may have is not rendered again because it does not answer now.
+  const bool whole = speech == Speech::here && start.segments.size() == segments.size();
+  co_return answers || whole ? speech : Speech::unreachable;
 }
 
 asio::awaitable<std::string> RunFiles::read(std::ifstream& from, std::uint64_t most) const {

@@ -28,9 +28,9 @@ void Client::attach(std::shared_ptr<ClientConnection> connection) {
     WebSocket& old = *connection_->socket;
     old.offer(error_frame("superseded", "this session goes on in another connection"));
     old.close(CloseCode::normal, "superseded");
-    // It may be half open for long.
-    std::shared_ptr<TenantSeat> seat = std::move(connection_->seat);
-    if (connection->seat && connection->seat->surplus()) connection->seat = std::move(seat);
+    // It may be half open for long, and counts until it is gone: as one beyond the limit.
+    if (connection->seat && connection->seat->surplus())
+      std::swap(connection_->seat, connection->seat);
     release();
   }
   connection_ = std::move(connection);

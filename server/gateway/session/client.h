@@ -1,7 +1,7 @@
 // The user's side of a live session: the connection, which may drop and be replaced by another one, and
 // what the gateway itself says on it. Of the I/O thread.
 //
-//   there ── it ends without a close frame, or with a code of an application ──► away ── not back in time ──► left
+//   there ── it ends without a close frame, or with any code but 1000 and 1001 ──► away ── not back in time ──► left
 //     ▲ │                                                                       │
 //     │ └── session.end, another close frame, or sent away ──► left             │
 //     └─────────────────────────── attach() ◄───────────────────────────────────┘
@@ -28,7 +28,8 @@ struct ClientConnection {
 
   const std::unique_ptr<WebSocket> socket;
   Signal changed;
-  // Held for as long as the connection is open, or until another one takes its place in the session.
+  // Held for as long as the connection is open; another one that takes its place in the session takes the seat in exchange for one
+  // beyond the limit.
   std::shared_ptr<TenantSeat> seat{};
   std::function<bool()> revoked = [] { return false; };  // as that of its permit
   bool released = true;                                  // no session needs it (yet)

@@ -125,7 +125,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocatio
 
 void SlotSearch::tell_store_away() {
   if (std::exchange(told_away_, true)) return;
-  parts_.client.offer(store_away(shown_.waiting));
+  parts_.client.offer(store_away(place_));
   shown_ = {};  // what comes next is shown
 }
 
@@ -261,6 +261,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
 }
 
 void SlotSearch::show(const Waiting& waiting) {
+  place_ = waiting;
   const double since_s = std::chrono::duration<double>(Clock::now() - shown_.at).count();
   if (!has_changed(waiting, shown_.waiting, since_s)) return;
   parts_.client.offer(queue_update(waiting));

@@ -93,6 +93,7 @@ class SlotSearch {
   const Parts parts_;
   const std::function<std::string()> start_;
   Shown shown_{};
+  Waiting place_{};         // that was told last
   int failed_starts_ = 0;   // workers that were reached and could not start the session
   bool told_away_ = false;  // that the store is away
   int fenced_ = 0;          // leases that a worker took for old

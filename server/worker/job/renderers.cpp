@@ -98,9 +98,9 @@ std::shared_ptr<Renderers::Place> Renderers::reserve() {
   return device ? std::make_shared<Place>(*this, shares, std::move(*device)) : refuse();
 }
 
-// The process that waits goes on with what it has.
+// The process that waits goes on with what it has, or the next one where it has died.
 std::optional<MemoryReservation> Renderers::reserve_device() {
-  if (idle_ && !idle_->ended() && idle_->holds_memory()) return idle_->give_back();
+  if (idle_ && idle_->holds_memory()) return idle_->give_back();
   return room_.admit_job();
 }
 

@@ -22,7 +22,8 @@ constexpr std::size_t k_most_samples_behind = std::size_t{120} * 48'000;
 constexpr TokenBucket::Rate k_told_dropped{.burst = 10, .per_second = 1};
 // What is played at once of a text's sound. Where that has no room, more room is awaited than it needs: sound that came as
 // fast as it is played would look like that of a clock (ClockDrift).
-constexpr std::chrono::seconds k_part{10}, k_enough_room{30};
+constexpr std::string_view k_overflow = "overflow";
+constexpr std::chrono::seconds k_part{10}, k_enough_room{30}, k_longest_text{600};
 constexpr std::chrono::milliseconds k_look_again{100};
 
 // Without what this machine says about itself.
@@ -107,11 +108,10 @@ void LiveInput::play(Input input) {
 }
 
 void LiveInput::refuse(bool binary) {
-  constexpr std::string_view k_code = "overflow";
   constexpr std::string_view k_message = "120 s of sound wait already: this input is dropped";
   ++counters_.overflows;
-  if (binary) return tell_dropped(k_code, k_message);
-  socket_.offer(error_frame(k_code, k_message));
+  if (binary) return tell_dropped(k_overflow, k_message);
+  socket_.offer(error_frame(k_overflow, k_message));
 }
 
 void LiveInput::tell_dropped(std::string_view code, std::string_view message) {
@@ -176,6 +176,12 @@ asio::awaitable<void> LiveInput::say_next() {
     refusal = error_frame(code_of_not_spoken(error.code()), why_not_spoken(error.code()));
   }
   if (stop.stop_requested()) co_return;  // it is gone from the front
+  // All of it is held until it is played.
+  if (sound.size() > static_cast<std::size_t>(k_longest_text.count() * playout_.rate_hz())) {
+    ++counters_.overflows;
+    refusal = error_frame(k_overflow, "a text of more than 600 s of speech is dropped");
+    sound = Sound();
+  }
   if (refusal) socket_.offer(std::move(*refusal));
   put_speech(sound);
 }

@@ -171,6 +171,11 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
   };
   const ModelLifecycle::Loading loading = tell;
   avatar_ = co_await models_.avatar(start.avatar, loading);
+  if (const auto fault = size_fault(start, avatar_->width, avatar_->height)) {
+    socket_.offer(error_frame(name(Code::usage), *fault));
+    socket_.close(CloseCode::refused, "the session cannot start");
+    co_return;
+  }
   place_ = room_.admit(start.avatar, *avatar_);
   if (!place_) throw Error(Code::no_capacity, "the device's memory would be fuller than it may be");
   const std::shared_ptr<LiveAvatar> live = co_await models_.open_live(
@@ -218,6 +223,7 @@ void WorkerSession::refuse_start(Code fault, const std::string& avatar, const st
 }
 
 void WorkerSession::end(std::string_view code, std::string_view message) {
+  if (live_) live_->stop();  // also where the peer answers nothing
   socket_.offer(error_frame(code, message));
   socket_.close(code == name(Code::failed) ? CloseCode::failed : CloseCode::going_away,
                 std::string(code));

@@ -55,7 +55,9 @@ TEST_CASE("speech comes back as it was, with moving lips, between its events") {
   const std::vector<std::int16_t> speech = voice(8000 + 100);
   std::string said;
   // A busy machine leaves out pictures that are late, perhaps all of an utterance.
+  int tries = 0;
   for (bool moved = false; !moved;) {
+    REQUIRE(++tries < 20);
     user.speak(speech);
     user.send(R"({"type":"input.end"})");
     said += bytes_of(speech);

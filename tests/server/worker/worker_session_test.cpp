@@ -141,6 +141,21 @@ TEST_CASE("a session that cannot start is told why, without the worker's paths")
   CHECK(next.receive_json().at("type") == "session.ready");
 }
 
+TEST_CASE("a width whose height would be out of bounds is refused, and not blamed on the avatar") {
+  EngineScript script;  // its avatars have 640x480
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start","video":{"width":20}})");
+  const auto error = client.receive_json();
+  CHECK(error.at("code") == "usage");
+  CHECK_THAT(error.at("message").get<std::string>(), Catch::Contains("15 pixels high"));
+  CHECK(client.close_code() == 1008);
+  SocketClient next(worker.url(), session("b", 2));
+  next.send(R"({"type":"session.start","video":{"width":22}})");
+  CHECK(next.receive_json().at("type") == "session.ready");
+}
+
 TEST_CASE("long text of a client is neither echoed nor accepted") {
   EngineScript script;
   Running worker(script);

@@ -256,7 +256,7 @@ TEST_CASE("drains that wait for the same session compute nothing, and the first 
   CHECK(client.receive_json().at("type") == "session.draining");
   const std::clock_t before = std::clock();
   CHECK(client.receive_json().at("code") == "drained");
-  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.05);
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.3);
   CHECK(client.close_code() == 1001);
   CHECK(worker.ends());
 }

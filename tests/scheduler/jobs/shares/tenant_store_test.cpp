@@ -197,6 +197,21 @@ STORE_TEST("what a tenant's job gives back unrendered is not paid for twice") {
   CHECK(line().bucket.minutes == Approx(full - 10));
 }
 
+STORE_TEST("after a job that is refused it is another tenant's turn") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  submit_for(jobs, "acme", 3, 60min);
+  submit_for(jobs, "b", 1, 60min);
+  for (const char* const tenant : {"acme", "b"})
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  for (const char* const expected : {"acme", "b", "acme"}) {
+    const auto job = jobs.claim("w", by_shares(), jobs.now());
+    REQUIRE(job);
+    CHECK(job->spec.tenant.text == expected);
+    jobs.refuse(lease_of(*job), "no sound", jobs.now());
+  }
+}
+
 STORE_TEST("a job that is released to an idle GPU costs its tenant's share nothing") {
   const TestType place;
   JobStore jobs = open_jobs(place);
