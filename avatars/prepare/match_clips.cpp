@@ -20,6 +20,7 @@ constexpr std::int64_t k_most_pairs = 1'000'000;
 constexpr std::int64_t k_looked_at[] = {0, 2, 4};
 // A clip goes round when its end is so much further from its start than neighbours are from each other, at most.
 constexpr double k_loop_times = 1.5, k_loop_levels = 0.1;
+constexpr double k_jump = 12;  // grey levels, from which on a change of clips is seen
 
 // Everything that holds a face in some frame.
 cv::Rect region_of(const Faces& faces, int width, int height) {
@@ -78,8 +79,6 @@ class Thumbnails {
 
   std::vector<cv::Mat> pictures_{}, faces_{};
 };
-
-constexpr double k_jump = 12;  // grey levels
 
 std::int64_t last_of(const AvatarClip& clip) { return clip.first + clip.frames - 1; }
 

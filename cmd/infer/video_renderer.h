@@ -39,7 +39,7 @@ struct VideoRenderer {
   // Opens `options.avatar_directory`; its errors are of no video.
   std::function<void(const InferOptions&)> open;
   // How long the speech is that would be rendered, in seconds: it is decoded, or spoken. Errors of
-  // infer's input; Error{invalid} for one that is too long for the output's format.
+  // infer's input; Error{invalid} for one that is too long for the output's format, or shorter than one frame.
   std::function<double(const InferOptions&)> speech_s;
   // Loads the model; its errors are of no video.
   std::function<void()> load;

@@ -98,7 +98,7 @@ class Renderer {
     return *renderer_;
   }
 
-  // What does not depend on the job: whatever it throws is no refusal.
+  // Work that does not depend on the job: its errors are this machine's, and refuse no job.
   template <class Work>
   static void ours(const Work& work) {
     try {

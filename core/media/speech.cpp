@@ -61,7 +61,8 @@ std::string wav_of(const std::string& text, const std::string& voice, const std:
   std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
   if (markup == Markup::ssml) arguments.emplace_back("-m");
   const RunResult result = run_espeak(
-      std::move(arguments), markup == Markup::ssml ? text : without_tags(text), &sound, stop);
+      std::move(arguments), without_commands(markup == Markup::ssml ? text : without_tags(text)),
+      &sound, stop);
   if (result.errors.find("voice does not exist") != std::string::npos)
     throw Error(Code::not_found, "espeak-ng has no voice \"" + voice + "\": see navtalk voices");
   if (result.exit_status != 0)

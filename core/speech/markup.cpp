@@ -24,9 +24,7 @@ std::string without_tags(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = begins_tag(text) ? tag_end(text) : std::string_view::npos;
     if (end == std::string_view::npos) {
-      // Control characters are commands to espeak-ng, of silence for hours among others.
-      const char c = text.front();
-      plain += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? ' ' : c;
+      plain += text.front();
       text.remove_prefix(1);
     } else {
       plain += ' ';  // words on both sides stay two words
@@ -34,6 +32,12 @@ std::string without_tags(std::string_view text) {
     }
   }
   return plain;
+}
+
+std::string without_commands(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = ' ';
+  return text;
 }
 
 }  // namespace navtalk

@@ -112,8 +112,7 @@ class JobDispatcher {
   // After a run that this gateway could not keep the files of, no other is begun until then.
   Clock::time_point paused_until_{};
   Clock::duration pause_{};
-  std::optional<JobId>
-      failed_here_{};  // the last job that this gateway had to give back for its own fault
+  std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault
   JobCounters counters_{};
   // Since when every call of the store has succeeded, and every round was made in time.
   Clock::time_point reached_ = Clock::now();

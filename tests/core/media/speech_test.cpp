@@ -60,6 +60,18 @@ TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for")
   CHECK(seconds(tagged, Markup::ssml) > 3);
 }
 
+TEST_CASE("control characters in a text are no commands") {
+  const ScratchFolder folder;
+  const auto seconds = [&](const std::string& text, Markup markup) {
+    speak(text, "en-us", folder / "a.wav", {}, markup);
+    return decode_audio(folder / "a.wav").duration_s();
+  };
+  const Markup markup = GENERATE(Markup::none, Markup::ssml);
+  CHECK(seconds("\x01"
+                "1S word. word. word.",
+                markup) == Approx(seconds(" 1S word. word. word.", markup)).margin(0.1));
+}
+
 TEST_CASE("subtitles stand while their sentences are spoken") {
   const ScratchFolder folder;
   const std::string first = "This sentence is the first one.", second = "Here is another!";

@@ -51,8 +51,11 @@ TEST_CASE("tags are left out of a text, comparisons stay") {
   CHECK(without_tags("a <!-- > not said --> b") == "a   b");
   CHECK(without_tags("1 < 2 > 0, <3, a<") == "1 < 2 > 0, <3, a<");
   CHECK(without_tags("<unfinished") == "<unfinished");
-  CHECK(without_tags("\x01"
-                     "1S\tdays\nof silence\r") == " 1S\tdays\nof silence ");
+}
+
+TEST_CASE("what a synthesiser would take for commands becomes spaces") {
+  CHECK(without_commands("\x01"
+                         "1S\tdays\nof silence\r") == " 1S\tdays\nof silence ");
 }
 
 TEST_CASE("a text falls into sentences where they end, not at every dot") {
