@@ -86,6 +86,14 @@ TEST_CASE("a text of more than two minutes is played whole, and what comes behin
   CHECK(played.counters.overflows == 0);
 }
 
+TEST_CASE("a text of more than ten minutes is refused, and what comes behind it is played") {
+  PlayedInput played;
+  played.input().say({.text = std::string(9'601, 'x'), .voice = "slow"});
+  played.input().hear(bytes_of(std::vector<std::int16_t>(800, std::int16_t{7})));
+  CHECK(played.play(800) == std::vector<std::int16_t>(800, std::int16_t{7}));
+  CHECK(played.counters.overflows == 1);
+}
+
 TEST_CASE("an interruption forgets what waits of a long text") {
   PlayedInput played;
   played.input().say({.text = std::string(2'600, 'x'), .voice = "slow"});

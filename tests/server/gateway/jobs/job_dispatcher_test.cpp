@@ -279,6 +279,26 @@ TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and
   CHECK(gateway.counters().worker_failures == 0);
 }
 
+TEST_CASE("segments in a bucket that does not answer are not rendered again meanwhile") {
+  std::atomic<bool> here = false;
+  Dispatching gateway({.rules = {.first_delay = 200ms},
+                       .order =
+                           [&](Transaction& transaction) {
+                             return here ? by_priority(transaction) : none(transaction);
+                           },
+                       .bucket_url = "http://127.0.0.1:9"});
+  const Job job = gateway.add("a");
+  gateway.release();
+  const Job elsewhere = gateway.jobs.claim("other", by_priority, gateway.jobs.now()).value();
+  const JobLease lease{.job = job.id, .epoch = elsewhere.epoch};
+  gateway.jobs.finish_segment(lease, {.work = VideoMinutes(1s), .result = "{}"},
+                              gateway.jobs.now());
+  gateway.jobs.yield(lease, "it goes on here", gateway.jobs.now());
+  here = true;
+  CHECK(gateway.eventually([&] { return gateway.claims(job) >= 3; }));
+  CHECK(gateway.told() == 0);
+}
+
 TEST_CASE("a job that no worker can be told of is refused, and no worker is asked") {
   std::atomic<bool> here = false;
   Dispatching gateway({.order = [&](Transaction& transaction) {
