@@ -21,7 +21,7 @@ class CascadeFaces : public FaceSource {
 
   std::string name() const override { return "cascade"; }
   std::string identity() const override {
-    return std::string(options_.smooth ? "cascade 5" : "cascade 5, not smoothed") +
+    return std::string(options_.smooth ? "cascade 6" : "cascade 6, not smoothed") +
            (options_.face > 1 ? ", face " + std::to_string(options_.face) : "");
   }
   // Errors of follow_by_cascades().

@@ -36,6 +36,11 @@ constexpr Cascade k_cascades[] = {
 constexpr int k_detector_side = 320;
 constexpr double k_least_size = 0.1;  // of a face, against the shorter side
 
+// The last cascade looks for people whom the one that serves misses: first into a few frames, then, where a tenth of these have
+// somebody, into all.
+constexpr double k_samples_per_s = 5;
+constexpr double k_worth_looking = 0.1;
+
 // Detections in a BGR picture, in the picture's own pixels.
 class Detector {
  public:
@@ -73,13 +78,18 @@ class Detector {
   cv::CascadeClassifier cascade_;
 };
 
-std::vector<SeenFaces> detect_all(Clip& clip, const std::filesystem::path& file,
-                                  const Cascade& cascade, const std::filesystem::path& notes,
-                                  const Progress& progress, const std::stop_token& stop) {
-  Detector detector(file, cascade);
+struct InstalledCascade {
+  const Cascade* kind;
+  std::filesystem::path file{};
+};
+
+std::vector<SeenFaces> detect_all(Clip& clip, const InstalledCascade& cascade,
+                                  const std::filesystem::path& notes, const Progress& progress,
+                                  const std::stop_token& stop) {
+  Detector detector(cascade.file, *cascade.kind);
   std::vector<SeenFaces> frames;
   const auto count = static_cast<std::size_t>(clip.frame_count());
-  FrameLog log(notes, cascade.log);
+  FrameLog log(notes, cascade.kind->log);
   frames.resize(log.resume(count, 1, [&](std::span<const std::int32_t> numbers) {
     auto seen = read_seen_faces(numbers);
     if (seen) frames.push_back(*std::move(seen));
@@ -106,37 +116,71 @@ std::vector<std::filesystem::path> cascade_directories() {
   return {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"};
 }
 
+// The cascades that are installed, in order of preference. Error{not_found}.
+std::vector<InstalledCascade> installed(const std::vector<std::filesystem::path>& directories) {
+  std::vector<InstalledCascade> all;
+  for (const Cascade& cascade : k_cascades)
+    for (const auto& directory : directories) {
+      std::error_code ignored;
+      const std::filesystem::path file = directory / cascade.name;
+      if (!std::filesystem::is_regular_file(file, ignored)) continue;
+      all.push_back({.kind = &cascade, .file = file});
+      break;
+    }
+  if (all.empty())
+    throw Error(Code::not_found,
+                "the face finder's cascade files are not installed: install Debian's package "
+                "opencv-data, or give the face's position with --face-box");
+  return all;
+}
+
+// Whether `other` sees a face that `frames` lack, in a tenth or more of the frames that are looked at.
+bool sees_more(Clip& clip, const FrameRate& fps, const InstalledCascade& other,
+               const std::vector<SeenFaces>& frames, const std::stop_token& stop) {
+  Detector detector(other.file, *other.kind);
+  const auto step = static_cast<std::size_t>(std::max(1L, std::lround(fps.hz() / k_samples_per_s)));
+  std::size_t samples = 0, with_more = 0;
+  for (std::size_t i = 0; i < frames.size(); i += step) {
+    throw_if_stopped(stop);
+    const Image picture = clip.frame(static_cast<std::int64_t>(i));
+    const Detections found = detector(picture);
+    ++samples;
+    with_more += std::ranges::any_of(found, [&](const Box& box) {
+      return std::ranges::none_of(frames[i],
+                                  [&](const SeenFace& seen) { return same_place(seen.box, box); });
+    });
+  }
+  return static_cast<double>(with_more) >= k_worth_looking * static_cast<double>(samples);
+}
+
 FollowedFace follow_by_cascades(Clip& clip, const FrameRate& fps, int face,
                                 const std::vector<std::filesystem::path>& directories,
                                 const std::filesystem::path& notes, const Progress& progress,
                                 const std::stop_token& stop) {
-  std::vector<SeenFaces> best;
-  bool any_cascade = false;
-  for (const Cascade& cascade : k_cascades) {
-    const auto directory =
-        std::find_if(directories.begin(), directories.end(), [&](const auto& candidate) {
-          std::error_code ignored;
-          return std::filesystem::is_regular_file(candidate / cascade.name, ignored);
-        });
-    if (directory == directories.end()) continue;
-    any_cascade = true;
-    try {
-      std::vector<SeenFaces> frames =
-          detect_all(clip, *directory / cascade.name, cascade, notes, progress, stop);
-      if (best.empty() || frames_with_face(frames) > frames_with_face(best))
+  const std::vector<InstalledCascade> cascades = installed(directories);
+  const auto look = [&](const InstalledCascade& cascade) {
+    return detect_all(clip, cascade, notes, progress, stop);
+  };
+  try {
+    std::vector<SeenFaces> best;
+    const InstalledCascade* serving = nullptr;
+    for (const InstalledCascade& cascade : cascades) {
+      std::vector<SeenFaces> frames = look(cascade);
+      if (serving == nullptr || frames_with_face(frames) > frames_with_face(best)) {
         best = std::move(frames);
-    } catch (const cv::Exception& error) {
-      throw Error(Code::failed, fmt::format("the face finder failed: {}", error.what()));
+        serving = &cascade;
+      }
+      if (2 * frames_with_face(best) >= best.size()) break;
     }
-    if (2 * frames_with_face(best) >= best.size()) break;
+    const InstalledCascade& last = cascades.back();
+    if (serving != &last && sees_more(clip, fps, last, best, stop))
+      best = with_missed_people(std::move(best), look(last), fps);
+    FollowedFace followed = follow_face(best, fps, std::max(1, face));
+    if (face == 0 && !followed.others.empty()) warn_of_others(followed);
+    return followed;
+  } catch (const cv::Exception& error) {
+    throw Error(Code::failed, fmt::format("the face finder failed: {}", error.what()));
   }
-  if (!any_cascade)
-    throw Error(Code::not_found,
-                "the face finder's cascade files are not installed: install Debian's package "
-                "opencv-data, or give the face's position with --face-box");
-  FollowedFace followed = follow_face(best, fps, std::max(1, face));
-  if (face == 0 && !followed.others.empty()) warn_of_others(followed);
-  return followed;
 }
 
 }  // namespace navtalk

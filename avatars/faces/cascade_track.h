@@ -24,7 +24,8 @@ struct FollowOptions {
 std::vector<std::filesystem::path> cascade_directories();
 
 // `face`: which one, from 1 by size; 0: the largest, with a warning where others stay beside it. `directories`: the first that has a file
-// wins. The preferred cascade that sees a face in half of the frames serves, else the one that sees most. Its boxes are squares, one entry
+// wins. The preferred cascade that sees a face in half of the frames serves, else the one that sees most; people whom it misses are
+// those of the last cascade, which sees faces with glasses. The boxes are squares, one entry
 // a frame, nullopt where nothing was seen. `notes`: as FaceSource::find(). Stage "faces". Error{not_found} without cascade files; Error{invalid} for no face, or none of
 // that number.
 FollowedFace follow_by_cascades(Clip& clip, const FrameRate& fps, int face,

@@ -16,6 +16,7 @@ namespace {
 constexpr double k_same_face = 0.3;        // overlap from one detection to the next
 constexpr double k_comparable_area = 0.4;  // of a second face, against the first
 constexpr double k_staying = 0.25;         // share of the first face's frames
+constexpr double k_well_seen = 0.75;       // share of another detector's frames
 // look_distance() of one person's faces in a clip is at most 0.10 in 95 of 100 pairs (0.19 in all) and least of two people's was 0.22. A
 // detector that frames the face a little differently each time adds to it.
 constexpr double k_other_look = 0.20;  // in the same place
@@ -234,6 +235,18 @@ void fill_absences(FollowedFace& face) {
   }
 }
 
+// A face that only a few frames of a longer clip show is an error of the detector.
+std::vector<Track> lasting_tracks(const std::vector<SeenFaces>& frames, const FrameRate& fps) {
+  std::vector<Track> tracks = link_tracks(frames, fps);
+  const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
+  std::erase_if(tracks, [&](const Track& track) { return track.seen.size() < least; });
+  return tracks;
+}
+
+auto is_at(const Box& place) {
+  return [place](const SeenFace& face) { return same_place(face.box, place); };
+}
+
 }  // namespace
 
 double overlap(const Box& a, const Box& b) {
@@ -243,11 +256,28 @@ double overlap(const Box& a, const Box& b) {
   return area(both) / (area(a) + area(b) - area(both));
 }
 
+bool same_place(const Box& a, const Box& b) { return overlap(a, b) >= k_same_face; }
+
+std::vector<SeenFaces> with_missed_people(std::vector<SeenFaces> frames,
+                                          const std::vector<SeenFaces>& others,
+                                          const FrameRate& fps) {
+  for (const Track& person : people_in(lasting_tracks(others, fps))) {
+    const auto seen = std::ranges::count_if(person.seen, [&](const Sighting& one) {
+      return std::ranges::any_of(frames[one.frame], is_at(one.box));
+    });
+    if (static_cast<double>(seen) >= k_well_seen * static_cast<double>(person.seen.size()))
+      continue;
+    for (const Sighting& one : person.seen) {
+      std::erase_if(frames[one.frame], is_at(one.box));
+      const auto face = std::ranges::find(others[one.frame], one.box, &SeenFace::box);
+      frames[one.frame].push_back(*face);
+    }
+  }
+  return frames;
+}
+
 FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps, int number) {
-  std::vector<Track> tracks = link_tracks(frames, fps);
-  // A face that only a few frames of a longer clip show is an error of the detector.
-  const std::size_t least = std::clamp<std::size_t>(frames.size() / 25, 1, 5);
-  std::erase_if(tracks, [&](const Track& track) { return track.seen.size() < least; });
+  std::vector<Track> tracks = lasting_tracks(frames, fps);
   if (tracks.empty())
     throw Error(
         Code::invalid,
@@ -276,7 +306,7 @@ FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& 
 
 bool is_anothers(const FollowedFace& followed, std::size_t frame, const Box& box) {
   return std::ranges::any_of(followed.instead[frame],
-                             [&](const Box& other) { return overlap(box, other) >= k_same_face; });
+                             [&](const Box& other) { return same_place(box, other); });
 }
 
 void warn_of_others(const FollowedFace& followed) {

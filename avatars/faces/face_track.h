@@ -23,6 +23,12 @@ struct FollowedFace {
   std::string others{};
 };
 
+// What one detector sees in `frames`, with the people whom it misses as another one sees them in `others` (as many frames): those whom it
+// sees in less than three quarters of the frames in which the other does. They are then the other's in all frames.
+std::vector<SeenFaces> with_missed_people(std::vector<SeenFaces> frames,
+                                          const std::vector<SeenFaces>& others,
+                                          const FrameRate& fps);
+
 // `number`: from 1. Error{invalid} when there is no face at all, or none of that number.
 FollowedFace follow_face(const std::vector<SeenFaces>& frames, const FrameRate& fps,
                          int number = 1);
@@ -35,5 +41,8 @@ void warn_of_others(const FollowedFace& followed);
 
 // Area of the intersection over area of the union, 0 to 1.
 double overlap(const Box& a, const Box& b);
+
+// Whether they overlap as two detections of one face do.
+bool same_place(const Box& a, const Box& b);
 
 }  // namespace navtalk

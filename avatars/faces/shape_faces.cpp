@@ -60,7 +60,7 @@ ShapeFaces::ShapeFaces(const std::filesystem::path& predictor, FollowOptions fol
       follow_(follow),
       box_(box),
       cascades_(std::move(cascades)),
-      identity_(fmt::format("dlib 4 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
+      identity_(fmt::format("dlib 5 {} {} {}{}{}", box.bbox_shift, box.extra_margin,
                             sha256_file(predictor), follow.smooth ? "" : ", not smoothed",
                             follow.face > 1 ? fmt::format(", face {}", follow.face) : "")) {
   if (predictor_.point_count() != k_face_point_count)
@@ -91,7 +91,7 @@ std::vector<FacePoints> ShapeFaces::all_points(
                       ? points_of(predictor_, clip.frame(static_cast<std::int64_t>(i)), *squares[i])
                       : FacePoints());
     log.append(numbers_of(all.back()));
-    if (progress) progress("faces", all.size(), squares.size());
+    if (progress) progress("landmarks", all.size(), squares.size());
   }
   return all;
 }

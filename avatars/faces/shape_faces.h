@@ -27,7 +27,7 @@ class ShapeFaces : public FaceSource {
 
   std::string name() const override { return "dlib"; }
   std::string identity() const override { return identity_; }
-  // Errors of follow_by_cascades(); Error{invalid} where no frame has a face that does not look aside.
+  // Errors of follow_by_cascades(); Error{invalid} where no frame has a face that does not look aside. Stage "landmarks" behind "faces".
   FaceBoxes find(Clip& clip, const FrameRate& fps, const std::filesystem::path& notes,
                  const Progress& progress, const std::stop_token& stop) override;
   std::vector<FacePoints> landmarks() const override { return landmarks_; }

@@ -141,7 +141,10 @@ std::vector<AvatarClip> Preparation::clips_of(const JoinedClips& joined) const {
 FoundFaces Preparation::look_for_faces(Clip& clip, const AvatarInfo& info) {
   FoundFaces all;
   if (options_.still_motion) {
-    for (std::int64_t i = 0; i < info.frames; ++i) all.boxes.emplace_back(still_motion().face(i));
+    for (std::int64_t i = 0; i < info.frames; ++i) {
+      all.boxes.emplace_back(still_motion().face(i));
+      all.landmarks.push_back(still_motion().landmarks(i));
+    }
     return all;
   }
   if (info.clips.empty()) {

@@ -63,6 +63,13 @@ class Pose {
             static_cast<float>(y + share * (from_y - y))};
   }
 
+  // Where a point of the head goes.
+  FacePoint moved(const FacePoint& in_still) const {
+    const double away_x = in_still.x - middle_x_, away_y = in_still.y - root_y_;
+    return {static_cast<int>(std::lround(cosine_ * away_x - sine_ * away_y + middle_x_ + aside_)),
+            static_cast<int>(std::lround(sine_ * away_x + cosine_ * away_y + root_y_ + down_))};
+  }
+
   // Of the middle of the face.
   std::pair<int, int> shift() const {
     const double up = middle_y_ - root_y_;
@@ -91,7 +98,8 @@ StillMotion::StillMotion(Image still, const Box& face, const FrameRate& fps, Sti
       face_(face),
       fps_(fps),
       frames_(
-          std::max(std::int64_t{1}, static_cast<std::int64_t>(std::lround(k_round_s * fps.hz())))) {
+          std::max(std::int64_t{1}, static_cast<std::int64_t>(std::lround(k_round_s * fps.hz())))),
+      landmarks_(landmarks) {
   if (kind == StillMotionKind::blink_and_sway)
     eyes_ = find_eyes(still_.view(), face, directories, landmarks);
 }
@@ -114,6 +122,13 @@ Image StillMotion::frame(std::int64_t index) const {
                        const_cast<std::uint8_t*>(eyes.pixels.data()));
   cv::remap(source, target, from, {}, cv::INTER_LANCZOS4, cv::BORDER_REFLECT_101);
   return moved;
+}
+
+FacePoints StillMotion::landmarks(std::int64_t index) const {
+  const Pose pose(face_, static_cast<double>(index) / static_cast<double>(frames_));
+  FacePoints points;
+  for (const FacePoint& point : landmarks_) points.push_back(pose.moved(point));
+  return points;
 }
 
 Box StillMotion::face(std::int64_t index) const {

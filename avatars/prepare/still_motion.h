@@ -31,12 +31,15 @@ class StillMotion {
   Image frame(std::int64_t index) const;
   // In that frame. Of the size of the face given, and inside the picture.
   Box face(std::int64_t index) const;
+  // In that frame; none where none were given.
+  FacePoints landmarks(std::int64_t index) const;
 
  private:
   Image still_;
   Box face_;
   FrameRate fps_;
   std::int64_t frames_;
+  FacePoints landmarks_;
   std::optional<Eyes> eyes_{};
 };
 

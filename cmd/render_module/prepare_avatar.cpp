@@ -1,6 +1,7 @@
 // navtalk avatar prepare: a video or pictures to an avatar's folder.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -58,6 +59,9 @@ std::vector<OtherClip> clips_of(const AvatarPrepareOptions& options) {
     if (!valid_action(name))
       throw Error(Code::usage,
                   fmt::format("--action {}: the name must be {}", action, k_action_rule));
+    if (std::ranges::find(clips, name, &OtherClip::name) != clips.end())
+      throw Error(Code::usage,
+                  fmt::format("--action {}: there are two clips named {}", action, name));
     clips.push_back({name, std::filesystem::path(action.substr(end + 1))});
   }
   if (!clips.empty() && !options.face_boxes.empty())

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "avatars/bundle/bundle.h"
 #include "avatars/faces/cascade_faces.h"
@@ -136,6 +137,39 @@ TEST_CASE("of two people who are shown one after the other one is followed") {
   }
   CHECK(found == 55);
   CHECK(found_second >= 17);
+}
+
+TEST_CASE("beside a person whom the first cascade sees well, one with glasses is found, too") {
+  const TemporaryDirectory base;
+  const Bundle ada = Bundle::open(data_directory() / "demo/avatars/ada");
+  const Bundle theo = Bundle::open(data_directory() / "demo/avatars/theo");
+  const int width = ada.info().width, height = ada.info().height;
+  const std::size_t row = static_cast<std::size_t>(width) * 3;
+  std::vector<Image> frames;
+  for (int i = 0; i < 6; ++i) {
+    const Image left = ada.frame(i), right = theo.frame(i);
+    Image both(2 * width, height);
+    std::uint8_t* to = both.pixels.data();
+    for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
+      for (const Image* one : {&left, &right})
+        to = std::ranges::copy_n(one->pixels.data() + y * row, static_cast<std::ptrdiff_t>(row), to)
+                 .out;
+    frames.push_back(std::move(both));
+  }
+  tests::write_clip(base / "in.mp4", frames);
+  Clip clip(base / "in.mp4", 2 * width, height);
+  fs::create_directory(base / "notes");
+  std::vector<bool> is_left;  // of the two
+  for (const int number : {1, 2}) {
+    const FaceBoxes boxes = CascadeFaces({.face = number}).find(clip, 25, base / "notes", {}, {});
+    for (const auto& box : boxes) {
+      REQUIRE(box);
+      is_left.push_back(box->x1 < width);
+    }
+  }
+  CHECK(std::set(is_left.begin(), is_left.begin() + 6) !=
+        std::set(is_left.begin() + 6, is_left.end()));
+  CHECK(std::ranges::count(is_left, true) == 6);
 }
 
 TEST_CASE("large pictures are coded with fewer of them in memory") {

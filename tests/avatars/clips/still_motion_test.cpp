@@ -254,6 +254,37 @@ TEST_CASE("the face moves as one, and the round closes") {
   CHECK(difference(fine.frame(299).view(), fine.frame(0).view()) < 1.2 * step);
 }
 
+TEST_CASE("landmarks follow what they mark") {
+  DrawnEyes eyes;
+  const StillMotion motion(eyes.picture, eyes.face, 25, StillMotionKind::sway, {}, eyes.points);
+  CHECK(motion.landmarks(0) == eyes.points);
+  int farthest = 0;
+  for (const std::int64_t index : {40, 120, 170, 250}) {
+    const Image picture = motion.frame(index);
+    const FacePoints points = motion.landmarks(index);
+    REQUIRE(points.size() == k_face_point_count);
+    for (const std::size_t eye : {0U, 1U}) {
+      double sum_x = 0, sum_y = 0;
+      int count = 0;
+      for (int y = 150; y < 210; ++y)
+        for (int x = eye == 0 ? 110 : 210; x < (eye == 0 ? 190 : 290); ++x) {
+          if (picture.view().at(x, y)[0] < 200) continue;  // the white of the eye
+          sum_x += x;
+          sum_y += y;
+          ++count;
+        }
+      REQUIRE(count > 100);
+      // The corners of the eye lie as high as its middle, which the white surrounds.
+      const FacePoint &left = points[36 + 6 * eye], &right = points[39 + 6 * eye];
+      CHECK(sum_x / count == Approx((left.x + right.x) / 2.0).margin(1.5));
+      CHECK(sum_y / count == Approx((left.y + right.y) / 2.0).margin(1.5));
+      farthest = std::max(farthest, std::abs(left.x - eyes.points[36 + 6 * eye].x) +
+                                        std::abs(left.y - eyes.points[36 + 6 * eye].y));
+    }
+  }
+  CHECK(farthest >= 4);
+}
+
 TEST_CASE("what is far from the head stays as it is") {
   Portrait ada;
   ada.face = {300, 250, 400, 380};
@@ -273,6 +304,24 @@ TEST_CASE("a face at the edge of the picture stays inside it") {
     CHECK(face.y1 >= 0);
     CHECK(face.width() == 300);
   }
+}
+
+TEST_CASE("an avatar of a still that moves keeps the landmarks of every frame") {
+  struct MarkedFace : GivenFaces {
+    using GivenFaces::GivenFaces;
+    std::vector<FacePoints> landmarks() const override {
+      return {FacePoints(k_face_point_count, {80, 65})};
+    }
+  };
+  const TemporaryDirectory base;
+  PrepareOptions what = still_of(base, "one");
+  what.still_motion = StillMotionKind::sway;
+  what.faces = std::make_shared<MarkedFace>(tests::k_box);
+  prepare(what, {}, {});
+  const Bundle bundle = Bundle::open(base / "one");
+  const StillMotion motion(read_image(base / "still.png"), tests::k_box, 2, StillMotionKind::sway,
+                           {}, what.faces->landmarks().front());
+  for (std::int64_t i = 0; i < 24; ++i) CHECK(bundle.face(i)->landmarks == motion.landmarks(i));
 }
 
 TEST_CASE("an avatar of a still that moves goes round, with boxes that follow the face") {

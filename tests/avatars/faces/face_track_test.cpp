@@ -219,3 +219,30 @@ TEST_CASE("a face whose light changes all the time stays one") {
   show(frames, 10, k_face, k_ann);  // and comes back as it was at first
   CHECK(shown(frames, 1, 10) == "+++++++++++---+");
 }
+
+TEST_CASE("a person whom one detector sees seldom is another one's throughout") {
+  const Box ann = square(100, 100, 80), bob = square(300, 100, 70), bob_again = square(303, 98, 72);
+  std::vector<SeenFaces> first, second;
+  for (int i = 0; i < 40; ++i) {
+    first.push_back({{.box = ann, .look = look(k_ann)}});
+    if (i % 2 == 0) first.back().push_back({.box = bob, .look = look(k_bob)});
+    second.push_back({{.box = square(101, 103, 78), .look = look(k_ann)},
+                      {.box = bob_again, .look = look(k_bob)}});
+  }
+  CHECK_FALSE(navtalk::follow_face(first, 25, 2).boxes[1]);
+  const auto both = navtalk::with_missed_people(first, second, 25);
+  const auto largest = navtalk::follow_face(both, 25, 1), other = navtalk::follow_face(both, 25, 2);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    CHECK(both[i].size() == 2);
+    CHECK(largest.boxes[i] == ann);
+    CHECK(other.boxes[i] == bob_again);
+  }
+}
+
+TEST_CASE("a person whom both detectors see stays the first one's, dropouts included") {
+  std::vector<SeenFaces> first(40, SeenFaces{{.box = k_face, .look = look(k_ann)}});
+  const std::vector<SeenFaces> second(40,
+                                      SeenFaces{{.box = square(102, 98, 82), .look = look(k_ann)}});
+  for (std::size_t i = 10; i < 15; ++i) first[i].clear();
+  CHECK(navtalk::with_missed_people(first, second, 25) == first);
+}
