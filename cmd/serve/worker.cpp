@@ -1,13 +1,17 @@
 // navtalk serve --worker: one GPU's worker, until it is told to stop.
+#include <cstdlib>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "avatars/bundle/library.h"
 #include "cmd/artifacts/model_store.h"
 #include "cmd/defaults.h"
+#include "cmd/failure.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/render_module.h"
 #include "cmd/serve/content.h"
 #include "cmd/serve/serve.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
@@ -136,7 +140,12 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .threads = options.threads,
                                      .limits = media_limits(context)}));
   print_address(worker.url(), context);
-  worker.run(context.stop);
+  try {
+    worker.run(context.stop);
+  } catch (const DeviceLost&) {
+    // What this process has on the device cannot be given back any more: that would throw from destructors.
+    std::_Exit(report_failure(std::current_exception(), {.json = context.json}, context.out));
+  }
   if (const int status = stop_status(context.stop)) return status;
   leave_pod(context.stop);
   return 0;

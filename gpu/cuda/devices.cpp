@@ -44,10 +44,12 @@ Devices devices() {
 
 MemoryUse memory_use(int index) {
   std::size_t available = 0, total = 0;
-  if (cudaSetDevice(index) != cudaSuccess || cudaMemGetInfo(&available, &total) != cudaSuccess) {
-    cudaGetLastError();
-    return {};
-  }
+  int before = 0;  // of the calling thread
+  const bool known = cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(index) == cudaSuccess &&
+                     cudaMemGetInfo(&available, &total) == cudaSuccess;
+  if (!known) cudaGetLastError();
+  if (before != index) cudaSetDevice(before);
+  if (!known) return {};
   return {.total = total, .used = total - available};
 }
 

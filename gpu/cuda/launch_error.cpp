@@ -4,14 +4,15 @@
 
 #include <string>
 
-#include "core/base/error.h"
+#include "gpu/device/device_failure.h"
 
 namespace navtalk::cuda {
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
-  throw Error(Code::failed, std::string(what) + ": " + cudaGetErrorString(result) + " (" +
-                                cudaGetErrorName(result) + ")");
+  cudaGetLastError();  // or the next launch would report it
+  throw_device_failure(result, std::string(what) + ": " + cudaGetErrorString(result) + " (" +
+                                   cudaGetErrorName(result) + ")");
 }
 
 void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }

@@ -5,7 +5,7 @@
 
 namespace navtalk::cuda {
 
-// Error{failed} with `what` and CUDA's words, unless `result` is cudaSuccess.
+// OutOfMemory, DeviceLost or Error{failed} with `what` and CUDA's words, unless `result` is cudaSuccess.
 void check(cudaError_t result, const char* what);
 
 // The same when the launch of `kernel` just before was refused.

@@ -22,8 +22,14 @@ cudaStream_t stream(Stream handle) { return static_cast<cudaStream_t>(handle); }
 Executable captured(const std::function<void(Stream)>& enqueue, Stream into) {
   check(cudaStreamBeginCapture(stream(into), cudaStreamCaptureModeThreadLocal),
         "cudaStreamBeginCapture");
-  enqueue(into);
   cudaGraph_t graph = nullptr;
+  try {
+    enqueue(into);
+  } catch (...) {
+    cudaStreamEndCapture(stream(into), &graph);
+    cudaGetLastError();  // what went wrong is told already
+    throw;
+  }
   check(cudaStreamEndCapture(stream(into), &graph), "cudaStreamEndCapture");
   const Graph owned(graph);
   cudaGraphExec_t executable = nullptr;
@@ -54,6 +60,10 @@ std::vector<std::chrono::duration<double>> LaunchTimer::time(
     const std::function<void(Stream)>& enqueue, int count, std::chrono::duration<double> budget,
     const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
+  // What was put into other streams is there; the kernels' code is loaded, which must not happen while the stream is captured.
+  check(cudaDeviceSynchronize(), "the work before the launches");
+  enqueue(stream_);
+  check(cudaStreamSynchronize(stream(stream_)), "the first launch");
   const Executable graph = captured(enqueue, stream_);
   const auto replay = [&] {
     check(cudaGraphLaunch(graph.get(), stream(stream_)), "cudaGraphLaunch");

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "core/base/out_of_memory.h"
+
 namespace navtalk {
 
 template <class Key, class Graph>
@@ -23,6 +25,7 @@ class GraphCache {
     std::size_t graphs = 16;   // kept, and keys that wait for their first graph
     int runs_before = 1;       // of a key without a graph: a shape that comes once is not worth one
     std::size_t failures = 4;  // after so many nothing is recorded any more
+    int runs_between = 1000;   // before the device is asked again that had no memory for a graph
   };
   // Called once for each failure; it must not throw.
   using Tell = std::function<void(const Key&, const std::string& why)>;
@@ -30,7 +33,7 @@ class GraphCache {
   GraphCache(const Limits& limits, Tell tell) : limits_(limits), tell_(std::move(tell)) {}
 
   // The graph of the key, which `record` (returns a Graph, or throws) makes when the key has been seen often enough; nullptr: run without
-  // one. What could not be recorded once is not tried again. The graph lives at least until the next call.
+  // one. What could not be recorded once is not tried again, but for want of memory. The graph lives at least until the next call.
   template <class Record>
   Graph* find_or_record(const Key& key, const Record& record) {
     if (failed_.contains(key)) return nullptr;
@@ -40,6 +43,10 @@ class GraphCache {
     try {
       kept.graph.emplace(record());
       return &*kept.graph;
+    } catch (const OutOfMemory& error) {
+      kept.runs = limits_.runs_before - limits_.runs_between;
+      tell_(key, error.what());
+      return nullptr;
     } catch (const std::exception& error) {
       forget(key);
       failed_.insert(key);

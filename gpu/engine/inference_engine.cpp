@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/out_of_memory.h"
 
@@ -29,11 +30,12 @@ void answer_each(std::vector<InferenceEngine::Done>& all, InferenceEngine::Outco
   for (InferenceEngine::Done& done : all) done(without_picture(outcome));
 }
 
-bool is_out_of_memory(const std::exception_ptr& problem) {
+template <class Kind>
+bool is(const std::exception_ptr& problem) {
   if (!problem) return false;
   try {
     std::rethrow_exception(problem);
-  } catch (const OutOfMemory&) {
+  } catch (const Kind&) {
     return true;
   } catch (...) {
     return false;
@@ -314,7 +316,7 @@ std::vector<InferenceEngine::Running> InferenceEngine::draw(Lane& lane, Running&
   }
   try {
     std::vector<Running> parts;
-    if (is_out_of_memory(problem)) parts = smaller(batch);
+    if (is<OutOfMemory>(problem)) parts = smaller(batch);
     if (!parts.empty()) return parts;
   } catch (...) {
     problem = std::current_exception();  // giving memory back did not work
@@ -332,6 +334,7 @@ std::vector<InferenceEngine::Running> InferenceEngine::draw(Lane& lane, Running&
   {
     const std::lock_guard lock(mutex_);
     ++counters_.batches;
+    if (is<DeviceLost>(problem)) ++counters_.lost;
     if (count > 0 && !problem) times_.note(count, working);
     counters_.features += made.features;
     counters_.drawing += working - made.features;

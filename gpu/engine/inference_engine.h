@@ -48,6 +48,7 @@ struct EngineCounters {
   std::uint64_t halved = 0;         // times that batches became smaller for it
   std::size_t largest_batch = 0;    // now
   std::uint64_t exhausted = 0;      // requests that failed since there was no memory even for one
+  std::uint64_t lost = 0;           // batches that failed since the device is lost
   std::chrono::microseconds queued{}, features{}, drawing{};  // of the requests; of the batches
 };
 

@@ -121,7 +121,7 @@ __device__ void copy_row(const Batch& batch, const std::uint8_t* from, std::uint
 }
 
 template <class Value>
-__global__ void paste_kernel(Batch batch) {
+__global__ void paste_kernel(const __grid_constant__ Batch batch) {
   __shared__ std::uint8_t tile[3][k_tile_rows][k_tile_columns];
   const Paste& paste = batch.paste[blockIdx.z];
   const int left = static_cast<int>(blockIdx.x) * k_columns,

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/out_of_memory.h"
 #include "core/tensor/ndarray.h"
+#include "gpu/device/device_failure.h"
 
 namespace navtalk {
 
@@ -33,7 +34,7 @@ inline std::string words_of(const c10::Error& error, const char* what) {
 }
 
 // Runs `body`: with `threads` threads, no autograd, libtorch's errors as Error{failed} that begins with `what`; as OutOfMemory
-// where the device has none left, with all that libtorch had kept of it for later given back.
+// where the device has none left, with all that libtorch had kept of it for later given back; as DeviceLost where the device is gone.
 template <class Body>
 auto run(int threads, const char* what, const Body& body) {
   try {
@@ -43,7 +44,10 @@ auto run(int threads, const char* what, const Body& body) {
     return body();
   } catch (const c10::OutOfMemoryError& error) {
     throw OutOfMemory(words_of(error, what));
+  } catch (const c10::AcceleratorError& error) {
+    throw_device_failure(error.get_error_code(), words_of(error, what));
   } catch (const c10::Error& error) {
+    if (tells_of_memory(error.what_without_backtrace())) throw OutOfMemory(words_of(error, what));
     throw Error(Code::failed, words_of(error, what));
   }
 }

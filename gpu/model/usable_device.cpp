@@ -10,12 +10,20 @@
 namespace navtalk {
 namespace {
 
+// The kernels are compiled for this and later ones (cmake/cuda.cmake), and the nets compute in fp16.
+constexpr int k_least_capability = 80;
+
 // Why the GPU cannot be used, as the end of a sentence; empty where it can.
 std::string missing(const cuda::Devices& found, int index) {
   if (found.list.empty()) return found.missing;
   const auto count = static_cast<int>(found.list.size());
   if (index >= count)
     return fmt::format("the CUDA devices of this machine are cuda:0 to cuda:{}", count - 1);
+  const cuda::DeviceProperties& gpu = found.list[static_cast<std::size_t>(index)];
+  if (gpu.capability < k_least_capability)
+    return fmt::format("{} has compute capability {}.{}, and {}.{} is the least that can be used",
+                       gpu.name, gpu.capability / 10, gpu.capability % 10, k_least_capability / 10,
+                       k_least_capability % 10);
   return cuda::load_torch();
 }
 

@@ -66,21 +66,11 @@ at::Tensor DeviceCopies::to_device(at::IntArrayRef sizes, at::ScalarType type,
       c10::multiply_integers(sizes) * static_cast<std::int64_t>(c10::elementSize(type));
   const auto block = in_.take(static_cast<std::size_t>(bytes));
   fill(block->data());
-  const at::TensorOptions options = at::TensorOptions().dtype(type).device(device_);
   const at::Tensor from = bytes_of(*block, bytes).view(type).view(sizes);
   if (device_.is_cpu()) return from.clone();
-  at::Tensor made;
-  {
-    // Memory of the stream of copies: it need not wait for what computed there before.
-    const c10::StreamGuard guard(stream_);
-    made = at::empty(sizes, options);
-    made.copy_(from, true);
-  }
-  const auto copied = std::make_shared<StreamEvent>(stream_);
-  block->busy_until(copied);
-  const c10::Stream computes = current_stream(device_);
-  copied->event().block(computes);
-  made.record_stream(computes);
+  const at::Tensor made = at::empty(sizes, at::TensorOptions().dtype(type).device(device_));
+  made.copy_(from, true);
+  block->busy_until(std::make_shared<StreamEvent>(current_stream(device_)));
   return made;
 }
 
@@ -102,12 +92,13 @@ DeviceCopies::Copy DeviceCopies::to_host(const at::Tensor& from) {
   }
   copy.event_ = std::make_shared<StreamEvent>(stream_);
   copy.block_->busy_until(copy.event_);
-  from.record_stream(stream_);  // its memory is used for nothing else before
+  copy.from_ = from;
   return copy;
 }
 
-std::shared_ptr<const std::uint8_t> DeviceCopies::Copy::wait() const {
+std::shared_ptr<const std::uint8_t> DeviceCopies::Copy::wait() {
   if (event_) event_->wait();
+  from_ = at::Tensor();
   return {block_, block_->data()};
 }
 

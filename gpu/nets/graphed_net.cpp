@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/util/Exception.h>
 
+#include "core/base/out_of_memory.h"
 #include "gpu/device/batch_parts.h"
 #include "gpu/nets/layers/norm_workspace.h"
 
@@ -65,8 +67,13 @@ at::Tensor NetGraphs::run(const std::string& name, const NetFunction& net, const
   const c10::DeviceGuard device(inputs.front().device());
   {
     const std::lock_guard lock(mutex_);
-    const auto* const found = cache_.find_or_record(
-        Key{name, shapes(inputs, size)}, [&] { return record(net, padded(inputs, size)); });
+    const auto* const found = cache_.find_or_record(Key{name, shapes(inputs, size)}, [&] {
+      try {
+        return record(net, padded(inputs, size));
+      } catch (const c10::OutOfMemoryError& error) {
+        throw OutOfMemory(error.what_without_backtrace());
+      }
+    });
     if (found != nullptr) {
       Recorded& recorded = **found;
       for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "avatars/live/live_rate.h"
+#include "core/base/device_lost.h"
 #include "core/log/log.h"
 #include "server/http/as_tuple.h"
 #include "server/http/run_on.h"
@@ -56,6 +57,7 @@ asio::awaitable<void> ModelLifecycle::load() {
     if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {
     problem_ = error.what();
+    device_lost_ = dynamic_cast<const DeviceLost*>(&error) != nullptr;
     log::error("loading failed", {{"error", problem_}});
     change_to(Phase::failed);
     throw;

@@ -3,6 +3,7 @@
 // up the pictures of others; everything here is of the I/O thread, except sample_device().
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -71,6 +72,8 @@ class ModelLifecycle {
   // In phase failed: why.
   const std::string& problem() const { return problem_; }
   const std::exception_ptr& start_problem() const { return start_problem_; }
+  // A wake found no device any more. Any thread.
+  bool device_lost() const { return device_lost_; }
   bool stuck() const { return since_heartbeat() > options_.stuck_after; }
   // Of the work loop or the inference engine, whichever was later.
   WorkLoop::Clock::duration since_heartbeat() const;
@@ -118,6 +121,7 @@ class ModelLifecycle {
   Phase phase_ = Phase::starting;
   boost::asio::steady_timer phase_changed_;  // never expires: cancelling it wakes all who wait
   std::string problem_{};
+  std::atomic<bool> device_lost_ = false;
   std::exception_ptr start_problem_{};
   LoadedAvatars avatars_;
   std::list<Waiting> waiting_{};  // for the maker

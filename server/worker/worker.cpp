@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "core/base/device_lost.h"
 #include "core/files/temporary_folder.h"
 #include "core/log/log.h"
 #include "core/process/open_files.h"
@@ -107,12 +108,14 @@ struct Worker::Parts {
   asio::awaitable<void> end_when_idle();
   void look_at_device();
   asio::awaitable<void> load_again();
+  asio::awaitable<void> leave_device();
   void shut_down();
   asio::awaitable<void> end();
 
   const ListenAddress address;
   const std::chrono::milliseconds stop_notice;
   bool stopping = false;
+  bool device_lost = false;
   // Pictures that the device had no memory for: as the work loop knows, and those for which the nets were loaded again.
   std::uint64_t exhausted = 0, answered = 0;
   IoLoop io;
@@ -145,8 +148,10 @@ asio::awaitable<void> Worker::Parts::end_when_idle() {
 // On the work loop's thread.
 void Worker::Parts::look_at_device() {
   models.sample_device();
-  const std::uint64_t now = inference.counters().exhausted;
-  if (std::exchange(exhausted, now) == now) return;
+  const EngineCounters counters = inference.counters();
+  if (counters.lost > 0 || models.device_lost())
+    return asio::post(io, [this] { asio::co_spawn(io, leave_device(), asio::detached); });
+  if (std::exchange(exhausted, counters.exhausted) == counters.exhausted) return;
   asio::post(io, [this] { asio::co_spawn(io, load_again(), asio::detached); });
 }
 
@@ -161,6 +166,14 @@ asio::awaitable<void> Worker::Parts::load_again() {
   };
   co_await models.reload(sessions_over);
   answered = inference.counters().exhausted;
+}
+
+// A process that has lost its device cannot get it back: whoever started it starts another one.
+asio::awaitable<void> Worker::Parts::leave_device() {
+  if (std::exchange(device_lost, true)) co_return;
+  log::error("the device is lost: its sessions go to other workers, and this one ends");
+  co_await sessions.give_away("the device of this worker is lost");
+  shut_down();
 }
 
 void Worker::Parts::shut_down() {
@@ -192,6 +205,7 @@ void Worker::run(const std::stop_token& stop) {
       stop, [&parts] { asio::post(parts.io, [&parts] { parts.shut_down(); }); });
   parts.io.run();
   if (parts.models.start_problem()) std::rethrow_exception(parts.models.start_problem());
+  if (parts.device_lost) throw DeviceLost("the device of this worker is lost");
 }
 
 }  // namespace navtalk::server

@@ -51,7 +51,7 @@ class Worker {
   // "http://127.0.0.1:40123"
   std::string url() const;
   // Until a stop is requested (sessions get their notice) or no gateway needs it any more. Throws
-  // what loading threw.
+  // what loading threw; DeviceLost once the sessions have left.
   void run(const std::stop_token& stop);
 
  private:

@@ -19,6 +19,7 @@ struct Recorder {
   std::string run(int key) {
     const std::string* const graph = cache.find_or_record(key, [&] {
       recorded.push_back(key);
+      if (full) throw navtalk::OutOfMemory("the device is full");
       if (fails) throw std::runtime_error("operation not permitted");
       return "graph " + std::to_string(key);
     });
@@ -27,7 +28,7 @@ struct Recorder {
 
   std::vector<int> recorded{};
   std::vector<std::string> told{};
-  bool fails = false;
+  bool fails = false, full = false;
   Cache cache;
 };
 
@@ -89,4 +90,15 @@ TEST_CASE("after several failures nothing new is recorded, and what was stays") 
   CHECK(one.run(1) == "graph 1");
   CHECK(one.recorded == std::vector{1, 2, 3});
   CHECK(one.told.size() == 2);
+}
+
+TEST_CASE("a device without memory for a graph is asked again later") {
+  Recorder one({.runs_before = 0, .runs_between = 3});
+  one.full = true;
+  CHECK(one.run(8).empty());
+  one.full = false;
+  for (int i = 0; i < 3; ++i) CHECK(one.run(8).empty());
+  CHECK(one.run(8) == "graph 8");
+  CHECK(one.recorded == std::vector{8, 8});
+  CHECK(one.told == std::vector<std::string>{"8: the device is full"});
 }

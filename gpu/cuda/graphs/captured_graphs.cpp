@@ -47,20 +47,22 @@ class CapturedGraph : public RecordedGraph {
       : pool_(std::move(pool)), executable_(std::move(executable)) {}
   // A replay that still runs reads its memory.
   ~CapturedGraph() override {
-    if (last_ != nullptr) cudaStreamSynchronize(last_);
+    if (replayed_) cudaStreamSynchronize(last_);
   }
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
 
   void replay() override {
     last_ = c10::cuda::getCurrentCUDAStream(pool_->device()).stream();
+    replayed_ = true;
     check(cudaGraphLaunch(executable_.get(), last_), "cudaGraphLaunch");
   }
 
  private:
   std::shared_ptr<const PoolShare> pool_;
   Executable executable_;
-  cudaStream_t last_ = nullptr;
+  cudaStream_t last_ = nullptr;  // the default one
+  bool replayed_ = false;
 };
 
 // From begin to end of a capture in `stream`: what this thread allocates for that stream meanwhile comes from the pool. Other threads go

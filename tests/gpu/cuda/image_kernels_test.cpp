@@ -80,6 +80,13 @@ std::vector<Image> pictures(int count, Size size, int channels = 3,
         noise(static_cast<std::uint64_t>(7 + n), size.width, size.height, channels, kind));
   return images;
 }
+// [H,W,C] is a batch of one that is interleaved.
+struct Layout {
+  int count;
+  bool planar;
+};
+constexpr Layout k_layouts[] = {{1, false}, {2, false}, {2, true}};
+
 std::vector<Image> blank(int count, Size size, int channels = 3) {
   return std::vector<Image>(static_cast<std::size_t>(count),
                             Image(size.width, size.height, channels));
@@ -124,13 +131,13 @@ TEST_CASE(
   };
   for (const Row& row : {Row{{45, 19}, 5, 1.0}, Row{{33, 9}, 21, 0.0}, Row{{3, 2}, 13, 2.5},
                          Row{{1, 1}, 7, 0.0}, Row{{40, 30}, 63, 9.0}, Row{{8, 8}, 1, 0.0}}) {
-    for (const bool planar : {false, true}) {
+    for (const auto& [count, planar] : k_layouts) {
       INFO(row.size.width << "x" << row.size.height << ", " << row.taps << " taps, planar "
                           << planar);
-      const std::vector<Image> images = pictures(2, row.size);
-      const Laid source(images, planar, 2), destination(blank(2, row.size), planar, 0);
+      const std::vector<Image> images = pictures(count, row.size);
+      const Laid source(images, planar, 2), destination(blank(count, row.size), planar, 0);
       cuda::gaussian_blur(source.pixels, destination.pixels, row.taps, row.sigma, nullptr);
-      for (int n = 0; n < 2; ++n) {
+      for (int n = 0; n < count; ++n) {
         Image expected(row.size.width, row.size.height);
         gaussian_blur(images[static_cast<std::size_t>(n)].view(), expected.view(), row.taps,
                       row.sigma);
@@ -143,34 +150,39 @@ TEST_CASE(
 TEST_CASE("the unsharp kernel gives its twin's bytes for every amount, sigma and threshold") {
   NAVTALK_NEEDS_DEVICE();
   for (const Size size : {Size{45, 19}, Size{32, 8}, Size{2, 3}})
-    for (const Unsharp& unsharp : {Unsharp{}, Unsharp{0.5F, 2.0F, 0}, Unsharp{100.0F, 0.6F, 40}}) {
-      INFO(size.width << "x" << size.height << ", amount " << unsharp.amount);
-      const std::vector<Image> images =
-          pictures(2, size, 3, unsharp.threshold == 0 ? "extreme" : "noise");
-      const Laid source(images, false, 1), destination(blank(2, size), true, 4);
-      cuda::unsharp_mask(source.pixels, destination.pixels, unsharp, nullptr);
-      for (int n = 0; n < 2; ++n) {
-        Image expected(size.width, size.height);
-        unsharp_mask(images[static_cast<std::size_t>(n)].view(), expected.view(), unsharp);
-        CHECK(destination.get(n) == expected);
+    for (const Unsharp& unsharp : {Unsharp{}, Unsharp{0.5F, 2.0F, 0}, Unsharp{100.0F, 0.6F, 40}})
+      for (const auto& [count, planar] : k_layouts) {
+        INFO(size.width << "x" << size.height << ", amount " << unsharp.amount << ", planar "
+                        << planar);
+        const std::vector<Image> images =
+            pictures(count, size, 3, unsharp.threshold == 0 ? "extreme" : "noise");
+        // Of a batch of one, from one layout into the other.
+        const Laid source(images, planar, 1),
+            destination(blank(count, size), count == 1 || planar, 4);
+        cuda::unsharp_mask(source.pixels, destination.pixels, unsharp, nullptr);
+        for (int n = 0; n < count; ++n) {
+          Image expected(size.width, size.height);
+          unsharp_mask(images[static_cast<std::size_t>(n)].view(), expected.view(), unsharp);
+          CHECK(destination.get(n) == expected);
+        }
       }
-    }
 }
 
 TEST_CASE(
     "the blend kernel gives its twin's bytes in place, and leaves what lies between the rows "
     "alone") {
   NAVTALK_NEEDS_DEVICE();
-  for (const bool planar : {false, true}) {
+  const bool overlay_planar = GENERATE(false, true);
+  for (const auto& [count, planar] : k_layouts) {
     const Size size{35, 11};
-    std::vector<Image> bases = pictures(2, size);
-    const std::vector<Image> overlays = pictures(2, size, 3, "extreme"),
-                             masks = pictures(2, size, 1);
-    const Laid base(bases, planar, 3), overlay(overlays, false, 0), mask(masks, false, 7);
+    std::vector<Image> bases = pictures(count, size);
+    const std::vector<Image> overlays = pictures(count, size, 3, "extreme"),
+                             masks = pictures(count, size, 1);
+    const Laid base(bases, planar, 3), overlay(overlays, overlay_planar, 0), mask(masks, false, 7);
     const std::size_t gap = base.at(0, 0, size.width - 1, planar ? 0 : 2) + 1;
     cuda::blend(base.pixels, overlay.pixels, mask.pixels, nullptr);
     CHECK(base.memory.get()[gap] == Laid::k_gap);
-    for (std::size_t n = 0; n < 2; ++n) {
+    for (std::size_t n = 0; n < bases.size(); ++n) {
       blend(bases[n].view(), overlays[n].view(), masks[n].view());
       CHECK(base.get(static_cast<int>(n)) == bases[n]);
     }
@@ -179,19 +191,21 @@ TEST_CASE(
 
 TEST_CASE("the colour kernels are within one level of their twins") {
   NAVTALK_NEEDS_DEVICE();
+  const auto [count, planar] = GENERATE(from_range(k_layouts));
   const Size size{70, 18};
-  const std::vector<Image> images = pictures(2, size);
-  const std::size_t bytes = yuv420_bytes(size.width, size.height);
-  const Laid bgr(images, true, 1);
-  const tests::DeviceMemory device_nv12(2 * bytes), device_i420(2 * bytes);
+  const std::vector<Image> images = pictures(count, size);
+  const std::size_t bytes = yuv420_bytes(size.width, size.height),
+                    all_bytes = images.size() * bytes;
+  const Laid bgr(images, planar, 1);
+  const tests::DeviceMemory device_nv12(all_bytes), device_i420(all_bytes);
   std::vector<std::uint8_t> expected(bytes);
   cuda::bgr_to_nv12(bgr.pixels, device_nv12.data(), nullptr);
   cuda::bgr_to_i420(bgr.pixels, device_i420.data(), nullptr);
-  const Laid back(blank(2, size), false, 3), back420(blank(2, size), true, 0);
+  const Laid back(blank(count, size), planar, 3), back420(blank(count, size), planar, 0);
   cuda::nv12_to_bgr(device_nv12.data(), back.pixels, nullptr);
   cuda::i420_to_bgr(device_i420.data(), back420.pixels, nullptr);
   const std::vector<std::uint8_t> nv12 = device_nv12.get(), i420 = device_i420.get();
-  for (std::size_t n = 0; n < 2; ++n) {
+  for (std::size_t n = 0; n < images.size(); ++n) {
     const auto part = [&](const std::vector<std::uint8_t>& all) {
       return std::vector<std::uint8_t>(all.begin() + static_cast<std::ptrdiff_t>(n * bytes),
                                        all.begin() + static_cast<std::ptrdiff_t>((n + 1) * bytes));
@@ -217,5 +231,8 @@ TEST_CASE("a batch of no pictures is no launch") {
   cuda::unsharp_mask(none, none, {}, nullptr);
   cuda::blend(none, none, mask, nullptr);
   cuda::bgr_to_nv12(none, nullptr, nullptr);
+  cuda::bgr_to_i420(none, nullptr, nullptr);
+  cuda::nv12_to_bgr(nullptr, none, nullptr);
+  cuda::i420_to_bgr(nullptr, none, nullptr);
   SUCCEED("nothing was read or written");
 }

@@ -83,7 +83,10 @@ std::vector<std::uint8_t> frame_of(std::uint64_t seed, int width, int height) {
 
 TEST_CASE("faces are pasted within one level of the way through BGR, and nothing else changes") {
   NAVTALK_NEEDS_DEVICE();
-  const int width = GENERATE(150, 128), height = 84;
+  // The last at odd addresses.
+  const auto [wide, behind] = GENERATE(table<int, std::size_t>({{150, 0U}, {128, 0U}, {128, 1U}}));
+  const int width = wide, height = 84;
+  const std::size_t offset = behind;
   const std::optional<Unsharp> unsharp =
       GENERATE(std::optional<Unsharp>{}, std::optional<Unsharp>{Unsharp{}});
   const std::vector<Case> cases = {
@@ -97,8 +100,8 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
   std::vector<Image> masks;
   std::vector<tests::DeviceMemory> outs, memory;
   std::vector<cuda::FacePaste> faces;
-  const auto on_device = [&memory](const std::vector<std::uint8_t>& bytes) {
-    return memory.emplace_back(bytes).data();
+  const auto on_device = [&memory](const std::vector<std::uint8_t>& bytes, std::size_t at = 0) {
+    return memory.emplace_back(bytes, at).data();
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& row = cases[i];
@@ -106,20 +109,21 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
         row.mask_region.value_or(Box{0, 0, row.crop_box.width(), row.crop_box.height()});
     decoded.push_back(decoder_output(static_cast<int>(i) + 1));
     frames.push_back(frame_of(40 + i, width, height));
-    outs.emplace_back(frames.back().size());
+    outs.emplace_back(frames.back().size(), offset);
     Image& mask = masks.emplace_back(noise(90 + i, region.width(), region.height(), 1));
     for (std::size_t m = 0; m < mask.pixels.size(); m += 3) mask.pixels[m] = m % 2 == 0 ? 255 : 0;
-    faces.push_back({on_device(frames[i]),
+    faces.push_back({on_device(frames[i], offset),
                      outs[i].data(),
                      on_device(tests::bytes_of(decoded[i])),
-                     on_device(mask.pixels),
+                     on_device(mask.pixels, offset),
                      mask.width,
                      region,
                      {row.box, row.crop_box}});
   }
   cuda::paste_faces(faces, width, height, cuda::Format::fp32, k_channels, unsharp, nullptr);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    INFO("case " << i << ", width " << width << ", sharpened " << unsharp.has_value());
+    INFO("case " << i << ", width " << width << ", offset " << offset << ", sharpened "
+                 << unsharp.has_value());
     CHECK(furthest(outs[i].get(), expected(frames[i], width, height, decoded[i], cases[i], masks[i],
                                            unsharp)) <= 1);
   }
@@ -156,4 +160,10 @@ TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
   const std::vector<std::uint8_t> wanted =
       expected(frame, width, height, rounded, row, mask, std::nullopt);
   for (const tests::DeviceMemory& each : frames) CHECK(furthest(each.get(), wanted) <= 1);
+}
+
+TEST_CASE("no faces are no launch") {
+  NAVTALK_NEEDS_DEVICE();
+  cuda::paste_faces({}, 96, 64, cuda::Format::fp16, k_channels, std::nullopt, nullptr);
+  SUCCEED("nothing was read or written");
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/base/out_of_memory.h"
@@ -29,6 +30,7 @@ class SmallDevice : public EngineBackend {
     heard();
     begun.fetch_add(1);
     while (held) std::this_thread::yield();
+    if (lost) throw DeviceLost("the device is lost");
     if (batch.size() > room) throw OutOfMemory("the device is full");
     Made made;
     for (const PictureRequest& request : batch) {
@@ -53,7 +55,7 @@ class SmallDevice : public EngineBackend {
   }
 
   std::atomic<std::size_t> room = 8, gives_back = 0;
-  std::atomic<bool> held = false, stuck = false;
+  std::atomic<bool> held = false, stuck = false, lost = false;
   std::atomic<int> begun = 0, heard_twice = 0;
   Guarded<std::vector<Batch>> tried;
   Guarded<std::vector<std::size_t>> warmed;
@@ -259,4 +261,15 @@ TEST_CASE("lanes without memory for one face are not warm") {
   small.device->room = 8;
   CHECK_NOTHROW(small.engine->warm_up());
   CHECK(small.engine->counters().largest_batch == 8);
+}
+
+TEST_CASE("a batch that the device is lost with fails, is not made again, and counts") {
+  SmallEngine small;
+  small.device->lost = true;
+  auto answers = small.ask_at_once({1, 2, 3, 4});
+  for (auto& one : answers) CHECK_THROWS_AS(std::rethrow_exception(one.get().problem), DeviceLost);
+  small.engine->wait_idle();
+  CHECK(small.device->batches().size() == 2);
+  CHECK(small.engine->counters().lost == 2);
+  CHECK(small.engine->counters().out_of_memory == 0);
 }

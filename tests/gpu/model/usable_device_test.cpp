@@ -30,7 +30,7 @@ Device gpu(int index) { return {.kind = Device::Kind::cuda, .index = index}; }
 
 void machine_has(int count, const std::string& problem = {}) {
   cuda::found_devices = {};
-  cuda::found_devices.list.resize(static_cast<std::size_t>(count));
+  cuda::found_devices.list.resize(static_cast<std::size_t>(count), {.capability = 80});
   if (count == 0) cuda::found_devices.missing = "there is no CUDA device";
   cuda::torch_problem = problem;
 }
@@ -44,6 +44,14 @@ TEST_CASE("auto is the first GPU, or the CPU where none can be used") {
   CHECK(usable_device(std::nullopt) == k_cpu);
   machine_has(1, "libcudnn.so.9: cannot open");
   CHECK(usable_device(std::nullopt) == k_cpu);
+}
+
+TEST_CASE("a GPU that the kernels are not compiled for is not used") {
+  machine_has(1);
+  cuda::found_devices.list[0] = {.name = "Tesla T4", .capability = 75};
+  CHECK(usable_device(std::nullopt) == k_cpu);
+  CHECK_THROWS_WITH(usable_device(gpu(0)),
+                    Catch::Contains("Tesla T4 has compute capability 7.5, and 8.0 is the least"));
 }
 
 TEST_CASE("a GPU that is asked for is that one, and the CPU is the CPU whatever there is") {

@@ -153,3 +153,14 @@ TEST_CASE("a worker that is to use its device only ends where that has no memory
   Running worker(script);
   CHECK_THROWS_WITH(worker.ends(), "the device is full");
 }
+
+TEST_CASE("a worker whose device is gone when it is to wake ends") {
+  EngineScript script;
+  script.device = "cuda:0";
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  REQUIRE(ask("POST", worker.url() + "/v1/pause").status == 200);
+  script.lose_device = true;
+  ask("POST", worker.url() + "/v1/wake");
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+}

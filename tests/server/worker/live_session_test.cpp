@@ -256,6 +256,20 @@ TEST_CASE(
   CHECK(next.until_event("speech.ended"));
 }
 
+TEST_CASE("a worker whose device is lost gives all sessions away, and ends") {
+  LiveWorker worker;
+  User user(worker), other(worker, R"({"type":"session.start"})", "b");
+  worker.nets.device_lost = true;
+  user.speak(voice(160000));
+  for (User* const one : {&user, &other}) {
+    REQUIRE(one->until_event("error"));
+    CHECK(one->event.at("code") == "failed");
+    CHECK_FALSE(one->until_event("never"));
+    CHECK(one->close_code() == 1011);
+  }
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+}
+
 TEST_CASE("a client that vanishes while it is spoken to leaves nothing behind") {
   LiveWorker worker;
   {

@@ -8,6 +8,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/out_of_memory.h"
 #include "server/protocol/media_frame.h"
@@ -23,6 +24,7 @@ using namespace std::chrono_literals;
 // What a test lets the nets do, and what they should not have seen: the worker's threads make no checks.
 struct NetsScript {
   std::atomic<bool> breaks = false;
+  std::atomic<bool> device_lost = false;
   std::atomic<bool> without_memory = false;  // until the nets are loaded again
   std::atomic<int> loads = 0;
   std::atomic<std::chrono::milliseconds> takes{};
@@ -48,7 +50,8 @@ class ScriptedNets : public EngineBackend {
     std::this_thread::sleep_for(script_.takes.load());
     if (script_.overtaken && batch.front().time / 40ms % 2 == 0) std::this_thread::sleep_for(60ms);
     if (script_.without_memory) throw OutOfMemory("the device is full");
-    if (script_.breaks) throw Error(Code::failed, "the device is lost");
+    if (script_.device_lost) throw DeviceLost("an illegal memory access was encountered");
+    if (script_.breaks) throw Error(Code::failed, "the nets are broken");
     Made made;
     for (const PictureRequest& request : batch) {
       if (request.sound.samples.size() < request.sound.first || request.lips <= 0) ++script_.wrong;
@@ -145,6 +148,13 @@ class LiveWorker {
     CHECK(nets.wrong == 0);
   }
   std::string url() const { return worker_.url(); }
+  // Throws what run() threw.
+  bool ends() {
+    if (result_.wait_for(20s) != std::future_status::ready) return false;
+    std::future<void> over = std::exchange(result_, std::async(std::launch::deferred, [] {}));
+    over.get();
+    return true;
+  }
 
   NetsScript nets;
   std::binary_semaphore loaded{0};  // the avatar "theo"

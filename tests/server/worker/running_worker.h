@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/base/out_of_memory.h"
@@ -27,7 +28,8 @@ struct EngineScript {
   std::optional<double> utilisation{};  // of the device
   std::optional<int> temperature{};
   std::binary_semaphore go{0};
-  std::atomic<bool> hold_load = false, hold_prepare = false, hold_use = false, fail_load = false;
+  std::atomic<bool> hold_load = false, hold_prepare = false, hold_use = false, fail_load = false,
+                    lose_device = false;
   std::atomic<int> loads = 0, unloads = 0;
   std::atomic<std::chrono::milliseconds> load_takes{};
   std::atomic<int> prepare_steps = 0;  // that are reported
@@ -49,6 +51,7 @@ inline Engine engine_of(EngineScript& script) {
             std::this_thread::sleep_for(script.load_takes.load());
             if (script.loads_without_memory > 0 && script.loads_without_memory-- > 0)
               throw OutOfMemory("the device is full");
+            if (script.lose_device) throw DeviceLost("the GPU has fallen off the bus");
             if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
             ++script.loads;
           },

@@ -4,6 +4,7 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -199,6 +200,8 @@ void run_block(Block& block, const std::function<void()>& thread) {
 void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<void()>& thread) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;  // NAVTALK_LAUNCH of nothing
   check_limits(grid, size, shared_bytes);
+  static std::mutex one_at_a_time;  // shared memory is the program's
+  const std::lock_guard lock(one_at_a_time);
   for (unsigned z = 0; z < grid.z; ++z)
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {

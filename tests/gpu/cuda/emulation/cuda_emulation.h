@@ -1,5 +1,5 @@
 // CUDA's execution model on the CPU, so that a kernel's own source runs in tests without a GPU: the threads of a block are
-// fibers, which take turns at barriers and shuffles; blocks run one after the other. AddressSanitizer and
+// fibers, which take turns at barriers and shuffles; blocks run one after the other, also of launches by several threads. AddressSanitizer and
 // UndefinedBehaviorSanitizer see every access. Not emulated: races between threads of a block, memory ordering, speed.
 #pragma once
 
@@ -60,9 +60,12 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
 #undef __global__
 #undef __shared__
 #undef __launch_bounds__
+#undef __grid_constant__
 #undef __restrict__
 #define __global__
-#define __shared__ static thread_local  // one block at a time runs on a host thread
+#define __grid_constant__
+#define __shared__ \
+  static  // one block at a time runs; not thread_local, whose ends AddressSanitizer does not guard
 #define __launch_bounds__(...)
 #define __restrict__ __restrict
 #define threadIdx (::navtalk::emulation::thread_index())
