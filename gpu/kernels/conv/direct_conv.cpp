@@ -145,10 +145,11 @@ class Pixels {
   // While it multiplies it fetches what comes next into the second cache: the next weights, and the inputs of the next pass.
   void go_through(const Pass& pass, const Pass& next) {
     const std::int64_t groups = (pass.pixels + k_pixels - 1) / k_pixels;
-    const std::int64_t tile = pass.taps * pass.depth * k_outputs;  // weights of one group of outputs
+    const std::int64_t tile =
+        pass.taps * pass.depth * k_outputs;  // weights of one group of outputs
     const std::int64_t before = pass.tap * conv_.shape.in + pass.taps * pass.first;
-    const bool last = before + pass.taps * pass.depth ==
-                      conv_.shape.rows * conv_.shape.columns * conv_.shape.in;
+    const bool last =
+        before + pass.taps * pass.depth == conv_.shape.rows * conv_.shape.columns * conv_.shape.in;
     const bool only = last && before == 0;
     const std::int64_t calls = groups * (to_ - from_) / k_outputs;
     DirectProducts products{.pitch = room_,
@@ -209,7 +210,7 @@ class Pixels {
   std::vector<float> zeros_;
   std::array<std::vector<const float*>, 2> tables_;  // the inputs of a pass and of the next one
   float* sums_;                                      // [room_][to_ - from_], of several passes
-  float near_[k_pixels * k_outputs] = {};  // of one pass that makes the whole sum
+  float near_[k_pixels * k_outputs] = {};            // of one pass that makes the whole sum
 };
 
 // Output channels [from, to) of pixels [begin, end). Of many channels some at a time, for whose sums of many pixels there is room.

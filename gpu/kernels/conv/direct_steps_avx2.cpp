@@ -57,8 +57,8 @@ void finish_whole(const DirectResults& of) {
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {
       const std::int64_t at = p * of.y_stride + half * k_lanes;
-      __m256 sum = _mm256_add_ps(_mm256_loadu_ps(of.sums + p * of.stride + half * k_lanes),
-                                 bias[half]);
+      __m256 sum =
+          _mm256_add_ps(_mm256_loadu_ps(of.sums + p * of.stride + half * k_lanes), bias[half]);
       if (adds) sum = _mm256_add_ps(sum, _mm256_loadu_ps(of.add + at));
       _mm256_storeu_ps(of.y + at, activated<activation>(sum));
     }

@@ -54,7 +54,9 @@ std::int64_t tiles_at_once(const Winograd4Conv& conv) { return (heavy(conv) ? 16
 
 // Output channels that are multiplied and finished together: few where the tiles' own numbers stay in the second cache, so that
 // the products do so too.
-std::int64_t outputs_at_once(const Winograd4Conv& conv) { return heavy(conv) ? conv.out : k_group4; }
+std::int64_t outputs_at_once(const Winograd4Conv& conv) {
+  return heavy(conv) ? conv.out : k_group4;
+}
 
 // Memory for a block of tiles, of the calling thread.
 TileBlock make_block(const Winograd4Conv& conv, const Winograd4Maps& maps) {

@@ -113,12 +113,12 @@ void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
         const float* weights = part + (position * out + o) * depth;
         const float* next = weights + (o + k_group4 < end ? k_group4 : out + begin - o) * depth;
         if (position == k_positions4 - 1 && o + k_group4 == end) next = part + end * depth;
-        float* products =
-            block.products + (o - block.base) * k_positions4 * block.room + position * position_size;
+        float* products = block.products + (o - block.base) * k_positions4 * block.room +
+                          position * position_size;
         for (std::int64_t t = 0; t < block.tiles; t += k_rows4, next += soon * depth / k_group4) {
           const auto one = first == 0 ? products_of<false> : products_of<true>;
-          one(inputs + t * k_group4, next_group, weights, depth, products + t * k_group4,
-              next, soon);
+          one(inputs + t * k_group4, next_group, weights, depth, products + t * k_group4, next,
+              soon);
         }
       }
     }
