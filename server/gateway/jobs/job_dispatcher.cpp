@@ -100,7 +100,7 @@ std::optional<double> JobDispatcher::progress(const JobId& job) const {
 }
 
 asio::awaitable<void> JobDispatcher::run() {
-  asio::co_spawn(executor_, renew(), asio::detached);
+  asio::co_spawn(executor_, keep_leases(), asio::detached);
   while (!draining_) {
     try {
       co_await round();
@@ -159,13 +159,35 @@ asio::awaitable<void> JobDispatcher::requeue() {
   }
 }
 
-asio::awaitable<void> JobDispatcher::renew() {
+asio::awaitable<void> JobDispatcher::keep_leases() {
   asio::steady_timer pause(executor_);
-  while (!stopped_ || !runs_.empty()) {
-    pause.expires_after(parts_.times.renew_every);
+  for (Clock::time_point next = Clock::now(); !stopped_ || !runs_.empty();) {
+    next = std::max(next + parts_.times.renew_every, Clock::now());
+    pause.expires_at(next);
     co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
-    const std::vector<std::shared_ptr<Running>> running(runs_.begin(), runs_.end());
-    for (const auto& one : running) co_await one->run->renew(parts_.renewals);
+    co_await renew();
+  }
+}
+
+asio::awaitable<void> JobDispatcher::renew() {
+  const std::vector<std::shared_ptr<Running>> running(runs_.begin(), runs_.end());
+  if (running.empty()) co_return;
+  std::vector<JobLease> leases;
+  for (const auto& one : running) leases.push_back(one->run->lease());
+  auto work = [&]() -> std::vector<bool> {
+    JobStore& store = parts_.runs.store;
+    try {
+      return store.renew(leases, store.now());
+    } catch (const std::exception& error) {
+      // Without the store nobody else can claim the jobs, and the workers go on.
+      log::warn("the leases of jobs cannot be renewed now",
+                {{"jobs", std::to_string(leases.size())}, {"error", error.what()}});
+      return std::vector<bool>(leases.size(), true);
+    }
+  };
+  const std::vector<bool> held = co_await parts_.renewals.run(work);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (!held[i]) running[i]->run->lose_lease();
   }
 }
 

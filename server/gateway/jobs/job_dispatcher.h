@@ -87,6 +87,8 @@ class JobDispatcher {
   // What is running nowhere.
   Awaitable<void> requeue();
   // The leases of the jobs, whatever their runs wait for; until the last one is over.
+  Awaitable<void> keep_leases();
+  // All at once, however long the store takes for a call.
   Awaitable<void> renew();
   Awaitable<void> keep_house();
   void sweep();

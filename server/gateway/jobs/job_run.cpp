@@ -59,10 +59,8 @@ JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed)
       claim_(claim),
       slot_(*claim.lease()),
       changed_(changed),
-      record_(parts.store, parts.store_threads, {.job = job_.id, .epoch = job_.epoch},
-              parts.store_patience),
-      files_(parts.files, parts.file_threads, parts.bucket_threads,
-             {.job = job_.id, .epoch = job_.epoch}) {}
+      record_(parts.store, parts.store_threads, lease(), parts.store_patience),
+      files_(parts.files, parts.file_threads, parts.bucket_threads, lease()) {}
 
 void JobRun::yield_by(Clock::time_point time) {
   yield_by_ = std::min(yield_by_.value_or(time), time);
@@ -71,6 +69,11 @@ void JobRun::yield_by(Clock::time_point time) {
 
 void JobRun::stop(std::string why) {
   stop_ = std::move(why);
+  changed_.notify();
+}
+
+void JobRun::lose_lease() {
+  lost_ = true;
   changed_.notify();
 }
 
@@ -197,13 +200,6 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
   const std::optional<Frame> frame = co_await next_frame(worker);
   if (!frame) co_return co_await cut(worker);
   co_return co_await on_frame(worker, *frame);
-}
-
-asio::awaitable<void> JobRun::renew(BlockingThreads& thread) {
-  const bool held = co_await record_.renew_on(thread);
-  if (held) co_return;
-  lost_ = true;
-  changed_.notify();
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,

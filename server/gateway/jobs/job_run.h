@@ -58,8 +58,8 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
 
   boost::asio::awaitable<End> run();
-  // The heartbeat, every 5 s or so whatever run() waits for; until that is over.
-  boost::asio::awaitable<void> renew(BlockingThreads& thread);
+  // Its heartbeat found that another has the job, or that it is over.
+  void lose_lease();
   // The slot is wanted: the job is to end behind its next segment, or then.
   void yield_by(Signal::Clock::time_point time);
   bool yields() const { return yield_by_.has_value(); }
@@ -67,6 +67,7 @@ class JobRun {
   void stop(std::string why);
 
   const JobId& job() const { return job_.id; }
+  JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
   const Lease& slot() const { return slot_; }
   // Of the whole job: 0..1.
   double progress() const { return progress_; }
