@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "core/log/error_throttle.h"
@@ -36,7 +37,8 @@ struct JobTimes {
   // Between two looks for leases that have expired. A longer time than the longest is of a machine that was
   // suspended, or cannot keep up.
   Duration look_every = std::chrono::seconds(1), longest_round = std::chrono::seconds(5);
-  Duration first_pause = std::chrono::seconds(1);  // of a gateway whose disk is full
+  Duration first_pause = std::chrono::seconds(1);   // of a gateway whose disk is full
+  Duration yield_within = std::chrono::seconds(8);  // while users wait
 };
 
 class JobDispatcher {
@@ -90,10 +92,11 @@ class JobDispatcher {
   Awaitable<void> keep_leases();
   // All at once, however long the store takes for a call.
   Awaitable<void> renew();
+  // Removes what is old; with a bucket, what it did not take goes there. Beside the rounds, since disk and bucket may
+  // be slow.
   Awaitable<void> keep_house();
   void sweep();
-  // With a bucket: what it did not take goes there, and what is old goes. Beside the rounds.
-  Awaitable<void> tend_bucket();
+  void forget_old();
   void share_results();
   void forget_shared();
   Awaitable<void> take_turn();
@@ -122,7 +125,8 @@ class JobDispatcher {
       looked_{};  // by the store's clock, which goes on while a machine is suspended
   Clock::time_point requeued_{}, kept_house_{}, turned_{};
   std::optional<Clock::time_point> swept_{};
-  bool draining_ = false, stopped_ = false, tending_ = false;
+  bool draining_ = false, stopped_ = false, keeps_house_ = false;
+  std::stop_source drained_{};  // for calls of the bucket
 };
 
 }  // namespace navtalk::server

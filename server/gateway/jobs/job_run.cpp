@@ -25,7 +25,6 @@ namespace {
 // A worker that renders says so every second. Loading its models may take longer.
 constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
-constexpr const char* k_slot_lost = "the slot was lost";
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -56,30 +55,11 @@ JobStart start_of(const Job& job) {
 JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed)
     : parts_(parts),
       job_(std::move(job)),
-      claim_(claim),
       slot_(*claim.lease()),
       changed_(changed),
+      leave_(claim, changed),
       record_(parts.store, parts.store_threads, lease(), parts.store_patience),
-      files_(parts.files, parts.file_threads, parts.bucket_threads, lease()) {}
-
-void JobRun::yield_by(Clock::time_point time) {
-  yield_by_ = std::min(yield_by_.value_or(time), time);
-  changed_.notify();
-}
-
-void JobRun::stop(std::string why) {
-  stop_ = std::move(why);
-  changed_.notify();
-}
-
-void JobRun::lose_lease() {
-  lost_ = true;
-  changed_.notify();
-}
-
-bool JobRun::must_yield_now() const {
-  return !stop_.empty() || claim_.lease_lost() || (yield_by_ && Clock::now() >= *yield_by_);
-}
+      files_(parts.files, parts.file_threads, parts.bucket_threads, leave_, lease()) {}
 
 asio::awaitable<JobRun::End> JobRun::run() {
   std::string problem;
@@ -94,7 +74,7 @@ asio::awaitable<JobRun::End> JobRun::run() {
   }
   log::error("a job could not be carried on", {{"job", job_.id.text}, {"error", problem}});
   // A store on the same full disk is asked for as long as this job is: an expired lease would be a try.
-  while (own && stop_.empty()) {
+  while (own && !leave_.stopped()) {
     try {
       co_return co_await record_own_fault();
     } catch (const std::exception&) {
@@ -114,6 +94,7 @@ asio::awaitable<JobRun::End> JobRun::work() {
   std::vector<RunFile> files;
   const std::vector<JobSegment> segments = co_await record_.segments();
   const RunFiles::Speech speech = co_await files_.gather(job_.spec.audio, segments, start, files);
+  if (leave_.due() || leave_.yields()) co_return co_await leave();
   if (speech != RunFiles::Speech::here) co_return co_await record_missing(speech);
   Frame frame = job_start_frame(start);
   if (frame.bytes.size() > k_longest_job_frame) co_return co_await record_refusal();
@@ -148,7 +129,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
 asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const RunFile& file) {
   std::ifstream from(file.path, std::ios::binary);
   for (std::uint64_t left = file.bytes; left > 0;) {
-    if (lost_ || must_yield_now()) co_return false;
+    if (leave_.due()) co_return false;
     std::string piece = co_await files_.read(from, left);
     left -= piece.size();
     Frame frame{.text = false, .bytes = std::move(piece)};
@@ -170,30 +151,28 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker, Frame& start,
 
 asio::awaitable<std::optional<Frame>> JobRun::next_frame(WebSocket& worker) {
   const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
-  while (!lost_ && !must_yield_now()) {
+  while (!leave_.due()) {
     if (std::optional<Frame> frame = worker.poll()) {
       heard_ = Clock::now();
       co_return frame;
     }
     if (!worker.open() || Clock::now() - heard_ >= patience) break;
-    Clock::time_point until = heard_ + patience;
-    if (yield_by_) until = std::min(until, *yield_by_);
-    co_await changed_.wait(until);
+    co_await leave_.wait(heard_ + patience);
   }
   co_return std::nullopt;
 }
 
 asio::awaitable<JobRun::End> JobRun::cut(WebSocket& worker) {
-  if (lost_) co_return End::lost;
-  if (must_yield_now()) {
-    std::string why = !stop_.empty()        ? stop_
-                      : claim_.lease_lost() ? k_slot_lost
-                                            : "users want the GPU";
-    co_return co_await yield(std::move(why));
-  }
+  if (leave_.due()) co_return co_await leave();
   std::string why =
       worker.open() ? "the worker has not reported in time" : "the connection to the worker ended";
   co_return co_await give_back(std::move(why));
+}
+
+asio::awaitable<JobRun::End> JobRun::leave() {
+  if (leave_.lost()) co_return End::lost;
+  std::string why = leave_.why();
+  co_return co_await yield(std::move(why));
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
@@ -264,7 +243,7 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
   co_await files_.keep_segment(whole, segment.index);
   const Recorded done = co_await record_.finish_segment(segment);
   if (done == Recorded::refused) co_return End::lost;
-  if (yields()) co_return co_await yield("users want the GPU");
+  if (leave_.due() || leave_.yields()) co_return co_await leave();
   Frame told = job_recorded_frame(segment.index);
   co_await worker.send(std::move(told));
   heard_ = Clock::now();  // it waited for that
@@ -302,8 +281,7 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
 }
 
 asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
-  if (!stop_.empty()) return yield(stop_);
-  if (claim_.lease_lost()) return yield(k_slot_lost);
+  if (leave_.stopped() || leave_.slot_lost()) return yield(leave_.why());
   why_ = std::move(why);
   return record_failed_try();
 }

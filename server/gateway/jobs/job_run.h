@@ -22,6 +22,7 @@
 #include "scheduler/pool/session.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/run_files.h"
+#include "server/gateway/jobs/run_leave.h"
 #include "server/gateway/jobs/run_record.h"
 #include "server/gateway/session/slot_claim.h"
 #include "server/http/blocking_threads.h"
@@ -59,12 +60,11 @@ class JobRun {
 
   boost::asio::awaitable<End> run();
   // Its heartbeat found that another has the job, or that it is over.
-  void lose_lease();
-  // The slot is wanted: the job is to end behind its next segment, or then.
-  void yield_by(Signal::Clock::time_point time);
-  bool yields() const { return yield_by_.has_value(); }
-  // At once: `why` is for the job's history.
-  void stop(std::string why);
+  void lose_lease() { leave_.lose_lease(); }
+  // As RunLeave.
+  void yield_by(Signal::Clock::time_point time) { leave_.yield_by(time); }
+  bool yields() const { return leave_.yields(); }
+  void stop(std::string why) { leave_.stop(std::move(why)); }
 
   const JobId& job() const { return job_.id; }
   JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
@@ -83,8 +83,9 @@ class JobRun {
   Awaitable<bool> send_file(WebSocket& worker, const RunFile& file);
   // nullopt: cut() says why.
   Awaitable<std::optional<Frame>> next_frame(WebSocket& worker);
-  // The lease is lost, the slot is wanted, or the worker is gone or does not report.
+  // The run is due, or the worker is gone or does not report.
   Awaitable<End> cut(WebSocket& worker);
+  Awaitable<End> leave();
   Awaitable<std::optional<End>> step(WebSocket& worker);
   Awaitable<std::optional<End>> on_frame(WebSocket& worker, const Frame& frame);
   Awaitable<std::optional<End>> on_segment(WebSocket& worker, const nlohmann::json& frame);
@@ -101,22 +102,18 @@ class JobRun {
   Awaitable<End> record_refusal();
   Awaitable<End> record_yield();
   Awaitable<End> record_own_fault();
-  bool must_yield_now() const;
 
   const Parts parts_;
   const Job job_;
-  const SlotClaim& claim_;
   const Lease slot_;
   Signal& changed_;
+  RunLeave leave_;
   const RunRecord record_;
   const RunFiles files_;
-  std::optional<Signal::Clock::time_point> yield_by_{};
-  std::string stop_{};
   std::string problem_{};   // with the worker
   std::string why_{};       // it ends here without a result
   bool begun_ = false;      // the worker was told of the job
   bool rendering_ = false;  // a frame about its progress came
-  bool lost_ = false;       // the lease
   double progress_ = 0;
   Signal::Clock::time_point heard_{};
 };

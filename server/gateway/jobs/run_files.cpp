@@ -1,6 +1,8 @@
 #include "server/gateway/jobs/run_files.h"
 
 #include <algorithm>
+#include <memory>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -13,8 +15,12 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 RunFiles::RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
-                   JobLease lease)
-    : files_(files), threads_(threads), bucket_threads_(bucket_threads), lease_(std::move(lease)) {}
+                   RunLeave& leave, JobLease lease)
+    : files_(files),
+      threads_(threads),
+      bucket_threads_(bucket_threads),
+      leave_(leave),
+      lease_(std::move(lease)) {}
 
 RunFiles::Speech RunFiles::gather_local(const std::string& audio,
                                         const std::vector<JobSegment>& segments, JobStart& start,
@@ -46,11 +52,14 @@ asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
                                                    JobStart& start,
                                                    std::vector<RunFile>& files) const {
   bool answers = true;
-  if (shared()) {
-    auto obtain = [&] {
-      answers = on_own_disk([&] { return files_.obtain(lease_.job, audio, segments.size()); });
+  if (shared() && (!audio.empty() || !segments.empty())) {
+    const auto had = std::make_shared<bool>(false);
+    const RunLeave::Work obtain = [&disk = files_, job = lease_.job, audio, count = segments.size(),
+                                   had](const std::stop_token& stop) {
+      *had = on_own_disk([&] { return disk.obtain(job, audio, count, stop); });
     };
-    co_await bucket_threads_.run(obtain);
+    const bool over = co_await leave_.call(bucket_threads_, obtain);
+    answers = over && *had;
   }
   auto look = [&] {
     return on_own_disk([&] { return gather_local(audio, segments, start, files); });
@@ -100,8 +109,11 @@ asio::awaitable<void> RunFiles::keep_segment(PartialPath& whole, int index) cons
   const fs::path name = files_.segment(lease_.job, index);
   co_await keep(whole, name);
   if (!shared()) co_return;
-  auto share = [&] { on_own_disk([&] { files_.share_segment(lease_.job, index); }); };
-  co_await bucket_threads_.run(share);
+  const RunLeave::Work share = [&disk = files_, job = lease_.job,
+                                index](const std::stop_token& stop) {
+    on_own_disk([&] { disk.share_segment(job, index, stop); });
+  };
+  co_await leave_.call(bucket_threads_, share);
 }
 
 asio::awaitable<void> RunFiles::keep_result(PartialPath& whole, const std::string& format) const {
@@ -109,8 +121,11 @@ asio::awaitable<void> RunFiles::keep_result(PartialPath& whole, const std::strin
   co_await keep(whole, name);
   if (!shared()) co_return;
   const std::string key = result_key(format);
-  auto share = [&] { on_own_disk([&] { files_.share_result(lease_.job, format, key); }); };
-  co_await bucket_threads_.run(share);
+  const RunLeave::Work share = [&disk = files_, job = lease_.job, format,
+                                key](const std::stop_token& stop) {
+    on_own_disk([&] { disk.share_result(job, format, key, stop); });
+  };
+  co_await leave_.call(bucket_threads_, share);
 }
 
 std::string RunFiles::result_key(const std::string& format) const {

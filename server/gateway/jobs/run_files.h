@@ -13,6 +13,7 @@
 #include "core/files/partial_path.h"
 #include "scheduler/jobs/job.h"
 #include "server/gateway/jobs/job_files.h"
+#include "server/gateway/jobs/run_leave.h"
 #include "server/http/blocking_threads.h"
 #include "server/protocol/job_frame.h"
 
@@ -29,16 +30,16 @@ class RunFiles {
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  // All outlive it. `bucket_threads` wait for the bucket.
+  // All outlive it. `bucket_threads` wait for the bucket, and nobody for them beyond `leave`.
   RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
-           JobLease lease);
+           RunLeave& leave, JobLease lease);
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
 
   enum class Speech {
     here,
     missing,
-    unreachable,  // the bucket that may have it does not answer
+    unreachable,  // the bucket that may have it does not answer, or has not until the run was due
   };
   // Makes the job's folders, fetches what the bucket has, and adds to `start` and `files` what the worker is
   // sent: the speech, and the segments up to the first whose file is not here. What follows that one is
@@ -52,7 +53,7 @@ class RunFiles {
   PartialPath incoming() const;
   Awaitable<void> append(std::ofstream& to, const PartialPath& whole,
                          const std::string& bytes) const;
-  // Give what came its name, and share it: nothing is lost if a bucket does not take it now
+  // Give what came its name, and share it: nothing is lost if a bucket does not take it now, or not before the run is due
   // (JobDispatcher::share_results()).
   Awaitable<void> keep_segment(PartialPath& whole, int index) const;
   Awaitable<void> keep_result(PartialPath& whole, const std::string& format) const;
@@ -70,6 +71,7 @@ class RunFiles {
   const JobFiles& files_;
   BlockingThreads& threads_;
   BlockingThreads& bucket_threads_;
+  RunLeave& leave_;
   const JobLease lease_;
 };
 
