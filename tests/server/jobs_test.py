@@ -390,7 +390,7 @@ class Jobs(unittest.TestCase):
         self.assertLessEqual(done["changed_at"], done["promised_at"])
         metrics = self.gateway.ask("GET", "/metrics")[1]
         self.assertIn('navtalk_jobs{state="queued"} 0', metrics)
-        self.assertRegex(metrics, r"navtalk_gateway_jobs_over_total [1-9]")
+        self.assertRegex(metrics, r'navtalk_gateway_jobs_ended_total\{end="done"\} [1-9]')
         self.assertRegex(metrics, r"navtalk_jobs_rate (?!0\b)")
 
     def test_links_fetch_results_without_a_key_until_they_expire(self):

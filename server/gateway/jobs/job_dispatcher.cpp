@@ -325,22 +325,16 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
   const GpuId& gpu = running->run->slot().gpu;
-  if (end == JobRun::End::over || end == JobRun::End::refused || end == JobRun::End::failed)
-    ++counters_.over;
-  if (end == JobRun::End::over) {
+  ++counters_.of(end);
+  if (end == JobRun::End::done) {
     pause_ = {};
     resting_.done(gpu);
   }
   if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
-  if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
   if (end == JobRun::End::gateway) pause(running->run->job());
-  if (end == JobRun::End::worker) {
-    ++counters_.worker_failures;
-    resting_.failed(gpu, Clock::now());
-  }
+  if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
   co_await running->claim.release();
-  if (end != JobRun::End::yielded && end != JobRun::End::gateway && end != JobRun::End::lost)
-    co_await tell_trace(running->run->job());
+  if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();

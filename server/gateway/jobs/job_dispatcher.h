@@ -5,6 +5,7 @@
 //   a user waits ──► the newest runs yield, as many as users wait
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
@@ -28,7 +29,10 @@
 namespace navtalk::server {
 
 struct JobCounters {
-  std::uint64_t begun = 0, over = 0, yielded = 0, worker_failures = 0;
+  std::uint64_t begun = 0;
+  std::array<std::uint64_t, k_job_ends> ended{};  // by JobRun::End
+
+  std::uint64_t& of(JobRun::End end) { return ended.at(static_cast<std::size_t>(end)); }
 };
 
 struct JobTimes {

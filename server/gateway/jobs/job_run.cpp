@@ -1,6 +1,7 @@
 #include "server/gateway/jobs/job_run.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <fstream>
 #include <utility>
@@ -51,6 +52,18 @@ JobStart start_of(const Job& job) {
 }
 
 }  // namespace
+
+std::string_view name(JobRun::End end) {
+  constexpr std::array<std::string_view, k_job_ends> k_names = {
+      "done",      "refused", "too_large", "no_speech", "users", "stopped",
+      "slot_lost", "bucket",  "gateway",   "worker",    "lost"};
+  return k_names.at(static_cast<std::size_t>(end));
+}
+
+bool goes_on(JobRun::End end) {
+  using enum JobRun::End;
+  return end == users || end == stopped || end == slot_lost || end == bucket || end == gateway;
+}
 
 JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed)
     : parts_(parts),
@@ -171,8 +184,11 @@ asio::awaitable<JobRun::End> JobRun::cut(WebSocket& worker) {
 
 asio::awaitable<JobRun::End> JobRun::leave() {
   if (leave_.lost()) co_return End::lost;
+  const End end = leave_.stopped()     ? End::stopped
+                  : leave_.slot_lost() ? End::slot_lost
+                                       : End::users;
   std::string why = leave_.why();
-  co_return co_await yield(std::move(why));
+  co_return co_await yield(end, std::move(why));
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
@@ -193,7 +209,9 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   if (type == frame_type::error) {
     std::string message = words_of(*object, "message");
     const std::string code = words_of(*object, "code");
-    if (code == k_superseded || code == "drained") co_return co_await yield(std::move(message));
+    const bool superseded = code == k_superseded;
+    const End end = superseded ? End::slot_lost : End::stopped;
+    if (superseded || code == "drained") co_return co_await yield(end, std::move(message));
     co_return co_await give_back(std::move(message));
   }
   if (type == frame_type::draining) yield_by(Clock::now() + 8s);
@@ -269,7 +287,7 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
   const Recorded done = co_await record_.finish(result);
   if (done == Recorded::refused) co_return End::lost;
   co_await files_.remove_segments(segments.size());
-  co_return End::over;
+  co_return End::done;
 }
 
 asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
@@ -281,14 +299,14 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
 }
 
 asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
-  if (leave_.stopped() || leave_.slot_lost()) return yield(leave_.why());
+  if (leave_.stopped() || leave_.slot_lost()) return leave();
   why_ = std::move(why);
   return record_failed_try();
 }
 
-asio::awaitable<JobRun::End> JobRun::yield(std::string why) {
+asio::awaitable<JobRun::End> JobRun::yield(End end, std::string why) {
   why_ = std::move(why);
-  return record_yield();
+  return record_yield(end);
 }
 
 asio::awaitable<JobRun::End> JobRun::record_failed_try() {
@@ -308,13 +326,13 @@ asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
   Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);
   const Recorded done = co_await std::move(recording);
   if (done == Recorded::refused) co_return End::lost;
-  co_return unreachable ? End::yielded : End::failed;
+  co_return unreachable ? End::bucket : End::no_speech;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_refusal() {
   why_ = "the job has more segments than a worker can be told of";
   const Recorded done = co_await record_.refuse(why_);
-  co_return done == Recorded::refused ? End::lost : End::failed;
+  co_return done == Recorded::refused ? End::lost : End::too_large;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {
@@ -324,9 +342,9 @@ asio::awaitable<JobRun::End> JobRun::record_own_fault() {
   co_return done == Recorded::refused ? End::lost : End::gateway;
 }
 
-asio::awaitable<JobRun::End> JobRun::record_yield() {
+asio::awaitable<JobRun::End> JobRun::record_yield(End end) {
   const Recorded done = co_await record_.yield(why_);
-  co_return done == Recorded::refused ? End::lost : End::yielded;
+  co_return done == Recorded::refused ? End::lost : end;
 }
 
 }  // namespace navtalk::server

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/files/partial_path.h"
@@ -43,14 +44,18 @@ class JobRun {
     Duration store_patience = std::chrono::seconds(25);  // less than a lease lasts
   };
   // What became of it on this slot; the store has it already.
-  enum class End {
-    over,     // done
-    refused,  // failed: by the worker's word the input is at fault
-    failed,   // a try, or the job, in which the worker had no part
-    yielded,  // released again: it goes on later
-    worker,   // this worker did not do it: another one may
-    gateway,  // released again: this gateway's disk or store did not take what came
-    lost,     // the lease is another's, or the job was cancelled
+  enum class End : std::uint8_t {
+    done,
+    refused,    // failed: by the worker's word the input is at fault
+    too_large,  // failed: no worker can be told of it
+    no_speech,  // a try, in which the worker had no part: the speech is nowhere
+    users,      // released again: a user waits for the slot
+    stopped,    // released again: the gateway stops, or the worker takes no more work
+    slot_lost,  // released again: the slot is somebody else's
+    bucket,     // released again: the bucket that may have its files does not answer
+    gateway,    // released again: this gateway's disk or store did not take what came
+    worker,     // this worker did not do it: another one may
+    lost,       // the lease is another's, or the job was cancelled
   };
 
   // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
@@ -95,12 +100,12 @@ class JobRun {
   Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
   // The worker did not do it. A try of the job, if the worker was told of it.
   Awaitable<End> give_back(std::string why);
-  Awaitable<End> yield(std::string why);
+  Awaitable<End> yield(End end, std::string why);
   // With why_. Coroutines of their own, because g++ 12 destroys a temporary argument of one twice.
   Awaitable<End> record_failed_try();
   Awaitable<End> record_missing(RunFiles::Speech speech);
   Awaitable<End> record_refusal();
-  Awaitable<End> record_yield();
+  Awaitable<End> record_yield(End end);
   Awaitable<End> record_own_fault();
 
   const Parts parts_;
@@ -117,5 +122,10 @@ class JobRun {
   double progress_ = 0;
   Signal::Clock::time_point heard_{};
 };
+
+std::string_view name(JobRun::End end);
+// The job is released, and goes on later.
+bool goes_on(JobRun::End end);
+inline constexpr std::size_t k_job_ends = 11;
 
 }  // namespace navtalk::server

@@ -165,8 +165,10 @@ class Dispatching {
          std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(5ms))
       note_change();
   }
-  JobCounters counters() {
-    return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); })).get();
+  std::uint64_t ended(JobRun::End end) {
+    return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); }))
+        .get()
+        .of(end);
   }
   std::future<void> drain() { return asio::co_spawn(io_, dispatcher_.drain(), asio::use_future); }
   int told() const { return told_; }
@@ -288,7 +290,8 @@ TEST_CASE("a job whose speech is gone dies with the reason, and stops no other a
   CHECK(gateway.now(silent).error.find("speech") != std::string::npos);
   CHECK(gateway.state(other, JobState::done) == JobState::done);
   CHECK(gateway.told() == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::no_speech) == 2);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("what a gateway lacks says nothing about a worker that calls every job unfit") {
@@ -315,7 +318,8 @@ TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and
   CHECK(gateway.eventually([&] { return gateway.claims(silent) >= 3; }));
   CHECK(gateway.now(silent).attempts <= 1);
   CHECK(gateway.told() == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::bucket) >= 2);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("segments in a bucket that does not answer are not rendered again meanwhile") {
@@ -357,7 +361,8 @@ TEST_CASE("a job that no worker can be told of is refused, and no worker is aske
   CHECK(gateway.state(job, JobState::failed) == JobState::failed);
   CHECK(gateway.now(job).error.find("more segments") != std::string::npos);
   CHECK(gateway.told() == 0);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::too_large) == 1);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("a run renews its lease also while all threads for files and the store are busy") {
@@ -412,7 +417,7 @@ TEST_CASE("a bucket that is silent keeps no slot from a user") {
   CHECK(gateway.eventually([&] { return !gateway.lends(); }));
   CHECK(gateway.now(job).attempts == 0);
   CHECK(gateway.now(job).segments == finished);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::users) == 1);
 }
 
 TEST_CASE(
@@ -479,7 +484,8 @@ TEST_CASE("a run whose slot is lost gives its job back, without a try") {
   CHECK(std::ranges::any_of(history, [](const JobHistory& entry) {
     return entry.event == JobEvent::yield && entry.why == "the slot was lost";
   }));
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::slot_lost) >= 1);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("a worker whose slot went to a session, or that goes away, costs the job no try") {
@@ -495,7 +501,7 @@ TEST_CASE("a worker whose slot went to a session, or that goes away, costs the j
   gateway.release();
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(code == "drained" ? JobRun::End::stopped : JobRun::End::slot_lost) == 1);
 }
 
 TEST_CASE("a gateway that stops while a job is claimed waits for no result") {
@@ -536,7 +542,7 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
   }
   gateway.release();
   REQUIRE(gateway.eventually([&] { return gateway.claims(job) >= 4; }));  // more than three tries
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
   fs::remove_all(obstacle);
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
@@ -548,7 +554,7 @@ TEST_CASE("after what its disk did not take a gateway begins nothing for a while
   fs::create_directories(gateway.folder(job).parent_path());
   std::ofstream(gateway.folder(job)) << "in the way";
   gateway.release();
-  REQUIRE(gateway.eventually([&] { return gateway.counters().yielded == 1; }));
+  REQUIRE(gateway.eventually([&] { return gateway.ended(JobRun::End::gateway) == 1; }));
   gateway.wait(100ms);
   CHECK(gateway.claims(other) == 0);
   CHECK(gateway.now(job).not_before > gateway.jobs.now() + 50min);
@@ -574,7 +580,7 @@ TEST_CASE("a store that takes nothing for a while costs a job no try") {
   gateway.run_sql("DROP TRIGGER no_room");
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("speech that is sent again while old speech is removed stays") {
