@@ -140,7 +140,7 @@ asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
 }
 
 asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const RunFile& file) {
-  std::ifstream from(file.path, std::ios::binary);
+  std::ifstream from = co_await files_.open(file);
   for (std::uint64_t left = file.bytes; left > 0;) {
     if (leave_.due()) co_return false;
     std::string piece = co_await files_.read(from, left);
@@ -228,18 +228,31 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   co_return std::nullopt;
 }
 
-asio::awaitable<bool> JobRun::receive_file(WebSocket& worker, std::uint64_t bytes,
-                                           const PartialPath& into) {
+asio::awaitable<std::unique_ptr<Incoming>> JobRun::receive_file(WebSocket& worker,
+                                                                std::uint64_t bytes) {
   if (bytes == 0 || bytes > k_largest_file)
     throw Error(Code::failed, "the worker announced a file of " + std::to_string(bytes) + " bytes");
   rendering_ = true;
-  std::ofstream to(into.path(), std::ios::binary);
+  std::unique_ptr<Incoming> into = co_await files_.incoming();
+  bool came = false;
+  std::exception_ptr problem;
+  try {
+    came = co_await receive_into(worker, bytes, *into);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  if (!came) co_await files_.discard(into);
+  if (problem) std::rethrow_exception(problem);
+  co_return into;
+}
+
+asio::awaitable<bool> JobRun::receive_into(WebSocket& worker, std::uint64_t bytes, Incoming& into) {
   while (bytes > 0) {
     const std::optional<Frame> frame = co_await next_frame(worker);
     if (!frame) co_return false;
     if (frame->text || frame->bytes.empty() || frame->bytes.size() > bytes)
       throw Error(Code::failed, "a file came from the worker in other pieces than its size");
-    co_await files_.append(to, into, frame->bytes);
+    co_await files_.append(into, frame->bytes);
     bytes -= frame->bytes.size();
   }
   co_return true;
@@ -251,13 +264,15 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
                            .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
                            .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
-  PartialPath whole = files_.incoming();
   const std::uint64_t bytes = frame.at("bytes");
-  const bool came = co_await receive_file(worker, bytes, whole);
-  if (!came) co_return co_await cut(worker);
+  std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);
+  if (!whole) co_return co_await cut(worker);
   // Whoever has the job now has that segment perhaps, and it stays.
   const bool held = co_await record_.renew();
-  if (!held) co_return End::lost;
+  if (!held) {
+    co_await files_.discard(whole);
+    co_return End::lost;
+  }
   co_await files_.keep_segment(whole, segment.index);
   const Recorded done = co_await record_.finish_segment(segment);
   if (done == Recorded::refused) co_return End::lost;
@@ -275,12 +290,14 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
                           {"duration_s", frame.at("duration_s")}};
   if (files_.shared()) facts["key"] = files_.result_key(format);
   const std::string result = facts.dump();
-  PartialPath whole = files_.incoming();
   const std::uint64_t bytes = frame.at("bytes");
-  const bool came = co_await receive_file(worker, bytes, whole);
-  if (!came) co_return co_await cut(worker);
+  std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);
+  if (!whole) co_return co_await cut(worker);
   const Recorded intended = co_await record_.intend(result);
-  if (intended == Recorded::refused) co_return End::lost;
+  if (intended == Recorded::refused) {
+    co_await files_.discard(whole);
+    co_return End::lost;
+  }
   // A file that is there without its record is replaced by the next try.
   co_await files_.keep_result(whole, format);
   const std::vector<JobSegment> segments = co_await record_.segments();

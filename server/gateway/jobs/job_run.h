@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/files/partial_path.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/session.h"
@@ -96,8 +95,9 @@ class JobRun {
   Awaitable<std::optional<End>> on_segment(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_result(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_failed(const nlohmann::json& frame);
-  // False: as next_frame().
-  Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
+  // nullptr: as next_frame().
+  Awaitable<std::unique_ptr<Incoming>> receive_file(WebSocket& worker, std::uint64_t bytes);
+  Awaitable<bool> receive_into(WebSocket& worker, std::uint64_t bytes, Incoming& into);
   // The worker did not do it. A try of the job, if the worker was told of it.
   Awaitable<End> give_back(std::string why);
   Awaitable<End> yield(End end, std::string why);

@@ -81,31 +81,50 @@ asio::awaitable<std::string> RunFiles::read(std::ifstream& from, std::uint64_t m
   co_return co_await threads_.run(work);
 }
 
-PartialPath RunFiles::incoming() const {
-  return on_own_disk([&] { return PartialPath(files_.incoming(lease_.job, lease_.epoch)); });
+asio::awaitable<std::ifstream> RunFiles::open(const RunFile& file) const {
+  auto work = [&] { return std::ifstream(file.path, std::ios::binary); };
+  co_return co_await threads_.run(work);
 }
 
-asio::awaitable<void> RunFiles::append(std::ofstream& to, const PartialPath& whole,
-                                       const std::string& bytes) const {
+asio::awaitable<std::unique_ptr<Incoming>> RunFiles::incoming() const {
+  auto make = [&] {
+    return on_own_disk([&] {
+      auto made = std::make_unique<Incoming>(
+          Incoming{PartialPath(files_.incoming(lease_.job, lease_.epoch)), {}});
+      made->to.open(made->whole.path(), std::ios::binary);
+      return made;
+    });
+  };
+  co_return co_await threads_.run(make);
+}
+
+asio::awaitable<void> RunFiles::append(Incoming& into, const std::string& bytes) const {
   auto work = [&] {
-    to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    to.flush();
-    if (!to) throw OwnFault(Code::failed, whole.named("a job's file cannot be written"));
+    into.to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    into.to.flush();
+    if (!into.to) throw OwnFault(Code::failed, into.whole.named("a job's file cannot be written"));
   };
   co_await threads_.run(work);
 }
 
-asio::awaitable<void> RunFiles::keep(PartialPath& whole, const fs::path& name) const {
+asio::awaitable<void> RunFiles::discard(std::unique_ptr<Incoming>& whole) const {
+  auto work = [&] { whole.reset(); };
+  co_await threads_.run(work);
+}
+
+asio::awaitable<void> RunFiles::keep(std::unique_ptr<Incoming>& whole, const fs::path& name) const {
   auto put = [&] {
+    const std::unique_ptr<Incoming> ending = std::move(whole);
     on_own_disk([&] {
-      whole.commit();
-      files_.put(whole.target(), name);
+      ending->to.close();
+      ending->whole.commit();
+      files_.put(ending->whole.target(), name);
     });
   };
   co_await threads_.run(put);
 }
 
-asio::awaitable<void> RunFiles::keep_segment(PartialPath& whole, int index) const {
+asio::awaitable<void> RunFiles::keep_segment(std::unique_ptr<Incoming>& whole, int index) const {
   const fs::path name = files_.segment(lease_.job, index);
   co_await keep(whole, name);
   if (!shared()) co_return;
@@ -116,7 +135,8 @@ asio::awaitable<void> RunFiles::keep_segment(PartialPath& whole, int index) cons
   co_await leave_.call(bucket_threads_, share);
 }
 
-asio::awaitable<void> RunFiles::keep_result(PartialPath& whole, const std::string& format) const {
+asio::awaitable<void> RunFiles::keep_result(std::unique_ptr<Incoming>& whole,
+                                            const std::string& format) const {
   const fs::path name = files_.result(lease_.job, format);
   co_await keep(whole, name);
   if (!shared()) co_return;

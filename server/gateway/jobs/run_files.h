@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ namespace navtalk::server {
 struct RunFile {
   std::filesystem::path path;
   std::uint64_t bytes = 0;
+};
+
+// A file that comes from the worker. Made, ended and removed by RunFiles alone.
+struct Incoming {
+  PartialPath whole;
+  std::ofstream to;
 };
 
 class RunFiles {
@@ -46,17 +53,17 @@ class RunFiles {
   // rendered again.
   Awaitable<Speech> gather(const std::string& audio, const std::vector<JobSegment>& segments,
                            JobStart& start, std::vector<RunFile>& files) const;
+  Awaitable<std::ifstream> open(const RunFile& file) const;
   // The next piece, of at most so many bytes.
   Awaitable<std::string> read(std::ifstream& from, std::uint64_t most) const;
 
-  // Where a file is written that comes from the worker.
-  PartialPath incoming() const;
-  Awaitable<void> append(std::ofstream& to, const PartialPath& whole,
-                         const std::string& bytes) const;
+  Awaitable<std::unique_ptr<Incoming>> incoming() const;
+  Awaitable<void> append(Incoming& into, const std::string& bytes) const;
+  Awaitable<void> discard(std::unique_ptr<Incoming>& whole) const;
   // Give what came its name, and share it: nothing is lost if a bucket does not take it now, or not before the run is due
   // (JobDispatcher::share_results()).
-  Awaitable<void> keep_segment(PartialPath& whole, int index) const;
-  Awaitable<void> keep_result(PartialPath& whole, const std::string& format) const;
+  Awaitable<void> keep_segment(std::unique_ptr<Incoming>& whole, int index) const;
+  Awaitable<void> keep_result(std::unique_ptr<Incoming>& whole, const std::string& format) const;
   bool shared() const { return files_.bucket() != nullptr; }
   // In the bucket.
   std::string result_key(const std::string& format) const;
@@ -66,7 +73,7 @@ class RunFiles {
  private:
   Speech gather_local(const std::string& audio, const std::vector<JobSegment>& segments,
                       JobStart& start, std::vector<RunFile>& files) const;
-  Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name) const;
+  Awaitable<void> keep(std::unique_ptr<Incoming>& whole, const std::filesystem::path& name) const;
 
   const JobFiles& files_;
   BlockingThreads& threads_;

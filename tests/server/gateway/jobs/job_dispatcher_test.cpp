@@ -442,6 +442,25 @@ TEST_CASE(
   CHECK(fs::exists(speech));
 }
 
+TEST_CASE("a file that comes is made by no thread that others wait for") {
+  std::atomic<bool> blocked = false;
+  const WorkerScript when_blocked = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    while (!blocked) co_await rest(5ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = when_blocked});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 1; }));
+  const auto busy = gateway.block_threads();
+  blocked = true;
+  std::this_thread::sleep_for(100ms);
+  CHECK(fs::is_empty(gateway.folder(job) / "segments"));
+  CHECK(gateway.ended(JobRun::End::done) == 0);  // the I/O thread answers
+  busy->count_down();
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+}
+
 TEST_CASE("a gateway does not take from itself what it still renders under a lease that ran out") {
   const WorkerScript late = [](WebSocket& gateway) -> asio::awaitable<void> {
     co_await rest(1500ms);
