@@ -189,6 +189,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job submit --folder")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job submit --format")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -298,6 +302,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job run --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -1057,6 +1065,10 @@ _navtalk() {
       _navtalk_paths -f
       return
       ;;
+    "navtalk job submit --folder")
+      _navtalk_paths -d
+      return
+      ;;
     "navtalk job submit --format")
       _navtalk_words 'mp4 mov mkv webm gif webp'
       return
@@ -1166,6 +1178,10 @@ _navtalk() {
       return
       ;;
     "navtalk job run --batch")
+      :
+      return
+      ;;
+    "navtalk job run --source")
       :
       return
       ;;
@@ -1797,7 +1813,7 @@ _navtalk() {
       ;;
     "navtalk job submit")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --voice --csv --format --size --fps --priority --webhook --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --voice --csv --folder --format --size --fps --priority --webhook --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1825,7 +1841,7 @@ _navtalk() {
       ;;
     "navtalk job run")
       if [[ $current == -* ]]; then
-        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --decoder-device --no-graphs --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --decoder-device --no-graphs --precision --threads --batch --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

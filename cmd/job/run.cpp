@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "cmd/artifacts/commands.h"
 #include "cmd/commands.h"
 #include "cmd/job/job_file.h"
 #include "cmd/job/job_rows.h"
@@ -45,6 +46,7 @@ VideoRenderer lazy_renderer(const InferOptions& how, Context& context) {
 }
 
 int run(const JobRunOptions& options, Context& context) {
+  use_sources(options.how.sources, context);
   check(options);
   std::vector<JobRow> rows = list_job_rows(options, context);
   make_folder(options.output_directory);
@@ -105,6 +107,7 @@ void add_job_run(Commands& commands) {
   command.add_option("--voice", options->how.voice, "Voice of the rows that name none")
       ->type_name("VOICE");
   add_infer_engine_options(command, options->how);
+  add_source_option(command, options->how.sources);
 }
 
 }  // namespace navtalk::cmd
