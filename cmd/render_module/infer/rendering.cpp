@@ -139,13 +139,19 @@ std::int64_t Rendering::frames_of(const Audio& audio) const {
 
 RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const Steps& steps) {
   prepare();
+  const AvatarInfo& info = avatar_.info();
+  const FaceFinish finish = face_finish(info, options_.sharpen, match_colour_of(options_));
+  // A job of a worker, whose faces come from another process, has the same pixels whoever draws them.
+  const bool on_device = !options_.faces && output.takes_nv12(info.width, info.height) &&
+                         renders_on_device(*model_, info, finish);
   try {
-    output.start({.width = avatar_.info().width,
-                  .height = avatar_.info().height,
+    output.start({.width = info.width,
+                  .height = info.height,
                   .fps = fps_,
                   .audio = sound.file(),
                   .audio_start_s = options_.start_s,
                   .duration_s = sound.audio().duration_s(),
+                  .nv12 = on_device,
                   .limits = media_limits(context_),
                   .cues = sound.cues(),
                   .segments = steps.segments,
@@ -155,11 +161,12 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
         *model_, avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
-         .finish = face_finish(avatar_.info(), options_.sharpen, match_colour_of(options_)),
+         .finish = finish,
          .faces = shared_model_.faces(),
+         .on_device = on_device,
          .wanted = output.wanted()},
-        [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
-          output.write(t, bgr);
+        [&](std::int64_t t, std::int64_t count, const RenderedPicture& picture) {
+          output.write(t, picture);
           steps.progress(t + 1, count);
         },
         context_.stop);

@@ -95,11 +95,11 @@ void SegmentWriter::open(int index) {
   open_->writer = std::make_unique<VideoWriter>(std::move(video));
 }
 
-void SegmentWriter::write(std::int64_t t, ConstImageView bgr) {
+void SegmentWriter::write(std::int64_t t, const RenderedPicture& picture) {
   const int index = static_cast<int>(t / options_.frames);
   if (!open_) open(index);
   try {
-    open_->writer->write(bgr);
+    std::visit([&](const auto& one) { open_->writer->write(one); }, picture);
     if (t + 1 == range(index).last) close();
   } catch (const Error& error) {
     if (!open_) throw;

@@ -35,7 +35,7 @@ class SegmentWriter {
 
   // What has to be written, in order.
   std::vector<FrameRange> missing() const;
-  void write(std::int64_t t, ConstImageView bgr);
+  void write(std::int64_t t, const RenderedPicture& picture);
   // Joins the segments when all were written; returns the number of frames.
   std::int64_t finish(const std::stop_token& stop);
 
