@@ -27,10 +27,18 @@ inline Model device_model(std::size_t frame_bytes) {
                       .vae_encoder = false});
 }
 
-inline std::shared_ptr<const Bundle> ada_of_device() {
-  auto bundle = std::make_shared<Bundle>(Bundle::open(demo_of_device() / "avatars/ada"));
+inline std::shared_ptr<const Bundle> opened_of_device(const std::filesystem::path& folder) {
+  auto bundle = std::make_shared<Bundle>(Bundle::open(folder));
   bundle->ensure_latents(latents_of_model(demo_of_device() / "models"), LatentCache::of_user());
   return bundle;
+}
+
+inline std::shared_ptr<const Bundle> ada_of_device() {
+  return opened_of_device(demo_of_device() / "avatars/ada");
+}
+
+inline std::vector<std::uint8_t> bytes_of(const FinishedPicture& picture) {
+  return {picture.nv12().begin(), picture.nv12().end()};
 }
 
 // In grey levels.

@@ -55,10 +55,6 @@ std::vector<std::uint8_t> by_twins(const PlacedFrame& frame, const NdArray<std::
   return nv12;
 }
 
-std::vector<std::uint8_t> bytes_of(const FinishedPicture& picture) {
-  return {picture.nv12().begin(), picture.nv12().end()};
-}
-
 // A small grey frame with a face in its middle.
 PlacedFrame small_frame(const std::shared_ptr<const int>& avatar, std::int64_t index, int& loads) {
   const Box box{8, 8, 56, 56};
