@@ -7,6 +7,7 @@
 #include "cmd/job/job_file.h"
 #include "cmd/job/job_rows.h"
 #include "cmd/job/job_runner.h"
+#include "cmd/job/renderer_on_cpu.h"
 #include "cmd/render_module/render_module.h"
 #include "core/base/error.h"
 
@@ -29,11 +30,22 @@ void make_folder(const fs::path& folder) {
               "the folder " + folder.string() + " cannot be made: " + error.message());
 }
 
+// The CPU stands in for a GPU without memory only where nobody asked for a device by name.
+VideoRenderer real_renderer(const InferOptions& how, Context& context) {
+  if (how.device != "auto") return render_module().video_renderer(how, context);
+  const auto make = [&how, &context](bool on_cpu) {
+    InferOptions there = how;
+    if (on_cpu) there = on_the_cpu(std::move(there));
+    return render_module().video_renderer(there, context);
+  };
+  return with_cpu_behind({.make = make, .on_cpu = [](const std::string&) {}});
+}
+
 // The module takes a second to load, and a list that is done already does not need it.
 VideoRenderer lazy_renderer(const InferOptions& how, Context& context) {
   const auto real = std::make_shared<std::optional<VideoRenderer>>();
   const auto loaded = [real, &how, &context]() -> VideoRenderer& {
-    if (!*real) *real = render_module().video_renderer(how, context);
+    if (!*real) *real = real_renderer(how, context);
     return **real;
   };
   return {.open = [loaded](const InferOptions& one) { loaded().open(one); },

@@ -234,6 +234,9 @@ void WorkerApi::memory_metrics(MetricsPage& page) const {
   page.counter("navtalk_worker_cpu_fallbacks_total",
                "Times that the nets were loaded on the CPU because the device had no memory",
                static_cast<double>(parts_.models.fallbacks()));
+  page.counter("navtalk_worker_jobs_on_cpu_total",
+               "Jobs that the CPU rendered because the device had no memory for them",
+               static_cast<double>(parts_.renderers.on_cpu()));
   const std::optional<MemoryLedger> ledger = parts_.room.ledger();
   if (!ledger) return;
   for (const MemoryUser user : k_memory_users)

@@ -124,6 +124,7 @@ void InferOutput::open_video() {
   if (content_.segments && content_.frames > content_.segment_frames && file_ && !frames_ &&
       target.format->pictures == PictureCodec::h264) {
     segments_.emplace(SegmentWriter::Options{.work = *content_.segments,
+                                             .device = content_.device,
                                              .frames = content_.segment_frames,
                                              .video_frames = content_.frames,
                                              .video = std::move(video)});

@@ -8,6 +8,7 @@
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
+#include "core/base/out_of_memory.h"
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
 #include "core/process/stream_input.h"
@@ -33,9 +34,10 @@ std::optional<bool> match_colour_of(const InferOptions& options) {
 
 fs::path SharedModel::folder() const { return models_directory(options_.models, context_); }
 
-Model SharedModel::loaded(bool draws) const {
+Model SharedModel::loaded(bool draws) {
+  device_ = usable_device(parse_device(options_.device));
   return Model::load({.models = folder(),
-                      .device = usable_device(parse_device(options_.device)),
+                      .device = device_,
                       .decoder_device = parse_device(options_.placement.decoder_device),
                       .precision = parse_precision(options_.precision),
                       .threads = options_.threads,
@@ -54,6 +56,10 @@ void SharedModel::load() {
     if (!draws_) model_ = std::move(hears);
   }
   if (!model_) model_ = loaded(true);
+}
+
+std::string SharedModel::device() const {
+  return device_.kind == Device::Kind::cpu ? "cpu" : "cuda";
 }
 
 DrawFaces SharedModel::faces() const {
@@ -155,6 +161,7 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
                   .limits = media_limits(context_),
                   .cues = sound.cues(),
                   .segments = steps.segments,
+                  .device = shared_model_.device(),
                   .frames = steps.segments ? frames_of(sound.audio()) : 0,
                   .segment_frames = segment_frames(fps_, faces_per_pass(*model_, options_.batch))});
     navtalk::render(
@@ -178,6 +185,8 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
           "the package fonts-noto-cjk for Chinese, Japanese and Korean");
     }
     return video;
+  } catch (const OutOfMemory& error) {
+    throw OutOfMemory(sound.named(error.message()));
   } catch (const Error& error) {
     throw Error(error.code(), sound.named(error.message()));
   }

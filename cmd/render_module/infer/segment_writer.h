@@ -25,12 +25,13 @@ class SegmentWriter {
  public:
   struct Options {
     SegmentWork work{};
+    std::string device{};           // that renders, for the records: "cpu" or "cuda"
     std::int64_t frames = 0;        // of a segment
     std::int64_t video_frames = 0;  // of all
     VideoOptions video{};           // its path is the joined video's
   };
-  // Makes the folder, and looks at the segments that are recorded: one that is missing or changed is to
-  // be rendered again.
+  // Makes the folder, and looks at the segments that are recorded: one that is missing or changed, or came from the other kind of
+  // device, is to be rendered again.
   explicit SegmentWriter(Options options);
 
   // What has to be written, in order.

@@ -299,6 +299,7 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
 
 asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
   const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
+  if (code == k_no_memory) co_return co_await wait_for_memory(message);
   if (!is_of_input(code)) co_return co_await give_back(message);
   Awaitable<Recorded> recording = record_.refuse(message);
   const Recorded done = co_await std::move(recording);
@@ -310,6 +311,12 @@ asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
   if (claim_.lease_lost()) return yield(k_slot_lost);
   why_ = std::move(why);
   return record_failed_try();
+}
+
+// No fault of the job: what is finished of it stays, and the worker rests.
+asio::awaitable<JobRun::End> JobRun::wait_for_memory(std::string why) {
+  begun_ = false;
+  return give_back(std::move(why));
 }
 
 asio::awaitable<JobRun::End> JobRun::yield(std::string why) {

@@ -98,6 +98,7 @@ class JobRun {
   Awaitable<End> record_failed_try();
   Awaitable<End> record_missing(RunFiles::Speech speech);
   Awaitable<End> record_refusal();
+  Awaitable<End> wait_for_memory(std::string why);
   Awaitable<End> record_yield();
   Awaitable<End> record_own_fault();
   bool must_yield_now() const;

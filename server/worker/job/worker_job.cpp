@@ -133,6 +133,7 @@ void WorkerJob::order(const JobStart& start) {
                  .waits = start.tells_recorded};
   for (const SentSegment& one : start.segments) order.segment_records.push_back(one.record);
   RendererProcess& renderer = place_->start();
+  job_ = start.job;
   log::info("job begun", {{"job", start.job}, {"avatar", start.avatar}});
   renderer.order(as_line(order));
 }
@@ -182,6 +183,12 @@ asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {
     event["type"] = job_frame::segment;
     const fs::path file = segment(event.at("index"));
     co_return co_await send_file(event, file);
+  }
+  if (kind == "on_cpu") {
+    log::error("the CPU renders a job, because the device has no memory for it",
+               {{"job", job_}, {"error", event.value("message", "")}});
+    place_->note_on_cpu();
+    co_return true;
   }
   if (kind != "failed" && kind != "done")
     throw Error(Code::failed, "the process that rendered the job printed something else");
