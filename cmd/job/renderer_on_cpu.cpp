@@ -40,8 +40,9 @@ class CpuBehind {
       change_to(true);
       return current().render(options, steps);
     }
+    if (on_cpu_ && why_.empty()) change_to(false);  // it was there for its segments' sake
     if (on_cpu_ && !before.empty()) throw waiting(why_);
-    if (on_cpu_ && !why_.empty()) renderers_.on_cpu(why_);
+    if (on_cpu_) renderers_.on_cpu(why_);
     bool finished = !before.empty();
     if (steps.segments)
       steps.segments->finished = [&finished, tell = steps.segments->finished](

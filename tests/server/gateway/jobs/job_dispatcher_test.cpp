@@ -267,6 +267,17 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.claims(third) == 0);  // it rests after two
 }
 
+TEST_CASE("a job that waits for a GPU's memory has lost no try") {
+  const WorkerScript full = [](WebSocket& gateway) {
+    return tell(gateway, R"({"type":"job.failed","code":"memory","message":"full"})");
+  };
+  Dispatching gateway({.script = full, .rules = {.most_attempts = 1}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.eventually([&] { return gateway.counters().worker_failures == 1; }));
+  CHECK(gateway.state(job, JobState::released) == JobState::released);
+}
+
 TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and stops no other") {
   // Port 9 is nobody's.
   Dispatching gateway({.rules = {.first_delay = 200ms}, .bucket_url = "http://127.0.0.1:9"});
