@@ -36,8 +36,10 @@ class CpuBehind {
     const std::string before =
         steps.segments ? device_of_segments(steps.segments->records) : std::string();
     if (before == k_cpu) {
-      if (!on_cpu_) log::info("the CPU goes on with a video whose segments it has rendered");
-      change_to(true);
+      if (!on_cpu_ && current().device() != k_cpu) {
+        log::info("the CPU goes on with a video whose segments it has rendered");
+        change_to(true);
+      }
       return current().render(options, steps);
     }
     if (on_cpu_ && why_.empty()) change_to(false);  // it was there for its segments' sake
@@ -117,6 +119,7 @@ VideoRenderer with_cpu_behind(RenderersByDevice renderers) {
       .open = [both](const InferOptions& one) { both->current().open(one); },
       .speech_s = [both](const InferOptions& one) { return both->current().speech_s(one); },
       .load = [both] { both->load(); },
+      .device = [both] { return both->current().device(); },
       .render = [both](const InferOptions& one,
                        const VideoRenderer::Steps& steps) { return both->render(one, steps); }};
 }

@@ -51,6 +51,7 @@ VideoRenderer lazy_renderer(const InferOptions& how, Context& context) {
   return {.open = [loaded](const InferOptions& one) { loaded().open(one); },
           .speech_s = [loaded](const InferOptions& one) { return loaded().speech_s(one); },
           .load = [loaded] { loaded().load(); },
+          .device = [loaded] { return loaded().device(); },
           .render = [loaded](
                         const InferOptions& one,
                         const VideoRenderer::Steps& steps) { return loaded().render(one, steps); }};

@@ -15,6 +15,7 @@ constexpr const char* k_of_gpu = R"({"first":0,"device":"cuda"})";
 
 // What the two renderers do, and what was done.
 struct Machine {
+  bool has_gpu = true;
   bool room_to_load = true, room_to_render = true;  // of the GPU
   int segments_before_it_is_full = 0;
   std::string done{}, told{};
@@ -24,6 +25,7 @@ struct Machine {
     return {.open = [](const InferOptions&) {},
             .speech_s = [](const InferOptions&) { return 1.0; },
             .load = [this, on_cpu] { load(on_cpu); },
+            .device = [this, on_cpu] { return on_cpu || !has_gpu ? "cpu" : "cuda"; },
             .render = [this, on_cpu](const InferOptions&, const VideoRenderer::Steps& steps) {
               return rendered(on_cpu, steps);
             }};
@@ -112,6 +114,14 @@ TEST_CASE("a video of which the CPU finished segments stays with it") {
   machine.done.clear();
   renderer.load();
   renderer.render({}, steps_with({k_of_gpu}));
+  CHECK(machine.done == "+gpu loaded by-gpu ");
+}
+
+TEST_CASE("where there is no GPU, nets are not loaded anew for a video of which the CPU finished segments") {
+  Machine machine{.has_gpu = false};
+  VideoRenderer renderer = machine.renderer();
+  renderer.load();
+  renderer.render({}, steps_with({k_of_cpu}));
   CHECK(machine.done == "+gpu loaded by-gpu ");
 }
 
