@@ -96,10 +96,9 @@ std::string device_of_segments(const std::vector<std::string>& records) {
   std::string device;
   for (const std::string& record : records) {
     const nlohmann::json object = nlohmann::json::parse(record, nullptr, false);
-    if (!object.is_object() || !object.contains(k_segment_device)) continue;
-    const nlohmann::json& said = object.at(k_segment_device);
-    if (!said.is_string()) continue;
-    device = said.get<std::string>();
+    if (!object.is_object()) continue;
+    const auto said = object.find(k_segment_device);
+    device = said != object.end() && said->is_string() ? said->get<std::string>() : k_cpu;
     if (device == k_cpu) break;
   }
   return device;

@@ -21,7 +21,8 @@ namespace navtalk::cmd {
 
 // Of a segment's record: "cpu" or "cuda".
 inline constexpr const char* k_segment_device = "device";
-// "cpu" where any of the records says so, else what the last one says; empty: none says anything.
+// "cpu" where any of the records says so, else what the last one says; empty: there are none. One that names no device is one of an
+// earlier version, which composed all pictures on the CPU: a GPU's own are coded in another way, and could not be joined with it.
 std::string device_of_segments(const std::vector<std::string>& records);
 
 // The same options, with all nets on the CPU, in a number format that it has.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr double k_segment_s = 10;
 
-// A record that names no device is one of an earlier version.
+// Also one that names none.
 std::string with_device(const std::string& record, const std::string& device) {
   nlohmann::json object = nlohmann::json::parse(record, nullptr, false);
   if (!object.is_object()) return record;

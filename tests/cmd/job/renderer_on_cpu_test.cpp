@@ -125,10 +125,12 @@ TEST_CASE("where there is no GPU, nets are not loaded anew for a video of which 
   CHECK(machine.done == "+gpu loaded by-gpu ");
 }
 
-TEST_CASE("records of segments say which device rendered them, or nothing") {
+TEST_CASE("records of segments say which device rendered them, and without a name it was a CPU") {
   CHECK(device_of_segments({}).empty());
-  CHECK(device_of_segments({R"({"first":0})", "broken", R"({"device":7})"}).empty());
-  CHECK(device_of_segments({k_of_gpu, R"({"first":1})"}) == "cuda");
+  CHECK(device_of_segments({"broken"}).empty());
+  CHECK(device_of_segments({R"({"first":0})"}) == "cpu");
+  CHECK(device_of_segments({R"({"device":7})"}) == "cpu");
+  CHECK(device_of_segments({k_of_gpu, k_of_gpu}) == "cuda");
   CHECK(device_of_segments({k_of_gpu, k_of_cpu, k_of_gpu}) == "cpu");
 }
 
