@@ -19,7 +19,7 @@
 
 namespace navtalk::cmd {
 
-// Of a segment's record: "cpu" or "cuda".
+// Of a segment's record: "cpu", "cuda", or "cuda/nv12" where the GPU also finished the pictures.
 inline constexpr const char* k_segment_device = "device";
 // "cpu" where any of the records says so, else what the last one says; empty: there are none. One that names no device is one of an
 // earlier version, which composed all pictures on the CPU: a GPU's own are coded in another way, and could not be joined with it.

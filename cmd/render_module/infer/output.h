@@ -57,7 +57,7 @@ class InferOutput {
     std::vector<Cue> cues{};
     // The video is written in segments, where they can be joined: H.264 in a file.
     std::optional<SegmentWork> segments{};
-    std::string device{};  // of the nets: "cpu" or "cuda"
+    std::string device{};  // with `segments`: for their records (cmd/job/renderer_on_cpu.h)
     std::int64_t frames = 0, segment_frames = 0;  // with `segments`: of the video, of one segment
   };
   // Pictures of that size may come as NV12: no PNGs are wanted, they are neither scaled nor painted on, and the format codes 4:2:0.

@@ -161,7 +161,7 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
                   .limits = media_limits(context_),
                   .cues = sound.cues(),
                   .segments = steps.segments,
-                  .device = shared_model_.device(),
+                  .device = shared_model_.device() + (on_device ? "/nv12" : ""),
                   .frames = steps.segments ? frames_of(sound.audio()) : 0,
                   .segment_frames = segment_frames(fps_, faces_per_pass(*model_, options_.batch))});
     navtalk::render(

@@ -25,7 +25,7 @@ class SegmentWriter {
  public:
   struct Options {
     SegmentWork work{};
-    std::string device{};           // that renders, for the records: "cpu" or "cuda"
+    std::string device{};           // for the records (cmd/job/renderer_on_cpu.h)
     std::int64_t frames = 0;        // of a segment
     std::int64_t video_frames = 0;  // of all
     VideoOptions video{};           // its path is the joined video's
