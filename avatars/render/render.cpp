@@ -11,8 +11,8 @@
 
 #include "avatars/bundle/device_frame.h"
 #include "avatars/render/speech_windows.h"
-#include "core/base/check.h"
 #include "core/base/channel.h"
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "gpu/features/mel.h"

@@ -100,11 +100,11 @@ class Renderer {
 
   VideoRenderer& renderer() {
     if (!renderer_)
-      renderer_ = with_cpu_behind(
-          {.make = [this](bool on_cpu) { return made(on_cpu); },
-           .on_cpu = [this](const std::string& why) {
-             tell({{"event", "on_cpu"}, {"message", why}});
-           }});
+      renderer_ = with_cpu_behind({.make = [this](bool on_cpu) { return made(on_cpu); },
+                                   .on_cpu =
+                                       [this](const std::string& why) {
+                                         tell({{"event", "on_cpu"}, {"message", why}});
+                                       }});
     return *renderer_;
   }
 

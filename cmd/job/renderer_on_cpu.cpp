@@ -47,8 +47,8 @@ class CpuBehind {
     if (on_cpu_) renderers_.on_cpu(why_);
     bool finished = !before.empty();
     if (steps.segments)
-      steps.segments->finished = [&finished, tell = steps.segments->finished](
-                                     const FinishedSegment& segment) {
+      steps.segments->finished = [&finished,
+                                  tell = steps.segments->finished](const FinishedSegment& segment) {
         finished = true;
         tell(segment);
       };
@@ -80,8 +80,8 @@ class CpuBehind {
   }
 
   static OutOfMemory waiting(const std::string& why) {
-    return OutOfMemory("memory: the device has none for a video whose finished segments it rendered: " +
-                       why);
+    return OutOfMemory(
+        "memory: the device has none for a video whose finished segments it rendered: " + why);
   }
 
   RenderersByDevice renderers_;
@@ -114,13 +114,12 @@ InferOptions on_the_cpu(InferOptions options) {
 
 VideoRenderer with_cpu_behind(RenderersByDevice renderers) {
   const auto both = std::make_shared<CpuBehind>(std::move(renderers));
-  return {
-      .open = [both](const InferOptions& one) { both->current().open(one); },
-      .speech_s = [both](const InferOptions& one) { return both->current().speech_s(one); },
-      .load = [both] { both->load(); },
-      .device = [both] { return both->current().device(); },
-      .render = [both](const InferOptions& one,
-                       const VideoRenderer::Steps& steps) { return both->render(one, steps); }};
+  return {.open = [both](const InferOptions& one) { both->current().open(one); },
+          .speech_s = [both](const InferOptions& one) { return both->current().speech_s(one); },
+          .load = [both] { both->load(); },
+          .device = [both] { return both->current().device(); },
+          .render = [both](const InferOptions& one,
+                           const VideoRenderer::Steps& steps) { return both->render(one, steps); }};
 }
 
 }  // namespace navtalk::cmd

@@ -87,9 +87,9 @@ bool SegmentWriter::is_finished(int index) const {
   const std::string device = device_of_segments({recorded});
   const bool other = !device.empty() && device != options_.device;
   if (!other && record(index) == with_device(recorded, options_.device)) return true;
-  log::warn(fmt::format("{}: this finished segment {}: it is rendered again", path(index).string(),
-                        other ? fmt::format("came from another device ({})", device)
-                              : "is missing or has changed"));
+  log::warn(fmt::format(
+      "{}: this finished segment {}: it is rendered again", path(index).string(),
+      other ? fmt::format("came from another device ({})", device) : "is missing or has changed"));
   return false;
 }
 

@@ -165,8 +165,7 @@ VideoWriter::~VideoWriter() {
 
 void VideoWriter::write(ConstImageView bgr) {
   NAVTALK_CHECK(!impl_->options.nv12 && bgr.channels == 3);
-  impl_->write(bgr.width, bgr.height,
-               [&](AVFrame& frame) { impl_->encoder.convert(bgr, frame); });
+  impl_->write(bgr.width, bgr.height, [&](AVFrame& frame) { impl_->encoder.convert(bgr, frame); });
 }
 
 void VideoWriter::write(const Nv12View& picture) {

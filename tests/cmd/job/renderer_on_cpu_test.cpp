@@ -26,9 +26,9 @@ struct Machine {
             .speech_s = [](const InferOptions&) { return 1.0; },
             .load = [this, on_cpu] { load(on_cpu); },
             .device = [this, on_cpu] { return on_cpu || !has_gpu ? "cpu" : "cuda"; },
-            .render = [this, on_cpu](const InferOptions&, const VideoRenderer::Steps& steps) {
-              return rendered(on_cpu, steps);
-            }};
+            .render = [this, on_cpu](
+                          const InferOptions&,
+                          const VideoRenderer::Steps& steps) { return rendered(on_cpu, steps); }};
   }
   void load(bool on_cpu) {
     if (!on_cpu && !room_to_load) throw OutOfMemory("no room for nets");
@@ -50,14 +50,15 @@ struct Machine {
 
 VideoRenderer::Steps steps_with(std::vector<std::string> records) {
   return {.progress = {},
-          .segments = SegmentWork{.records = std::move(records),
-                                  .finished = [](const FinishedSegment&) {}},
+          .segments =
+              SegmentWork{.records = std::move(records), .finished = [](const FinishedSegment&) {}},
           .before_commit = {}};
 }
 
 }  // namespace
 
-TEST_CASE("a video without finished segments is rendered whole by a CPU where the GPU has no memory") {
+TEST_CASE(
+    "a video without finished segments is rendered whole by a CPU where the GPU has no memory") {
   Machine machine;
   VideoRenderer renderer = machine.renderer();
   SECTION("for the nets") {
@@ -117,7 +118,9 @@ TEST_CASE("a video of which the CPU finished segments stays with it") {
   CHECK(machine.done == "+gpu loaded by-gpu ");
 }
 
-TEST_CASE("where there is no GPU, nets are not loaded anew for a video of which the CPU finished segments") {
+TEST_CASE(
+    "where there is no GPU, nets are not loaded anew for a video of which the CPU finished "
+    "segments") {
   Machine machine{.has_gpu = false};
   VideoRenderer renderer = machine.renderer();
   renderer.load();
