@@ -27,7 +27,7 @@ class CpuBehind {
     try {
       current().load();
     } catch (const OutOfMemory& problem) {
-      stand_in(problem);
+      stand_in(problem, "the device has no memory for the nets: they are loaded on the CPU");
       current().load();
     }
   }
@@ -57,7 +57,7 @@ class CpuBehind {
     } catch (const OutOfMemory& problem) {
       if (on_cpu_) throw;
       if (finished) throw waiting(problem.message());
-      stand_in(problem);
+      stand_in(problem, "the device has no memory for a video: the CPU renders it whole");
     }
     renderers_.on_cpu(why_);
     return current().render(options, steps);
@@ -72,9 +72,8 @@ class CpuBehind {
     on_cpu_ = on_cpu;
   }
 
-  void stand_in(const OutOfMemory& problem) {
-    log::error("the device has no memory for a video: the CPU renders it whole",
-               {{"error", problem.message()}});
+  void stand_in(const OutOfMemory& problem, const char* told) {
+    log::error(told, {{"error", problem.message()}});
     change_to(true);
     why_ = problem.message();
   }
