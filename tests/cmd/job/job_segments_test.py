@@ -156,14 +156,16 @@ class Segments(unittest.TestCase):
 
     def test_a_segment_of_another_device_is_rendered_again_and_one_that_names_none_stays(self):
         whole = self.whole()
-        self.kill_at("cut.mp4", 2)
+        self.kill_at("cut.mp4", 3)
         with sqlite3.connect(self.folder / "state/jobs.db") as db:
-            parts = {part: json.loads(record) for part, record in db.execute("SELECT part, result FROM job_segments")}
+            job, = db.execute("SELECT max(number) FROM jobs").fetchone()
+            parts = {part: json.loads(record) for part, record in db.execute("SELECT part, result FROM job_segments WHERE job = ?", (job,))}
             self.assertEqual({record["device"] for record in parts.values()}, {"cpu"})
             parts[0]["device"] = "cuda"
             del parts[1]["device"]
             for part in (0, 1):
-                db.execute("UPDATE job_segments SET result = ? WHERE part = ?", (json.dumps(parts[part], separators=(",", ":")), part))
+                db.execute("UPDATE job_segments SET result = ? WHERE job = ? AND part = ?",
+                           (json.dumps(parts[part], separators=(",", ":")), job, part))
         kept = sum(record["frames"] for part, record in parts.items() if part != 0)
         said = self.finish("cut.mp4", SPEECH_S - kept).stderr
         self.assertIn("came from another device (cuda)", said)
