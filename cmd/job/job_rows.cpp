@@ -47,6 +47,8 @@ nlohmann::json options_of(const Cells& cells, const InferOptions& options) {
                            {"device", options.device},
                            {"precision", options.precision},
                            {"batch", options.batch}};
+  if (options.placement.weight_format != "auto")
+    object["weight_format"] = options.placement.weight_format;
   for (const auto& [column, value] : cells) {
     if (column != "avatar" && column != "audio" && column != "text" && column != "voice" &&
         column != "output")

@@ -38,6 +38,7 @@ Model SharedModel::loaded(bool draws) const {
                       .device = usable_device(parse_device(options_.device)),
                       .decoder_device = parse_device(options_.placement.decoder_device),
                       .precision = parse_precision(options_.precision),
+                      .weights = parse_weight_format(options_.placement.weight_format),
                       .threads = options_.threads,
                       .graphs = !options_.placement.no_graphs,
                       .unet = draws,
