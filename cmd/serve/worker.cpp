@@ -132,8 +132,8 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .device = options.device,
                                      .decoder_device = options.placement.decoder_device,
                                      .graphs = !options.placement.no_graphs,
-                                     .weight_format = options.placement.weight_format,
                                      .precision = options.precision,
+                                     .weight_format = options.placement.weight_format,
                                      .video_encoder = options.video_encoder,
                                      .threads = options.threads,
                                      .limits = media_limits(context)}));
