@@ -172,7 +172,8 @@ void check_pictures(const std::vector<PlacedFrame>& frames,
 
 }  // namespace
 
-TEST_CASE("on a device graphs give the bytes that kernel by kernel come, at every size of a batch") {
+TEST_CASE(
+    "on a device graphs give the bytes that kernel by kernel come, at every size of a batch") {
   NAVTALK_NEEDS_DEVICE();
   const Precision precision = k_emulated ? Precision::fp32 : Precision::fp16;
   Model eager = model_on_device(small_model(), precision, false);
@@ -221,7 +222,9 @@ TEST_CASE("what crosses between host and device arrives as it was, from several 
   const auto cross = [&](std::uint8_t seed) {
     for (int round = 0; round < 40; ++round) {
       const std::int64_t count = 1 + round * 4099 % 100000;
-      const auto value = [&](std::int64_t i) { return static_cast<std::uint8_t>(i * 7 + round + seed); };
+      const auto value = [&](std::int64_t i) {
+        return static_cast<std::uint8_t>(i * 7 + round + seed);
+      };
       const at::Tensor there = copies.to_device({count}, at::kByte, [&](std::uint8_t* to) {
         for (std::int64_t i = 0; i < count; ++i) to[i] = value(i);
       });
@@ -375,10 +378,13 @@ TEST_CASE("a device without memory for a batch says so, and the model goes on wh
 }
 
 // Models of the published size are written by gpu_bench_nets --write-models.
-TEST_CASE("nets of full size on a device: 50 dB in fp16, graphs, pictures", "[.full]") {
+TEST_CASE("nets of full size on a device: 50 dB in fp16, graphs, pictures", "[full]") {
   NAVTALK_NEEDS_DEVICE();
   const char* const folder = std::getenv("NAVTALK_TEST_MODELS");
-  REQUIRE(folder != nullptr);
+  if (folder == nullptr) {
+    WARN("skipped: $NAVTALK_TEST_MODELS names no folder of models");
+    return;
+  }
   std::optional<Model> cpu = model_on_cpu(folder);
   const Batch batch = batch_of(*cpu, 8, 121);
   const Batch few = part(batch, 0, 2);
