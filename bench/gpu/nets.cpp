@@ -6,6 +6,7 @@
 // "pictures", Model::pictures() by the host's clock until they lie in its memory. Random weights without --models. JSON on standard
 // output, a table on standard error. --decoded: faces in one pass of the decoder (default: as Model has it).
 #include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -22,6 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "gpu/cuda/devices.h"
+#include "gpu/cuda/launch_timer.h"
 #include "gpu/image/color.h"
 #include "gpu/image/paste.h"
 #include "gpu/model/device_pool.h"
@@ -156,55 +158,61 @@ PlacedFrame frame_of(const std::shared_ptr<const int>& avatar, std::int64_t inde
           }};
 }
 
-// Faces that lie on the device, in frames that do.
+// Frames and masks on the device, and the launch that puts faces into them.
 class Pastes {
  public:
   // So many sets of a batch that they pass the L2 cache four times over.
-  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes) : device_(device) {
+  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes)
+      : batch_(batch) {
     const at::TensorOptions bytes = at::TensorOptions().dtype(at::kByte).device(device);
     const auto set_bytes = static_cast<std::size_t>(batch * (2 * k_frame_bytes + k_mask_bytes));
     sets_ =
         static_cast<std::int64_t>(std::clamp<std::size_t>(4 * l2_bytes / set_bytes + 1, 1, 128));
-    frames_ = at::empty({sets_, batch, k_frame_bytes}, bytes).random_(60, 200);
-    out_ = at::empty({sets_, batch, k_frame_bytes}, bytes);
-    masks_ = at::full({sets_, batch, k_mask_bytes}, 200, bytes);
+    frames_ = at::empty({sets_ * batch, k_frame_bytes}, bytes).random_(60, 200);
+    out_ = at::empty({sets_ * batch, k_frame_bytes}, bytes);
+    masks_ = at::full({sets_ * batch, k_mask_bytes}, 200, bytes);
   }
 
   std::int64_t sets() const { return sets_; }
 
-  // One launch. `faces` as the decoder gives them, in slices.
-  void paste(std::int64_t set, const std::vector<at::Tensor>& faces) {
-    std::vector<cuda::FacePaste> batch;
-    std::vector<at::Tensor> held;
-    bool half = true;
-    for (const at::Tensor& slice : faces) {
-      half = slice.scalar_type() == at::kHalf;
-      held.push_back(
-          (half ? slice : slice.to(at::kFloat)).contiguous(at::MemoryFormat::ChannelsLast));
-      for (std::int64_t i = 0; i < held.back().size(0); ++i) {
-        const auto index = static_cast<std::int64_t>(batch.size());
-        batch.push_back({.frame = at(frames_, set, index),
-                         .out = at(out_, set, index),
-                         .face = held.back()[i].const_data_ptr(),
-                         .mask = at(masks_, set, index),
-                         .mask_stride = k_mask.width(),
-                         .mask_region = k_mask,
-                         .placement = k_face});
+  // What is launched for one set. `faces` as the decoder gives them, in slices in fp16 or fp32 whose pixels are dense; they are held
+  // by the caller.
+  std::vector<cuda::FacePaste> set(std::int64_t index, const nets::Tensors& faces) const {
+    std::vector<cuda::FacePaste> all;
+    for (const at::Tensor& slice : faces)
+      for (std::int64_t i = 0; i < slice.size(0); ++i) {
+        const std::int64_t row = index * batch_ + static_cast<std::int64_t>(all.size());
+        all.push_back({.frame = bytes_of(frames_, row),
+                       .out = bytes_of(out_, row),
+                       .face = static_cast<const std::uint8_t*>(slice.const_data_ptr()) +
+                               i * slice.stride(0) * slice.element_size(),
+                       .mask = bytes_of(masks_, row),
+                       .mask_stride = k_mask.width(),
+                       .mask_region = k_mask,
+                       .placement = k_face});
       }
-    }
-    cuda::paste_faces(batch, k_width, k_height, half ? cuda::Format::fp16 : cuda::Format::fp32, 3,
-                      std::nullopt, nets::stream_of(device_));
+    return all;
+  }
+  static void launch(const std::vector<cuda::FacePaste>& set, at::ScalarType type,
+                     cuda::Stream stream) {
+    const auto format = type == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32;
+    cuda::paste_faces(set, k_width, k_height, format, 3, std::nullopt, stream);
   }
 
  private:
-  static std::uint8_t* at(const at::Tensor& all, std::int64_t set, std::int64_t index) {
-    return static_cast<std::uint8_t*>(all[set][index].mutable_data_ptr());
+  static std::uint8_t* bytes_of(const at::Tensor& all, std::int64_t row) {
+    return static_cast<std::uint8_t*>(all.mutable_data_ptr()) + row * all.stride(0);
   }
 
-  at::Device device_;
-  std::int64_t sets_ = 1;
+  std::int64_t batch_, sets_ = 1;
   at::Tensor frames_, out_, masks_;
 };
+
+// As the kernel reads them: pixel after pixel.
+nets::Tensors in_nhwc(nets::Tensors faces) {
+  for (at::Tensor& slice : faces) slice = slice.contiguous(at::MemoryFormat::ChannelsLast);
+  return faces;
+}
 
 // UNet and decoder as Model runs them, in passes of the same sizes.
 class Nets {
@@ -273,6 +281,7 @@ class Bench {
       for (const bool graphs : {true, false}) {
         if (graphs && !on_gpu()) continue;
         const c10::InferenceMode inference;
+        const c10::DeviceGuard device(torch_device(options_.device));
         const Nets nets(files_, options_.device, precision,
                         options_.decoded > 0 ? options_.decoded : decoded, graphs);
         for (const std::int64_t batch : options_.batches) time_nets(nets, precision, graphs, batch);
@@ -337,34 +346,43 @@ class Bench {
   }
 
   void time_nets(const Nets& nets, Precision precision, bool graphs, std::int64_t batch) {
-    const auto row = [&](const char* name, const std::function<void()>& work,
-                         std::int64_t count = 1) {
-      Durations runs = times(nets.device(), work);
-      for (auto& run : runs) run /= static_cast<double>(count);
+    const auto row = [&](const char* name, Durations runs) {
       rows_.push_back({name, std::string(navtalk::name(precision)), graphs ? "graphs" : "launches",
                        on_gpu() ? "events" : "host", batch, cmd::timing_of(std::move(runs))});
     };
     const nets::Tensors inputs = nets.unet_inputs(batch);
     const at::Tensor talking = nets.noise({batch, 4, k_latent_size, k_latent_size});
-    row("unet", [&] { nets.unet(inputs); });
-    row("decoder", [&] { nets.decode(talking); });
-    row("faces", [&] { nets.decode(nets.unet(inputs)); });
+    row("unet", times(nets.device(), [&] { nets.unet(inputs); }));
+    row("decoder", times(nets.device(), [&] { nets.decode(talking); }));
+    row("faces", times(nets.device(), [&] { nets.decode(nets.unet(inputs)); }));
     if (!on_gpu()) return;
-    Pastes pastes(nets.device(), batch, gpu_ ? gpu_->l2_bytes : 0);
+    const Pastes pastes(nets.device(), batch, gpu_ ? gpu_->l2_bytes : 0);
+    row("paste", paste_times(nets, talking, pastes));
+    std::int64_t index = 0;
+    row("frame", times(nets.device(), [&] {
+          const nets::Tensors faces = in_nhwc(nets.decode(nets.unet(inputs)));
+          Pastes::launch(pastes.set(index, faces), faces.front().scalar_type(),
+                         nets::stream_of(nets.device()));
+          index = (index + 1) % pastes.sets();
+        }));
+  }
+
+  // Of one launch, in a graph of all sets.
+  Durations paste_times(const Nets& nets, const at::Tensor& talking, const Pastes& pastes) const {
     std::vector<nets::Tensors> faces;
-    for (std::int64_t i = 0; i < pastes.sets(); ++i) faces.push_back(nets.decode(talking));
-    row(
-        "paste",
-        [&] {
-          for (std::int64_t i = 0; i < pastes.sets(); ++i)
-            pastes.paste(i, faces[static_cast<std::size_t>(i)]);
-        },
-        pastes.sets());
-    std::int64_t set = 0;
-    row("frame", [&] {
-      pastes.paste(set, nets.decode(nets.unet(inputs)));
-      set = (set + 1) % pastes.sets();
-    });
+    std::vector<std::vector<cuda::FacePaste>> sets;
+    for (std::int64_t i = 0; i < pastes.sets(); ++i) {
+      faces.push_back(in_nhwc(nets.decode(talking)));
+      sets.push_back(pastes.set(i, faces.back()));
+    }
+    // The timer has a stream of its own.
+    c10::impl::VirtualGuardImpl(nets.device().type()).synchronizeDevice(nets.device().index());
+    const auto enqueue = [&](cuda::Stream stream) {
+      for (const auto& set : sets)
+        Pastes::launch(set, faces.front().front().scalar_type(), stream);
+    };
+    cuda::LaunchTimer timer;
+    return timer.time(enqueue, static_cast<int>(sets.size()), budget(), stop_);
   }
 
   // Of single calls. On a GPU calls are put into the current stream one behind the other, each between two events, so that the device
