@@ -162,8 +162,7 @@ PlacedFrame frame_of(const std::shared_ptr<const int>& avatar, std::int64_t inde
 class Pastes {
  public:
   // So many sets of a batch that they pass the L2 cache four times over.
-  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes)
-      : batch_(batch) {
+  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes) : batch_(batch) {
     const at::TensorOptions bytes = at::TensorOptions().dtype(at::kByte).device(device);
     const auto set_bytes = static_cast<std::size_t>(batch * (2 * k_frame_bytes + k_mask_bytes));
     sets_ =
@@ -378,8 +377,7 @@ class Bench {
     // The timer has a stream of its own.
     c10::impl::VirtualGuardImpl(nets.device().type()).synchronizeDevice(nets.device().index());
     const auto enqueue = [&](cuda::Stream stream) {
-      for (const auto& set : sets)
-        Pastes::launch(set, faces.front().front().scalar_type(), stream);
+      for (const auto& set : sets) Pastes::launch(set, faces.front().front().scalar_type(), stream);
     };
     cuda::LaunchTimer timer;
     return timer.time(enqueue, static_cast<int>(sets.size()), budget(), stop_);
