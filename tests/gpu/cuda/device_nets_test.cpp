@@ -219,7 +219,7 @@ TEST_CASE("what crosses between host and device arrives as it was, from several 
   const at::Device device = k_emulated ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
   nets::DeviceCopies copies(device);
   std::atomic<int> wrong = 0;
-  const auto cross = [&](std::uint8_t seed) {
+  const auto cross = [&](int seed) {
     for (int round = 0; round < 40; ++round) {
       const std::int64_t count = 1 + round * 4099 % 100000;
       const auto value = [&](std::int64_t i) {
@@ -236,7 +236,7 @@ TEST_CASE("what crosses between host and device arrives as it was, from several 
     }
   };
   std::vector<std::jthread> threads;
-  for (const std::uint8_t seed : {1, 50, 99}) threads.emplace_back(cross, seed);
+  for (const int seed : {1, 50, 99}) threads.emplace_back(cross, seed);
   threads.clear();
   CHECK(wrong == 0);
 }
