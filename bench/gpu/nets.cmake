@@ -2,9 +2,11 @@
 # The objects of the nets and of the kernels are those of the preset cuda itself. For programs that run where there are libtorch and a
 # driver: test_nets_device and gpu_bench_nets.
 set(alone
+  bench/gpu/no_warp.cpp
   cmd/bench/report.cpp
   cmd/terminal/table.cpp
   core/base/error.cpp
+  core/base/frame_rate.cpp
   core/base/interrupt.cpp
   core/checkpoint/byte_cursor.cpp
   core/checkpoint/checkpoint.cpp
@@ -24,6 +26,8 @@ set(alone
   core/checkpoint/torch_zip_reader.cpp
   core/checkpoint/truncation_guard.cpp
   core/checkpoint/zip_directory.cpp
+  core/files/json_object.cpp
+  core/files/whole_file.cpp
   core/log/log.cpp
   core/text/printable.cpp
   core/text/rfc3339.cpp
@@ -55,16 +59,15 @@ set(alone
   gpu/nets/tensor_fit.cpp
 )
 list(TRANSFORM alone PREPEND ${PROJECT_SOURCE_DIR}/)
-add_library(navtalk_nets_alone STATIC EXCLUDE_FROM_ALL ${alone} $<TARGET_OBJECTS:navtalk_gpu_nets> $<TARGET_OBJECTS:navtalk_gpu_kernels>)
+add_library(navtalk_nets_alone STATIC EXCLUDE_FROM_ALL ${alone}
+  $<TARGET_OBJECTS:navtalk_gpu_nets> $<TARGET_OBJECTS:navtalk_gpu_kernels> $<TARGET_OBJECTS:navtalk_cuda_kernels>)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/gpu/device/machine.cpp TARGET_DIRECTORY navtalk_nets_alone
   PROPERTIES INCLUDE_DIRECTORIES ${torch_dir}/include)
-# The kernels' archive itself: as a target it would bring all of navtalk::gpu. Each calls the other.
-add_dependencies(navtalk_nets_alone navtalk_cuda_kernels)
 # libtorch's folder, with its own, newer fmt, is for the programs alone.
 target_link_libraries(navtalk_nets_alone
   PUBLIC fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads
   PRIVATE navtalk_flags
-  INTERFACE $<TARGET_FILE:navtalk_cuda_kernels> libtorch::libtorch libtorch::gomp ${torch_dir}/lib/libc10_cuda.so
+  INTERFACE libtorch::libtorch libtorch::gomp ${torch_dir}/lib/libc10_cuda.so
             ${NAVTALK_LIBTORCH_DIR}/nvidia/cu13/lib/libcudart.so.13 ${CMAKE_DL_LIBS})
 target_compile_definitions(navtalk_nets_alone INTERFACE FMT_HEADER_ONLY)
 target_include_directories(navtalk_nets_alone PUBLIC ${PROJECT_SOURCE_DIR})
