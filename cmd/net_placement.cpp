@@ -16,9 +16,17 @@ void add_net_placement(CLI::App& command, NetPlacement& placement, CLI::Option* 
   CLI::Option* const graphs = command.add_flag(
       "--no-graphs", placement.no_graphs,
       "On a GPU, launch the nets kernel by kernel instead of as recorded graphs" + suffix);
+  CLI::Option* const weights =
+      command
+          .add_option("--weight-format", placement.weight_format,
+                      "On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute" + suffix)
+          ->capture_default_str()
+          ->check(CLI::IsMember({"auto", "int8"}))
+          ->type_name("FORMAT");
   if (only_with == nullptr) return;
   decoder->needs(only_with);
   graphs->needs(only_with);
+  weights->needs(only_with);
 }
 
 }  // namespace navtalk::cmd

@@ -13,9 +13,10 @@ namespace navtalk::cmd {
 struct NetPlacement {
   std::string decoder_device = "auto";  // where the other nets are
   bool no_graphs = false;
+  std::string weight_format = "auto";
 };
 
-// --decoder-device and --no-graphs. `only_with`: the option without which they mean nothing; `suffix` ends their help.
+// --decoder-device, --no-graphs and --weight-format. `only_with`: the option without which they mean nothing; `suffix` ends their help.
 void add_net_placement(CLI::App& command, NetPlacement& placement, CLI::Option* only_with = nullptr,
                        const std::string& suffix = {});
 

@@ -121,6 +121,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk infer --weight-format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk infer --precision")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -150,6 +154,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job render --decoder-device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job render --weight-format")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -186,6 +194,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job submit --csv")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job submit --folder")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -289,6 +301,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job run --weight-format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job run --precision")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -298,6 +314,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk job run --batch")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk job run --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -362,6 +382,10 @@ _navtalk() {
         ((i++))
         ;;
       "navtalk serve --decoder-device")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk serve --weight-format")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -637,6 +661,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench pipeline --weight-format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench pipeline --precision")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -885,6 +913,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk model verify --weight-format")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk model pull --source")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -989,6 +1021,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk infer --weight-format")
+      _navtalk_words 'auto int8'
+      return
+      ;;
     "navtalk infer --precision")
       _navtalk_words 'auto fp32 bf16 fp16'
       return
@@ -1019,6 +1055,10 @@ _navtalk() {
       ;;
     "navtalk job render --decoder-device")
       :
+      return
+      ;;
+    "navtalk job render --weight-format")
+      _navtalk_words 'auto int8'
       return
       ;;
     "navtalk job render --precision")
@@ -1055,6 +1095,10 @@ _navtalk() {
       ;;
     "navtalk job submit --csv")
       _navtalk_paths -f
+      return
+      ;;
+    "navtalk job submit --folder")
+      _navtalk_paths -d
       return
       ;;
     "navtalk job submit --format")
@@ -1157,6 +1201,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job run --weight-format")
+      _navtalk_words 'auto int8'
+      return
+      ;;
     "navtalk job run --precision")
       _navtalk_words 'auto fp32 bf16 fp16'
       return
@@ -1166,6 +1214,10 @@ _navtalk() {
       return
       ;;
     "navtalk job run --batch")
+      :
+      return
+      ;;
+    "navtalk job run --source")
       :
       return
       ;;
@@ -1231,6 +1283,10 @@ _navtalk() {
       ;;
     "navtalk serve --decoder-device")
       :
+      return
+      ;;
+    "navtalk serve --weight-format")
+      _navtalk_words 'auto int8'
       return
       ;;
     "navtalk serve --precision")
@@ -1505,6 +1561,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench pipeline --weight-format")
+      _navtalk_words 'auto int8'
+      return
+      ;;
     "navtalk bench pipeline --precision")
       _navtalk_words 'auto fp32 bf16 fp16'
       return
@@ -1753,6 +1813,10 @@ _navtalk() {
       _navtalk_words 'auto fp32 bf16 fp16'
       return
       ;;
+    "navtalk model verify --weight-format")
+      _navtalk_words 'auto int8'
+      return
+      ;;
     "navtalk model pull --source")
       :
       return
@@ -1776,7 +1840,7 @@ _navtalk() {
       ;;
     "navtalk infer")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --decoder-device --no-graphs --precision --threads --batch --sharpen --match-colour --no-match-colour --source --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --text-file --voice --ssml --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --force --models --device --decoder-device --no-graphs --weight-format --precision --threads --batch --sharpen --match-colour --no-match-colour --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1790,14 +1854,14 @@ _navtalk() {
       ;;
     "navtalk job render")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --decoder-device --no-graphs --precision --threads --batch --faces --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --decoder-device --no-graphs --weight-format --precision --threads --batch --faces --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
       ;;
     "navtalk job submit")
       if [[ $current == -* ]]; then
-        _navtalk_words '--avatar --audio --text --voice --csv --format --size --fps --priority --webhook --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--avatar --audio --text --voice --csv --folder --format --size --fps --priority --webhook --wait --output -o --force --url --key-file --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1825,7 +1889,7 @@ _navtalk() {
       ;;
     "navtalk job run")
       if [[ $current == -* ]]; then
-        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --decoder-device --no-graphs --precision --threads --batch --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--csv --folder --output-dir --format --state --force --avatar --voice --models --device --decoder-device --no-graphs --weight-format --precision --threads --batch --source --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -1853,7 +1917,7 @@ _navtalk() {
       ;;
     "navtalk serve")
       if [[ $current == -* ]]; then
-        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --decoder-device --no-graphs --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--listen --worker --admin-listen --drain-s --source --slots --device --decoder-device --no-graphs --weight-format --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -2070,7 +2134,7 @@ _navtalk() {
       ;;
     "navtalk bench pipeline")
       if [[ $current == -* ]]; then
-        _navtalk_words '--models --device --decoder-device --no-graphs --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--models --device --decoder-device --no-graphs --weight-format --precision --batch --threads --time --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi
@@ -2126,7 +2190,7 @@ _navtalk() {
       ;;
     "navtalk model verify")
       if [[ $current == -* ]]; then
-        _navtalk_words '--device --precision --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--device --precision --weight-format --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -d
       fi

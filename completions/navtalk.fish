@@ -2,7 +2,7 @@
 
 function __navtalk_at
     set -l commands 'infer' 'job' 'job render' 'job submit' 'job wait' 'job fetch' 'job cancel' 'job run' 'job list' 'job status' 'voices' 'serve' 'avatar' 'avatar list' 'avatar prepare' 'avatar show' 'avatar import' 'avatar export' 'avatar pull' 'avatar push' 'pool' 'pool status' 'pool scale' 'pool add' 'pool token' 'pool drain' 'pool wake' 'pool pause' 'pool remove' 'pool events' 'pool audit' 'pool cost' 'key' 'key create' 'key list' 'key revoke' 'tenant' 'tenant list' 'tenant show' 'tenant set' 'bench' 'bench image' 'bench pipeline' 'bench faces' 'bench jobs' 'bench pool' 'bench scaler' 'bench serve' 'model' 'model check' 'model verify' 'model pull' 'model push' 'fix-filenames' 'config' 'config check' 'config show' 'config example' 'completions'
-    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --decoder-device --precision --threads --batch --sharpen --source --models --device --decoder-device --precision --threads --batch --faces --avatar --audio --text --voice --csv --format --size --fps --priority --webhook --output -o --url --key-file --url --key-file --output -o --url --key-file --url --key-file --csv --folder --output-dir --format --state --avatar --voice --models --device --decoder-device --precision --threads --batch --url --key-file --state --only --limit --after --url --key-file --state --listen --admin-listen --drain-s --source --slots --device --decoder-device --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --fps --voice --sharpen --preview --models --device --face-precision --face-batch --preview --id --fps --voice --sharpen --models --source --source --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --plan --weight --max-rate --max-queued --max-running --size --batch --time --device --models --device --decoder-device --precision --batch --threads --time --models --device --precision --size --batch --threads --time --trace --output --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision --source --name --source
+    set -l with_value --config --log-level --progress --avatar --audio --text --text-file --voice --start --duration --output -o --output-dir --format --frames --fps --size --crf --bitrate --subtitles --models --device --decoder-device --weight-format --precision --threads --batch --sharpen --source --models --device --decoder-device --weight-format --precision --threads --batch --faces --avatar --audio --text --voice --csv --folder --format --size --fps --priority --webhook --output -o --url --key-file --url --key-file --output -o --url --key-file --url --key-file --csv --folder --output-dir --format --state --avatar --voice --models --device --decoder-device --weight-format --precision --threads --batch --source --url --key-file --state --only --limit --after --url --key-file --state --listen --admin-listen --drain-s --source --slots --device --decoder-device --weight-format --precision --video-encoder --threads --models --avatar --name --token-file --gateway-silence-s --first-contact-s --video --image --images --idle --listening --action --output -o --id --face-box --face-boxes --bbox-shift --extra-margin --parsing-mode --left-cheek-width --right-cheek-width --face --fps --voice --sharpen --preview --models --device --face-precision --face-batch --preview --id --fps --voice --sharpen --models --source --source --every --url --slots --dedicated-to --notice-s --since --gpu --limit --days --tolerance --days --by --tenant --role --expires --plan --weight --max-rate --max-queued --max-running --size --batch --time --device --models --device --decoder-device --weight-format --precision --batch --threads --time --models --device --precision --size --batch --threads --time --trace --output --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --clients --store --slots --seconds --gpus --trace --generate --output --days --sessions --session-s --policy --wait-probability --knob --seed --lead-s --lead-sigma --slots --local-gpus --usd-per-hour --patience-s --hold-down-s --utilisation-least --url --admin-url --sessions --duration --interrupts --connects --avatar --width --audio --message-ms --relay --device --precision --weight-format --source --name --source
     set -l path ''
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -65,6 +65,7 @@ complete -c navtalk -n '__navtalk_at infer' -l models -x -a '(__fish_complete_di
 complete -c navtalk -n '__navtalk_at infer' -l device -x -d 'cpu, cuda, cuda:N; auto: a GPU if there is one'
 complete -c navtalk -n '__navtalk_at infer' -l decoder-device -x -d 'cpu, cuda, cuda:N for the decoder alone; auto: where the other nets run'
 complete -c navtalk -n '__navtalk_at infer' -l no-graphs -d 'On a GPU, launch the nets kernel by kernel instead of as recorded graphs'
+complete -c navtalk -n '__navtalk_at infer' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute'
 complete -c navtalk -n '__navtalk_at infer' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
 complete -c navtalk -n '__navtalk_at infer' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at infer' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
@@ -84,6 +85,7 @@ complete -c navtalk -n '__navtalk_at job render' -l models -x -a '(__fish_comple
 complete -c navtalk -n '__navtalk_at job render' -l device -x -d 'cpu, cuda, cuda:N; auto: a GPU if there is one'
 complete -c navtalk -n '__navtalk_at job render' -l decoder-device -x -d 'cpu, cuda, cuda:N for the decoder alone; auto: where the other nets run'
 complete -c navtalk -n '__navtalk_at job render' -l no-graphs -d 'On a GPU, launch the nets kernel by kernel instead of as recorded graphs'
+complete -c navtalk -n '__navtalk_at job render' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute'
 complete -c navtalk -n '__navtalk_at job render' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
 complete -c navtalk -n '__navtalk_at job render' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at job render' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
@@ -93,6 +95,7 @@ complete -c navtalk -n '__navtalk_at job submit' -l audio -r -F -d 'Recordings, 
 complete -c navtalk -n '__navtalk_at job submit' -l text -x -d 'What the avatar says'
 complete -c navtalk -n '__navtalk_at job submit' -l voice -x -a '(__navtalk_first voices)' -d 'Voice of texts'
 complete -c navtalk -n '__navtalk_at job submit' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, and infer\'s options'
+complete -c navtalk -n '__navtalk_at job submit' -l folder -x -a '(__fish_complete_directories)' -d 'A video of each file in this folder: recordings, and texts in .txt files'
 complete -c navtalk -n '__navtalk_at job submit' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Format of the videos'
 complete -c navtalk -n '__navtalk_at job submit' -l size -x -d 'Width of the videos, in pixels'
 complete -c navtalk -n '__navtalk_at job submit' -l fps -x -d 'Frames a second'
@@ -126,9 +129,11 @@ complete -c navtalk -n '__navtalk_at job run' -l models -x -a '(__fish_complete_
 complete -c navtalk -n '__navtalk_at job run' -l device -x -d 'cpu, cuda, cuda:N; auto: a GPU if there is one'
 complete -c navtalk -n '__navtalk_at job run' -l decoder-device -x -d 'cpu, cuda, cuda:N for the decoder alone; auto: where the other nets run'
 complete -c navtalk -n '__navtalk_at job run' -l no-graphs -d 'On a GPU, launch the nets kernel by kernel instead of as recorded graphs'
+complete -c navtalk -n '__navtalk_at job run' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute'
 complete -c navtalk -n '__navtalk_at job run' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets; auto chooses the fastest for each net'
 complete -c navtalk -n '__navtalk_at job run' -l threads -x -d 'Threads for the nets (0: every core)'
 complete -c navtalk -n '__navtalk_at job run' -l batch -x -d 'Frames in one pass through the nets (0: automatic)'
+complete -c navtalk -n '__navtalk_at job run' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
 complete -c navtalk -n '__navtalk_at job list' -l url -x -d 'A gateway, whose jobs are shown instead'
 complete -c navtalk -n '__navtalk_at job list' -l key-file -r -F -d 'File with the gateway\'s API key (default: the variable NAVTALK_API_KEY)'
 complete -c navtalk -n '__navtalk_at job list' -l state -r -F -d 'File that holds the jobs (default: jobs.db in the state directory)'
@@ -149,6 +154,7 @@ complete -c navtalk -n '__navtalk_at serve' -l slots -x -d 'Sessions at once (wo
 complete -c navtalk -n '__navtalk_at serve' -l device -x -d 'cpu, cuda, cuda:N; auto: a GPU if there is one (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l decoder-device -x -d 'cpu, cuda, cuda:N for the decoder alone; auto: where the other nets run (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l no-graphs -d 'On a GPU, launch the nets kernel by kernel instead of as recorded graphs (worker)'
+complete -c navtalk -n '__navtalk_at serve' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l video-encoder -x -a 'auto x264 nvenc' -d 'Of live video: nvenc, x264; auto: nvenc where the nets\' GPU has it (worker)'
 complete -c navtalk -n '__navtalk_at serve' -l threads -x -d 'Threads for the nets, 0: every core (worker)'
@@ -283,6 +289,7 @@ complete -c navtalk -n '__navtalk_at bench pipeline' -l models -x -a '(__fish_co
 complete -c navtalk -n '__navtalk_at bench pipeline' -l device -x -d 'cpu, cuda, cuda:N; auto: a GPU if there is one'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l decoder-device -x -d 'cpu, cuda, cuda:N for the decoder alone; auto: where the other nets run'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l no-graphs -d 'On a GPU, launch the nets kernel by kernel instead of as recorded graphs'
+complete -c navtalk -n '__navtalk_at bench pipeline' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number formats, separated by commas; default: all that this CPU supports'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l batch -x -d 'Frames per pass, separated by commas'
 complete -c navtalk -n '__navtalk_at bench pipeline' -l threads -x -d 'Threads of the nets; 0: every core'
@@ -358,6 +365,7 @@ complete -c navtalk -n '__navtalk_at model check' -l tensors -d 'List every tens
 complete -c navtalk -n '__navtalk_at model check' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at model verify' -l device -x -d 'Where the nets run: cpu, cuda, cuda:N or auto'
 complete -c navtalk -n '__navtalk_at model verify' -l precision -x -a 'auto fp32 bf16 fp16' -d 'Number format of the nets'
+complete -c navtalk -n '__navtalk_at model verify' -l weight-format -x -a 'auto int8' -d 'On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute'
 complete -c navtalk -n '__navtalk_at model verify' -x -a '(__fish_complete_directories)'
 complete -c navtalk -n '__navtalk_at model pull' -l source -x -d 'Model store: s3://BUCKET/PREFIX, https://HOST/PATH or a folder; may be given again; default: [models] source of the configuration'
 complete -c navtalk -n '__navtalk_at model pull' -x

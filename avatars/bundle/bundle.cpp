@@ -19,6 +19,7 @@ struct Bundle::Impl {
   Clip clip;
   std::string latents_checksum;  // of the model that made the latents
   std::filesystem::path frames_file;
+  std::shared_ptr<const int> owner = std::make_shared<const int>();
 
   // Whose latents have to be made; nullopt: they are here, or were in the cache.
   std::optional<LatentKey> missing_latents(const std::string& model, const LatentCache& cache) {
@@ -97,5 +98,7 @@ NdArray<float> Bundle::latent(std::int64_t index) const {
   NAVTALK_CHECK(impl_->files.latents && face(index));
   return impl_->files.latents->at(index);
 }
+
+std::weak_ptr<const void> Bundle::owner() const { return impl_->owner; }
 
 }  // namespace navtalk

@@ -50,6 +50,8 @@ class Bundle {
   // The same without making any; false: there are none yet, and ensure_latents() has to.
   bool find_latents(const LatentOptions& model, const LatentCache& cache);
   NdArray<float> latent(std::int64_t index) const;
+  // Names this avatar's frames where they are kept, for as long as the bundle is open.
+  std::weak_ptr<const void> owner() const;
 
  private:
   struct Impl;

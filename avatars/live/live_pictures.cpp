@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "avatars/bundle/device_frame.h"
 #include "avatars/bundle/face_finish.h"
 #include "avatars/live/live_rate.h"
 #include "gpu/image/color.h"
@@ -107,28 +108,11 @@ I420Picture LivePictures::with_face(const ClipFrame& frame, const NdArray<std::u
 
 std::optional<PlacedFrame> LivePictures::placed(const ClipFrame& frame) {
   if (frame.before >= 0) return std::nullopt;
-  const std::int64_t index = frame.index;
-  const std::optional<AvatarFace>& face = avatar_->face(index);
   const AvatarInfo& info = avatar_->info();
-  if (!face || info.width != width_ || info.height != height_) return std::nullopt;
-  if (face_finish(info) != FaceFinish{}) return std::nullopt;
-  return PlacedFrame{.avatar = avatar_,
-                     .frame = index,
-                     .width = width_,
-                     .height = height_,
-                     .placement = face->placement,
-                     .mask_region = face->mask_region,
-                     .load = [this, index] { return content(index); }};
-}
-
-FrameContent LivePictures::content(std::int64_t index) {
-  FrameContent content{.nv12 = std::vector<std::uint8_t>(yuv420_bytes(width_, height_)),
-                       .latent = avatar_->latent(index)};
-  bgr_to_nv12(clip_->frame(index).view(), content.nv12.data());
-  const ConstImageView mask = avatar_->mask(index);
-  for (int y = 0; y < mask.height; ++y)
-    content.mask.insert(content.mask.end(), mask.row(y), mask.row(y) + mask.width);
-  return content;
+  if (info.width != width_ || info.height != height_) return std::nullopt;
+  if (!finishes_on_device(info, face_finish(info))) return std::nullopt;
+  return placed_frame(*avatar_, frame.index,
+                      [this, index = frame.index] { return clip_->frame(index); });
 }
 
 I420Picture LivePictures::scaled(const Image& frame) const {

@@ -54,7 +54,6 @@ class LivePictures : public EngineAvatar {
   Image shown(std::int64_t index, const NdArray<std::uint8_t>* face, float lips);
   I420Picture finished(const ClipFrame& frame, const NdArray<std::uint8_t>* face, float lips);
   I420Picture scaled(const Image& frame) const;
-  FrameContent content(std::int64_t index);
 
   const std::shared_ptr<const Bundle> avatar_;
   const std::shared_ptr<SharedClip> clip_;

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "avatars/bundle/device_frame.h"
 #include "avatars/render/speech_windows.h"
 #include "core/base/channel.h"
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "gpu/features/mel.h"
+#include "gpu/image/color.h"
 
 namespace navtalk {
 namespace {
@@ -23,12 +26,21 @@ namespace {
 constexpr std::size_t k_chunks_ahead = 1;
 
 // Consecutive output frames [first, first + count), and their faces, one for each frame that has
-// one.
+// one; or all of them as the device finished them.
 struct Chunk {
   std::int64_t first = 0, count = 0;
   std::vector<std::int64_t> with_face;
-  NdArray<std::uint8_t> faces;  // [k,256,256,3] BGR
+  NdArray<std::uint8_t> faces;            // [k,256,256,3] BGR
+  std::vector<FinishedPicture> pictures;  // of all frames, where they are finished
 };
+
+// As the device's: chroma is the mean of 2x2 pixels.
+FinishedPicture as_nv12(const Image& frame) {
+  const auto bytes =
+      std::make_shared<std::vector<std::uint8_t>>(yuv420_bytes(frame.width, frame.height));
+  bgr_to_nv12(frame.view(), bytes->data());
+  return {.data = {bytes, bytes->data()}, .bytes = bytes->size()};
+}
 
 class Renderer {
  public:
@@ -39,6 +51,10 @@ class Renderer {
     Chunk chunk{.first = first, .count = count};
     for (std::int64_t t = first; t < first + count; ++t) {
       if (avatar_.face(slot(t))) chunk.with_face.push_back(t);
+    }
+    if (options_.on_device) {
+      chunk.pictures = pictures(chunk);
+      return chunk;
     }
     if (chunk.with_face.empty()) return chunk;
     NdArray<float> latents(
@@ -55,6 +71,14 @@ class Renderer {
 
   // A faceless frame is shown as it is.
   void show(const Chunk& chunk, const FrameSink& sink) const {
+    if (options_.on_device) {
+      const AvatarInfo& info = avatar_.info();
+      for (std::int64_t i = 0; i < chunk.count; ++i)
+        sink(chunk.first + i, speech_.frame_count(),
+             Nv12View{chunk.pictures[static_cast<std::size_t>(i)].data.get(), info.width,
+                      info.height});
+      return;
+    }
     std::size_t k = 0;
     for (std::int64_t t = chunk.first; t < chunk.first + chunk.count; ++t) {
       Image frame = avatar_.frame(slot(t));
@@ -66,11 +90,29 @@ class Renderer {
                 options_.finish);
         ++k;
       }
-      sink(t, speech_.frame_count(), frame.view());
+      sink(t, speech_.frame_count(), ConstImageView(frame.view()));
     }
   }
 
  private:
+  std::vector<FinishedPicture> pictures(const Chunk& chunk) {
+    std::vector<FinishedPicture> made;
+    if (!chunk.with_face.empty()) {
+      std::vector<PlacedFrame> frames;
+      for (const std::int64_t t : chunk.with_face)
+        frames.push_back(*placed_frame(avatar_, slot(t),
+                                       [this, index = slot(t)] { return avatar_.frame(index); }));
+      made = model_.pictures(frames, speech_.windows(chunk.with_face));
+    }
+    std::vector<FinishedPicture> all;
+    std::size_t k = 0;
+    for (std::int64_t t = chunk.first; t < chunk.first + chunk.count; ++t) {
+      const bool with_face = k < chunk.with_face.size() && chunk.with_face[k] == t;
+      all.push_back(with_face ? std::move(made[k++]) : as_nv12(avatar_.frame(slot(t))));
+    }
+    return all;
+  }
+
   std::int64_t slot(std::int64_t t) const { return shown_frame(avatar_.info(), options_.fps, t); }
 
   Model& model_;
@@ -85,8 +127,14 @@ std::int64_t faces_per_pass(const Model& model, int batch) {
   return batch > 0 ? batch : model.info().execution.batch;
 }
 
+bool renders_on_device(const Model& model, const AvatarInfo& avatar, const FaceFinish& finish) {
+  return model.info().pictures_on_device && finishes_on_device(avatar, finish);
+}
+
 void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop) {
+  NAVTALK_CHECK(!options.on_device ||
+                (!options.faces && renders_on_device(model, avatar.info(), options.finish)));
   const double duration_s = audio.duration_s();
   if (audio.rate_hz != k_sample_rate_hz) audio = resample(audio, k_sample_rate_hz);
   SpeechWindows speech(model, std::move(audio.samples), options.fps);

@@ -43,6 +43,8 @@ struct VideoRenderer {
   std::function<double(const InferOptions&)> speech_s;
   // Loads the model; its errors are of no video.
   std::function<void()> load;
+  // Of the nets that are loaded: "cpu" or "cuda".
+  std::function<std::string()> device;
   struct Steps {
     std::function<void(std::int64_t done, std::int64_t of)> progress;  // frames
     std::optional<SegmentWork> segments{};

@@ -10,13 +10,13 @@
 
 #include "cmd/job/cells.h"
 #include "cmd/job/csv_file.h"
+#include "cmd/job/folder_list.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
 #include "core/process/run.h"
 #include "core/process/stream_input.h"
 #include "core/text/printable.h"
 #include "core/text/suggest.h"
-#include "core/text/trim.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -47,6 +47,8 @@ nlohmann::json options_of(const Cells& cells, const InferOptions& options) {
                            {"device", options.device},
                            {"precision", options.precision},
                            {"batch", options.batch}};
+  if (options.placement.weight_format != "auto")
+    object["weight_format"] = options.placement.weight_format;
   for (const auto& [column, value] : cells) {
     if (column != "avatar" && column != "audio" && column != "text" && column != "voice" &&
         column != "output")
@@ -150,35 +152,12 @@ std::vector<JobRow> rows_of_csv(const JobRunOptions& options, const Context& con
   return rows;
 }
 
-std::vector<fs::path> files_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code none;
-    if (at->is_regular_file(none) && !at->path().filename().native().starts_with('.'))
-      files.push_back(at->path());
-  }
-  if (error)
-    throw Error(error == std::errc::no_such_file_or_directory ? Code::not_found : Code::invalid,
-                fmt::format("the folder {} cannot be read: {}", printable(folder.native()),
-                            error.message()));
-  if (files.empty()) throw Error(Code::invalid, printable(folder.native()) + " holds no files");
-  std::ranges::sort(files);
-  return files;
-}
-
 std::vector<JobRow> rows_of_folder(const JobRunOptions& options, const Context& context) {
   std::vector<JobRow> rows;
   for (const fs::path& file : files_of(options.folder)) {
     JobRow row{.name = printable(file.filename().native()), .options = options.how};
     try {
-      Cells cells = {{"output", file.stem().native() + "." + options.how.format}};
-      if (file.extension() == ".txt") {
-        cells["text"] = std::string(trim(content(file, context.stop)));
-      } else {
-        cells["audio"] = fs::absolute(file).native();
-      }
-      fill(row, cells, {}, options.output_directory, context);
+      fill(row, cells_of_file(file, options.how.format), {}, options.output_directory, context);
     } catch (const Error& error) {
       row.error = error;
     }

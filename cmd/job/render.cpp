@@ -24,11 +24,14 @@
 #include "cmd/defaults.h"
 #include "cmd/infer/video_renderer.h"
 #include "cmd/job/cells.h"
+#include "cmd/job/renderer_on_cpu.h"
 #include "cmd/render_module/render_module.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/base/out_of_memory.h"
 #include "core/process/priority.h"
 #include "core/speech/voices.h"
+#include "server/protocol/job_frame.h"
 #include "server/protocol/job_order.h"
 #include "server/worker/job/face_client.h"
 
@@ -78,6 +81,8 @@ class Renderer {
             {"frames", video.frames},
             {"rendered", video.rendered},
             {"duration_s", video.duration_s}});
+    } catch (const OutOfMemory& error) {
+      tell({{"event", "failed"}, {"code", server::k_no_memory}, {"message", error.message()}});
     } catch (const Error& error) {
       if (is_stop(error)) throw;
       tell({{"event", "failed"}, {"code", name(error.code())}, {"message", error.message()}});
@@ -94,8 +99,17 @@ class Renderer {
   };
 
   VideoRenderer& renderer() {
-    if (!renderer_) renderer_ = render_module().video_renderer(how_, context_);
+    if (!renderer_)
+      renderer_ = with_cpu_behind({.make = [this](bool on_cpu) { return made(on_cpu); },
+                                   .on_cpu =
+                                       [this](const std::string& why) {
+                                         tell({{"event", "on_cpu"}, {"message", why}});
+                                       }});
     return *renderer_;
+  }
+
+  VideoRenderer made(bool on_cpu) {
+    return render_module().video_renderer(on_cpu ? on_the_cpu(how_) : how_, context_);
   }
 
   // Work that does not depend on the job: its errors are this machine's, and refuse no job.
@@ -156,6 +170,8 @@ class Renderer {
   FinishedVideo rendered(const InferOptions& options, const VideoRenderer::Steps& steps) {
     try {
       return renderer().render(options, steps);
+    } catch (const OutOfMemory&) {
+      throw;
     } catch (const Error& error) {
       if (is_stop(error)) throw;
       if (error.code() == Code::usage) throw refused(error);

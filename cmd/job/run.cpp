@@ -3,10 +3,12 @@
 #include <memory>
 #include <optional>
 
+#include "cmd/artifacts/commands.h"
 #include "cmd/commands.h"
 #include "cmd/job/job_file.h"
 #include "cmd/job/job_rows.h"
 #include "cmd/job/job_runner.h"
+#include "cmd/job/renderer_on_cpu.h"
 #include "cmd/render_module/render_module.h"
 #include "core/base/error.h"
 
@@ -29,22 +31,35 @@ void make_folder(const fs::path& folder) {
               "the folder " + folder.string() + " cannot be made: " + error.message());
 }
 
+// The CPU stands in for a GPU without memory only where nobody asked for a device by name.
+VideoRenderer real_renderer(const InferOptions& how, Context& context) {
+  if (how.device != "auto") return render_module().video_renderer(how, context);
+  const auto make = [&how, &context](bool on_cpu) {
+    InferOptions there = how;
+    if (on_cpu) there = on_the_cpu(std::move(there));
+    return render_module().video_renderer(there, context);
+  };
+  return with_cpu_behind({.make = make, .on_cpu = [](const std::string&) {}});
+}
+
 // The module takes a second to load, and a list that is done already does not need it.
 VideoRenderer lazy_renderer(const InferOptions& how, Context& context) {
   const auto real = std::make_shared<std::optional<VideoRenderer>>();
   const auto loaded = [real, &how, &context]() -> VideoRenderer& {
-    if (!*real) *real = render_module().video_renderer(how, context);
+    if (!*real) *real = real_renderer(how, context);
     return **real;
   };
   return {.open = [loaded](const InferOptions& one) { loaded().open(one); },
           .speech_s = [loaded](const InferOptions& one) { return loaded().speech_s(one); },
           .load = [loaded] { loaded().load(); },
+          .device = [loaded] { return loaded().device(); },
           .render = [loaded](
                         const InferOptions& one,
                         const VideoRenderer::Steps& steps) { return loaded().render(one, steps); }};
 }
 
 int run(const JobRunOptions& options, Context& context) {
+  use_sources(options.how.sources, context);
   check(options);
   std::vector<JobRow> rows = list_job_rows(options, context);
   make_folder(options.output_directory);
@@ -105,6 +120,7 @@ void add_job_run(Commands& commands) {
   command.add_option("--voice", options->how.voice, "Voice of the rows that name none")
       ->type_name("VOICE");
   add_infer_engine_options(command, options->how);
+  add_source_option(command, options->how.sources);
 }
 
 }  // namespace navtalk::cmd

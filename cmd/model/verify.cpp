@@ -34,6 +34,12 @@ void add_model_verify(Commands& commands) {
   command.add_option("--precision", options->precision, "Number format of the nets")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}));
+  command
+      .add_option("--weight-format", options->weight_format,
+                  "On a GPU, int8 keeps weights in 8 bits; auto: as the nets compute")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "int8"}))
+      ->type_name("FORMAT");
 }
 
 }  // namespace navtalk::cmd

@@ -8,7 +8,7 @@ namespace navtalk::cmd {
 
 struct ModelVerifyOptions {
   std::filesystem::path models, golden;
-  std::string device = "cpu", precision = "fp32";
+  std::string device = "cpu", precision = "fp32", weight_format = "auto";
 };
 
 }  // namespace navtalk::cmd

@@ -80,14 +80,37 @@ class Bench {
                                .device = device_,
                                .decoder_device = decoder_device_,
                                .precision = parse_precision(precision),
+                               .weights = parse_weight_format(options_.placement.weight_format),
                                .threads = options_.threads,
                                .graphs = !options_.placement.no_graphs,
                                .vae_encoder = false});
-    const std::string label = precision == "auto" ? auto_label(model.info()) : precision;
+    std::string label = precision == "auto" ? auto_label(model.info()) : precision;
+    if (parse_weight_format(options_.placement.weight_format) == WeightFormat::int8)
+      label += ", int8 weights";
     time("whisper", "ms per 30 s", label, 1,
          [&, mel = noise({1, 80, 3000})] { model.whisper_states(mel); });
     live_step(model, label);
     for (const int batch : options_.batches) frames(model, label, batch);
+    if (model.info().weight_bytes > 0) pause_and_wake(model, label);
+  }
+
+  // The weights into host memory and back, without what comes after a wake: graphs that are recorded again.
+  void pause_and_wake(Model& model, const std::string& label) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<std::chrono::duration<double>> pauses, wakes;
+    const auto both = [&] {
+      const auto begin = Clock::now();
+      model.pause();
+      const auto paused = Clock::now();
+      model.wake();
+      pauses.emplace_back(paused - begin);
+      wakes.emplace_back(Clock::now() - paused);
+    };
+    measure(both, std::chrono::duration<double>(options_.seconds), context_.stop);
+    const std::string unit = fmt::format("ms for {} MiB", model.info().weight_bytes >> 20);
+    const std::string device = devices_of("frame");
+    rows_.push_back({"pause", unit, device, label, 1, timing_of(std::move(pauses))});
+    rows_.push_back({"wake", unit, device, label, 1, timing_of(std::move(wakes))});
   }
 
   // What a live session pays for the sound of one picture: the last seconds, and the silence behind them.

@@ -56,6 +56,7 @@ int verify_model(const ModelVerifyOptions& options, Context& context) {
   model.models = options.models;
   model.device = usable_device(parse_device(options.device));
   model.precision = parse_precision(options.precision);
+  model.weights = parse_weight_format(options.weight_format);
   const std::vector<GroupResult> results = verify(model, options.golden, context.progress);
   const bool passed = std::ranges::all_of(
       results, [](const GroupResult& result) { return result.passed || !result.compared; });

@@ -91,7 +91,8 @@ std::vector<std::string> job_renderer(const ServeOptions& options, const Context
       command.end(),
       {"job", "render", "--models", models_directory(options.models, context).native(), "--device",
        options.device, "--precision", options.precision, "--threads",
-       std::to_string(options.threads), "--decoder-device", options.placement.decoder_device});
+       std::to_string(options.threads), "--decoder-device", options.placement.decoder_device,
+       "--weight-format", options.placement.weight_format});
   if (options.placement.no_graphs) command.emplace_back("--no-graphs");
   return command;
 }
@@ -136,6 +137,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
                                      .decoder_device = options.placement.decoder_device,
                                      .graphs = !options.placement.no_graphs,
                                      .precision = options.precision,
+                                     .weight_format = options.placement.weight_format,
                                      .video_encoder = options.video_encoder,
                                      .threads = options.threads,
                                      .limits = media_limits(context)}));

@@ -108,7 +108,7 @@ const std::vector<ConfigKey>& config_keys() {
       {.section = "pool",
        .name = "queue_limit",
        .meaning = "Maximum number of users who wait for a slot. 0: no queue; a user without a slot "
-                  "is refused.",
+                  "is refused, unless a\njob has one, which it gives back.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.queue_limit; },
        .most = 100000},
       {.section = "pool",

@@ -7,12 +7,24 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/shortage.h"
 
 namespace navtalk {
 
 std::string system_message(int error_number) {
   return std::generic_category().message(error_number);
 }
+
+namespace {
+
+// EIO and ESTALE are of a disk or a server that is away, whatever the file is.
+[[noreturn]] void fail_reading(const std::filesystem::path& path, int reason) {
+  const bool ours = is_shortage(reason) || reason == EIO || reason == ESTALE;
+  throw Error(ours ? Code::failed : Code::invalid,
+              path.string() + " cannot be read: " + system_message(reason));
+}
+
+}  // namespace
 
 UniqueFd open_input(const std::filesystem::path& path) {
   // Opening a pipe would wait for its writer, deaf to Ctrl-C; without one it is an empty input.
@@ -21,11 +33,10 @@ UniqueFd open_input(const std::filesystem::path& path) {
     const int reason = errno;
     const bool missing = reason == ENOENT || reason == ENOTDIR;
     if (missing) throw Error(Code::not_found, path.string() + ": there is no such file");
-    throw Error(Code::invalid, path.string() + " cannot be read: " + system_message(reason));
+    fail_reading(path, reason);
   }
   struct stat status = {};
-  if (::fstat(fd.value(), &status) != 0)
-    throw Error(Code::invalid, path.string() + " cannot be read: " + system_message(errno));
+  if (::fstat(fd.value(), &status) != 0) fail_reading(path, errno);
   if (S_ISDIR(status.st_mode))
     throw Error(Code::invalid, path.string() + " is a directory, a file is needed");
   if (S_ISREG(status.st_mode) && status.st_size == 0)
@@ -42,8 +53,7 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
     if (filled == bytes.size()) bytes.resize(std::max<std::size_t>(1 << 16, 2 * filled));
     const ssize_t got = ::read(fd.value(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      throw Error(Code::invalid, path.string() + " cannot be read: " + system_message(errno));
+    if (got < 0) fail_reading(path, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }

@@ -15,8 +15,8 @@ namespace navtalk {
 // errno's text, such as "No space left on device".
 std::string system_message(int error_number);
 
-// Opens an input for reading. Error{not_found} when it is not there; Error{invalid} for a
-// directory, an empty file, or one that may not be read.
+// Opens an input for reading. Error{not_found} when it is not there; Error{invalid} for a directory, an empty
+// file, or one that may not be read; Error{failed} when a shortage or the disk is at fault.
 UniqueFd open_input(const std::filesystem::path& path);
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path);  // errors of open_input

@@ -142,4 +142,22 @@ void BgrToYuv420::convert(ConstImageView bgr, AVFrame& frame) {
   if (frame.height > height_) std::copy_n(row(height_ - 1), frame.width, row(height_));
 }
 
+void nv12_to_yuv420(const Nv12View& picture, AVFrame& frame) {
+  NAVTALK_CHECK(frame.width == picture.width && frame.height == picture.height);
+  const auto row = [&frame](int plane, int y) {
+    return frame.data[plane] + std::ptrdiff_t{y} * frame.linesize[plane];
+  };
+  const std::uint8_t* from = picture.data;
+  for (int y = 0; y < picture.height; ++y, from += picture.width)
+    std::copy_n(from, picture.width, row(0, y));
+  for (int y = 0; y < picture.height / 2; ++y) {
+    std::uint8_t* u = row(1, y);
+    std::uint8_t* v = row(2, y);
+    for (int x = 0; x < picture.width / 2; ++x, from += 2) {
+      u[x] = from[0];
+      v[x] = from[1];
+    }
+  }
+}
+
 }  // namespace navtalk::media

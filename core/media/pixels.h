@@ -7,6 +7,7 @@
 
 #include "core/media/ffmpeg.h"
 #include "core/tensor/image.h"
+#include "core/tensor/nv12_view.h"
 
 namespace navtalk::media {
 
@@ -37,5 +38,8 @@ class BgrToYuv420 {
   ScalerPtr scaler_;
   std::vector<std::uint8_t> tail_;  // the last rows, with room behind them
 };
+
+// The same bytes in planes. Frame: yuv420p of the picture's size.
+void nv12_to_yuv420(const Nv12View& picture, AVFrame& frame);
 
 }  // namespace navtalk::media

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gpu/device/device_failure.h"
+#include "gpu/cuda/device_failure.h"
 
 namespace navtalk::cuda {
 

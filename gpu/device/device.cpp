@@ -46,4 +46,14 @@ std::optional<Precision> parse_precision(std::string_view text) {
               fmt::format("precision '{}' is not one of auto, fp32, bf16, fp16", text));
 }
 
+std::string_view name(WeightFormat format) {
+  return format == WeightFormat::int8 ? "int8" : "auto";
+}
+
+WeightFormat parse_weight_format(std::string_view text) {
+  for (const WeightFormat format : {WeightFormat::computed, WeightFormat::int8})
+    if (text == name(format)) return format;
+  throw Error(Code::usage, fmt::format("weight format '{}' is not one of auto, int8", text));
+}
+
 }  // namespace navtalk

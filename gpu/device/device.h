@@ -24,6 +24,15 @@ std::string_view name(Precision precision);
 // "fp32", "bf16", "fp16"; nullopt for "auto"; Error{usage} for anything else.
 std::optional<Precision> parse_precision(std::string_view text);
 
+// What the weights on a device are stored in. On the CPU they are packed for its kernels, and nothing is to be chosen.
+enum class WeightFormat {
+  computed,
+  int8
+};  // as the nets compute; 8 bits with a factor for each output channel
+std::string_view name(WeightFormat format);
+// "auto": as the nets compute; "int8"; Error{usage} for anything else.
+WeightFormat parse_weight_format(std::string_view text);
+
 // What the benchmarks state about the machine.
 struct Machine {
   std::string cpu;  // model name

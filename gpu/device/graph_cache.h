@@ -55,6 +55,12 @@ class GraphCache {
     }
   }
 
+  // Forgets all graphs, but not what could not be recorded. A key is recorded again as if it were new.
+  void clear() {
+    places_.clear();
+    order_.clear();
+  }
+
   std::size_t graphs() const {
     std::size_t count = 0;
     for (const Kept& kept : order_) count += kept.graph.has_value() ? 1 : 0;

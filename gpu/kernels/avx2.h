@@ -24,6 +24,14 @@ inline __m256i tail_mask(std::int64_t left) {
 // Those of eight lanes that `left` elements fill.
 inline __m256i mask_of(std::int64_t left) { return tail_mask(left < k_lanes ? left : k_lanes); }
 
+// The first `left` lanes of x, or all of them. A whole store, where it can be one: by a mask it takes several times as long.
+inline void store_part(float* to, std::int64_t left, __m256 x) {
+  if (left >= k_lanes)
+    _mm256_storeu_ps(to, x);
+  else
+    _mm256_maskstore_ps(to, tail_mask(left), x);
+}
+
 // The lower (0) or upper (1) four of 8 floats, as doubles.
 inline __m256d doubles(__m256 x, int half) {
   return _mm256_cvtps_pd(half == 0 ? _mm256_castps256_ps128(x) : _mm256_extractf128_ps(x, 1));

@@ -137,9 +137,9 @@ void layer_norm(const void* x, void* y, std::int64_t rows, std::int64_t channels
       const __m256i mask = mask_of(channels - c);
       const __m256 unit =
           _mm256_mul_ps(_mm256_sub_ps(_mm256_maskload_ps(in + c, mask), mean), inverse);
-      _mm256_maskstore_ps(out + c, mask,
-                          _mm256_fmadd_ps(unit, _mm256_maskload_ps(gamma + c, mask),
-                                          _mm256_maskload_ps(beta + c, mask)));
+      store_part(out + c, channels - c,
+                 _mm256_fmadd_ps(unit, _mm256_maskload_ps(gamma + c, mask),
+                                 _mm256_maskload_ps(beta + c, mask)));
     }
   }
 }
@@ -151,7 +151,7 @@ void geglu(const void* x, void* y, std::int64_t rows, std::int64_t channels) {
     for (std::int64_t c = 0; c < channels; c += k_lanes) {
       const __m256i mask = mask_of(channels - c);
       const __m256 gate = gelu_of(_mm256_maskload_ps(in + channels + c, mask));
-      _mm256_maskstore_ps(out + c, mask, _mm256_mul_ps(_mm256_maskload_ps(in + c, mask), gate));
+      store_part(out + c, channels - c, _mm256_mul_ps(_mm256_maskload_ps(in + c, mask), gate));
     }
 }
 
@@ -160,7 +160,7 @@ void gelu(const void* x, void* y, std::int64_t count) {
   auto* out = static_cast<float*>(y);
   for (std::int64_t i = 0; i < count; i += k_lanes) {
     const __m256i mask = mask_of(count - i);
-    _mm256_maskstore_ps(out + i, mask, gelu_of(_mm256_maskload_ps(in + i, mask)));
+    store_part(out + i, count - i, gelu_of(_mm256_maskload_ps(in + i, mask)));
   }
 }
 

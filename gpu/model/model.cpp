@@ -17,6 +17,7 @@
 #include "gpu/kernels/maps.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/model/device_frames.h"
+#include "gpu/model/device_pool.h"
 #include "gpu/model/model_files.h"
 #include "gpu/model/net_device.h"
 #include "gpu/model/torch_call.h"
@@ -122,6 +123,7 @@ struct Model::Impl {
   std::vector<at::Tensor> decode_slices(const at::Tensor& latents) const;
   void decode_placed(const at::Tensor& latents, std::uint8_t* faces) const;
   at::Tensor run_unet(const at::Tensor& latent, const at::Tensor& context) const;
+  std::vector<const NetDevice*> placed() const;
 };
 
 void Model::Impl::load(const Options& options) {
@@ -134,13 +136,25 @@ void Model::Impl::load(const Options& options) {
   info.context_width = whisper_config.d_model;
   info.context_rows = 10 * (whisper_config.encoder_layers + 1);
   place(options);
+  if (options.weights == WeightFormat::int8 && placed().empty())
+    throw Error(Code::invalid,
+                "int8 weights are for GPUs only: a CPU packs the weights for its kernels");
   load_nets(options, files);
+  for (const NetDevice* one : placed()) info.weight_bytes += one->weights().bytes();
   make_passes();
   info.pictures_on_device = unet && decoder && decodes().placed();
   if (info.pictures_on_device)
     kept_frames = std::make_unique<DeviceFrames>(
         decodes().device(), main->device(), decodes().copies(),
         options.frame_bytes.value_or(room_for_frames(decodes().name())));
+}
+
+// Where nets run as on a GPU.
+std::vector<const NetDevice*> Model::Impl::placed() const {
+  std::vector<const NetDevice*> found;
+  for (const std::optional<NetDevice>* one : {&main, &apart})
+    if (*one && (*one)->placed()) found.push_back(&**one);
+  return found;
 }
 
 // Devices, and what each computes in.
@@ -173,22 +187,23 @@ void Model::Impl::load_nets(const Options& options, const ModelFiles& files) {
   if (options.whisper) {
     const auto weights =
         nets::Weights::open(Net::whisper, files.whisper, expected_whisper(whisper_config));
-    whisper =
-        std::make_unique<nets::Whisper>(weights, whisper_config, main->placement(formats.whisper));
+    whisper = std::make_unique<nets::Whisper>(weights, whisper_config,
+                                              main->placement(formats.whisper, options.weights));
   }
   if (options.unet) {
     const auto weights = nets::Weights::open(Net::unet, files.unet, expected_unet(unet_config));
-    unet = std::make_unique<nets::Unet>(weights, unet_config, main->placement(formats.unet));
+    unet = std::make_unique<nets::Unet>(weights, unet_config,
+                                        main->placement(formats.unet, options.weights));
   }
   if (!options.vae_decoder && !options.vae_encoder) return;
   const auto weights = nets::Weights::open(Net::vae, files.vae, expected_vae(vae_config));
   if (options.vae_decoder)
     decoder = std::make_unique<nets::VaeDecoder>(
-        weights, vae_config, decodes().placement(formats.decoder),
+        weights, vae_config, decodes().placement(formats.decoder, options.weights),
         options.decode_as_batch ? nets::NormKernel::library : nets::NormKernel::own);
   if (options.vae_encoder)
-    encoder =
-        std::make_unique<nets::VaeEncoder>(weights, vae_config, main->placement(formats.encoder));
+    encoder = std::make_unique<nets::VaeEncoder>(weights, vae_config,
+                                                 main->placement(formats.encoder, options.weights));
 }
 
 void Model::Impl::make_passes() {
@@ -407,6 +422,23 @@ std::vector<FinishedPicture> Model::pictures(std::span<const PlacedFrame> frames
                   "the context");
     const at::Tensor made = impl_->run_unet(latent, impl_->main->tensor_of(context));
     return impl_->kept_frames->paste(frames, residents, impl_->decode_slices(made));
+  });
+}
+
+void Model::pause() {
+  run(impl_->threads, "moving the weights to host memory", [&] {
+    drop_frames();
+    for (const NetDevice* one : impl_->placed()) {
+      if (one->graphs() != nullptr) one->graphs()->clear();
+      one->weights().to_host();
+    }
+  });
+  for (const NetDevice* one : impl_->placed()) restart_pool(one->name());
+}
+
+void Model::wake() {
+  run(impl_->threads, "moving the weights to the device", [&] {
+    for (const NetDevice* one : impl_->placed()) one->weights().to_device();
   });
 }
 

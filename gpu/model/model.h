@@ -27,6 +27,8 @@ struct ModelInfo {
   int whisper_layers = 0;
   Execution execution;
   bool pictures_on_device = false;  // Model::pictures() is there
+  // Of the nets that run on a GPU: what their weights take of it. Zero: none does, and Model::pause() has nothing to move.
+  std::uint64_t weight_bytes = 0;
 };
 
 class Model {
@@ -36,7 +38,8 @@ class Model {
     Device device;
     // Where the VAE's decoder runs, in a number format of that device; nullopt: where everything else does.
     std::optional<Device> decoder_device{};
-    std::optional<Precision> precision;  // nullopt: what is fastest here, net by net
+    std::optional<Precision> precision;             // nullopt: what is fastest here, net by net
+    WeightFormat weights = WeightFormat::computed;  // int8: of nets on a GPU only
     int threads = 0;  // 0, or more than there are: every core this process may use
     // The decoder takes what decode_raw() is given as one batch and rounds as the reference does
     // with one, which is less exact than what it does with single latents. For comparisons only.
@@ -54,7 +57,7 @@ class Model {
   };
 
   // Strict: Error{invalid} names a missing, surplus or mis-shaped tensor; Error{invalid} for
-  // what this machine or build cannot do.
+  // what this machine or build cannot do, such as int8 weights where all nets run on the CPU.
   static Model load(const Options& options);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -91,6 +94,14 @@ class Model {
   void limit_frames(std::size_t bytes);
   // Gives back what the frames on the device take. They are loaded again when they are used.
   void drop_frames();
+
+  // Moves the weights of nets on a GPU into page-locked memory, and gives the device back what they, graphs, frames and batches took. Until wake()
+  // nothing else may be called; not while another call runs. Error{failed} without that memory, or for a device that is lost: then wake()
+  // may bring back what had moved, or the model be dropped.
+  void pause();
+  // The reverse. OutOfMemory: the device has no room, and the weights are still in host memory; other errors as any call's.
+  // Graphs are recorded again, frames loaded again, when they are used.
+  void wake();
 
  private:
   struct Impl;

@@ -15,6 +15,7 @@
 #include "gpu/nets/device_copies.h"
 #include "gpu/nets/graphed_net.h"
 #include "gpu/nets/layers/format.h"
+#include "gpu/nets/placed_weights.h"
 #include "gpu/nets/placement.h"
 
 namespace navtalk {
@@ -31,6 +32,7 @@ class NetDevice {
       : name_(device), device_(torch_device(device)), placed_(placed) {
     if (!placed) return;
     copies_ = std::make_unique<nets::DeviceCopies>(device_);
+    weights_ = std::make_shared<nets::PlacedWeights>(device_);
     if (!recorder) return;
     graphs_ = std::make_unique<nets::NetGraphs>(std::move(recorder), [](const std::string& why) {
       log::warn("a graph could not be recorded: these batches run without one", {{"error", why}});
@@ -43,9 +45,16 @@ class NetDevice {
   nets::NetGraphs* graphs() const { return graphs_.get(); }
   nets::DeviceCopies& copies() const { return *copies_; }  // where the nets are placed
 
-  nets::Placement placement(Precision precision) const {
+  nets::PlacedWeights& weights() const { return *weights_; }  // likewise
+
+  // `format`: where the nets are placed.
+  nets::Placement placement(Precision precision, WeightFormat format) const {
     const at::ScalarType type = nets::scalar_type(precision);
-    return placed_ ? nets::Placement(type, device_) : nets::Placement(type);
+    if (!placed_) return type;
+    nets::Placement place(type, device_);
+    place.weights = format;
+    place.kept = weights_;
+    return place;
   }
   // Our memory where the nets are; on the CPU the tensor is that memory itself.
   at::Tensor tensor_of(const NdArray<float>& host) const {
@@ -60,6 +69,7 @@ class NetDevice {
   at::Device device_;
   bool placed_;
   std::unique_ptr<nets::DeviceCopies> copies_{};
+  std::shared_ptr<nets::PlacedWeights> weights_{};
   std::unique_ptr<nets::NetGraphs> graphs_{};
 };
 

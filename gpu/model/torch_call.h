@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/out_of_memory.h"
 #include "core/tensor/ndarray.h"
-#include "gpu/device/device_failure.h"
+#include "gpu/cuda/device_failure.h"
 
 namespace navtalk {
 

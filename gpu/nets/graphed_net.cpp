@@ -48,6 +48,11 @@ std::size_t NetGraphs::graphs() const {
   return cache_.graphs();
 }
 
+void NetGraphs::clear() {
+  const std::lock_guard lock(mutex_);
+  cache_.clear();
+}
+
 // The inputs of the graph are in the current stream, in which it is replayed: what is freed there is not used again before a replay that
 // still runs has read it.
 std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const NetFunction& net,

@@ -33,6 +33,8 @@ class NetGraphs {
                  std::int64_t size);
 
   std::size_t graphs() const;
+  // Gives back what the graphs have of the device. They are recorded again when their shapes come again.
+  void clear();
 
  private:
   using Key = std::pair<std::string, std::vector<std::vector<std::int64_t>>>;

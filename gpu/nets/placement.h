@@ -3,7 +3,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+
+#include "gpu/device/device.h"
+
 namespace navtalk::nets {
+
+class PlacedWeights;
 
 struct Placement {
   // The CPU, with oneDNN's packed weights and our own kernels: fp32 and bf16.
@@ -15,15 +21,23 @@ struct Placement {
 
   at::ScalarType type;
   at::Device device = at::kCPU;
-  bool packed = true;           // false: libtorch's operators
-  bool norm_on_device = false;  // cuda::group_norm() on what lies on the device
+  bool packed = true;                             // false: libtorch's operators
+  bool norm_on_device = false;                    // cuda::group_norm() on what lies on the device
+  WeightFormat weights = WeightFormat::computed;  // of StoredWeight
+  std::shared_ptr<PlacedWeights>
+      kept{};  // hears of every weight that is not packed; nullptr: nobody does
 
   Placement in(at::ScalarType other) const {
     Placement same = *this;
     same.type = other;
     return same;
   }
-  at::Tensor place(const at::Tensor& weight) const { return weight.to(device, type).contiguous(); }
+  at::Tensor place(const at::Tensor& weight,
+                   at::MemoryFormat format = at::MemoryFormat::Contiguous) const {
+    return keep(weight.to(device, type).contiguous(format));
+  }
+  // What lies on the device already.
+  at::Tensor keep(at::Tensor placed) const;
 };
 
 }  // namespace navtalk::nets

@@ -39,7 +39,7 @@ Whisper::Whisper(const Weights& weights, const WhisperConfig& config, const Plac
       heads_(config.encoder_attention_heads),
       conv1_(conv1d(weights, "encoder.conv1", 1, 2L * config.max_source_positions, place)),
       conv2_(conv1d(weights, "encoder.conv2", 2, 2L * config.max_source_positions, place)),
-      positions_(weights("encoder.embed_positions.weight").to(place.device, place.type)),
+      positions_(place.place(weights("encoder.embed_positions.weight"))),
       norm_(weights.in("encoder.layer_norm"), place) {
   for (int i = 0; i < config.encoder_layers; ++i)
     layers_.push_back(layer(weights.in("encoder.layers", i), config, place));

@@ -180,13 +180,26 @@ std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& 
 }
 
 bool JobStore::renew(const JobLease& lease, TimePoint now) {
+  return renew(std::span(&lease, 1), now).front();
+}
+
+std::vector<bool> JobStore::renew(std::span<const JobLease> leases, TimePoint now) {
   return in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND epoch = $2 AND state = 2 RETURNING "
-        "number",
-        {lease.job.text, column::of(lease.epoch), column::of(now + rules_.lease)});
-    bool held = false;
-    while (rows->next()) held = true;
+    std::map<JobId, std::uint64_t> epochs;
+    {
+      const auto rows = t.db.query("SELECT id, epoch FROM jobs WHERE state = 2", {});
+      while (rows->next())
+        epochs[{column::text(*rows, 0)}] = column::number<std::uint64_t>(*rows, 1);
+    }
+    std::vector<bool> held;
+    for (const JobLease& lease : leases) {
+      const auto running = epochs.find(lease.job);
+      held.push_back(running != epochs.end() && running->second == lease.epoch);
+      if (held.back()) {
+        t.db.run("UPDATE jobs SET lease_until = $2 WHERE id = $1",
+                 {lease.job.text, column::of(now + rules_.lease)});
+      }
+    }
     return held;
   });
 }

@@ -105,6 +105,8 @@ class JobStore {
                            const std::string& why = "claimed");
   // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
   bool renew(const JobLease& lease, TimePoint now);
+  // The same for several, in their order and in one transaction, however many there are.
+  std::vector<bool> renew(std::span<const JobLease> leases, TimePoint now);
   // The audio was decoded: how much work it is, which its tenant pays for instead of the guess. False: the lease is lost.
   bool measure(const JobLease& lease, VideoMinutes work);
   // Error{invalid} when an earlier segment is missing. One that was recorded before was made again, and

@@ -15,6 +15,21 @@ constexpr Duration k_retry_after = std::chrono::seconds(10);  // where no better
 constexpr Duration k_view_fresh = std::chrono::milliseconds(200);
 // A waiter's promise is recorded this often: recording every one would fill the store.
 constexpr Duration k_promise_every = std::chrono::seconds(15);
+// Without a queue users wait for slots that are lent alone, which are back within 10 s.
+constexpr Duration k_lent_patience = std::chrono::seconds(15);
+
+// Slots of the claimant's that offline work gives back when it waits.
+std::size_t lent_to(const Claimant& claimant, const std::vector<Gpu>& gpus) {
+  std::size_t slots = 0;
+  for (const Gpu& gpu : gpus) {
+    const bool allowed = gpu.dedicated_to.empty() || gpu.dedicated_to == claimant.tenant;
+    const bool near = gpu.source != Source::local || gpu.host == claimant.host;
+    const bool refused = std::ranges::find(claimant.refuse, gpu.id) != claimant.refuse.end();
+    if (gpu.serving() && !silent(gpu) && !gpu.draining && allowed && near && !refused)
+      slots += static_cast<std::size_t>(gpu.lent);
+  }
+  return slots;
+}
 
 }  // namespace
 
@@ -31,11 +46,30 @@ Claimant Allocator::complete(Claimant claimant) const {
   return claimant;
 }
 
+// A slot that is lent comes back only when somebody waits, so its user has a place whatever the queue's limit.
+std::size_t Allocator::places(const Claimant& claimant) {
+  const std::size_t lent = lent_to(claimant, store_.view().gpus);
+  if (lent <= options_.queue_limit) return options_.queue_limit;
+  if (claimant.max_sessions > 0) {
+    const std::vector<Lease> leases = store_.leases();
+    const auto held = std::ranges::count_if(leases, [&](const Lease& lease) {
+      return lease.lane == Lane::live && lease.tenant == claimant.tenant;
+    });
+    if (held >= claimant.max_sessions) return options_.queue_limit;  // it could not have the slot
+  }
+  return lent;
+}
+
+Duration Allocator::patience() const {
+  return options_.queue_limit > 0 ? options_.queue_timeout
+                                  : std::min(options_.queue_timeout, k_lent_patience);
+}
+
 Allocation Allocator::arrive(Claimant claimant) {
   claimant = complete(std::move(claimant));
   if (auto lease = store_.claim(claimant, options_.lease)) return *lease;
-  if (options_.queue_limit == 0 ||
-      !store_.enqueue(claimant, options_.queue_limit, options_.lease)) {
+  const std::size_t limit = places(claimant);
+  if (limit == 0 || !store_.enqueue(claimant, limit, options_.lease)) {
     supply_.ensure_for_refused();
     return full(claimant);
   }
@@ -61,7 +95,7 @@ Allocation Allocator::borrow(Claimant claimant) {
 }
 
 std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since, TimePoint now) {
-  if (now - since < options_.queue_timeout) return std::nullopt;
+  if (now - since < patience()) return std::nullopt;
   leave(waiter);
   return NoGpu{"no GPU became available in time", k_retry_after};
 }
@@ -91,7 +125,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   std::optional<std::size_t> position;
   if (waiter == view->waiters.end()) {
     // It came after the view was taken, or its place expired while nobody could renew it.
-    position = store_.enqueue(claimant, options_.queue_limit, options_.lease);
+    position = store_.enqueue(claimant, places(claimant), options_.lease);
     if (!position) return full(claimant);
     invalidate_view();
     view = recent_view();
@@ -107,7 +141,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   *position += kept_places_.ahead_of(claimant, came_at, view->waiters);
   std::optional<Duration> wait = eta(*view, *position);
   // No ETA beyond the queue timeout.
-  if (wait && view->now - since + *wait > options_.queue_timeout) wait.reset();
+  if (wait && view->now - since + *wait > patience()) wait.reset();
   promise(claimant, wait);
   return Waiting{.position = *position, .eta = wait, .since = since};
 }

@@ -57,9 +57,10 @@ struct WorkerReport {
 };
 
 struct AllocatorOptions {
-  std::string gateway;            // unique to this process: this_process()
-  std::string host;               // local GPUs of this host only
-  std::size_t queue_limit = 100;  // 0: no queue
+  std::string gateway;  // unique to this process: this_process()
+  std::string host;     // local GPUs of this host only
+  // 0: no queue. Users wait for slots that are lent all the same: those are back within seconds.
+  std::size_t queue_limit = 100;
   Duration queue_timeout = std::chrono::minutes(5);
   // The time without a renewal that ends a lease or a place in the queue.
   Duration lease = std::chrono::seconds(30);
@@ -105,6 +106,8 @@ class Allocator {
   };
 
   Claimant complete(Claimant claimant) const;
+  std::size_t places(const Claimant& claimant);  // in the queue
+  Duration patience() const;                     // of a place in it
   Allocation waiting(const Claimant& claimant);
   std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, TimePoint now);
   std::shared_ptr<const PoolView> recent_view();

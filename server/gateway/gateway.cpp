@@ -92,11 +92,11 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           BlockingThreads& renewal_thread, BlockingThreads& fetch_threads,
-           BlockingThreads& bucket_threads, BlockingThreads& webhook_threads,
-           const GatewayOptions& options)
+           BlockingThreads& api_threads, BlockingThreads& renewal_thread,
+           BlockingThreads& fetch_threads, BlockingThreads& bucket_threads,
+           BlockingThreads& webhook_threads, const GatewayOptions& options)
       : pool(pool_store),
-        store_threads(threads),
+        store_threads(api_threads),
         store(options.jobs->backend),
         tenants(options.jobs->backend, options.jobs->tenants),
         lane({.pool = pool,
@@ -131,8 +131,8 @@ struct JobParts {
              .dispatcher = dispatcher,
              .files = files,
              .access = access,
-             .store_threads = threads,
-             .file_threads = threads,
+             .store_threads = api_threads,
+             .file_threads = api_threads,
              .fetch_threads = fetch_threads,
              .rules = rules,
              .webhooks = options.jobs->webhook.has_value(),
@@ -184,11 +184,11 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs
-                 ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper, access,
-                                              job_threads, job_renewal_thread, fetch_threads,
-                                              bucket_threads, webhook_threads, options)
-                 : nullptr),
+        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
+                                                       access, job_threads, job_api_threads,
+                                                       job_renewal_thread, fetch_threads,
+                                                       bucket_threads, webhook_threads, options)
+                          : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
@@ -230,7 +230,9 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  BlockingThreads job_threads{2}, job_renewal_thread{1}, fetch_threads{4}, bucket_threads{4};
+  // Whoever submits a job may wait for the bucket, and no job may wait for that.
+  BlockingThreads job_threads{2}, job_api_threads{2}, job_renewal_thread{1}, fetch_threads{4},
+      bucket_threads{4};
   BlockingThreads webhook_threads{8};
   ChangeWatcher watcher;
 };

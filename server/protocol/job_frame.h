@@ -24,6 +24,9 @@ inline constexpr std::string_view measured = "job.measured", progress = "job.pro
                                   failed = "job.failed";
 }  // namespace job_frame
 
+// Code of a job.failed: the worker's GPU has no memory for the rest of a job whose finished segments a GPU has rendered. No try is lost.
+inline constexpr std::string_view k_no_memory = "memory";
+
 inline constexpr std::size_t k_file_piece = 256 << 10;  // bytes
 // A text, the options and the records of segments fit in.
 inline constexpr std::size_t k_longest_job_frame = 1 << 20;  // bytes

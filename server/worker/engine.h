@@ -1,5 +1,5 @@
 // What a worker asks of the code that renders. The real one (server/worker/render_engine.h) holds
-// models and avatars; a test gives functions of its own. load(), unload(), fall_back() and use() run on the work
+// models and avatars; a test gives functions of its own. load(), unload(), pause(), wake(), fall_back() and use() run on the work
 // loop's thread, prepare_at_hand() and drop() on the one that loads avatars, prepare() on the one that makes what they lack,
 // open_live() on any.
 #pragma once
@@ -51,6 +51,11 @@ struct Engine {
   std::string device = "cpu";
   std::function<void(const Heartbeat&)> load{};  // weights onto the device
   std::function<void()> unload{};                // and off, the memory given back
+  // Moves the weights into host memory instead, the device's memory given back; false: there is no device, and nothing has changed. After
+  // an error they are to be unloaded. Empty: never.
+  std::function<bool()> pause{};
+  // Back onto the device, after pause() returned true. Errors as load(), after which there are no nets.
+  std::function<void()> wake{};
   // Puts the nets on the CPU instead, when load() or the engine's warming up threw OutOfMemory: how many pictures a second they
   // draw for one session. Empty: never.
   std::function<double()> fall_back{};

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "avatars/live/live_rate.h"
 #include "core/base/device_lost.h"
@@ -16,6 +17,14 @@
 namespace navtalk::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::string seconds_since(Clock::time_point begin) {
+  return fmt::format("{:.3f}", std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+}  // namespace
 
 ModelLifecycle::ModelLifecycle(const asio::any_io_executor& executor, Engine engine,
                                Threads threads, ModelOptions options)
@@ -42,14 +51,14 @@ asio::awaitable<void> ModelLifecycle::wake() {
   if (phase_ != Phase::paused) co_return;
   change_to(Phase::waking);
   try {
-    co_await load();
+    wake_took_s_ = co_await load();
   } catch (const std::exception&) {
     co_return;  // problem() says it
   }
 }
 
-// Throws what the engine threw, after the phase has changed to failed.
-asio::awaitable<void> ModelLifecycle::load() {
+// Until there are nets, and the first avatar: seconds. Throws what the engine threw, after the phase has changed to failed.
+asio::awaitable<double> ModelLifecycle::load() {
   const auto begin = Clock::now();
   try {
     fell_back_ = co_await run_on(threads_.loop.executor(), [this] { return load_nets(); });
@@ -66,12 +75,19 @@ asio::awaitable<void> ModelLifecycle::load() {
   log::info("ready for sessions",
             {{"device", device()}, {"took_s", fmt::format("{:.3f}", took.count())}});
   change_to(Phase::ready);
+  co_return took.count();
 }
 
 bool ModelLifecycle::load_nets() {
   const auto beat = [this] { threads_.loop.heartbeat(); };
   try {
-    engine_.load(beat);
+    const auto begin = Clock::now();
+    if (std::exchange(in_host_memory_, false)) {
+      engine_.wake();
+      log::info("the weights are back on the device", {{"took_s", seconds_since(begin)}});
+    } else {
+      engine_.load(beat);
+    }
     beat();  // however long that took, it is not stuck
     threads_.inference.warm_up();
     beat();
@@ -122,18 +138,31 @@ asio::awaitable<void> ModelLifecycle::reload(std::function<Awaitable<void>()> se
 
 asio::awaitable<void> ModelLifecycle::pause() {
   change_to(Phase::pausing);
+  const auto begin = Clock::now();
   try {
-    co_await run_on(threads_.loop.executor(), [this] {
-      threads_.inference.wait_idle();  // with the last pictures of a session that is over
-      engine_.unload();
-      threads_.loop.heartbeat();
-    });
-    log::info("paused: the weights are off the device");
+    co_await run_on(threads_.loop.executor(), [this] { leave_device(); });
+    pause_took_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
     change_to(Phase::paused);
   } catch (const std::exception& error) {
     problem_ = error.what();
     change_to(Phase::failed);
   }
+}
+
+void ModelLifecycle::leave_device() {
+  threads_.inference.wait_idle();  // with the last pictures of a session that is over
+  const auto begin = Clock::now();
+  try {
+    in_host_memory_ = engine_.pause && engine_.pause();
+  } catch (const std::exception& error) {
+    log::warn("the weights cannot be kept in host memory: a wake loads them from their files",
+              {{"error", error.what()}});
+  }
+  if (!in_host_memory_) engine_.unload();
+  threads_.loop.heartbeat();
+  log::info("paused: the weights are off the device",
+            {{"weights", in_host_memory_ ? "in host memory" : "unloaded"},
+             {"took_s", seconds_since(begin)}});
 }
 
 asio::awaitable<void> ModelLifecycle::settled() {

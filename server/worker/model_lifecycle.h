@@ -11,6 +11,7 @@
 #include <exception>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 
 #include "core/base/guarded.h"
@@ -82,6 +83,11 @@ class ModelLifecycle {
   std::uint64_t fallbacks() const { return fallbacks_; }
   const LoadedAvatars& avatars() const { return avatars_; }
 
+  // Seconds that the last pause took until the weights were off the device, and the last wake until sessions could begin; nullopt before the first
+  // that worked.
+  std::optional<double> pause_took_s() const { return pause_took_s_; }
+  std::optional<double> wake_took_s() const { return wake_took_s_; }
+
   // Asks the engine what the device is doing; for the work loop's thread.
   void sample_device();
   DeviceUse device_use() const;  // of the last sample
@@ -105,10 +111,12 @@ class ModelLifecycle {
     std::list<Waiting>::iterator here_;
   };
 
-  Awaitable<void> load();
+  Awaitable<double> load();
   // On the work loop. True: onto the CPU.
   bool load_nets();
   void fall_back(const OutOfMemory& problem);
+  // On the work loop.
+  void leave_device();
   // What prepare() returns.
   Awaitable<AvatarSize> made(const std::string& id, const Loading& loading);
   void tell_waiting(const std::string& id, std::size_t done, std::size_t total);
@@ -127,6 +135,8 @@ class ModelLifecycle {
   std::list<Waiting> waiting_{};  // for the maker
   std::uint64_t dropped_ = 0;     // how many, ever
   bool fell_back_ = false;        // the nets are on the CPU
+  bool in_host_memory_ = false;   // the weights; of the work loop
+  std::optional<double> pause_took_s_{}, wake_took_s_{};
   std::uint64_t fallbacks_ = 0;
   HeldAvatar preloaded_{};  // of sessions that name none: it stays
   Guarded<DeviceUse> use_;

@@ -1,5 +1,6 @@
 #include "server/worker/render_engine.h"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include "server/worker/device/measured_device.h"
 #include "server/worker/device/nets_memory.h"
 #include "server/worker/job/face_model.h"
+#include "server/worker/job/memory_plan.h"
 #include "server/worker/rendered_avatar.h"
 
 namespace navtalk::server {
@@ -83,6 +85,7 @@ class Renderer {
         preferred_(device),
         device_(device),
         precision_(parse_precision(options.precision)),
+        weight_format_(parse_weight_format(options.weight_format)),
         encoders_(parse_h264_encoder(options.video_encoder),
                   device.kind == Device::Kind::cpu ? std::nullopt : std::optional(device.index),
                   [](const std::string& text) { log::info(text); }) {
@@ -109,6 +112,7 @@ class Renderer {
                      .decoder_device = device_ == preferred_ ? parse_device(options_.decoder_device)
                                                              : std::nullopt,
                      .precision = precision_,
+                     .weights = on_gpu() ? weight_format_ : WeightFormat::computed,
                      .threads = threads_,
                      .graphs = options_.graphs,
                      .frame_bytes = applied_frames_,
@@ -117,16 +121,46 @@ class Renderer {
     offer(shared_face_model(options_.models, model_->info()));
   }
 
+  bool pause() {
+    if (!on_gpu()) return false;
+    const std::uint64_t bytes = model().info().weight_bytes;
+    // What the kernel cannot page out must not be what the machine has not got.
+    if (const auto room = memory_room(); room && !MemoryPlan::fits(*room, bytes))
+      throw Error(Code::failed,
+                  fmt::format("the machine has no {} MiB for the weights", bytes >> 20));
+    offer(std::nullopt);
+    paused_ = true;
+    model_->pause();
+    memory_->unloaded();
+    ::malloc_trim(0);
+    return true;
+  }
+
+  void wake() {
+    NAVTALK_CHECK(paused_);
+    memory_->begin();
+    try {
+      model_->wake();
+      paused_ = false;
+      memory_->loaded();
+    } catch (...) {
+      unload();
+      throw;
+    }
+    offer(shared_face_model(options_.models, model_->info()));
+  }
+
   void unload() {
     offer(std::nullopt);
     model_.reset();
+    paused_ = false;
     if (on_gpu()) memory_->unloaded();
     // The program keeps freed memory for the nets' next pass; now there is none.
     ::malloc_trim(0);
   }
 
   Model& model() {
-    NAVTALK_CHECK(model_);
+    NAVTALK_CHECK(model_ && !paused_);
     return *model_;
   }
 
@@ -151,7 +185,7 @@ class Renderer {
     if (!on_gpu()) return;
     budget_->note(memory_of_device(device_));
     const std::uint64_t frames = kept_frames_;
-    if (!model_ || frames == applied_frames_) return;
+    if (!model_ || paused_ || frames == applied_frames_) return;
     model_->limit_frames(frames);
     const bool less = frames < std::exchange(applied_frames_, frames);
     try {
@@ -287,9 +321,11 @@ class Renderer {
   const Device preferred_;
   Device device_;  // where the nets are
   const std::optional<Precision> precision_;
+  const WeightFormat weight_format_;
   const LiveEncoders encoders_;
   Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
+  bool paused_ = false;  // the model's weights are in host memory
   Guarded<std::optional<FaceModel>> face_model_;
   Guarded<std::map<std::string, LoadedBundle>> avatars_;
   // Of a GPU.
@@ -344,6 +380,8 @@ Engine render_engine(const RenderEngineOptions& options) {
   const std::optional<Device> asked = parse_device(options.device);
   const Device device = usable_device(asked);
   if (const auto decoder = parse_device(options.decoder_device)) usable_device(decoder);
+  if (device.kind == Device::Kind::cpu && options.weight_format != name(WeightFormat::computed))
+    throw Error(Code::invalid, "int8 weights are for GPUs only: this worker's nets run on the CPU");
   const Lanes lanes = lanes_of(options, device);
   const auto renderer = std::make_shared<Renderer>(options, device, lanes.threads);
   const auto measured = [renderer](std::size_t faces, const std::function<void()>& draw) {
@@ -356,6 +394,8 @@ Engine render_engine(const RenderEngineOptions& options) {
   return {.device = navtalk::name(device),
           .load = [renderer](const Heartbeat&) { renderer->load(); },
           .unload = [renderer] { renderer->unload(); },
+          .pause = [renderer] { return renderer->pause(); },
+          .wake = [renderer] { renderer->wake(); },
           .fall_back = fall_back,
           .budget = budget_of(renderer),
           .prepare = [renderer](

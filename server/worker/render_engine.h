@@ -23,13 +23,13 @@ struct RenderEngineOptions {
   std::string device = "cpu",
               decoder_device = "auto";  // auto: of the decoder, where the other nets run
   bool graphs = true;                   // on a GPU
-  std::string precision = "auto";
+  std::string precision = "auto", weight_format = "auto";
   std::string video_encoder = "auto";  // of live sessions: avatars/live/live_encoders.h
   int threads = 0;                     // 0: every core
   MediaLimits limits{};                // of avatars
 };
 
-// Error{usage}, Error{invalid} for a device, precision or encoder that this build or machine does not have; files are
+// Error{usage}, Error{invalid} for a device, precision, weight format or encoder that this build or machine does not have; files are
 // looked at by load(). The functions share what is loaded; they may be copied.
 Engine render_engine(const RenderEngineOptions& options);
 

@@ -234,6 +234,16 @@ void WorkerApi::memory_metrics(MetricsPage& page) const {
   page.counter("navtalk_worker_cpu_fallbacks_total",
                "Times that the nets were loaded on the CPU because the device had no memory",
                static_cast<double>(parts_.models.fallbacks()));
+  page.counter("navtalk_worker_jobs_on_cpu_total",
+               "Jobs that the CPU rendered because the device had no memory for them",
+               static_cast<double>(parts_.renderers.on_cpu()));
+  if (const auto took = parts_.models.pause_took_s())
+    page.gauge("navtalk_worker_pause_seconds",
+               "Time that the last pause took until the weights were off the device, in seconds",
+               *took);
+  if (const auto took = parts_.models.wake_took_s())
+    page.gauge("navtalk_worker_wake_seconds",
+               "Time that the last wake took until sessions could begin, in seconds", *took);
   const std::optional<MemoryLedger> ledger = parts_.room.ledger();
   if (!ledger) return;
   for (const MemoryUser user : k_memory_users)

@@ -1,36 +1,18 @@
 // Live pictures that a device finishes: nets as a GPU has them, on the CPU, and the kernel that the emulation runs.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
-#include "core/files/data_directory.h"
 #include "gpu/image/color.h"
+#include "tests/avatars/device_model.h"
 
 using namespace navtalk;
+using namespace navtalk::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::filesystem::path demo_of_device() { return data_directory() / "demo"; }
-
-Model device_model(std::size_t frame_bytes) {
-  return Model::load({.models = demo_of_device() / "models",
-                      .device = {},
-                      .precision = Precision::fp32,
-                      .threads = 1,
-                      .as_on_gpu = true,
-                      .frame_bytes = frame_bytes,
-                      .vae_encoder = false});
-}
-
-std::shared_ptr<const Bundle> ada_of_device() {
-  auto bundle = std::make_shared<Bundle>(Bundle::open(demo_of_device() / "avatars/ada"));
-  bundle->ensure_latents(latents_of_model(demo_of_device() / "models"), LatentCache::of_user());
-  return bundle;
-}
 
 // `width` 0: the avatar's.
 std::shared_ptr<LivePictures> session_of(const std::shared_ptr<const Bundle>& avatar, int width) {
@@ -47,13 +29,6 @@ NdArray<float> window_of(const Model& model, int seed) {
     window.values[i] =
         static_cast<float>((i * 7919 + static_cast<std::size_t>(seed) * 31) % 200) / 100 - 1;
   return window;
-}
-
-int furthest_level(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
-  REQUIRE(a.size() == b.size());
-  int most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(int{a[i]} - int{b[i]}));
-  return most;
 }
 
 // The face of a frame put into it by the kernel's twins: where the mask is, in whole 2x2 pixels; elsewhere the frame's own bytes.
@@ -78,10 +53,6 @@ std::vector<std::uint8_t> by_twins(const PlacedFrame& frame, const NdArray<std::
       nv12[chroma] = made[chroma];
     }
   return nv12;
-}
-
-std::vector<std::uint8_t> bytes_of(const FinishedPicture& picture) {
-  return {picture.nv12().begin(), picture.nv12().end()};
 }
 
 // A small grey frame with a face in its middle.

@@ -169,5 +169,7 @@ TEST_CASE("what this machine or build cannot do exits with 3, a word that is unk
   CHECK(status("--decoder-device cuda") == 3);
   CHECK(status("--decoder-device tpu") == 2);
   CHECK(status("--precision fp8") == 2);
+  CHECK(status("--weight-format int8") == 3);
+  CHECK(status("--weight-format int4") == 2);
   CHECK_FALSE(std::filesystem::exists(top / "a.mp4"));
 }

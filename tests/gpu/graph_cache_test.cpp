@@ -67,6 +67,23 @@ TEST_CASE("shapes that come once push out no more graphs than there is room for"
   CHECK(one.recorded == std::vector{1});
 }
 
+TEST_CASE("a cache that was cleared records again, but not what failed") {
+  Recorder one({});
+  one.run(1);
+  CHECK(one.run(1) == "graph 1");
+  one.fails = true;
+  one.run(2);
+  CHECK(one.run(2).empty());
+  one.fails = false;
+  one.cache.clear();
+  CHECK(one.cache.graphs() == 0);
+  CHECK(one.run(1).empty());
+  CHECK(one.run(1) == "graph 1");
+  one.run(2);
+  CHECK(one.run(2).empty());
+  CHECK(one.recorded == std::vector{1, 2, 1});
+}
+
 TEST_CASE("a recording that failed is told once and never tried again") {
   Recorder one({.runs_before = 0});
   one.fails = true;

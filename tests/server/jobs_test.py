@@ -384,14 +384,27 @@ class Jobs(unittest.TestCase):
             if job["eta_s"]:
                 break
         self.assertGreater(job["eta_s"], 0)
+        self.assert_told_when_a_folder_is_done()
         done = self.over(job)
         self.assertIsNone(done["eta_s"])
         self.assertEqual(done["first_promised_at"], job["promised_at"])
         self.assertLessEqual(done["changed_at"], done["promised_at"])
         metrics = self.gateway.ask("GET", "/metrics")[1]
         self.assertIn('navtalk_jobs{state="queued"} 0', metrics)
-        self.assertRegex(metrics, r"navtalk_gateway_jobs_over_total [1-9]")
+        self.assertRegex(metrics, r'navtalk_gateway_jobs_ended_total\{end="done"\} [1-9]')
         self.assertRegex(metrics, r"navtalk_jobs_rate (?!0\b)")
+
+    def assert_told_when_a_folder_is_done(self):
+        texts = self.folder / "texts"
+        texts.mkdir()
+        for name, text in (("hello.txt", "Hello.\n"), ("empty.txt", ""), (".hidden.txt", "Hidden.")):
+            (texts / name).write_text(text, encoding="utf-8")
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        ran = subprocess.run([PROGRAM, "job", "submit", "--folder", str(texts), "--avatar", "ada", "--fps", "5", "--size", "64",
+                              "--url", self.gateway.url], capture_output=True, text=True, env=variables, check=False, timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("empty.txt", ran.stderr)
+        self.assertRegex(ran.stdout, r"\Ahello.txt: job \w+ is \w+, done by (\d{4}-\d\d-\d\d )?\d\d:\d\d\n\Z")
 
     def test_links_fetch_results_without_a_key_until_they_expire(self):
         done = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))

@@ -2,7 +2,7 @@
 
 import time
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def eventually(holds, what):

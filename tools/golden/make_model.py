@@ -22,7 +22,7 @@ import face_detection  # noqa: E402
 import face_landmarks  # noqa: E402
 import face_parsing  # noqa: E402
 import model_folder  # noqa: E402
-from model_sizes import SIZES  # noqa: E402
+from model_sizes import SIZES, Sizes  # noqa: E402
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 

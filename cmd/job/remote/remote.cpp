@@ -1,7 +1,10 @@
 // navtalk job submit, wait, fetch, cancel: jobs that a gateway has rendered.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -18,6 +21,7 @@
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
 #include "core/text/printable.h"
+#include "core/text/rfc3339.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -41,6 +45,21 @@ struct NamedJobs {
 std::string id_of(const nlohmann::json& job) { return job.at("id"); }
 std::string state_of(const nlohmann::json& job) { return job.at("state"); }
 
+// When it will be done, by this machine's clock; nothing where nobody knows.
+std::string promise_of(const nlohmann::json& job) {
+  const auto promised = job.find("promised_at");
+  if (is_over(job) || promised == job.end() || !promised->is_string()) return "";
+  const auto time = parse_rfc3339(promised->get<std::string>());
+  if (!time) return "";
+  const auto local = [](std::chrono::system_clock::time_point at) {
+    return fmt::localtime(std::chrono::system_clock::to_time_t(at));
+  };
+  const std::tm at = local(*time), now = local(std::chrono::system_clock::now());
+  const bool today = at.tm_yday == now.tm_yday && at.tm_year == now.tm_year;
+  return today ? fmt::format(", done by {:%H:%M}", at)
+               : fmt::format(", done by {:%Y-%m-%d %H:%M}", at);
+}
+
 void tell(const nlohmann::json& job, const std::string& name, const fs::path& file,
           Context& context) {
   if (context.json) {
@@ -49,7 +68,7 @@ void tell(const nlohmann::json& job, const std::string& name, const fs::path& fi
     if (!file.empty()) put_path(object, "output", file);
     context.out.json(object);
   } else {
-    context.out.print("{}: job {} is {}{}{}\n", name, id_of(job), state_of(job),
+    context.out.print("{}: job {} is {}{}{}{}\n", name, id_of(job), state_of(job), promise_of(job),
                       file.empty() ? "" : ", its video is ", file.native());
   }
   context.out.flush();
@@ -188,7 +207,8 @@ void add_job_submit(Commands& commands) {
        .summary = "Have a gateway render videos",
        .examples = "  navtalk job submit --avatar ada --text \"Hello.\" --wait -o hello.mp4\n"
                    "  navtalk job submit --avatar ada --audio a.wav b.wav\n"
-                   "  navtalk job submit --csv videos.csv --wait --output videos\n",
+                   "  navtalk job submit --csv videos.csv --wait --output videos\n"
+                   "  navtalk job submit --folder speeches --avatar ada --wait --output videos\n",
        .action = [options](Context& context) { return submit(*options, context); }});
   WantedVideos& wanted = options->wanted;
   command.add_option("--avatar", wanted.avatar, "The avatar's id, of rows that name none")
@@ -203,6 +223,10 @@ void add_job_submit(Commands& commands) {
       .add_option("--csv", wanted.csv,
                   "List of videos, with a heading: avatar, audio or text, and infer's options")
       ->type_name("FILE");
+  command
+      .add_option("--folder", wanted.folder,
+                  "A video of each file in this folder: recordings, and texts in .txt files")
+      ->type_name("DIR");
   command.add_option("--format", wanted.format, "Format of the videos")
       ->check(CLI::IsMember({"mp4", "mov", "mkv", "webm", "gif", "webp"}))
       ->capture_default_str()

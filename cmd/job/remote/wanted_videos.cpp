@@ -9,6 +9,7 @@
 
 #include "cmd/job/cells.h"
 #include "cmd/job/csv_file.h"
+#include "cmd/job/folder_list.h"
 #include "core/files/whole_file.h"
 #include "core/process/run.h"
 #include "core/process/stream_input.h"
@@ -122,13 +123,31 @@ std::vector<WantedVideo> rows_of_csv(const WantedVideos& wanted, const Context& 
   return videos;
 }
 
+std::vector<WantedVideo> videos_of_folder(const WantedVideos& wanted) {
+  std::vector<WantedVideo> videos;
+  for (const fs::path& file : files_of(wanted.folder)) {
+    WantedVideo video;
+    try {
+      video = video_of(cells_of_file(file, wanted.format), wanted, {});
+    } catch (const Error& error) {
+      video.error = error;
+    }
+    video.name = printable(file.filename().native());
+    videos.push_back(std::move(video));
+  }
+  return videos;
+}
+
 }  // namespace
 
 std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& context) {
-  const int given = !wanted.csv.empty() + !wanted.audio.empty() + !wanted.text.empty();
+  const int given =
+      !wanted.csv.empty() + !wanted.audio.empty() + !wanted.text.empty() + !wanted.folder.empty();
   if (given != 1)
-    throw Error(Code::usage, "give what to render: --audio FILE, --text TEXT or --csv FILE");
+    throw Error(Code::usage,
+                "give what to render: --audio FILE, --text TEXT, --csv FILE or --folder DIR");
   if (!wanted.csv.empty()) return rows_of_csv(wanted, context);
+  if (!wanted.folder.empty()) return videos_of_folder(wanted);
   std::vector<WantedVideo> videos;
   if (!wanted.text.empty()) {
     videos.push_back(video_of({{"text", wanted.text}}, wanted, {}));

@@ -15,7 +15,7 @@ namespace navtalk::cmd {
 struct WantedVideos {
   std::string avatar, text, voice, size, fps, webhook, format = "mp4";
   std::vector<std::filesystem::path> audio;
-  std::filesystem::path csv;
+  std::filesystem::path csv, folder;
   int priority = 0;
 };
 

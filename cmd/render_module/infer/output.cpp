@@ -86,6 +86,15 @@ void InferOutput::with_names(const Work& work) {
   }
 }
 
+bool InferOutput::takes_nv12(int width, int height) const {
+  const PictureSize& size = options_.size;
+  const bool same = size.width == 0 || (size.width == width && size.height == height);
+  const VideoFormat* format = options_.target.format;
+  return format != nullptr && !frames_ && options_.subtitles != "burn" && same && width % 2 == 0 &&
+         height % 2 == 0 &&
+         (format->pictures == PictureCodec::h264 || format->pictures == PictureCodec::vp9);
+}
+
 void InferOutput::start(const Content& content) {
   content_ = content;
   PictureSize& size = options_.size;
@@ -104,6 +113,7 @@ void InferOutput::open_video() {
                      .to_standard_output = target.kind == Kind::standard_output,
                      .width = options_.size.width,
                      .height = options_.size.height,
+                     .nv12 = content_.nv12,
                      .fps = content_.fps,
                      .audio = content_.audio,
                      .audio_start_s = content_.audio_start_s,
@@ -114,6 +124,7 @@ void InferOutput::open_video() {
   if (content_.segments && content_.frames > content_.segment_frames && file_ && !frames_ &&
       target.format->pictures == PictureCodec::h264) {
     segments_.emplace(SegmentWriter::Options{.work = *content_.segments,
+                                             .device = content_.device,
                                              .frames = content_.segment_frames,
                                              .video_frames = content_.frames,
                                              .video = std::move(video)});
@@ -142,12 +153,20 @@ ConstImageView InferOutput::painted(std::int64_t t, ConstImageView bgr) {
   return std::as_const(painted_).view();
 }
 
-void InferOutput::write(std::int64_t t, ConstImageView bgr) {
-  const ConstImageView picture = painted(t, scaled(bgr));
+void InferOutput::write_video(std::int64_t t, const RenderedPicture& picture) {
+  if (segments_) segments_->write(t, picture);
+  if (writer_) std::visit([this](const auto& one) { writer_->write(one); }, picture);
+}
+
+void InferOutput::write(std::int64_t t, const RenderedPicture& picture) {
   with_names([&] {
-    if (segments_) segments_->write(t, picture);
-    if (writer_) writer_->write(picture);
-    if (frames_) write_png(frames_->path() / frame_name(t), picture);
+    if (const auto* bgr = std::get_if<ConstImageView>(&picture)) {
+      const ConstImageView shown = painted(t, scaled(*bgr));
+      write_video(t, shown);
+      if (frames_) write_png(frames_->path() / frame_name(t), shown);
+    } else {
+      write_video(t, picture);
+    }
   });
   count_ = t + 1;
   ++written_;

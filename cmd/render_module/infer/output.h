@@ -52,16 +52,20 @@ class InferOutput {
     FrameRate fps = 25;
     std::filesystem::path audio{};
     double audio_start_s = 0, duration_s = 0;
+    bool nv12 = false;     // all frames, where takes_nv12(); else BGR
     MediaLimits limits{};  // of the audio
     std::vector<Cue> cues{};
     // The video is written in segments, where they can be joined: H.264 in a file.
     std::optional<SegmentWork> segments{};
+    std::string device{};  // with `segments`: for their records (cmd/job/renderer_on_cpu.h)
     std::int64_t frames = 0, segment_frames = 0;  // with `segments`: of the video, of one segment
   };
+  // Pictures of that size may come as NV12: no PNGs are wanted, they are neither scaled nor painted on, and the format codes 4:2:0.
+  bool takes_nv12(int width, int height) const;
   void start(const Content& content);
   // The frames that write() has to get, in order.
   std::vector<FrameRange> wanted() const;
-  void write(std::int64_t t, ConstImageView bgr);
+  void write(std::int64_t t, const RenderedPicture& picture);
   // Called with where the whole output stands, before it gets its own name; what it throws leaves no
   // output.
   using BeforeCommit = std::function<void(const std::filesystem::path& whole)>;
@@ -72,6 +76,7 @@ class InferOutput {
   void with_names(const Work& work);  // in the errors of it
   ConstImageView scaled(ConstImageView bgr);
   ConstImageView painted(std::int64_t t, ConstImageView bgr);
+  void write_video(std::int64_t t, const RenderedPicture& picture);
   void open_video();
   void write_subtitles();
 

@@ -8,6 +8,7 @@
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/other_faces.h"
 #include "core/base/error.h"
+#include "core/base/out_of_memory.h"
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
 #include "core/process/stream_input.h"
@@ -33,11 +34,13 @@ std::optional<bool> match_colour_of(const InferOptions& options) {
 
 fs::path SharedModel::folder() const { return models_directory(options_.models, context_); }
 
-Model SharedModel::loaded(bool draws) const {
+Model SharedModel::loaded(bool draws) {
+  device_ = usable_device(parse_device(options_.device));
   return Model::load({.models = folder(),
-                      .device = usable_device(parse_device(options_.device)),
+                      .device = device_,
                       .decoder_device = parse_device(options_.placement.decoder_device),
                       .precision = parse_precision(options_.precision),
+                      .weights = parse_weight_format(options_.placement.weight_format),
                       .threads = options_.threads,
                       .graphs = !options_.placement.no_graphs,
                       .unet = draws,
@@ -54,6 +57,10 @@ void SharedModel::load() {
     if (!draws_) model_ = std::move(hears);
   }
   if (!model_) model_ = loaded(true);
+}
+
+std::string SharedModel::device() const {
+  return device_.kind == Device::Kind::cpu ? "cpu" : "cuda";
 }
 
 DrawFaces SharedModel::faces() const {
@@ -139,27 +146,35 @@ std::int64_t Rendering::frames_of(const Audio& audio) const {
 
 RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const Steps& steps) {
   prepare();
+  const AvatarInfo& info = avatar_.info();
+  const FaceFinish finish = face_finish(info, options_.sharpen, match_colour_of(options_));
+  // A job of a worker, whose faces come from another process, has the same pixels whoever draws them.
+  const bool on_device = !options_.faces && output.takes_nv12(info.width, info.height) &&
+                         renders_on_device(*model_, info, finish);
   try {
-    output.start({.width = avatar_.info().width,
-                  .height = avatar_.info().height,
+    output.start({.width = info.width,
+                  .height = info.height,
                   .fps = fps_,
                   .audio = sound.file(),
                   .audio_start_s = options_.start_s,
                   .duration_s = sound.audio().duration_s(),
+                  .nv12 = on_device,
                   .limits = media_limits(context_),
                   .cues = sound.cues(),
                   .segments = steps.segments,
+                  .device = shared_model_.device() + (on_device ? "/nv12" : ""),
                   .frames = steps.segments ? frames_of(sound.audio()) : 0,
                   .segment_frames = segment_frames(fps_, faces_per_pass(*model_, options_.batch))});
     navtalk::render(
         *model_, avatar_, sound.take_audio(),
         {.fps = fps_,
          .batch = options_.batch,
-         .finish = face_finish(avatar_.info(), options_.sharpen, match_colour_of(options_)),
+         .finish = finish,
          .faces = shared_model_.faces(),
+         .on_device = on_device,
          .wanted = output.wanted()},
-        [&](std::int64_t t, std::int64_t count, ConstImageView bgr) {
-          output.write(t, bgr);
+        [&](std::int64_t t, std::int64_t count, const RenderedPicture& picture) {
+          output.write(t, picture);
           steps.progress(t + 1, count);
         },
         context_.stop);
@@ -171,6 +186,8 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
           "the package fonts-noto-cjk for Chinese, Japanese and Korean");
     }
     return video;
+  } catch (const OutOfMemory& error) {
+    throw OutOfMemory(sound.named(error.message()));
   } catch (const Error& error) {
     throw Error(error.code(), sound.named(error.message()));
   }

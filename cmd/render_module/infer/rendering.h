@@ -31,14 +31,17 @@ class SharedModel {
   // Loaded, for an avatar that has its latents then. Errors of Model::load(): of no input.
   Model& for_avatar(Bundle& avatar);
   void load();
+  // As segments name it, of the model that is loaded: "cpu" or "cuda".
+  std::string device() const;
 
  private:
   std::filesystem::path folder() const;
-  Model loaded(bool draws) const;
+  Model loaded(bool draws);
 
   const InferOptions& options_;
   Context& context_;
   std::optional<Model> model_;
+  Device device_{};
   bool draws_ = true;              // else a worker does, and only what hears is loaded
   std::set<std::string> avatars_;  // that were used with it
 };

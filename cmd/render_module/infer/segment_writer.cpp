@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "cmd/job/renderer_on_cpu.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
@@ -20,6 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double k_segment_s = 10;
+
+// Also one that names none.
+std::string with_device(const std::string& record, const std::string& device) {
+  nlohmann::json object = nlohmann::json::parse(record, nullptr, false);
+  if (!object.is_object()) return record;
+  object[k_segment_device] = device;
+  return object.dump();
+}
 
 }  // namespace
 
@@ -36,7 +45,9 @@ SegmentWriter::SegmentWriter(Options options) : options_(std::move(options)) {
     throw Error(Code::failed, fmt::format("the folder {} cannot be made: {}",
                                           options_.work.folder.string(), error.message()));
   for (int i = 0; i < count(); ++i)
-    made_.push_back(is_finished(i) ? options_.work.records[static_cast<std::size_t>(i)] : "");
+    made_.push_back(is_finished(i) ? with_device(options_.work.records[static_cast<std::size_t>(i)],
+                                                 options_.device)
+                                   : "");
 }
 
 int SegmentWriter::count() const {
@@ -61,7 +72,8 @@ std::optional<std::string> SegmentWriter::record(int index) const {
     return nlohmann::json{{"first", frames.first},
                           {"frames", frames.last - frames.first},
                           {"bytes", bytes.size()},
-                          {"sha256", sha256(std::as_bytes(std::span(bytes)))}}
+                          {"sha256", sha256(std::as_bytes(std::span(bytes)))},
+                          {k_segment_device, options_.device}}
         .dump();
   } catch (const Error&) {
     return std::nullopt;
@@ -71,9 +83,13 @@ std::optional<std::string> SegmentWriter::record(int index) const {
 bool SegmentWriter::is_finished(int index) const {
   const std::vector<std::string>& records = options_.work.records;
   if (static_cast<std::size_t>(index) >= records.size()) return false;
-  if (record(index) == records[static_cast<std::size_t>(index)]) return true;
-  log::warn(fmt::format("{}: this finished segment is missing or has changed: it is rendered again",
-                        path(index).string()));
+  const std::string& recorded = records[static_cast<std::size_t>(index)];
+  const std::string device = device_of_segments({recorded});
+  const bool other = !device.empty() && device != options_.device;
+  if (!other && record(index) == with_device(recorded, options_.device)) return true;
+  log::warn(fmt::format(
+      "{}: this finished segment {}: it is rendered again", path(index).string(),
+      other ? fmt::format("came from another device ({})", device) : "is missing or has changed"));
   return false;
 }
 
@@ -95,11 +111,11 @@ void SegmentWriter::open(int index) {
   open_->writer = std::make_unique<VideoWriter>(std::move(video));
 }
 
-void SegmentWriter::write(std::int64_t t, ConstImageView bgr) {
+void SegmentWriter::write(std::int64_t t, const RenderedPicture& picture) {
   const int index = static_cast<int>(t / options_.frames);
   if (!open_) open(index);
   try {
-    open_->writer->write(bgr);
+    std::visit([&](const auto& one) { open_->writer->write(one); }, picture);
     if (t + 1 == range(index).last) close();
   } catch (const Error& error) {
     if (!open_) throw;

@@ -25,17 +25,18 @@ class SegmentWriter {
  public:
   struct Options {
     SegmentWork work{};
+    std::string device{};           // for the records (cmd/job/renderer_on_cpu.h)
     std::int64_t frames = 0;        // of a segment
     std::int64_t video_frames = 0;  // of all
     VideoOptions video{};           // its path is the joined video's
   };
-  // Makes the folder, and looks at the segments that are recorded: one that is missing or changed is to
-  // be rendered again.
+  // Makes the folder, and looks at the segments that are recorded: one that is missing or changed, or came from the other kind of
+  // device, is to be rendered again.
   explicit SegmentWriter(Options options);
 
   // What has to be written, in order.
   std::vector<FrameRange> missing() const;
-  void write(std::int64_t t, ConstImageView bgr);
+  void write(std::int64_t t, const RenderedPicture& picture);
   // Joins the segments when all were written; returns the number of frames.
   std::int64_t finish(const std::stop_token& stop);
 

@@ -27,6 +27,7 @@ class JobVideos {
 
   void open(const InferOptions& options) { avatar(options.avatar_directory); }
   void load() { model_.load(); }
+  std::string device() const { return model_.device(); }
 
   double speech_s(InferOptions options) {
     const AvatarInfo& info = avatar(options.avatar_directory).info();
@@ -81,6 +82,7 @@ VideoRenderer video_renderer(const InferOptions& options, Context& context) {
       .open = [videos](const InferOptions& one) { videos->open(one); },
       .speech_s = [videos](const InferOptions& one) { return videos->speech_s(one); },
       .load = [videos] { videos->load(); },
+      .device = [videos] { return videos->device(); },
       .render = [videos](const InferOptions& one,
                          const VideoRenderer::Steps& steps) { return videos->render(one, steps); }};
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <new>
 
+#include "core/base/error.h"
 #include "core/files/whole_file.h"
 
 namespace navtalk::media {
@@ -16,17 +17,22 @@ constexpr int k_buffer_size = 1 << 16;
 }  // namespace
 
 struct ByteSource::Impl {
+  const std::filesystem::path path;
   UniqueFd fd;
   std::stop_token stop;
+  int error = 0;  // errno of a read
 
   static int read(void* self, std::uint8_t* buffer, int size) {
-    const Impl& source = *static_cast<Impl*>(self);
+    Impl& source = *static_cast<Impl*>(self);
     if (source.stop.stop_requested()) return AVERROR_EXIT;
     ssize_t got = 0;
     do {
       got = ::read(source.fd.value(), buffer, static_cast<std::size_t>(size));
     } while (got < 0 && errno == EINTR);
-    if (got < 0) return AVERROR(errno);
+    if (got < 0) {
+      source.error = errno;
+      return AVERROR(source.error);
+    }
     return got == 0 ? AVERROR_EOF : static_cast<int>(got);
   }
 
@@ -42,7 +48,7 @@ struct ByteSource::Impl {
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path, std::stop_token stop)
-    : impl_(new Impl{open_input(path), std::move(stop)}) {
+    : impl_(new Impl{.path = path, .fd = open_input(path), .stop = std::move(stop)}) {
   const bool seekable = ::lseek(impl_->fd.value(), 0, SEEK_CUR) >= 0;
   auto* buffer = static_cast<std::uint8_t*>(av_malloc(k_buffer_size));
   io_ = avio_alloc_context(buffer, k_buffer_size, 0, impl_.get(), Impl::read, nullptr,
@@ -51,6 +57,12 @@ ByteSource::ByteSource(const std::filesystem::path& path, std::stop_token stop)
     av_free(buffer);
     throw std::bad_alloc();
   }
+}
+
+void ByteSource::throw_if_failed() const {
+  if (impl_->error != 0)
+    throw Error(Code::failed,
+                impl_->path.string() + " cannot be read: " + system_message(impl_->error));
 }
 
 ByteSource::~ByteSource() {

@@ -19,6 +19,8 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   AVIOContext* io() { return io_; }
+  // Error{failed} once a read has failed: then the machine is at fault, whatever FFmpeg says of the bytes.
+  void throw_if_failed() const;
 
  private:
   struct Impl;

@@ -49,6 +49,7 @@ void StreamDecoder::open_input() {
   OpenedMedia opened =
       open_media(source_, options_.path, Accept::any_container, options_.type, options_.limits);
   throw_if_stopped(options_.stop);
+  if (!opened.input) source_.throw_if_failed();
   if (!opened.input)
     throw Error(Code::invalid, options_.path.string() + " cannot be read as " +
                                    kind(options_.type) + ": " + opened.why);
@@ -170,6 +171,7 @@ void StreamDecoder::check_length() {
 }
 
 void StreamDecoder::damaged(const std::string& what) {
+  source_.throw_if_failed();
   Error error(Code::invalid,
               options_.path.string() + " is damaged at " + at(position_s_) + ": " + what);
   if (options_.damage == Damage::refuse) throw error;

@@ -47,6 +47,7 @@ CodecPtr open_h264(const VideoOptions& options) {
                     .threads = options.threads,
                     .crf = options.crf.value_or(k_h264_crf),
                     .lossless_rgb = options.lossless_rgb,
+                    .chroma = options.nv12 ? AVCHROMA_LOC_CENTER : AVCHROMA_LOC_LEFT,
                     .key_interval = options.key_interval,
                     .more = {{"preset", options.preset}, {"x264-params", parameters.c_str()}}});
 }
@@ -80,6 +81,7 @@ CodecPtr open_vp9(const VideoOptions& options) {
   encoder->color_primaries = AVCOL_PRI_BT709;
   encoder->color_trc = AVCOL_TRC_BT709;
   encoder->colorspace = AVCOL_SPC_BT709;
+  if (options.nv12) encoder->chroma_sample_location = AVCHROMA_LOC_CENTER;
   encoder->thread_count = options.threads > 0 ? options.threads : 4;
   encoder->bit_rate = std::int64_t{options.kbit_per_s} * 1000;  // 0: by quality alone
   if (options.kbit_per_s == 0)

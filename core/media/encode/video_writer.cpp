@@ -2,16 +2,19 @@
 
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string>
 #include <thread>
 
 #include "core/base/channel.h"
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/media/encode/muxer.h"
 #include "core/media/encode/picture_encoder.h"
 #include "core/media/encode/sound_track.h"
+#include "core/media/pixels.h"
 
 namespace navtalk {
 namespace {
@@ -22,7 +25,15 @@ using media::FramePtr;
 constexpr std::size_t k_frames = 4;
 constexpr int k_largest_side = 16384;  // H.264's and WebP's
 
+// Whether pictures can come as NV12.
+bool takes_nv12(const VideoOptions& options) {
+  const PictureCodec codec = options.format->pictures;
+  return (codec == PictureCodec::h264 || codec == PictureCodec::vp9) && !options.lossless_rgb &&
+         options.width % 2 == 0 && options.height % 2 == 0;
+}
+
 void check_options(const VideoOptions& options) {
+  NAVTALK_CHECK(!options.nv12 || takes_nv12(options));
   const auto fits = [](int side) { return side > 0 && side <= k_largest_side; };
   if (!fits(options.width) || !fits(options.height))
     throw Error(Code::invalid, "a video of " + std::to_string(options.width) + "x" +
@@ -121,6 +132,22 @@ struct VideoWriter::Impl {
                                    " s at most: write .mp4 or .webm, or a part of it");
   }
 
+  // `fill` puts the picture into the encoder's frame.
+  void write(int width, int height, const std::function<void(AVFrame&)>& fill) {
+    if (width != options.width || height != options.height)
+      throw Error(Code::invalid, "a frame of " + std::to_string(width) + "x" +
+                                     std::to_string(height) + " does not fit the video " +
+                                     options.path.string());
+    std::optional<FramePtr> frame = blank.pop();
+    if (!frame || av_frame_make_writable(frame->get()) < 0) {
+      throw_failure();
+      throw Error(Code::failed, options.path.string() + " is already finished");
+    }
+    fill(**frame);
+    (*frame)->pts = frames++;
+    filled.push(std::move(*frame));
+  }
+
   void throw_failure() {
     const std::exception_ptr kept =
         failure.with([](const std::exception_ptr& error) { return error; });
@@ -137,19 +164,14 @@ VideoWriter::~VideoWriter() {
 }
 
 void VideoWriter::write(ConstImageView bgr) {
-  const VideoOptions& options = impl_->options;
-  if (bgr.width != options.width || bgr.height != options.height || bgr.channels != 3)
-    throw Error(Code::invalid, "a frame of " + std::to_string(bgr.width) + "x" +
-                                   std::to_string(bgr.height) + " does not fit the video " +
-                                   options.path.string());
-  std::optional<FramePtr> frame = impl_->blank.pop();
-  if (!frame || av_frame_make_writable(frame->get()) < 0) {
-    impl_->throw_failure();
-    throw Error(Code::failed, options.path.string() + " is already finished");
-  }
-  impl_->encoder.convert(bgr, **frame);
-  (*frame)->pts = impl_->frames++;
-  impl_->filled.push(std::move(*frame));
+  NAVTALK_CHECK(!impl_->options.nv12 && bgr.channels == 3);
+  impl_->write(bgr.width, bgr.height, [&](AVFrame& frame) { impl_->encoder.convert(bgr, frame); });
+}
+
+void VideoWriter::write(const Nv12View& picture) {
+  NAVTALK_CHECK(impl_->options.nv12);
+  impl_->write(picture.width, picture.height,
+               [&](AVFrame& frame) { media::nv12_to_yuv420(picture, frame); });
 }
 
 void VideoWriter::finish() {

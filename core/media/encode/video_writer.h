@@ -12,6 +12,7 @@
 #include "core/media/encode/video_format.h"
 #include "core/media/limits.h"
 #include "core/tensor/image.h"
+#include "core/tensor/nv12_view.h"
 
 namespace navtalk {
 
@@ -23,6 +24,9 @@ struct VideoOptions {
   // To standard output instead of `path`: fragments of half a second (MP4 only).
   bool to_standard_output = false;
   int width = 0, height = 0;
+  // Pictures come as NV12: H.264 and VP9 of even sides, without `lossless_rgb`. The video says that its chroma lies in the middle of 2x2
+  // pixels, and of BGR pictures that it lies left of them.
+  bool nv12 = false;
   FrameRate fps = 25;
   std::optional<std::filesystem::path> audio =
       {};                    // cut or padded to the video's length at finish()
@@ -56,6 +60,7 @@ class VideoWriter {
   // Error{failed} with the system's reason when writing fails (disk full), at this call or a later
   // one.
   void write(ConstImageView bgr);
+  void write(const Nv12View& picture);  // with VideoOptions::nv12, and only then
   void finish();
 
  private:

@@ -128,16 +128,17 @@ class StreamCapture : public GraphRecorder {
     work();
     check(cudaStreamSynchronize(stream_.stream()), "the run before a graph is recorded");
     // Not before: libtorch's allocator is made with the first tensor on a GPU.
-    if (!pool_) pool_ = std::make_shared<const PoolShare>(device_, next_pool());
-    Capture capture(*pool_, stream_.stream());
+    std::shared_ptr<const PoolShare> pool = pool_.lock();
+    if (!pool) pool_ = pool = std::make_shared<const PoolShare>(device_, next_pool());
+    Capture capture(*pool, stream_.stream());
     work();
-    return std::make_unique<CapturedGraph>(pool_, capture.end());
+    return std::make_unique<CapturedGraph>(pool, capture.end());
   }
 
  private:
   c10::DeviceIndex device_;
-  std::shared_ptr<const PoolShare> pool_{};
-  c10::cuda::CUDAStream stream_;  // nothing else runs in it
+  std::weak_ptr<const PoolShare> pool_{};  // of the graphs that there are
+  c10::cuda::CUDAStream stream_;           // nothing else runs in it
 };
 
 }  // namespace

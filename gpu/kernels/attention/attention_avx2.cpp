@@ -170,8 +170,8 @@ void attend(const Attention& task, std::int64_t image, std::int64_t head, const 
       const std::int64_t token = image * task.queries + first + r;
       float* const y = static_cast<float*>(task.y) + (token * task.heads + head) * task.width + c;
       for (std::int64_t i = 0; i < columns; i += k_lanes)
-        _mm256_maskstore_ps(
-            y + i, mask_of(task.width - c - i),
+        store_part(
+            y + i, task.width - c - i,
             _mm256_mul_ps(_mm256_loadu_ps(out + r * k_columns + i), _mm256_set1_ps(part[r])));
     }
   }

@@ -32,8 +32,10 @@ struct DirectConv {
 
   Shape shape;
   Activation activation;
-  std::int64_t width;          // out, rounded up to 16
-  std::vector<float> weights;  // [tap][part of in][width / 16][in of the part][16]
+  std::int64_t width;  // out, rounded up to 16
+  // Taps whose products are one chain: several where the inputs are few, one and a part of the inputs where they are many.
+  std::int64_t taps_at_once;
+  std::vector<float> weights;  // [taps of a chain][part of in][width / 16][tap][in of the part][16]
   std::vector<float> bias;     // [width]
 };
 

@@ -11,14 +11,37 @@ constexpr std::int64_t k_pixels = 6;    // that are multiplied at once
 constexpr std::int64_t k_outputs = 16;  // channels that are made at once
 constexpr std::int64_t k_chain = 256;   // products of one sum
 
+// Products of k_pixels pixels and k_outputs outputs, of channels [first, first + depth) under each of some taps.
+struct DirectProducts {
+  const float* const* pixels = nullptr;  // [taps][pitch], k_pixels of each row are used
+  std::int64_t pitch = 0, taps = 1;
+  std::int64_t first = 0, depth = 0;
+  const float* weights = nullptr;  // [taps][depth][k_outputs]
+  float* sums = nullptr;           // [k_pixels][stride]
+  std::int64_t stride = 0;
+  bool more = false;  // added to the sums that are there
+  // Wanted soon, and fetched into the second cache meanwhile: weights, and of some pixels the channels [next_first,
+  // next_first + next_depth).
+  const float* soon = nullptr;
+  std::int64_t soon_weights = 0;
+  const float* const* next = nullptr;
+  std::int64_t next_count = 0, next_first = 0, next_depth = 0;
+};
+
+// Sums on their way out: y = activation(sums + bias + add) of some pixels and at most k_outputs channels.
+struct DirectResults {
+  const float* sums = nullptr;  // [pixels][stride]
+  std::int64_t stride = 0;
+  const float* bias = nullptr;  // [k_outputs]
+  const float* add = nullptr;   // as y; or null
+  float* y = nullptr;           // [pixels][y_stride]
+  std::int64_t y_stride = 0;
+  std::int64_t pixels = 0, outputs = 0;
+};
+
 struct DirectSteps {
-  // sums[p][o], rows `stride` apart, of `depth` channels of k_pixels pixels and weights [depth][k_outputs]; `more`: added to
-  // what is there.
-  void (*multiply)(const float* const* pixels, const float* weights, std::int64_t depth,
-                   float* sums, std::int64_t stride, bool more);
-  // y = activation(sums + bias + add) for `count` channels; `add` may be null. sums and bias can be read up to a multiple of 8.
-  void (*finish)(const float* sums, const float* bias, const float* add, float* y,
-                 std::int64_t count, Activation activation);
+  void (*multiply)(const DirectProducts& products);
+  void (*finish)(const DirectResults& results, Activation activation);
 };
 
 const DirectSteps& portable_direct_steps();

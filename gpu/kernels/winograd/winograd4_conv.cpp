@@ -52,6 +52,12 @@ bool heavy(const Winograd4Conv& conv) { return conv.in * conv.out > 128 * 128; }
 // cache; few where the tiles' own numbers would not stay in the second cache.
 std::int64_t tiles_at_once(const Winograd4Conv& conv) { return (heavy(conv) ? 16 : 4) * k_rows4; }
 
+// Output channels that are multiplied and finished together: few where the tiles' own numbers stay in the second cache, so that
+// the products do so too.
+std::int64_t outputs_at_once(const Winograd4Conv& conv) {
+  return heavy(conv) ? conv.out : k_group4;
+}
+
 // Memory for a block of tiles, of the calling thread.
 TileBlock make_block(const Winograd4Conv& conv, const Winograd4Maps& maps) {
   TileBlock block{.conv = &conv, .width = maps.width, .room = tiles_at_once(conv)};
@@ -88,10 +94,11 @@ class Tiles {
     });
   }
 
-  void finish(std::int64_t begin, std::int64_t end) const {
+  // Of output channels [from, to).
+  void finish(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to) const {
     each_strip(begin, end, [&](std::int64_t image, std::int64_t r, TileStrip& strip) {
       place_results(image, r, strip);
-      steps_.finish(block_, strip);
+      steps_.finish(block_, strip, from, to);
     });
   }
 
@@ -134,7 +141,7 @@ void convolve_together(TileBlock block, const Winograd4Maps& maps, std::int64_t 
     steps_of(isa).multiply(block, begin * k_group4, end * k_group4);
   });
   parallel_for(tiles, 36 * out, [&](std::int64_t begin, std::int64_t end) {
-    Tiles(maps, isa, block).finish(begin, end);
+    Tiles(maps, isa, block).finish(begin, end, 0, out);
   });
 }
 
@@ -146,12 +153,14 @@ void convolve_apart(const Winograd4Conv& conv, const Winograd4Maps& maps, std::i
   parallel_for(groups, k_rows4 * 16 * conv.in, [&](std::int64_t begin, std::int64_t end) {
     TileBlock block = make_block(conv, maps);
     Tiles mine(maps, isa, block);
-    const std::int64_t last = std::min(end * k_rows4, tiles);
+    const std::int64_t last = std::min(end * k_rows4, tiles), at_once = outputs_at_once(conv);
     for (block.first = begin * k_rows4; block.first < last; block.first += block.room) {
       block.tiles = std::min(block.room, last - block.first);
       mine.transform(0, block.tiles);
-      steps_of(isa).multiply(block, 0, conv.out);
-      mine.finish(0, block.tiles);
+      for (block.base = 0; block.base < conv.out; block.base += at_once) {
+        steps_of(isa).multiply(block, block.base, block.base + at_once);
+        mine.finish(0, block.tiles, block.base, block.base + at_once);
+      }
     }
   });
 }

@@ -48,21 +48,21 @@ void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
           float sum = 0;
           for (std::int64_t i = 0; i < depth; ++i)
             sum += block.inputs[place(block, position, t, first + i)] * w[i * k_group4];
-          float& product = block.products[place(block, position, t, o)];
+          float& product = block.products[place(block, position, t, o - block.base)];
           product = first == 0 ? sum : product + sum;
         }
   }
 }
 
-void finish(const TileBlock& block, const TileStrip& strip) {
+void finish(const TileBlock& block, const TileStrip& strip, std::int64_t begin, std::int64_t end) {
   const Winograd4Conv& conv = *block.conv;
   for (std::int64_t t = 0; t < strip.tiles; ++t)
-    for (std::int64_t o = 0; o < conv.out; ++o) {
+    for (std::int64_t o = begin; o < end; ++o) {
       float columns[6][4];  // [column position][row of pixels]
       for (int j = 0; j < 6; ++j) {
         float m[6];
         for (int i = 0; i < 6; ++i)
-          m[i] = block.products[place(block, i * 6 + j, strip.slot + t, o)];
+          m[i] = block.products[place(block, i * 6 + j, strip.slot + t, o - block.base)];
         to_pixels4(m, columns[j], itself);
       }
       for (int i = 0; i < 4 && strip.y[i] != nullptr; ++i) {

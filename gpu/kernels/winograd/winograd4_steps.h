@@ -19,7 +19,8 @@ struct TileBlock {
   std::int64_t first = 0, tiles = 0;
   std::int64_t room = 0;      // slots, one for each tile
   float* inputs = nullptr;    // [in / 16][position][room][16]
-  float* products = nullptr;  // [out / 16][position][room][16]
+  float* products = nullptr;  // [output channels / 16][position][room][16], from channel `base` on
+  std::int64_t base = 0;
 };
 
 // Those of them that lie side by side.
@@ -37,7 +38,9 @@ struct Winograd4Steps {
   void (*transform)(const TileBlock& block, const TileStrip& strip);  // rows to inputs
   // Inputs to products, output channels [begin, end), which are multiples of k_group4.
   void (*multiply)(const TileBlock& block, std::int64_t begin, std::int64_t end);
-  void (*finish)(const TileBlock& block, const TileStrip& strip);  // products to y
+  // Products to y, the same of them.
+  void (*finish)(const TileBlock& block, const TileStrip& strip, std::int64_t begin,
+                 std::int64_t end);
 };
 
 const Winograd4Steps& portable_winograd4_steps();

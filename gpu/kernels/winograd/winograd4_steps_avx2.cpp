@@ -58,14 +58,22 @@ void transform(const TileBlock& block, const TileStrip& strip) {
     }
 }
 
+inline void fetch(const float* from, std::int64_t count) {
+  constexpr std::int64_t k_line = 16;
+  for (std::int64_t i = 0; i < count; i += k_line)
+    _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T1);
+}
+
 // k_rows4 tiles by 16 output channels of one position: twelve sums, two weights and two inputs fill the registers.
 template <bool more>
 inline void products_of(const float* inputs, std::int64_t next_group, const float* weights,
-                        std::int64_t depth, float* products) {
+                        std::int64_t depth, float* products, const float* soon,
+                        std::int64_t soon_count) {
   __m256 sums[k_rows4][2];
 #pragma GCC unroll 6
   for (std::int64_t t = 0; t < k_rows4; ++t) sums[t][0] = sums[t][1] = _mm256_setzero_ps();
-  for (std::int64_t c = 0; c < depth; c += k_group4, inputs += next_group)
+  for (std::int64_t c = 0; c < depth; c += k_group4, inputs += next_group, soon += soon_count) {
+    fetch(soon, soon_count);
 #pragma GCC unroll 4
     for (std::int64_t i = 0; i < k_group4; ++i, weights += k_group4) {
       const __m256 w0 = _mm256_loadu_ps(weights), w1 = _mm256_loadu_ps(weights + k_lanes);
@@ -76,6 +84,7 @@ inline void products_of(const float* inputs, std::int64_t next_group, const floa
         sums[t][1] = _mm256_fmadd_ps(v, w1, sums[t][1]);
       }
     }
+  }
 #pragma GCC unroll 6
   for (std::int64_t t = 0; t < k_rows4; ++t)
 #pragma GCC unroll 2
@@ -87,22 +96,29 @@ inline void products_of(const float* inputs, std::int64_t next_group, const floa
     }
 }
 
+// While tiles are multiplied, the weights that follow are fetched into the second cache.
 void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
   const std::int64_t in = block.conv->in, out = block.conv->out;
   const std::int64_t position_size = block.room * k_group4;
   const std::int64_t next_group = k_positions4 * position_size;
+  const std::int64_t rows = (block.tiles + k_rows4 - 1) / k_rows4;
   for (std::int64_t first = 0; first < in; first += k_part4) {
     const std::int64_t depth = in - first < k_part4 ? in - first : k_part4;
     const float* part = block.conv->weights.data() + first * k_positions4 * out;
+    const std::int64_t soon = (k_group4 * k_group4 / rows + 15) / 16 * 16;
     for (std::int64_t position = 0; position < k_positions4; ++position) {
       const float* inputs =
           block.inputs + first * k_positions4 * block.room + position * position_size;
       for (std::int64_t o = begin; o < end; o += k_group4) {
         const float* weights = part + (position * out + o) * depth;
-        float* products = block.products + o * k_positions4 * block.room + position * position_size;
-        for (std::int64_t t = 0; t < block.tiles; t += k_rows4) {
+        const float* next = weights + (o + k_group4 < end ? k_group4 : out + begin - o) * depth;
+        if (position == k_positions4 - 1 && o + k_group4 == end) next = part + end * depth;
+        float* products = block.products + (o - block.base) * k_positions4 * block.room +
+                          position * position_size;
+        for (std::int64_t t = 0; t < block.tiles; t += k_rows4, next += soon * depth / k_group4) {
           const auto one = first == 0 ? products_of<false> : products_of<true>;
-          one(inputs + t * k_group4, next_group, weights, depth, products + t * k_group4);
+          one(inputs + t * k_group4, next_group, weights, depth, products + t * k_group4, next,
+              soon);
         }
       }
     }
@@ -110,11 +126,13 @@ void multiply(const TileBlock& block, std::int64_t begin, std::int64_t end) {
 }
 
 template <Activation activation>
-void finish_with(const TileBlock& block, const TileStrip& strip) {
+void finish_with(const TileBlock& block, const TileStrip& strip, std::int64_t begin,
+                 std::int64_t end) {
   const std::int64_t out = block.conv->out, position = block.room * k_group4;
-  for (std::int64_t o = 0; o < out; o += k_lanes) {
+  for (std::int64_t o = begin; o < end; o += k_lanes) {
     const __m256 bias = _mm256_loadu_ps(block.conv->bias.data() + o);
-    const float* from = block.products + o / k_group4 * k_positions4 * position + o % k_group4;
+    const float* from =
+        block.products + (o - block.base) / k_group4 * k_positions4 * position + o % k_group4;
     for (std::int64_t t = 0; t < strip.tiles; ++t) {
       const float* products = from + (strip.slot + t) * k_group4;
       __m256 columns[6][4];  // [column position][row of pixels]
@@ -145,14 +163,14 @@ void finish_with(const TileBlock& block, const TileStrip& strip) {
   }
 }
 
-void finish(const TileBlock& block, const TileStrip& strip) {
+void finish(const TileBlock& block, const TileStrip& strip, std::int64_t begin, std::int64_t end) {
   switch (block.conv->activation) {
     case Activation::none:
-      return finish_with<Activation::none>(block, strip);
+      return finish_with<Activation::none>(block, strip, begin, end);
     case Activation::relu:
-      return finish_with<Activation::relu>(block, strip);
+      return finish_with<Activation::relu>(block, strip, begin, end);
     case Activation::silu:
-      return finish_with<Activation::silu>(block, strip);
+      return finish_with<Activation::silu>(block, strip, begin, end);
   }
 }
 

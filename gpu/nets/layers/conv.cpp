@@ -93,7 +93,7 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
       groups_(geometry.groups),
       activation_(geometry.activation) {
   if (!place.packed) {
-    weight_ = place.place(weight).contiguous(at::MemoryFormat::ChannelsLast);
+    weight_ = StoredWeight(weight, place, at::MemoryFormat::ChannelsLast);
     return;
   }
   if (tiled(weight, geometry)) {
@@ -139,7 +139,7 @@ void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
 }
 
 at::Tensor Conv::by_library(const at::Tensor& x) const {
-  return at::conv2d(x, weight_, bias_, stride_, padding_, k_dilation, groups_);
+  return at::conv2d(x, weight_.get(), bias_, stride_, padding_, k_dilation, groups_);
 }
 
 at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {

@@ -11,6 +11,7 @@
 
 #include "gpu/kernels/conv/direct_conv.h"
 #include "gpu/kernels/winograd/winograd_conv.h"
+#include "gpu/nets/layers/stored_weight.h"
 #include "gpu/nets/layers/winograd.h"
 #include "gpu/nets/placement.h"
 
@@ -56,7 +57,7 @@ class Conv {
   std::vector<Part> parts_;
   std::optional<Winograd> winograd_;           // instead of parts_
   std::optional<kernels::DirectConv> direct_;  // instead of both
-  at::Tensor weight_;                          // of libtorch's own operator, instead of parts_
+  StoredWeight weight_;                        // of libtorch's own operator, instead of parts_
   at::Tensor bias_;                            // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;

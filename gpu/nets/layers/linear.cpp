@@ -31,11 +31,10 @@ at::Tensor with_fixed_sums(auto&& call) {
 }  // namespace
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t rows,
-               const Placement& place)
-    : packed_(place.packed) {
+               const Placement& place) {
   if (bias.defined()) bias_ = place.place(bias);
-  if (!packed_) {
-    weight_ = place.place(weight);
+  if (!place.packed) {
+    stored_ = StoredWeight(weight, place, at::MemoryFormat::Contiguous);
     return;
   }
   if (takes_direct(weight.size(1), place)) {
@@ -51,7 +50,7 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ro
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
   if (direct_) return own(x, nullptr);
-  if (!packed_) return at::linear(x, weight_, maybe(bias_));
+  if (stored_.defined()) return at::linear(x, stored_.get(), maybe(bias_));
   static const auto op = find_operator<LinearPointwise>("mkldnn::_linear_pointwise", "");
   return with_fixed_sums([&] { return op.call(x, weight_, maybe(bias_), "none", Scalars(), ""); });
 }
@@ -61,7 +60,7 @@ at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
     const at::Tensor whole = other.contiguous();
     return own(x, &whole);
   }
-  if (!packed_) return at::linear(x, weight_, maybe(bias_)).add_(other);
+  if (stored_.defined()) return at::linear(x, stored_.get(), maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
   return with_fixed_sums([&] { return op.call(x, other, weight_, maybe(bias_), "add"); });
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gpu/kernels/conv/direct_conv.h"
+#include "gpu/nets/layers/stored_weight.h"
 #include "gpu/nets/placement.h"
 
 namespace navtalk::nets {
@@ -21,8 +22,8 @@ class Linear {
  private:
   at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;
   at::Tensor weight_, bias_;
-  std::optional<kernels::DirectConv> direct_;  // instead of weight_
-  bool packed_;
+  StoredWeight stored_;                        // instead of weight_, where it is not packed
+  std::optional<kernels::DirectConv> direct_;  // instead of both
 };
 
 }  // namespace navtalk::nets

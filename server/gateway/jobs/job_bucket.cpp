@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <stop_token>
 
 #include "core/artifacts/retry.h"
 #include "core/base/error.h"
@@ -25,6 +24,17 @@ constexpr int k_bucket_tries = 3;
 constexpr auto k_bucket_rest = std::chrono::seconds(10);
 constexpr std::uint64_t k_bucket_piece = std::uint64_t{4} << 20;  // bytes
 
+// nullopt: it was stopped.
+std::optional<Transfer> unless_stopped(const std::function<Transfer()>& act,
+                                       const std::stop_token& stop) {
+  try {
+    return act();
+  } catch (const Error&) {
+    if (!stop.stop_requested()) throw;
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 JobBucket::JobBucket(const std::string& address,
@@ -43,37 +53,42 @@ std::string JobBucket::result_key(const JobId& job, std::uint64_t epoch,
 }
 
 // Tries again what may succeed later. Whoever waits for a bucket that is away has other work.
-bool JobBucket::done(const char* what, const std::function<Transfer()>& act) const {
+bool JobBucket::done(const char* what, const std::stop_token& stop,
+                     const std::function<Transfer()>& act) const {
   if (Clock::now() < rests_until_.load()) return false;
-  for (int tries = 1;; ++tries) {
-    const Transfer transfer = act();
-    if (transfer.outcome == Outcome::done) return true;
-    if (transfer.outcome == Outcome::again && tries < k_bucket_tries) {
-      sleep_for(retry_delay(tries, 0, transfer.retry_after), {});
+  for (int tries = 1; !stop.stop_requested(); ++tries) {
+    const std::optional<Transfer> transfer = unless_stopped(act, stop);
+    if (!transfer) break;  // that says nothing about the bucket
+    if (transfer->outcome == Outcome::done) return true;
+    if (transfer->outcome == Outcome::again && tries < k_bucket_tries) {
+      sleep_for(retry_delay(tries, 0, transfer->retry_after), stop);
       continue;
     }
-    if (transfer.outcome == Outcome::again) rests_until_ = Clock::now() + k_bucket_rest;
-    log::warn(what, {{"error", transfer.why}});
-    return false;
+    if (transfer->outcome == Outcome::again) rests_until_ = Clock::now() + k_bucket_rest;
+    log::warn(what, {{"error", transfer->why}});
+    break;
   }
+  return false;
 }
 
-bool JobBucket::put(const std::string& key, const fs::path& file) const {
+bool JobBucket::put(const std::string& key, const fs::path& file,
+                    const std::stop_token& stop) const {
   const std::string sum = sha256_file(file);
-  return done("a job's file cannot be stored in the bucket now",
-              [&] { return bucket_.put_file(key, file, sum, {}); });
+  return done("a job's file cannot be stored in the bucket now", stop,
+              [&] { return bucket_.put_file(key, file, sum, stop); });
 }
 
-JobBucket::Found JobBucket::fetch(const std::string& key, const fs::path& file) const {
+JobBucket::Found JobBucket::fetch(const std::string& key, const fs::path& file,
+                                  const std::stop_token& stop) const {
   std::error_code missing;
   if (fs::exists(file, missing)) return Found::there;
   std::uint64_t bytes = 0;
-  if (const Found found = size(key, bytes); found != Found::there) return found;
+  if (const Found found = size(key, bytes, stop); found != Found::there) return found;
   // Others may fetch the same at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
   std::ofstream to(partial.path(), std::ios::binary);
   for (std::uint64_t at = 0; at < bytes;) {
-    const auto piece = read(key, at, std::min(k_bucket_piece, bytes - at));
+    const auto piece = read(key, at, std::min(k_bucket_piece, bytes - at), stop);
     if (!piece) return Found::unreachable;
     to.write(piece->data(), static_cast<std::streamsize>(piece->size()));
     at += piece->size();
@@ -85,10 +100,11 @@ JobBucket::Found JobBucket::fetch(const std::string& key, const fs::path& file) 
   return Found::there;
 }
 
-JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes) const {
+JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes,
+                                 const std::stop_token& stop) const {
   Found found = Found::unreachable;
-  const bool asked = done("a job's file cannot be found in the bucket now", [&] {
-    Transfer transfer = bucket_.size(key, bytes, {});
+  const bool asked = done("a job's file cannot be found in the bucket now", stop, [&] {
+    Transfer transfer = bucket_.size(key, bytes, stop);
     found = transfer.outcome == Outcome::done ? Found::there : Found::missing;
     if (transfer.outcome == Outcome::missing) transfer.outcome = Outcome::done;
     return transfer;
@@ -97,17 +113,17 @@ JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes) c
 }
 
 std::optional<std::string> JobBucket::read(const std::string& key, std::uint64_t first,
-                                           std::uint64_t count) const {
+                                           std::uint64_t count, const std::stop_token& stop) const {
   std::string bytes;
-  const bool came = done("a job's file cannot be read from the bucket now",
-                         [&] { return bucket_.read(key, first, count, bytes, {}); });
+  const bool came = done("a job's file cannot be read from the bucket now", stop,
+                         [&] { return bucket_.read(key, first, count, bytes, stop); });
   if (!came || bytes.size() != count) return std::nullopt;
   return bytes;
 }
 
-bool JobBucket::remove(const std::string& key) const {
-  return done("a job's file cannot be removed from the bucket now",
-              [&] { return bucket_.remove(key, {}); });
+bool JobBucket::remove(const std::string& key, const std::stop_token& stop) const {
+  return done("a job's file cannot be removed from the bucket now", stop,
+              [&] { return bucket_.remove(key, stop); });
 }
 
 }  // namespace navtalk::server

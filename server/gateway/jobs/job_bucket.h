@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "core/artifacts/bucket.h"
@@ -32,22 +33,27 @@ class JobBucket {
   // Two who both believe that they have the job do not write the same object.
   static std::string result_key(const JobId& job, std::uint64_t epoch, const std::string& format);
 
+  // A request to stop is answered as a bucket's that does not answer, and at once.
+
   // False when the bucket does not take it, after three tries; and for 10 s after that at once. It is
   // logged. Error{not_found}, Error{invalid} when the file cannot be read.
-  bool put(const std::string& key, const std::filesystem::path& file) const;
+  bool put(const std::string& key, const std::filesystem::path& file,
+           const std::stop_token& stop = {}) const;
   enum class Found { there, missing, unreachable };
   // Makes the file, whose folder exists, unless it is there. Error{failed} when it cannot be written.
-  Found fetch(const std::string& key, const std::filesystem::path& file) const;
-  Found size(const std::string& key, std::uint64_t& bytes) const;
+  Found fetch(const std::string& key, const std::filesystem::path& file,
+              const std::stop_token& stop = {}) const;
+  Found size(const std::string& key, std::uint64_t& bytes, const std::stop_token& stop = {}) const;
   // nullopt when they cannot be had, or fewer are there.
-  std::optional<std::string> read(const std::string& key, std::uint64_t first,
-                                  std::uint64_t count) const;
+  std::optional<std::string> read(const std::string& key, std::uint64_t first, std::uint64_t count,
+                                  const std::stop_token& stop = {}) const;
   // True also where there was none.
-  bool remove(const std::string& key) const;
+  bool remove(const std::string& key, const std::stop_token& stop = {}) const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool done(const char* what, const std::function<Transfer()>& act) const;
+  bool done(const char* what, const std::stop_token& stop,
+            const std::function<Transfer()>& act) const;
 
   const Bucket bucket_;
   mutable std::atomic<Clock::time_point> rests_until_{};  // it did not answer

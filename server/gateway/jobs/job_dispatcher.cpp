@@ -27,7 +27,6 @@ constexpr auto k_round_every = 1s;
 constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
-constexpr auto k_yield_within = 8s;
 constexpr auto k_longest_pause = 60s;  // of a gateway whose disk is full
 constexpr std::size_t k_most_runs = 64;
 constexpr std::size_t k_forgotten_at_once = 200;
@@ -100,7 +99,7 @@ std::optional<double> JobDispatcher::progress(const JobId& job) const {
 }
 
 asio::awaitable<void> JobDispatcher::run() {
-  asio::co_spawn(executor_, renew(), asio::detached);
+  asio::co_spawn(executor_, keep_leases(), asio::detached);
   while (!draining_) {
     try {
       co_await round();
@@ -126,7 +125,7 @@ asio::awaitable<void> JobDispatcher::round() {
   }
   if (Clock::now() - kept_house_ >= k_forget_every) {
     kept_house_ = Clock::now();
-    co_await keep_house();
+    if (!std::exchange(keeps_house_, true)) asio::co_spawn(executor_, keep_house(), asio::detached);
   }
   if (Clock::now() - turned_ >= k_round_every) {
     turned_ = Clock::now();
@@ -159,13 +158,35 @@ asio::awaitable<void> JobDispatcher::requeue() {
   }
 }
 
-asio::awaitable<void> JobDispatcher::renew() {
+asio::awaitable<void> JobDispatcher::keep_leases() {
   asio::steady_timer pause(executor_);
-  while (!stopped_ || !runs_.empty()) {
-    pause.expires_after(parts_.times.renew_every);
+  for (Clock::time_point next = Clock::now(); !stopped_ || !runs_.empty();) {
+    next = std::max(next + parts_.times.renew_every, Clock::now());
+    pause.expires_at(next);
     co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
-    const std::vector<std::shared_ptr<Running>> running(runs_.begin(), runs_.end());
-    for (const auto& one : running) co_await one->run->renew(parts_.renewals);
+    co_await renew();
+  }
+}
+
+asio::awaitable<void> JobDispatcher::renew() {
+  const std::vector<std::shared_ptr<Running>> running(runs_.begin(), runs_.end());
+  if (running.empty()) co_return;
+  std::vector<JobLease> leases;
+  for (const auto& one : running) leases.push_back(one->run->lease());
+  auto work = [&]() -> std::vector<bool> {
+    JobStore& store = parts_.runs.store;
+    try {
+      return store.renew(leases, store.now());
+    } catch (const std::exception& error) {
+      // Without the store nobody else can claim the jobs, and the workers go on.
+      log::warn("the leases of jobs cannot be renewed now",
+                {{"jobs", std::to_string(leases.size())}, {"error", error.what()}});
+      return std::vector<bool>(leases.size(), true);
+    }
+  };
+  const std::vector<bool> held = co_await parts_.renewals.run(work);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (!held[i]) running[i]->run->lose_lease();
   }
 }
 
@@ -174,7 +195,7 @@ asio::awaitable<void> JobDispatcher::renew() {
 void JobDispatcher::sweep() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
-  files.sweep_uploads(store.audio_in_use());
+  files.sweep_uploads(store.audio_in_use(), drained_.get_token());
   for (const JobId& id : files.with_segments()) {
     const std::optional<Job> job = store.find(id);
     if (job && job->state == JobState::done) files.remove_segments(id);
@@ -188,31 +209,26 @@ void JobDispatcher::sweep() {
 asio::awaitable<void> JobDispatcher::keep_house() {
   const bool sweeps = !swept_ || Clock::now() - *swept_ >= k_sweep_every;
   if (sweeps) swept_ = Clock::now();
-  const bool shared = parts_.runs.files.bucket() != nullptr;
-  if (shared && !std::exchange(tending_, true))
-    asio::co_spawn(executor_, tend_bucket(), asio::detached);
   auto work = [&] {
-    if (sweeps) sweep();
-    if (shared || parts_.keep <= Duration{}) return;
-    JobStore& store = parts_.runs.store;
-    const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
-    for (const JobId& job : old) parts_.runs.files.remove(job);
-    store.forget(old);
-  };
-  co_await parts_.runs.store_threads.run(work);
-}
-
-asio::awaitable<void> JobDispatcher::tend_bucket() {
-  auto work = [this] {
     try {
+      if (sweeps) sweep();
+      if (parts_.runs.files.bucket() == nullptr) return forget_old();
       share_results();
       forget_shared();
-    } catch (const Error& error) {
-      log::warn("the bucket of jobs is not tended now", {{"error", error.message()}});
+    } catch (const std::exception& error) {
+      log::warn("old files of jobs are not looked after now", {{"error", error.what()}});
     }
   };
   co_await parts_.runs.bucket_threads.run(work);
-  tending_ = false;
+  keeps_house_ = false;
+}
+
+void JobDispatcher::forget_old() {
+  if (parts_.keep <= Duration{}) return;
+  JobStore& store = parts_.runs.store;
+  const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
+  for (const JobId& job : old) parts_.runs.files.remove(job);
+  store.forget(old);
 }
 
 // Of jobs that are done. A file that is not the recorded result came under a lease that was lost.
@@ -228,7 +244,8 @@ void JobDispatcher::share_results() {
       if (!gone) files.remove(id);
       continue;
     }
-    if (!files.share_result(id, format, result->key)) return;  // the bucket is away
+    if (!files.share_result(id, format, result->key, drained_.get_token()))
+      return;  // the bucket is away
   }
 }
 
@@ -249,7 +266,7 @@ void JobDispatcher::forget_shared() {
     if (in_use.empty()) in_use = store.audio_in_use();
     if (!job->spec.audio.empty() && !in_use.contains(job->spec.audio))
       keys.push_back(JobBucket::upload_key(job->spec.audio));
-    if (!files.unshare(keys)) break;  // the bucket is away
+    if (!files.unshare(keys, drained_.get_token())) break;  // the bucket is away
     files.remove(id);
     gone.push_back(id);
   }
@@ -266,7 +283,8 @@ asio::awaitable<void> JobDispatcher::yield_to_users() {
   auto count = [this] { return parts_.pool.waiters().size(); };
   std::size_t wanted = co_await parts_.runs.store_threads.run(count);
   for (auto at = runs_.rbegin(); at != runs_.rend() && wanted > 0; ++at, --wanted) {
-    if ((*at)->run && !(*at)->run->yields()) (*at)->run->yield_by(Clock::now() + k_yield_within);
+    if ((*at)->run && !(*at)->run->yields())
+      (*at)->run->yield_by(Clock::now() + parts_.times.yield_within);
   }
 }
 
@@ -307,22 +325,16 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
   const GpuId& gpu = running->run->slot().gpu;
-  if (end == JobRun::End::over || end == JobRun::End::refused || end == JobRun::End::failed)
-    ++counters_.over;
-  if (end == JobRun::End::over) {
+  ++counters_.of(end);
+  if (end == JobRun::End::done) {
     pause_ = {};
     resting_.done(gpu);
   }
   if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
-  if (end == JobRun::End::yielded || end == JobRun::End::gateway) ++counters_.yielded;
   if (end == JobRun::End::gateway) pause(running->run->job());
-  if (end == JobRun::End::worker) {
-    ++counters_.worker_failures;
-    resting_.failed(gpu, Clock::now());
-  }
+  if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
   co_await running->claim.release();
-  if (end != JobRun::End::yielded && end != JobRun::End::gateway && end != JobRun::End::lost)
-    co_await tell_trace(running->run->job());
+  if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();
@@ -339,6 +351,7 @@ void JobDispatcher::pause(const JobId& job) {
 
 asio::awaitable<void> JobDispatcher::drain() {
   draining_ = true;
+  drained_.request_stop();
   changed_.notify();
   for (const auto& running : runs_) running->run->stop(k_gateway_stops);
   while (!stopped_ || !runs_.empty()) co_await ended_.wait(Clock::now() + k_round_every);

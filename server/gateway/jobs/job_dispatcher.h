@@ -5,12 +5,14 @@
 //   a user waits ──► the newest runs yield, as many as users wait
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "core/log/error_throttle.h"
@@ -27,7 +29,10 @@
 namespace navtalk::server {
 
 struct JobCounters {
-  std::uint64_t begun = 0, over = 0, yielded = 0, worker_failures = 0;
+  std::uint64_t begun = 0;
+  std::array<std::uint64_t, k_job_ends> ended{};  // by JobRun::End
+
+  std::uint64_t& of(JobRun::End end) { return ended.at(static_cast<std::size_t>(end)); }
 };
 
 struct JobTimes {
@@ -36,7 +41,8 @@ struct JobTimes {
   // Between two looks for leases that have expired. A longer time than the longest is of a machine that was
   // suspended, or cannot keep up.
   Duration look_every = std::chrono::seconds(1), longest_round = std::chrono::seconds(5);
-  Duration first_pause = std::chrono::seconds(1);  // of a gateway whose disk is full
+  Duration first_pause = std::chrono::seconds(1);   // of a gateway whose disk is full
+  Duration yield_within = std::chrono::seconds(8);  // while users wait
 };
 
 class JobDispatcher {
@@ -87,11 +93,14 @@ class JobDispatcher {
   // What is running nowhere.
   Awaitable<void> requeue();
   // The leases of the jobs, whatever their runs wait for; until the last one is over.
+  Awaitable<void> keep_leases();
+  // All at once, however long the store takes for a call.
   Awaitable<void> renew();
+  // Removes what is old; with a bucket, what it did not take goes there. Beside the rounds, since disk and bucket may
+  // be slow.
   Awaitable<void> keep_house();
   void sweep();
-  // With a bucket: what it did not take goes there, and what is old goes. Beside the rounds.
-  Awaitable<void> tend_bucket();
+  void forget_old();
   void share_results();
   void forget_shared();
   Awaitable<void> take_turn();
@@ -120,7 +129,8 @@ class JobDispatcher {
       looked_{};  // by the store's clock, which goes on while a machine is suspended
   Clock::time_point requeued_{}, kept_house_{}, turned_{};
   std::optional<Clock::time_point> swept_{};
-  bool draining_ = false, stopped_ = false, tending_ = false;
+  bool draining_ = false, stopped_ = false, keeps_house_ = false;
+  std::stop_source drained_{};  // for calls of the bucket
 };
 
 }  // namespace navtalk::server

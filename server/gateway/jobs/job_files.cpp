@@ -84,22 +84,31 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
 
 fs::path JobFiles::upload(const std::string& audio) const { return folder_ / "uploads" / audio; }
 
-void JobFiles::sweep_uploads(const std::set<std::string>& in_use) const {
+void JobFiles::sweep_uploads(const std::set<std::string>& in_use,
+                             const std::stop_token& stop) const {
   std::error_code error;
   const auto before = fs::file_time_type::clock::now() - k_upload_grace;
-  for (fs::directory_iterator at(folder_ / "uploads", error), end; !error && at != end;
-       at.increment(error)) {
+  const auto goes = [&](const fs::path& file) {
     std::error_code gone;
-    // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
-    const auto lock = locked(folder_ / "uploads");
-    const bool partial = at->path().extension() == ".partial";
-    if (partial
-            ? is_being_written(at->path())
-            : in_use.contains(at->path().filename().native()) || at->last_write_time(gone) > before)
-      continue;
-    if (gone) continue;
-    if (bucket_ && !partial) unshare({JobBucket::upload_key(at->path().filename().native())});
-    fs::remove(at->path(), gone);
+    if (file.extension() == ".partial") return !is_being_written(file);
+    return !in_use.contains(file.filename().native()) &&
+           fs::last_write_time(file, gone) <= before && !gone;
+  };
+  for (fs::directory_iterator at(folder_ / "uploads", error), end;
+       !error && at != end && !stop.stop_requested(); at.increment(error)) {
+    const fs::path file = at->path();
+    const std::string key = JobBucket::upload_key(file.filename().native());
+    const bool shared = bucket_ && file.extension() != ".partial" && goes(file);
+    // Not under the lock, for which whoever sends speech waits.
+    if (shared && !unshare({key}, stop)) continue;
+    std::error_code gone;
+    {
+      // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
+      const auto lock = locked(folder_ / "uploads");
+      if (goes(file)) fs::remove(file, gone);
+    }
+    if (shared && fs::exists(file, gone))
+      bucket_->put(key, file, stop);  // it became young meanwhile
   }
 }
 
@@ -144,38 +153,41 @@ std::vector<JobId> JobFiles::with_results() const {
   return jobs;
 }
 
-bool JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t segments) const {
+bool JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t segments,
+                      const std::stop_token& stop) const {
   using Found = JobBucket::Found;
   prepare(job);
   if (!audio.empty()) {
     make_folder(upload(audio).parent_path());
-    if (bucket_->fetch(JobBucket::upload_key(audio), upload(audio)) == Found::unreachable)
+    if (bucket_->fetch(JobBucket::upload_key(audio), upload(audio), stop) == Found::unreachable)
       return false;
   }
   for (std::size_t i = 0; i < segments; ++i) {
     const int index = static_cast<int>(i);
-    const Found found = bucket_->fetch(JobBucket::segment_key(job, index), segment(job, index));
+    const Found found =
+        bucket_->fetch(JobBucket::segment_key(job, index), segment(job, index), stop);
     if (found != Found::there) return found == Found::missing;
   }
   return true;
 }
 
-bool JobFiles::share_segment(const JobId& job, int index) const {
-  return bucket_->put(JobBucket::segment_key(job, index), segment(job, index));
+bool JobFiles::share_segment(const JobId& job, int index, const std::stop_token& stop) const {
+  return bucket_->put(JobBucket::segment_key(job, index), segment(job, index), stop);
 }
 
-bool JobFiles::share_result(const JobId& job, const std::string& format,
-                            const std::string& key) const {
+bool JobFiles::share_result(const JobId& job, const std::string& format, const std::string& key,
+                            const std::stop_token& stop) const {
   const fs::path file = result(job, format);
-  if (!bucket_->put(key, file)) return false;
+  if (!bucket_->put(key, file, stop)) return false;
   std::error_code error;
   fs::remove(file, error);
   if (fs::is_empty(file.parent_path(), error)) fs::remove(file.parent_path(), error);
   return true;
 }
 
-bool JobFiles::unshare(const std::vector<std::string>& keys) const {
-  return std::ranges::all_of(keys, [&](const std::string& key) { return bucket_->remove(key); });
+bool JobFiles::unshare(const std::vector<std::string>& keys, const std::stop_token& stop) const {
+  return std::ranges::all_of(keys,
+                             [&](const std::string& key) { return bucket_->remove(key, stop); });
 }
 
 void JobFiles::prepare(const JobId& job) const {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,9 @@ class JobFiles {
   std::string keep_upload(std::string_view bytes) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
-  // Removes speech that no job of these needs any more and that is older than an hour, and what was
-  // left of an upload whose process has ended.
-  void sweep_uploads(const std::set<std::string>& in_use) const;
+  // Removes speech that no job of these needs any more and that is older than an hour, here once the bucket has it
+  // no more, and what was left of an upload whose process has ended.
+  void sweep_uploads(const std::set<std::string>& in_use, const std::stop_token& stop = {}) const;
   // The jobs that have segments here, or what is left of them.
   std::vector<JobId> with_segments() const;
   // The jobs that have had a folder here for that long.
@@ -59,16 +60,18 @@ class JobFiles {
   void remove_segments(const JobId& job) const;
   void remove(const JobId& job) const;
 
-  // With a bucket alone. What cannot be done now is logged.
+  // With a bucket alone. What cannot be done now is logged. A request to stop: as JobBucket.
 
   // Fetches what is not here of the job's speech, and of its first segments, as many as there are. False: the bucket
   // did not answer. Error{failed} when something cannot be written.
-  bool obtain(const JobId& job, const std::string& audio, std::size_t segments) const;
+  bool obtain(const JobId& job, const std::string& audio, std::size_t segments,
+              const std::stop_token& stop) const;
   // False: it stays here.
-  bool share_segment(const JobId& job, int index) const;
-  bool share_result(const JobId& job, const std::string& format, const std::string& key) const;
+  bool share_segment(const JobId& job, int index, const std::stop_token& stop) const;
+  bool share_result(const JobId& job, const std::string& format, const std::string& key,
+                    const std::stop_token& stop) const;
   // From the bucket; false where it could not be told to.
-  bool unshare(const std::vector<std::string>& keys) const;
+  bool unshare(const std::vector<std::string>& keys, const std::stop_token& stop = {}) const;
 
  private:
   std::filesystem::path folder_;

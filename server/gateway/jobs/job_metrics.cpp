@@ -14,16 +14,14 @@ JobFacts read_job_facts(PoolStore& pool, TenantStore& tenants) {
 void add_job_metrics(MetricsPage& page, const JobCounters& counters, std::size_t running) {
   page.gauge("navtalk_gateway_jobs", "Jobs that workers render for this gateway",
              static_cast<double>(running));
-  const auto total = [&](const char* name, const char* help, std::uint64_t value) {
-    page.counter(name, help, static_cast<double>(value));
-  };
-  total("navtalk_gateway_jobs_begun_total", "Jobs given to a worker", counters.begun);
-  total("navtalk_gateway_jobs_over_total", "Jobs done, or failed by their input, on a worker",
-        counters.over);
-  total("navtalk_gateway_jobs_yielded_total", "Jobs that gave their slot back to users",
-        counters.yielded);
-  total("navtalk_gateway_jobs_lost_total", "Jobs that a worker did not finish",
-        counters.worker_failures);
+  page.counter("navtalk_gateway_jobs_begun_total", "Jobs that this gateway has given a slot",
+               static_cast<double>(counters.begun));
+  for (std::size_t i = 0; i < counters.ended.size(); ++i) {
+    page.counter("navtalk_gateway_jobs_ended_total",
+                 "Jobs that have left their slot, by what became of them",
+                 static_cast<double>(counters.ended.at(i)),
+                 {{"end", std::string(name(static_cast<JobRun::End>(i)))}});
+  }
 }
 
 void add_job_metrics(MetricsPage& page, const JobFacts& facts) {

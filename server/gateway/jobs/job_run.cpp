@@ -1,6 +1,7 @@
 #include "server/gateway/jobs/job_run.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <fstream>
 #include <utility>
@@ -25,7 +26,6 @@ namespace {
 // A worker that renders says so every second. Loading its models may take longer.
 constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
-constexpr const char* k_slot_lost = "the slot was lost";
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -53,30 +53,26 @@ JobStart start_of(const Job& job) {
 
 }  // namespace
 
+std::string_view name(JobRun::End end) {
+  constexpr std::array<std::string_view, k_job_ends> k_names = {
+      "done",      "refused", "too_large", "no_speech", "users", "stopped",
+      "slot_lost", "bucket",  "gateway",   "worker",    "lost"};
+  return k_names.at(static_cast<std::size_t>(end));
+}
+
+bool goes_on(JobRun::End end) {
+  using enum JobRun::End;
+  return end == users || end == stopped || end == slot_lost || end == bucket || end == gateway;
+}
+
 JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed)
     : parts_(parts),
       job_(std::move(job)),
-      claim_(claim),
       slot_(*claim.lease()),
       changed_(changed),
-      record_(parts.store, parts.store_threads, {.job = job_.id, .epoch = job_.epoch},
-              parts.store_patience),
-      files_(parts.files, parts.file_threads, parts.bucket_threads,
-             {.job = job_.id, .epoch = job_.epoch}) {}
-
-void JobRun::yield_by(Clock::time_point time) {
-  yield_by_ = std::min(yield_by_.value_or(time), time);
-  changed_.notify();
-}
-
-void JobRun::stop(std::string why) {
-  stop_ = std::move(why);
-  changed_.notify();
-}
-
-bool JobRun::must_yield_now() const {
-  return !stop_.empty() || claim_.lease_lost() || (yield_by_ && Clock::now() >= *yield_by_);
-}
+      leave_(claim, changed),
+      record_(parts.store, parts.store_threads, lease(), parts.store_patience),
+      files_(parts.files, parts.file_threads, parts.bucket_threads, leave_, lease()) {}
 
 asio::awaitable<JobRun::End> JobRun::run() {
   std::string problem;
@@ -91,7 +87,7 @@ asio::awaitable<JobRun::End> JobRun::run() {
   }
   log::error("a job could not be carried on", {{"job", job_.id.text}, {"error", problem}});
   // A store on the same full disk is asked for as long as this job is: an expired lease would be a try.
-  while (own && stop_.empty()) {
+  while (own && !leave_.stopped()) {
     try {
       co_return co_await record_own_fault();
     } catch (const std::exception&) {
@@ -111,6 +107,7 @@ asio::awaitable<JobRun::End> JobRun::work() {
   std::vector<RunFile> files;
   const std::vector<JobSegment> segments = co_await record_.segments();
   const RunFiles::Speech speech = co_await files_.gather(job_.spec.audio, segments, start, files);
+  if (leave_.due() || leave_.yields()) co_return co_await leave();
   if (speech != RunFiles::Speech::here) co_return co_await record_missing(speech);
   Frame frame = job_start_frame(start);
   if (frame.bytes.size() > k_longest_job_frame) co_return co_await record_refusal();
@@ -143,9 +140,9 @@ asio::awaitable<std::unique_ptr<WebSocket>> JobRun::connect() {
 }
 
 asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const RunFile& file) {
-  std::ifstream from(file.path, std::ios::binary);
+  std::ifstream from = co_await files_.open(file);
   for (std::uint64_t left = file.bytes; left > 0;) {
-    if (lost_ || must_yield_now()) co_return false;
+    if (leave_.due()) co_return false;
     std::string piece = co_await files_.read(from, left);
     left -= piece.size();
     Frame frame{.text = false, .bytes = std::move(piece)};
@@ -167,43 +164,37 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker, Frame& start,
 
 asio::awaitable<std::optional<Frame>> JobRun::next_frame(WebSocket& worker) {
   const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
-  while (!lost_ && !must_yield_now()) {
+  while (!leave_.due()) {
     if (std::optional<Frame> frame = worker.poll()) {
       heard_ = Clock::now();
       co_return frame;
     }
     if (!worker.open() || Clock::now() - heard_ >= patience) break;
-    Clock::time_point until = heard_ + patience;
-    if (yield_by_) until = std::min(until, *yield_by_);
-    co_await changed_.wait(until);
+    co_await leave_.wait(heard_ + patience);
   }
   co_return std::nullopt;
 }
 
 asio::awaitable<JobRun::End> JobRun::cut(WebSocket& worker) {
-  if (lost_) co_return End::lost;
-  if (must_yield_now()) {
-    std::string why = !stop_.empty()        ? stop_
-                      : claim_.lease_lost() ? k_slot_lost
-                                            : "users want the GPU";
-    co_return co_await yield(std::move(why));
-  }
+  if (leave_.due()) co_return co_await leave();
   std::string why =
       worker.open() ? "the worker has not reported in time" : "the connection to the worker ended";
   co_return co_await give_back(std::move(why));
+}
+
+asio::awaitable<JobRun::End> JobRun::leave() {
+  if (leave_.lost()) co_return End::lost;
+  const End end = leave_.stopped()     ? End::stopped
+                  : leave_.slot_lost() ? End::slot_lost
+                                       : End::users;
+  std::string why = leave_.why();
+  co_return co_await yield(end, std::move(why));
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::step(WebSocket& worker) {
   const std::optional<Frame> frame = co_await next_frame(worker);
   if (!frame) co_return co_await cut(worker);
   co_return co_await on_frame(worker, *frame);
-}
-
-asio::awaitable<void> JobRun::renew(BlockingThreads& thread) {
-  const bool held = co_await record_.renew_on(thread);
-  if (held) co_return;
-  lost_ = true;
-  changed_.notify();
 }
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
@@ -218,7 +209,9 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   if (type == frame_type::error) {
     std::string message = words_of(*object, "message");
     const std::string code = words_of(*object, "code");
-    if (code == k_superseded || code == "drained") co_return co_await yield(std::move(message));
+    const bool superseded = code == k_superseded;
+    const End end = superseded ? End::slot_lost : End::stopped;
+    if (superseded || code == "drained") co_return co_await yield(end, std::move(message));
     co_return co_await give_back(std::move(message));
   }
   if (type == frame_type::draining) yield_by(Clock::now() + 8s);
@@ -235,18 +228,31 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   co_return std::nullopt;
 }
 
-asio::awaitable<bool> JobRun::receive_file(WebSocket& worker, std::uint64_t bytes,
-                                           const PartialPath& into) {
+asio::awaitable<std::unique_ptr<Incoming>> JobRun::receive_file(WebSocket& worker,
+                                                                std::uint64_t bytes) {
   if (bytes == 0 || bytes > k_largest_file)
     throw Error(Code::failed, "the worker announced a file of " + std::to_string(bytes) + " bytes");
   rendering_ = true;
-  std::ofstream to(into.path(), std::ios::binary);
+  std::unique_ptr<Incoming> into = co_await files_.incoming();
+  bool came = false;
+  std::exception_ptr problem;
+  try {
+    came = co_await receive_into(worker, bytes, *into);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  if (!came) co_await files_.discard(into);
+  if (problem) std::rethrow_exception(problem);
+  co_return into;
+}
+
+asio::awaitable<bool> JobRun::receive_into(WebSocket& worker, std::uint64_t bytes, Incoming& into) {
   while (bytes > 0) {
     const std::optional<Frame> frame = co_await next_frame(worker);
     if (!frame) co_return false;
     if (frame->text || frame->bytes.empty() || frame->bytes.size() > bytes)
       throw Error(Code::failed, "a file came from the worker in other pieces than its size");
-    co_await files_.append(to, into, frame->bytes);
+    co_await files_.append(into, frame->bytes);
     bytes -= frame->bytes.size();
   }
   co_return true;
@@ -258,17 +264,19 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
                            .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
                            .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
-  PartialPath whole = files_.incoming();
   const std::uint64_t bytes = frame.at("bytes");
-  const bool came = co_await receive_file(worker, bytes, whole);
-  if (!came) co_return co_await cut(worker);
+  std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);
+  if (!whole) co_return co_await cut(worker);
   // Whoever has the job now has that segment perhaps, and it stays.
   const bool held = co_await record_.renew();
-  if (!held) co_return End::lost;
+  if (!held) {
+    co_await files_.discard(whole);
+    co_return End::lost;
+  }
   co_await files_.keep_segment(whole, segment.index);
   const Recorded done = co_await record_.finish_segment(segment);
   if (done == Recorded::refused) co_return End::lost;
-  if (yields()) co_return co_await yield("users want the GPU");
+  if (leave_.due() || leave_.yields()) co_return co_await leave();
   Frame told = job_recorded_frame(segment.index);
   co_await worker.send(std::move(told));
   heard_ = Clock::now();  // it waited for that
@@ -282,23 +290,26 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
                           {"duration_s", frame.at("duration_s")}};
   if (files_.shared()) facts["key"] = files_.result_key(format);
   const std::string result = facts.dump();
-  PartialPath whole = files_.incoming();
   const std::uint64_t bytes = frame.at("bytes");
-  const bool came = co_await receive_file(worker, bytes, whole);
-  if (!came) co_return co_await cut(worker);
+  std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);
+  if (!whole) co_return co_await cut(worker);
   const Recorded intended = co_await record_.intend(result);
-  if (intended == Recorded::refused) co_return End::lost;
+  if (intended == Recorded::refused) {
+    co_await files_.discard(whole);
+    co_return End::lost;
+  }
   // A file that is there without its record is replaced by the next try.
   co_await files_.keep_result(whole, format);
   const std::vector<JobSegment> segments = co_await record_.segments();
   const Recorded done = co_await record_.finish(result);
   if (done == Recorded::refused) co_return End::lost;
   co_await files_.remove_segments(segments.size());
-  co_return End::over;
+  co_return End::done;
 }
 
 asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
   const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
+  if (code == k_no_memory) co_return co_await wait_for_memory(message);
   if (!is_of_input(code)) co_return co_await give_back(message);
   Awaitable<Recorded> recording = record_.refuse(message);
   const Recorded done = co_await std::move(recording);
@@ -306,15 +317,20 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
 }
 
 asio::awaitable<JobRun::End> JobRun::give_back(std::string why) {
-  if (!stop_.empty()) return yield(stop_);
-  if (claim_.lease_lost()) return yield(k_slot_lost);
+  if (leave_.stopped() || leave_.slot_lost()) return leave();
   why_ = std::move(why);
   return record_failed_try();
 }
 
-asio::awaitable<JobRun::End> JobRun::yield(std::string why) {
+// No fault of the job: what is finished of it stays, and the worker rests.
+asio::awaitable<JobRun::End> JobRun::wait_for_memory(std::string why) {
+  begun_ = false;
+  return give_back(std::move(why));
+}
+
+asio::awaitable<JobRun::End> JobRun::yield(End end, std::string why) {
   why_ = std::move(why);
-  return record_yield();
+  return record_yield(end);
 }
 
 asio::awaitable<JobRun::End> JobRun::record_failed_try() {
@@ -334,13 +350,13 @@ asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
   Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);
   const Recorded done = co_await std::move(recording);
   if (done == Recorded::refused) co_return End::lost;
-  co_return unreachable ? End::yielded : End::failed;
+  co_return unreachable ? End::bucket : End::no_speech;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_refusal() {
   why_ = "the job has more segments than a worker can be told of";
   const Recorded done = co_await record_.refuse(why_);
-  co_return done == Recorded::refused ? End::lost : End::failed;
+  co_return done == Recorded::refused ? End::lost : End::too_large;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {
@@ -350,9 +366,9 @@ asio::awaitable<JobRun::End> JobRun::record_own_fault() {
   co_return done == Recorded::refused ? End::lost : End::gateway;
 }
 
-asio::awaitable<JobRun::End> JobRun::record_yield() {
+asio::awaitable<JobRun::End> JobRun::record_yield(End end) {
   const Recorded done = co_await record_.yield(why_);
-  co_return done == Recorded::refused ? End::lost : End::yielded;
+  co_return done == Recorded::refused ? End::lost : end;
 }
 
 }  // namespace navtalk::server

@@ -14,14 +14,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/files/partial_path.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/pool/session.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/run_files.h"
+#include "server/gateway/jobs/run_leave.h"
 #include "server/gateway/jobs/run_record.h"
 #include "server/gateway/session/slot_claim.h"
 #include "server/http/blocking_threads.h"
@@ -42,14 +43,18 @@ class JobRun {
     Duration store_patience = std::chrono::seconds(25);  // less than a lease lasts
   };
   // What became of it on this slot; the store has it already.
-  enum class End {
-    over,     // done
-    refused,  // failed: by the worker's word the input is at fault
-    failed,   // a try, or the job, in which the worker had no part
-    yielded,  // released again: it goes on later
-    worker,   // this worker did not do it: another one may
-    gateway,  // released again: this gateway's disk or store did not take what came
-    lost,     // the lease is another's, or the job was cancelled
+  enum class End : std::uint8_t {
+    done,
+    refused,    // failed: by the worker's word the input is at fault
+    too_large,  // failed: no worker can be told of it
+    no_speech,  // a try, in which the worker had no part: the speech is nowhere
+    users,      // released again: a user waits for the slot
+    stopped,    // released again: the gateway stops, or the worker takes no more work
+    slot_lost,  // released again: the slot is somebody else's
+    bucket,     // released again: the bucket that may have its files does not answer
+    gateway,    // released again: this gateway's disk or store did not take what came
+    worker,     // this worker did not do it: another one may
+    lost,       // the lease is another's, or the job was cancelled
   };
 
   // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
@@ -58,15 +63,15 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
 
   boost::asio::awaitable<End> run();
-  // The heartbeat, every 5 s or so whatever run() waits for; until that is over.
-  boost::asio::awaitable<void> renew(BlockingThreads& thread);
-  // The slot is wanted: the job is to end behind its next segment, or then.
-  void yield_by(Signal::Clock::time_point time);
-  bool yields() const { return yield_by_.has_value(); }
-  // At once: `why` is for the job's history.
-  void stop(std::string why);
+  // Its heartbeat found that another has the job, or that it is over.
+  void lose_lease() { leave_.lose_lease(); }
+  // As RunLeave.
+  void yield_by(Signal::Clock::time_point time) { leave_.yield_by(time); }
+  bool yields() const { return leave_.yields(); }
+  void stop(std::string why) { leave_.stop(std::move(why)); }
 
   const JobId& job() const { return job_.id; }
+  JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
   const Lease& slot() const { return slot_; }
   // Of the whole job: 0..1.
   double progress() const { return progress_; }
@@ -82,42 +87,46 @@ class JobRun {
   Awaitable<bool> send_file(WebSocket& worker, const RunFile& file);
   // nullopt: cut() says why.
   Awaitable<std::optional<Frame>> next_frame(WebSocket& worker);
-  // The lease is lost, the slot is wanted, or the worker is gone or does not report.
+  // The run is due, or the worker is gone or does not report.
   Awaitable<End> cut(WebSocket& worker);
+  Awaitable<End> leave();
   Awaitable<std::optional<End>> step(WebSocket& worker);
   Awaitable<std::optional<End>> on_frame(WebSocket& worker, const Frame& frame);
   Awaitable<std::optional<End>> on_segment(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_result(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_failed(const nlohmann::json& frame);
-  // False: as next_frame().
-  Awaitable<bool> receive_file(WebSocket& worker, std::uint64_t bytes, const PartialPath& into);
+  // nullptr: as next_frame().
+  Awaitable<std::unique_ptr<Incoming>> receive_file(WebSocket& worker, std::uint64_t bytes);
+  Awaitable<bool> receive_into(WebSocket& worker, std::uint64_t bytes, Incoming& into);
   // The worker did not do it. A try of the job, if the worker was told of it.
   Awaitable<End> give_back(std::string why);
-  Awaitable<End> yield(std::string why);
+  Awaitable<End> yield(End end, std::string why);
   // With why_. Coroutines of their own, because g++ 12 destroys a temporary argument of one twice.
   Awaitable<End> record_failed_try();
   Awaitable<End> record_missing(RunFiles::Speech speech);
   Awaitable<End> record_refusal();
-  Awaitable<End> record_yield();
+  Awaitable<End> wait_for_memory(std::string why);
+  Awaitable<End> record_yield(End end);
   Awaitable<End> record_own_fault();
-  bool must_yield_now() const;
 
   const Parts parts_;
   const Job job_;
-  const SlotClaim& claim_;
   const Lease slot_;
   Signal& changed_;
+  RunLeave leave_;
   const RunRecord record_;
   const RunFiles files_;
-  std::optional<Signal::Clock::time_point> yield_by_{};
-  std::string stop_{};
   std::string problem_{};   // with the worker
   std::string why_{};       // it ends here without a result
   bool begun_ = false;      // the worker was told of the job
   bool rendering_ = false;  // a frame about its progress came
-  bool lost_ = false;       // the lease
   double progress_ = 0;
   Signal::Clock::time_point heard_{};
 };
+
+std::string_view name(JobRun::End end);
+// The job is released, and goes on later.
+bool goes_on(JobRun::End end);
+inline constexpr std::size_t k_job_ends = 11;
 
 }  // namespace navtalk::server

@@ -1,6 +1,8 @@
 #include "server/gateway/jobs/run_files.h"
 
 #include <algorithm>
+#include <memory>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -13,8 +15,12 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 RunFiles::RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
-                   JobLease lease)
-    : files_(files), threads_(threads), bucket_threads_(bucket_threads), lease_(std::move(lease)) {}
+                   RunLeave& leave, JobLease lease)
+    : files_(files),
+      threads_(threads),
+      bucket_threads_(bucket_threads),
+      leave_(leave),
+      lease_(std::move(lease)) {}
 
 RunFiles::Speech RunFiles::gather_local(const std::string& audio,
                                         const std::vector<JobSegment>& segments, JobStart& start,
@@ -46,11 +52,14 @@ asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
                                                    JobStart& start,
                                                    std::vector<RunFile>& files) const {
   bool answers = true;
-  if (shared()) {
-    auto obtain = [&] {
-      answers = on_own_disk([&] { return files_.obtain(lease_.job, audio, segments.size()); });
+  if (shared() && (!audio.empty() || !segments.empty())) {
+    const auto had = std::make_shared<bool>(false);
+    const RunLeave::Work obtain = [&disk = files_, job = lease_.job, audio, count = segments.size(),
+                                   had](const std::stop_token& stop) {
+      *had = on_own_disk([&] { return disk.obtain(job, audio, count, stop); });
     };
-    co_await bucket_threads_.run(obtain);
+    const bool over = co_await leave_.call(bucket_threads_, obtain);
+    answers = over && *had;
   }
   auto look = [&] {
     return on_own_disk([&] { return gather_local(audio, segments, start, files); });
@@ -72,45 +81,71 @@ asio::awaitable<std::string> RunFiles::read(std::ifstream& from, std::uint64_t m
   co_return co_await threads_.run(work);
 }
 
-PartialPath RunFiles::incoming() const {
-  return on_own_disk([&] { return PartialPath(files_.incoming(lease_.job, lease_.epoch)); });
+asio::awaitable<std::ifstream> RunFiles::open(const RunFile& file) const {
+  auto work = [&] { return std::ifstream(file.path, std::ios::binary); };
+  co_return co_await threads_.run(work);
 }
 
-asio::awaitable<void> RunFiles::append(std::ofstream& to, const PartialPath& whole,
-                                       const std::string& bytes) const {
+asio::awaitable<std::unique_ptr<Incoming>> RunFiles::incoming() const {
+  auto make = [&] {
+    return on_own_disk([&] {
+      auto made = std::make_unique<Incoming>(
+          Incoming{PartialPath(files_.incoming(lease_.job, lease_.epoch)), {}});
+      made->to.open(made->whole.path(), std::ios::binary);
+      return made;
+    });
+  };
+  co_return co_await threads_.run(make);
+}
+
+asio::awaitable<void> RunFiles::append(Incoming& into, const std::string& bytes) const {
   auto work = [&] {
-    to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    to.flush();
-    if (!to) throw OwnFault(Code::failed, whole.named("a job's file cannot be written"));
+    into.to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    into.to.flush();
+    if (!into.to) throw OwnFault(Code::failed, into.whole.named("a job's file cannot be written"));
   };
   co_await threads_.run(work);
 }
 
-asio::awaitable<void> RunFiles::keep(PartialPath& whole, const fs::path& name) const {
+asio::awaitable<void> RunFiles::discard(std::unique_ptr<Incoming>& whole) const {
+  auto work = [&] { whole.reset(); };
+  co_await threads_.run(work);
+}
+
+asio::awaitable<void> RunFiles::keep(std::unique_ptr<Incoming>& whole, const fs::path& name) const {
   auto put = [&] {
+    const std::unique_ptr<Incoming> ending = std::move(whole);
     on_own_disk([&] {
-      whole.commit();
-      files_.put(whole.target(), name);
+      ending->to.close();
+      ending->whole.commit();
+      files_.put(ending->whole.target(), name);
     });
   };
   co_await threads_.run(put);
 }
 
-asio::awaitable<void> RunFiles::keep_segment(PartialPath& whole, int index) const {
+asio::awaitable<void> RunFiles::keep_segment(std::unique_ptr<Incoming>& whole, int index) const {
   const fs::path name = files_.segment(lease_.job, index);
   co_await keep(whole, name);
   if (!shared()) co_return;
-  auto share = [&] { on_own_disk([&] { files_.share_segment(lease_.job, index); }); };
-  co_await bucket_threads_.run(share);
+  const RunLeave::Work share = [&disk = files_, job = lease_.job,
+                                index](const std::stop_token& stop) {
+    on_own_disk([&] { disk.share_segment(job, index, stop); });
+  };
+  co_await leave_.call(bucket_threads_, share);
 }
 
-asio::awaitable<void> RunFiles::keep_result(PartialPath& whole, const std::string& format) const {
+asio::awaitable<void> RunFiles::keep_result(std::unique_ptr<Incoming>& whole,
+                                            const std::string& format) const {
   const fs::path name = files_.result(lease_.job, format);
   co_await keep(whole, name);
   if (!shared()) co_return;
   const std::string key = result_key(format);
-  auto share = [&] { on_own_disk([&] { files_.share_result(lease_.job, format, key); }); };
-  co_await bucket_threads_.run(share);
+  const RunLeave::Work share = [&disk = files_, job = lease_.job, format,
+                                key](const std::stop_token& stop) {
+    on_own_disk([&] { disk.share_result(job, format, key, stop); });
+  };
+  co_await leave_.call(bucket_threads_, share);
 }
 
 std::string RunFiles::result_key(const std::string& format) const {

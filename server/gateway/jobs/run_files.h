@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/files/partial_path.h"
 #include "scheduler/jobs/job.h"
 #include "server/gateway/jobs/job_files.h"
+#include "server/gateway/jobs/run_leave.h"
 #include "server/http/blocking_threads.h"
 #include "server/protocol/job_frame.h"
 
@@ -24,38 +26,44 @@ struct RunFile {
   std::uint64_t bytes = 0;
 };
 
+// A file that comes from the worker. Made, ended and removed by RunFiles alone.
+struct Incoming {
+  PartialPath whole;
+  std::ofstream to;
+};
+
 class RunFiles {
  public:
   template <class T>
   using Awaitable = boost::asio::awaitable<T>;
 
-  // All outlive it. `bucket_threads` wait for the bucket.
+  // All outlive it. `bucket_threads` wait for the bucket, and nobody for them beyond `leave`.
   RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
-           JobLease lease);
+           RunLeave& leave, JobLease lease);
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
 
   enum class Speech {
     here,
     missing,
-    unreachable,  // the bucket that may have it does not answer
+    unreachable,  // the bucket that may have it does not answer, or has not until the run was due
   };
   // Makes the job's folders, fetches what the bucket has, and adds to `start` and `files` what the worker is
   // sent: the speech, and the segments up to the first whose file is not here. What follows that one is
   // rendered again.
   Awaitable<Speech> gather(const std::string& audio, const std::vector<JobSegment>& segments,
                            JobStart& start, std::vector<RunFile>& files) const;
+  Awaitable<std::ifstream> open(const RunFile& file) const;
   // The next piece, of at most so many bytes.
   Awaitable<std::string> read(std::ifstream& from, std::uint64_t most) const;
 
-  // Where a file is written that comes from the worker.
-  PartialPath incoming() const;
-  Awaitable<void> append(std::ofstream& to, const PartialPath& whole,
-                         const std::string& bytes) const;
-  // Give what came its name, and share it: nothing is lost if a bucket does not take it now
+  Awaitable<std::unique_ptr<Incoming>> incoming() const;
+  Awaitable<void> append(Incoming& into, const std::string& bytes) const;
+  Awaitable<void> discard(std::unique_ptr<Incoming>& whole) const;
+  // Give what came its name, and share it: nothing is lost if a bucket does not take it now, or not before the run is due
   // (JobDispatcher::share_results()).
-  Awaitable<void> keep_segment(PartialPath& whole, int index) const;
-  Awaitable<void> keep_result(PartialPath& whole, const std::string& format) const;
+  Awaitable<void> keep_segment(std::unique_ptr<Incoming>& whole, int index) const;
+  Awaitable<void> keep_result(std::unique_ptr<Incoming>& whole, const std::string& format) const;
   bool shared() const { return files_.bucket() != nullptr; }
   // In the bucket.
   std::string result_key(const std::string& format) const;
@@ -65,11 +73,12 @@ class RunFiles {
  private:
   Speech gather_local(const std::string& audio, const std::vector<JobSegment>& segments,
                       JobStart& start, std::vector<RunFile>& files) const;
-  Awaitable<void> keep(PartialPath& whole, const std::filesystem::path& name) const;
+  Awaitable<void> keep(std::unique_ptr<Incoming>& whole, const std::filesystem::path& name) const;
 
   const JobFiles& files_;
   BlockingThreads& threads_;
   BlockingThreads& bucket_threads_;
+  RunLeave& leave_;
   const JobLease lease_;
 };
 

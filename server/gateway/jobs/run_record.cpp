@@ -4,7 +4,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 #include "core/log/log.h"
@@ -91,20 +90,6 @@ asio::awaitable<Recorded> RunRecord::yield(const std::string& why) const {
 asio::awaitable<Recorded> RunRecord::yield_for_later(const std::string& why) const {
   auto work = [&] { return store_.yield_for_later(lease_, why, store_.now()); };
   co_return co_await recorded(work);
-}
-
-asio::awaitable<bool> RunRecord::renew_on(BlockingThreads& thread) const {
-  // Without the store nobody else can claim the job, and the worker goes on.
-  auto renew = [this] {
-    try {
-      return store_.renew(lease_, store_.now());
-    } catch (const std::exception& error) {
-      log::warn("a job's lease cannot be renewed now",
-                {{"job", lease_.job.text}, {"error", error.what()}});
-      return true;
-    }
-  };
-  co_return co_await thread.run(renew);
 }
 
 }  // namespace navtalk::server

@@ -35,9 +35,6 @@ class RunRecord {
   Awaitable<Recorded> yield(const std::string& why) const;
   Awaitable<Recorded> yield_for_later(const std::string& why) const;
 
-  // The heartbeat, once, on that thread. False: the lease is lost. Throws nothing.
-  Awaitable<bool> renew_on(BlockingThreads& thread) const;
-
  private:
   template <class Work>
   auto recorded(const Work& work) const -> Awaitable<decltype(work())>;

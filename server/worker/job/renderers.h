@@ -57,6 +57,8 @@ class Renderers {
       process_.reset();
       device_ = {};
     }
+    // The CPU renders its job, for lack of the device's memory.
+    void note_on_cpu() { ++all_.on_cpu_; }
     // Bytes that its process has now.
     std::uint64_t resident() const { return process_ ? process_->resident() : 0; }
     // Ends a process that has more than it may have. False: there is none.
@@ -81,6 +83,8 @@ class Renderers {
   std::shared_ptr<Place> reserve();
   // What is reserved for a job, as text.
   std::string needs() const;
+  // Jobs that the CPU rendered for lack of the device's memory.
+  std::uint64_t on_cpu() const { return on_cpu_; }
   // Gives back the memory of one that waits; a little later, when its process has ended.
   void drop_idle() { idle_.reset(); }
   // Ends all processes; no other is started.
@@ -105,6 +109,7 @@ class Renderers {
   InferenceEngine& engine_;
   const Offer offer_;
   MemoryPlan own_plan_, sharing_plan_;
+  std::uint64_t on_cpu_ = 0;
   bool refused_ = false;                 // by a process, whose files are other ones
   std::uint64_t last_job_ = 1ULL << 63;  // numbers of sessions are below
   std::list<Place*> places_{};

@@ -92,7 +92,8 @@ asio::awaitable<JobStart> WorkerJob::receive_start() {
 }
 
 asio::awaitable<bool> WorkerJob::receive_file(const fs::path& file, std::uint64_t bytes) {
-  std::ofstream to(file, std::ios::binary);
+  auto open = [&] { return std::ofstream(file, std::ios::binary); };
+  std::ofstream to = co_await files_.run(open);
   while (bytes > 0) {
     const std::optional<Frame> frame = co_await socket_.receive();
     if (!frame) co_return false;
@@ -110,7 +111,8 @@ fs::path WorkerJob::segment(int index) const {
 }
 
 asio::awaitable<bool> WorkerJob::receive_files(const JobStart& start) {
-  fs::create_directory(folder_.path() / "segments");
+  auto make = [&] { fs::create_directory(folder_.path() / "segments"); };
+  co_await files_.run(make);
   const fs::path audio = folder_.path() / "audio";
   bool whole = co_await receive_file(audio, start.audio_bytes);
   for (std::size_t i = 0; whole && i < start.segments.size(); ++i) {
@@ -133,6 +135,7 @@ void WorkerJob::order(const JobStart& start) {
                  .waits = start.tells_recorded};
   for (const SentSegment& one : start.segments) order.segment_records.push_back(one.record);
   RendererProcess& renderer = place_->start();
+  job_ = start.job;
   log::info("job begun", {{"job", start.job}, {"avatar", start.avatar}});
   renderer.order(as_line(order));
 }
@@ -183,6 +186,12 @@ asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {
     const fs::path file = segment(event.at("index"));
     co_return co_await send_file(event, file);
   }
+  if (kind == "on_cpu") {
+    log::error("the CPU renders a job, because the device has no memory for it",
+               {{"job", job_}, {"error", event.value("message", "")}});
+    place_->note_on_cpu();
+    co_return true;
+  }
   if (kind != "failed" && kind != "done")
     throw Error(Code::failed, "the process that rendered the job printed something else");
   place_->give_back(kind == "done");
@@ -198,12 +207,17 @@ asio::awaitable<bool> WorkerJob::on_event(const std::string& line) {
 }
 
 asio::awaitable<bool> WorkerJob::send_file(nlohmann::json& frame, const fs::path& file) {
-  std::error_code missing;
-  const std::uint64_t bytes = fs::file_size(file, missing);
-  if (missing) throw Error(Code::failed, file.native() + " was not made: " + missing.message());
+  std::ifstream from;
+  auto begin = [&] {
+    std::error_code missing;
+    const std::uint64_t size = fs::file_size(file, missing);
+    if (missing) throw Error(Code::failed, file.native() + " was not made: " + missing.message());
+    from.open(file, std::ios::binary);
+    return size;
+  };
+  const std::uint64_t bytes = co_await files_.run(begin);
   frame["bytes"] = bytes;
   bool open = co_await send(frame);
-  std::ifstream from(file, std::ios::binary);
   for (std::uint64_t sent = 0; open && sent < bytes;) {
     auto read = [&] { return read_piece(from); };
     std::string piece = co_await files_.run(read);

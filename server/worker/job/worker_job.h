@@ -55,6 +55,7 @@ class WorkerJob : public SlotHolder {
   BlockingThreads& files_;
   TemporaryFolder folder_;
   std::filesystem::path output_{};
+  std::string job_{};  // its id, for logs
 };
 
 }  // namespace navtalk::server

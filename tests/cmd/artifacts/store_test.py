@@ -289,8 +289,19 @@ class Rendering(Store):
         first = sum(server.sent.values())
         self.navtalk(*command, "--source", server.url, "--force")
         self.assertLess(sum(server.sent.values()) - first, 10_000)  # two manifests
+        self.job_run_fetches_them(server)
         server.close()
         self.navtalk(*command, "--source", server.url, "--force")  # what was fetched is still there
+
+    def job_run_fetches_them(self, server):
+        here, self.folder = self.folder, self.folder / "another"
+        self.folder.mkdir()
+        (self.folder / "list.csv").write_text("avatar,text,output,fps\nguest,Hi,hi.mp4,5\n", encoding="utf-8")
+        command = ["job", "run", "--csv", "list.csv", "--models", "/nowhere/demo"]
+        self.assertEqual(self.run_navtalk(*command).returncode, 4)
+        self.navtalk(*command, "--source", server.url)
+        self.assertGreater((self.folder / "hi.mp4").stat().st_size, 1000)
+        self.folder = here
 
     def test_a_worker_needs_nothing_but_where_its_store_is(self):
         objects = self.pushed()

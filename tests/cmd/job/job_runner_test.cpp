@@ -31,6 +31,7 @@ class OneVideo {
     renderer_ = {.open = [](const InferOptions&) {},
                  .speech_s = [](const InferOptions&) { return 60.0; },
                  .load = [] {},
+                 .device = [] { return "cpu"; },
                  .render =
                      [step, output](const InferOptions&, const VideoRenderer::Steps& steps) {
                        step(steps);

@@ -154,6 +154,20 @@ class Segments(unittest.TestCase):
             self.assertIn(f"{path.name}: this finished segment is missing or has changed", ran.stderr)
         self.assertEqual((self.folder / "cut.mp4").read_bytes(), whole)
 
+    def test_a_segment_of_another_device_is_rendered_again_and_one_that_names_none_stays(self):
+        self.kill_at("cut.mp4", 3)
+        with sqlite3.connect(self.folder / "state/jobs.db") as db:
+            parts = {part: json.loads(record) for part, record in db.execute("SELECT part, result FROM job_segments")}
+            self.assertEqual({record["device"] for record in parts.values()}, {"cpu"})
+            parts[0]["device"] = "cuda"
+            del parts[1]["device"]
+            for part in (0, 1):
+                db.execute("UPDATE job_segments SET result = ? WHERE part = ?",
+                           (json.dumps(parts[part], separators=(",", ":")), part))
+        kept = sum(record["frames"] for part, record in parts.items() if part != 0)
+        said = self.finish("cut.mp4", SPEECH_S - kept).stderr
+        self.assertIn("came from another device (cuda)", said)
+
     def test_a_segment_that_changes_before_it_is_joined_is_rendered_again(self):
         whole = self.whole()
         process = subprocess.Popen([PROGRAM, *self.list_command("cut.mp4")], cwd=self.folder, env=self.environment(),

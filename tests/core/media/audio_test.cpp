@@ -1,13 +1,23 @@
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <thread>
 
+#include "core/base/unique_fd.h"
 #include "core/media/decode/audio.h"
 #include "core/media/decode/ogg_end.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/media/wav.h"
+#include "tests/no_descriptors.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
@@ -197,4 +207,33 @@ TEST_CASE("a resampled tone is the tone") {
 TEST_CASE("nothing can be resampled to or from 0 Hz") {
   expect_error(Code::invalid, {"0 Hz"}, [] { resample({.rate_hz = 0, .samples = {1}}, 16000); });
   expect_error(Code::invalid, {"0 Hz"}, [] { resample({.rate_hz = 16000, .samples = {1}}, 0); });
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a recording that cannot be opened for want of descriptors is not at fault") {
+  const ScratchFolder folder;
+  put(folder / "a.wav", wav_bytes({}, std::string(2000, 1)));
+  CHECK_NOTHROW(decode_audio(folder / "a.wav"));
+  const tests::NoDescriptors none;
+  expect_error(Code::failed, {"a.wav", "Too many open files"},
+               [&] { decode_audio(folder / "a.wav"); });
+}
+#endif
+
+TEST_CASE("a recording that can be read no further is not at fault") {
+  // A terminal whose other end is gone answers reads with EIO, as a broken disk does.
+  int master = -1, slave = -1;
+  std::array<char, 64> name{};
+  REQUIRE(::openpty(&master, &slave, name.data(), nullptr, nullptr) == 0);
+  const UniqueFd kept(slave);
+  UniqueFd other_end(master);
+  termios raw{};
+  ::cfmakeraw(&raw);
+  REQUIRE(::tcsetattr(slave, TCSANOW, &raw) == 0);
+  REQUIRE(::write(master, "RIFF", 4) == 4);
+  auto decoding = std::async(std::launch::async, [&] { return decode_audio(name.data()); });
+  for (int left = 1; left > 0; std::this_thread::yield())
+    REQUIRE(::ioctl(slave, FIONREAD, &left) == 0);
+  other_end.reset();
+  expect_error(Code::failed, {name.data(), "Input/output error"}, [&] { decoding.get(); });
 }

@@ -262,3 +262,46 @@ TEST_CASE("a clip without sound has none to decode") {
   expect_error(Code::invalid, {"clip.mp4 has no audio stream"},
                [&] { decode_audio(folder / "clip.mp4"); });
 }
+
+namespace {
+
+// Red above, blue below, as 4:2:0 has them.
+std::vector<std::uint8_t> two_colours(int width, int height) {
+  std::vector<std::uint8_t> nv12;
+  const auto half = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) / 2;
+  nv12.insert(nv12.end(), half, 63);
+  nv12.insert(nv12.end(), half, 32);
+  for (const auto& [u, v] : {std::pair(102, 240), std::pair(240, 118)})
+    for (std::size_t i = 0; i < half / 4; ++i) {
+      nv12.push_back(static_cast<std::uint8_t>(u));
+      nv12.push_back(static_cast<std::uint8_t>(v));
+    }
+  return nv12;
+}
+
+}  // namespace
+
+TEST_CASE("pictures that come as NV12 keep their colours") {
+  const ScratchFolder folder;
+  const std::string name = GENERATE("a.mp4", "a.webm");
+  CAPTURE(name);
+  const std::vector<std::uint8_t> nv12 = two_colours(64, 48);
+  VideoWriter writer({.path = folder / name,
+                      .format = video_format(name),
+                      .width = 64,
+                      .height = 48,
+                      .nv12 = true});
+  for (int t = 0; t < 3; ++t) writer.write(Nv12View{nv12.data(), 64, 48});
+  CHECK_THROWS_AS(writer.write(Nv12View{nv12.data(), 48, 64}), Error);
+  writer.finish();
+  const std::vector<VideoFrame> frames = read_clip(folder / name);
+  REQUIRE(frames.size() == 3);
+  for (const VideoFrame& frame : frames) {
+    const std::uint8_t* red = frame.image.view().at(30, 10);
+    const std::uint8_t* blue = frame.image.view().at(30, 40);
+    CHECK(red[2] > 240);
+    CHECK(red[0] < 15);
+    CHECK(blue[0] > 240);
+    CHECK(blue[2] < 15);
+  }
+}

@@ -50,14 +50,26 @@ class Table(unittest.TestCase):
     def test_navtalks_nets_stand_beside_the_best_of_python(self):
         self.write("peer.json", [peer("fp16", 1, 14.0, 3.0, 16.0), peer("fp16", 8, 24.0, 16.0, 40.0),
                                  peer("fp16 channels_last", 8, 20.0, 12.0, 32.0)], (", ", ": "))
-        row = {"precision": "fp16", "batch": 8}
-        self.write("pipeline.json", [row | {"name": "unet", "median": 0.5}, row | {"name": "decoder", "median": 0.75},
-                                     row | {"name": "frame", "median": 5.0}], (",", ":"))
+        way = {"precision": "fp16", "way": "graphs", "clock": "events", "batch": 8}
+        names = {"unet": 0.5, "decoder": 0.75, "faces": 1.2, "paste": 0.004, "frame": 1.25}
+        rows = [way | {"clock": "host", "name": "pictures", "median": 1.6, "frames_per_second": 625.0, "memory_bytes": 1}]
+        rows += [way | {"name": name, "median": median} for name, median in names.items()]
+        rows += [way | {"way": "launches", "batch": 2, "name": "unet", "median": 0.25},
+                 way | {"way": "launches", "batch": 2, "name": "faces", "median": 0.5}]
+        self.write("nets.json", rows, (",", ":"))
+        host = {"precision": "fp16", "batch": 8}
+        self.write("pipeline.json", [host | {"name": "unet", "median": 0.6}, host | {"name": "decoder", "median": 0.8},
+                                     host | {"name": "frame", "median": 2.0}], (",", ":"))
         lines = self.lines()
-        self.assertEqual(lines[1:4], [["Python", "fp16", "1", "14.000", "3.000", "16.000", "62.5"],
-                                      ["Python", "fp16", "8", "3.000", "2.000", "5.000", "200.0"],
-                                      ["Python", "fp16", "channels_last", "8", "2.500", "1.500", "4.000", "250.0"]])
-        self.assertEqual(lines[4], ["navtalk", "fp16", "8", "0.500", "0.750", "1.250", "800.0", "3.20x", "of", "Python"])
+        self.assertEqual(lines[0], ["nets", "batch", "UNet", "decoder", "paste", "frame", "frames/s"])
+        self.assertEqual(lines[1:4], [["Python", "fp16", "1", "14.000", "3.000", "-", "16.000", "62.5"],
+                                      ["Python", "fp16", "8", "3.000", "2.000", "-", "5.000", "200.0"],
+                                      ["Python", "fp16", "channels_last", "8", "2.500", "1.500", "-", "4.000", "250.0"]])
+        # Times by the host's clock, of which Python has none here, are held against nothing.
+        self.assertEqual(lines[4], ["navtalk", "fp16", "pictures", "8", "-", "-", "-", "1.600", "625.0"])
+        self.assertEqual(lines[5], ["navtalk", "fp16", "graphs", "8", "0.500", "0.750", "0.004", "1.250", "800.0", "3.20x", "of", "Python"])
+        self.assertEqual(lines[6], ["navtalk", "fp16", "launches", "2", "0.250", "-", "-", "0.500", "2000.0"])
+        self.assertEqual(lines[7], ["navtalk", "fp16", "pipeline", "8", "0.600", "0.800", "-", "2.000", "500.0"])
 
     def test_without_results_there_is_no_table(self):
         self.assertEqual(self.lines(), [])

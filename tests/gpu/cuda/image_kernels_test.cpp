@@ -191,7 +191,7 @@ TEST_CASE(
 
 TEST_CASE("the colour kernels are within one level of their twins") {
   NAVTALK_NEEDS_DEVICE();
-  const auto [count, planar] = GENERATE(from_range(k_layouts));
+  const auto [count, planar] = GENERATE(from_range(std::begin(k_layouts), std::end(k_layouts)));
   const Size size{70, 18};
   const std::vector<Image> images = pictures(count, size);
   const std::size_t bytes = yuv420_bytes(size.width, size.height),

@@ -13,6 +13,7 @@
 #include "tests/gpu/cuda/device_memory.h"
 #include "tests/gpu/cuda/furthest.h"
 #include "tests/gpu/image/noise.h"
+#include "tests/gpu/image/pasted_by_twins.h"
 
 using namespace navtalk;
 using tests::furthest;
@@ -40,35 +41,18 @@ struct Case {
   std::optional<Box> mask_region;
 };
 
-// What the twins make of it; outside the touched 2x2 pixels, the frame.
+// What the twins make of it.
 std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& frame, int width, int height,
                                    const std::vector<float>& decoded, const Case& row,
                                    const Image& mask, const std::optional<Unsharp>& unsharp) {
   Image face(k_face, k_face);
   kernels::to_bgr_bytes(decoded.data(), k_channels, kernels::Format::fp32, k_face * k_face,
                         face.pixels.data());
-  Image bgr(width, height);
-  nv12_to_bgr(frame.data(), bgr.view());
-  compose(bgr.view(), face.view(), {row.box, row.crop_box}, mask.view(), row.mask_region,
-          {.unsharp = unsharp});
-  std::vector<std::uint8_t> made(frame.size());
-  bgr_to_nv12(bgr.view(), made.data());
   const Box region =
       row.mask_region.value_or(Box{0, 0, row.crop_box.width(), row.crop_box.height()});
-  const Box shown =
-      intersection(intersection(row.box, region.moved(row.crop_box.x1, row.crop_box.y1)),
-                   Box{0, 0, width, height});
-  std::vector<std::uint8_t> out = frame;
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      const int qx = x / 2 * 2, qy = y / 2 * 2;
-      if (qx >= shown.x2 || qx + 2 <= shown.x1 || qy >= shown.y2 || qy + 2 <= shown.y1) continue;
-      const std::size_t luma = static_cast<std::size_t>(y) * width + x;
-      const std::size_t chroma = static_cast<std::size_t>(width) * (height + y / 2) + x;
-      out[luma] = made[luma];
-      out[chroma] = made[chroma];
-    }
-  return out;
+  return tests::pasted_by_twins(
+      frame, width, height, face.view(), mask.view(),
+      {.placement = {row.box, row.crop_box}, .mask_region = region, .unsharp = unsharp});
 }
 
 // A frame whose chroma stays inside what BGR can show, as video's does.

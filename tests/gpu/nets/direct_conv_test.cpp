@@ -90,7 +90,12 @@ TEST_CASE("a direct convolution equals the plain one, for awkward kernels, chann
       Direct{{.in = 16, .out = 16, .rows = 2, .columns = 1, .stride = 3, .column_padding = 2},
              2,
              11,
-             6});
+             6},
+      // More pixels and channels than are made at once, and chains of several taps.
+      Direct{{.in = 40, .out = 528, .rows = 3, .columns = 3, .row_padding = 1, .column_padding = 1},
+             1,
+             12,
+             11});
   const Direct with{c.shape, c.images, c.height, c.width, activation, c.weight, c.bias, c.x};
   CHECK(difference(with.run(c.x, isa), through(activation, c.expected())) < k_direct_limit);
 }

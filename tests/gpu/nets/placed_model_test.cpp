@@ -113,6 +113,60 @@ TEST_CASE("faces are the same bytes with graphs and without") {
   CHECK(recorder->replayed == 2);
 }
 
+TEST_CASE("int8 weights take less memory, and their faces are within 35 dB of fp32") {
+  const tests::TemporaryDirectory directory;
+  tests::RandomModel wide;
+  wide.unet.block_out_channels = {32, 64};
+  wide.vae.block_out_channels = {16, 16, 16, 64};
+  tests::write_random_model(directory.path(), wide);
+  const auto load = [&](WeightFormat weights, bool as_on_gpu) {
+    return Model::load({.models = directory.path(),
+                        .device = {},
+                        .precision = Precision::fp32,
+                        .weights = weights,
+                        .threads = 1,
+                        .as_on_gpu = as_on_gpu,
+                        .whisper = false,
+                        .vae_encoder = false});
+  };
+  const NdArray<float> latent = normal_values({1, 8, 32, 32}, 51);
+  const NdArray<float> windows = normal_values({1, 30, 32}, 52);
+  Model own = load(WeightFormat::computed, false), exact = load(WeightFormat::computed, true),
+        int8 = load(WeightFormat::int8, true);
+  CHECK(own.info().weight_bytes == 0);
+  CHECK(int8.info().weight_bytes < exact.info().weight_bytes * 3 / 4);  // small ones stay
+  const double db = psnr_db(int8.faces(latent, windows), own.faces(latent, windows), 255);
+  INFO(db << " dB");
+  CHECK(db >= 35);
+  CHECK(db < 60);  // they are in 8 bits
+  CHECK_THROWS_WITH(load(WeightFormat::int8, false), Catch::Contains("int8 weights are for GPUs"));
+}
+
+TEST_CASE("a model that was paused makes the same faces after a wake, and records graphs anew") {
+  const tests::TemporaryDirectory directory;
+  tests::write_random_model(directory.path());
+  const auto recorder = std::make_shared<tests::ReplayingRecorder>();
+  Model model = Model::load({.models = directory.path(),
+                             .device = {},
+                             .precision = Precision::fp32,
+                             .threads = 1,
+                             .as_on_gpu = true,
+                             .recorder = recorder,
+                             .whisper = false,
+                             .vae_encoder = false});
+  const NdArray<float> latent = normal_values({1, 8, 32, 32}, 61);
+  const NdArray<float> windows = normal_values({1, 30, 32}, 62);
+  const auto faces = model.faces(latent, windows);
+  const auto talking = model.unet(latent, windows);
+  CHECK(recorder->recorded == 1);
+  model.pause();
+  model.wake();
+  CHECK(model.faces(latent, windows) == faces);
+  CHECK(recorder->recorded == 1);
+  CHECK(model.unet(latent, windows) == talking);
+  CHECK(recorder->recorded == 2);
+}
+
 TEST_CASE("the decoder runs on a device of its own, in that device's number format") {
   const tests::TemporaryDirectory directory;
   tests::write_random_model(directory.path());

@@ -108,6 +108,25 @@ STORE_TEST("a worker's heartbeat keeps its job, and a job whose lease expired is
   CHECK(events(jobs, job.id) == Names{"submit", "release", "claim", "lose"});
 }
 
+STORE_TEST("leases are renewed together, and who lost one is told alone") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, k_rules);
+  for (const char* avatar : {"a", "b", "c", "d"}) add_job(jobs, new_job(avatar));
+  const TimePoint start = jobs.now();
+  const Job a = claimed(jobs, start), b = claimed(jobs, start), c = claimed(jobs, start),
+            d = claimed(jobs, start);
+  jobs.yield(lease_of(b), "another takes it", start);
+  const Job again = claimed(jobs, start);
+  REQUIRE(again.id == b.id);
+  jobs.finish(lease_of(c), "done", start);
+  const JobLease leases[] = {lease_of(d), lease_of(b), {{"unknown"}, 1}, lease_of(c), lease_of(a)};
+  CHECK(jobs.renew(leases, start + 20s) == std::vector<bool>{true, false, false, false, true});
+  CHECK(found(jobs, a.id).lease_until == start + 50s);
+  CHECK(found(jobs, d.id).lease_until == start + 50s);
+  CHECK(found(jobs, b.id).lease_until == start + 30s);
+  CHECK(found(jobs, c.id).lease_until == TimePoint{});
+}
+
 STORE_TEST("what comes late, under an old token, is refused and changes nothing") {
   const TestType place;
   JobStore jobs = open_jobs(place, k_rules);

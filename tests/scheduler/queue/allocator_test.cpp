@@ -100,6 +100,43 @@ TEST_CASE("without a queue a GPU is provisioned all the same, for the next user"
   CHECK(world.in_state(State::starting).size() == 1);
 }
 
+TEST_CASE("without a queue a user waits for a slot that is lent, and has it when it comes back") {
+  World world({.queue_limit = 0});
+  world.idle();
+  const auto lent = std::get<Lease>(world.allocator.borrow(user("job")));
+  REQUIRE(std::holds_alternative<Waiting>(world.allocator.arrive(user("a"))));
+  CHECK(world.pool.store->waiters().size() == 1);  // which is why the job gives it back
+  CHECK(std::holds_alternative<NoGpu>(world.allocator.arrive(user("b"))));
+  CHECK(std::holds_alternative<Waiting>(world.allocator.check(user("a"))));
+  world.allocator.release(lent);
+  CHECK(std::holds_alternative<Lease>(world.allocator.check(user("a"))));
+}
+
+TEST_CASE("without a queue nobody waits for a lent slot that is not for them") {
+  World world({.queue_limit = 0});
+  Gpu gpu = new_gpu(world.pool.identity, Source::local);
+  gpu.state = State::idle;
+  gpu.host = "here";
+  gpu.device = "cpu";
+  gpu.url = "http://127.0.0.1:9";
+  gpu.slots = 2;
+  Claimant claimant = user("a");
+  claimant.tenant = {"acme"};
+  SECTION("it is another tenant's") { gpu.dedicated_to = {"other"}; }
+  SECTION("its tenant has as many sessions as it may") { claimant.max_sessions = 1; }
+  SECTION("its session has just failed there") { claimant.refuse = {gpu.id}; }
+  world.pool.add(gpu);
+  const Claimant held{.id = {"held"},
+                      .tenant = gpu.dedicated_to.empty() ? claimant.tenant : gpu.dedicated_to,
+                      .gateway = "gateway",
+                      .host = "here"};
+  REQUIRE(world.pool.store->claim(held, std::chrono::seconds(30)));
+  Claimant job{.id = {"job"}, .tenant = gpu.dedicated_to};
+  REQUIRE(std::holds_alternative<Lease>(world.allocator.borrow(job)));
+  CHECK(std::holds_alternative<NoGpu>(world.allocator.arrive(claimant)));
+  CHECK(world.pool.store->waiters().empty());
+}
+
 TEST_CASE("a user who waited too long is refused, and leaves the queue") {
   World world({.queue_timeout = {}});
   const Allocation answer = world.allocator.arrive(user("a"));

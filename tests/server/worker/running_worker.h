@@ -40,6 +40,10 @@ struct EngineScript {
   std::uint64_t device_frames = 0, device_pictures = 0;
   std::atomic<int> loads_without_memory = 0;  // that fail so
   std::optional<double> cpu_rate{};  // pictures a second on the CPU; none: it has no such nets
+  bool moves_weights = false;        // into host memory, by a pause
+  std::atomic<int> pauses = 0, wakes = 0;
+  std::atomic<bool> fail_pause = false;
+  std::atomic<int> wakes_without_memory = 0;  // that fail so
 };
 
 inline Engine engine_of(EngineScript& script) {
@@ -56,6 +60,18 @@ inline Engine engine_of(EngineScript& script) {
             ++script.loads;
           },
       .unload = [&script] { ++script.unloads; },
+      .pause =
+          [&script] {
+            if (script.fail_pause) throw Error(Code::failed, "no page-locked memory");
+            if (script.moves_weights) ++script.pauses;
+            return script.moves_weights;
+          },
+      .wake =
+          [&script] {
+            if (script.wakes_without_memory > 0 && script.wakes_without_memory-- > 0)
+              throw OutOfMemory("the device is full");
+            ++script.wakes;
+          },
       .fall_back =
           script.cpu_rate ? [&script] { return *script.cpu_rate; } : std::function<double()>(),
       .budget = script.budget,

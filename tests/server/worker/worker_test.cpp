@@ -95,6 +95,65 @@ TEST_CASE("pause takes the weights off the device and wake puts them back, not u
   CHECK(SocketClient(worker.url(), session("a", 3)).connected());
 }
 
+TEST_CASE("a pause keeps the weights in host memory where the engine can, and both are timed") {
+  EngineScript script;
+  script.moves_weights = true;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  const auto metrics = [&] { return ask("GET", worker.url() + "/metrics").text; };
+  CHECK_THAT(metrics(), !Catch::Contains("navtalk_worker_pause_seconds"));
+  for (int i = 1; i <= 2; ++i) {
+    CHECK(ask("POST", worker.url() + "/v1/pause").body.at("state") == "paused");
+    CHECK(script.pauses == i);
+    CHECK(ask("POST", worker.url() + "/v1/wake").body.at("state") == "idle");
+    CHECK(script.wakes == i);
+  }
+  CHECK(script.unloads == 0);
+  CHECK(script.loads == 1);
+  CHECK_THAT(metrics(), Catch::Contains("\nnavtalk_worker_pause_seconds 0") &&
+                            Catch::Contains("\nnavtalk_worker_wake_seconds 0"));
+}
+
+TEST_CASE("weights that find no room in host memory are unloaded, and loaded by the wake") {
+  EngineScript script;
+  script.moves_weights = true;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  CHECK(ask("POST", worker.url() + "/v1/pause").status == 200);
+  CHECK(ask("POST", worker.url() + "/v1/wake").status == 200);
+  script.fail_pause = true;
+  CHECK(ask("POST", worker.url() + "/v1/pause").body.at("state") == "paused");
+  CHECK(script.unloads == 1);
+  CHECK(ask("POST", worker.url() + "/v1/wake").body.at("state") == "idle");
+  CHECK(script.wakes == 1);
+  CHECK(script.loads == 2);
+}
+
+TEST_CASE("a wake without memory for the weights fails the worker, by name") {
+  EngineScript script;
+  script.moves_weights = true;
+  script.wakes_without_memory = 1;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  CHECK(ask("POST", worker.url() + "/v1/pause").status == 200);
+  const Got wake = ask("POST", worker.url() + "/v1/wake");
+  CHECK(wake.status == 503);
+  CHECK(wake.body.at("error").at("code") == "failed");
+  CHECK(wake.body.at("error").at("message") == "the device is full");
+}
+
+TEST_CASE("a wake without memory lets the CPU draw, where it may") {
+  EngineScript script;
+  script.device = "cuda:0";
+  script.moves_weights = true;
+  script.wakes_without_memory = 1;
+  script.cpu_rate = 15;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  CHECK(ask("POST", worker.url() + "/v1/pause").status == 200);
+  CHECK(ask("POST", worker.url() + "/v1/wake").body.at("device") == "cpu");
+}
+
 TEST_CASE("a wake may take longer than a stuck loop, and succeeds") {
   EngineScript script;
   Running worker(script, {.stuck_after = 400ms});

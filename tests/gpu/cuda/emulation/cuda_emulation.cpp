@@ -65,12 +65,34 @@ void arrived([[maybe_unused]] void* kept, [[maybe_unused]] Stack* from) {
 #endif
 }
 
-// Makes stacks with a guard page, and notes where they are.
+// Stacks with a guard page that no fiber has now. To map one anew for each thread of each block would take most of the time.
+class FreeStacks {
+ public:
+  FreeStacks() = default;
+  FreeStacks(const FreeStacks&) = delete;
+  FreeStacks& operator=(const FreeStacks&) = delete;
+  ~FreeStacks() {
+    for (context::stack_context& one : free_) base_.deallocate(one);
+  }
+  context::stack_context take() {
+    if (free_.empty()) return base_.allocate();
+    const context::stack_context taken = free_.back();
+    free_.pop_back();
+    return taken;
+  }
+  void give_back(const context::stack_context& stack) { free_.push_back(stack); }
+
+ private:
+  context::protected_fixedsize_stack base_{k_stack};
+  std::vector<context::stack_context> free_{};
+};
+thread_local FreeStacks t_stacks;
+
+// Notes where a fiber's stack is.
 struct NotedStack {
   Stack* noted;
-  context::protected_fixedsize_stack base{k_stack};
   context::stack_context allocate() {
-    context::stack_context made = base.allocate();
+    context::stack_context made = t_stacks.take();
     *noted = {static_cast<char*>(made.sp) - made.size, made.size};
     return made;
   }
@@ -79,7 +101,7 @@ struct NotedStack {
 #ifdef __SANITIZE_ADDRESS__
     __asan_unpoison_memory_region(static_cast<char*>(made.sp) - made.size, made.size);
 #endif
-    base.deallocate(made);
+    t_stacks.give_back(made);
   }
 };
 

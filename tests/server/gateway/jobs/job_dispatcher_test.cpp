@@ -21,6 +21,7 @@
 #include "scheduler/store/sql_pool_store.h"
 #include "server/http/http_server.h"
 #include "server/http/io_loop.h"
+#include "tests/fakes/loopback_server.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -51,11 +52,42 @@ asio::awaitable<void> send_result(WebSocket& gateway) {
   return send_video(gateway, "job.result", R"(,"frames":1,"rendered":1)");
 }
 
+asio::awaitable<void> send_segment(WebSocket& gateway) {
+  return send_video(gateway, "job.segment", R"(,"index":0,"record":"{}")");
+}
+
 // Of a gateway that claims nothing.
 std::optional<std::int64_t> none(Transaction&) { return std::nullopt; }
 
 // What the worker does once it was told of a job.
 using WorkerScript = std::function<asio::awaitable<void>(WebSocket&)>;
+
+// Takes requests, and answers none.
+LoopbackServer silent_bucket() {
+  return LoopbackServer([](Connection& connection, const ReceivedRequest&) { connection.hold(); });
+}
+
+// Counts what is written.
+class CountedBackend : public StoreBackend {
+ public:
+  explicit CountedBackend(std::shared_ptr<StoreBackend> backend) : backend_(std::move(backend)) {}
+
+  void write(Durability durability, const Work& work) override {
+    ++writes;
+    backend_->write(durability, work);
+  }
+  void read(const Work& work) override { backend_->read(work); }
+  TimePoint now() override { return backend_->now(); }
+  std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,
+                                const std::stop_token& stop) override {
+    return backend_->wait_for_change(seen, at_most, stop);
+  }
+
+  std::atomic<int> writes = 0;
+
+ private:
+  const std::shared_ptr<StoreBackend> backend_;
+};
 
 struct Setup {
   WorkerScript script = send_result;
@@ -65,6 +97,8 @@ struct Setup {
   ClaimOrder order = by_priority;
   Duration store_patience = 10ms;
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
+  int slots = 1;
+  std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
 };
 
 std::shared_ptr<const JobBucket> bucket_at(const std::string& url) {
@@ -83,6 +117,8 @@ class Dispatching {
     gpu.host = "here";
     gpu.device = "device";
     gpu.url = server_.url();
+    gpu.slots = setup_.slots;
+    setup_.before(files_);
     const auto added = pool_.add({.gpu = gpu}, {"test", "made"});
     pool_.change({.id = added->id, .version = added->version, .event = Event::ready},
                  {"test", "ready"});
@@ -129,13 +165,18 @@ class Dispatching {
          std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(5ms))
       note_change();
   }
-  JobCounters counters() {
-    return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); })).get();
+  std::uint64_t ended(JobRun::End end) {
+    return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); }))
+        .get()
+        .of(end);
   }
   std::future<void> drain() { return asio::co_spawn(io_, dispatcher_.drain(), asio::use_future); }
   int told() const { return told_; }
   fs::path folder(const Job& job) const { return folder_ / "jobs" / job.id.text; }
   JobFiles& files() { return files_; }
+  void ask_for_slot() { REQUIRE(pool_.enqueue({.id = {"user"}, .gateway = "test"}, 100, 30s)); }
+  bool lends() { return !pool_.leases().empty(); }
+  int writes() const { return backend_->writes; }
   // The slot of the only lease is given to somebody else.
   void lose_slot() {
     const std::vector<Lease> leases = pool_.leases();
@@ -181,8 +222,8 @@ class Dispatching {
 
   Setup setup_;
   TemporaryDirectory folder_;
-  std::shared_ptr<StoreBackend> backend_ =
-      StoreBackend::open("sqlite:" + (folder_ / "pool.db").native());
+  std::shared_ptr<CountedBackend> backend_ = std::make_shared<CountedBackend>(
+      StoreBackend::open("sqlite:" + (folder_ / "pool.db").native()));
   SqlPoolStore pool_{backend_};
   PoolIdentity identity_ = pool_identity(pool_, "navtalk", "test");
   Supply supply_{pool_, {.identity = identity_, .who = "test"}};
@@ -217,14 +258,14 @@ class Dispatching {
                                       .files = files_,
                                       .store_threads = threads_,
                                       .file_threads = threads_,
-                                      .bucket_threads = threads_,
+                                      .bucket_threads = bucket_threads_,
                                       .tokens = tokens_,
                                       .store_patience = setup_.store_patience},
                              .renewals = renewals_,
                              .times = setup_.times}};
   CoroutineScope coroutines_{io_};
   // They end first, since they resume coroutines.
-  BlockingThreads threads_{k_threads}, renewals_{1}, slot_renewals_{1};
+  BlockingThreads threads_{k_threads}, bucket_threads_{1}, renewals_{1}, slot_renewals_{1};
   std::jthread thread_;
 };
 
@@ -249,7 +290,8 @@ TEST_CASE("a job whose speech is gone dies with the reason, and stops no other a
   CHECK(gateway.now(silent).error.find("speech") != std::string::npos);
   CHECK(gateway.state(other, JobState::done) == JobState::done);
   CHECK(gateway.told() == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::no_speech) == 2);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("what a gateway lacks says nothing about a worker that calls every job unfit") {
@@ -267,6 +309,17 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.claims(third) == 0);  // it rests after two
 }
 
+TEST_CASE("a job that waits for a GPU's memory has lost no try") {
+  const WorkerScript full = [](WebSocket& gateway) {
+    return tell(gateway, R"({"type":"job.failed","code":"memory","message":"full"})");
+  };
+  Dispatching gateway({.script = full, .rules = {.most_attempts = 1}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::worker) >= 1; }));
+  CHECK(gateway.state(job, JobState::released) == JobState::released);
+}
+
 TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and stops no other") {
   // Port 9 is nobody's.
   Dispatching gateway({.rules = {.first_delay = 200ms}, .bucket_url = "http://127.0.0.1:9"});
@@ -276,7 +329,8 @@ TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and
   CHECK(gateway.eventually([&] { return gateway.claims(silent) >= 3; }));
   CHECK(gateway.now(silent).attempts <= 1);
   CHECK(gateway.told() == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::bucket) >= 2);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("segments in a bucket that does not answer are not rendered again meanwhile") {
@@ -318,7 +372,8 @@ TEST_CASE("a job that no worker can be told of is refused, and no worker is aske
   CHECK(gateway.state(job, JobState::failed) == JobState::failed);
   CHECK(gateway.now(job).error.find("more segments") != std::string::npos);
   CHECK(gateway.told() == 0);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::too_large) == 1);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("a run renews its lease also while all threads for files and the store are busy") {
@@ -330,6 +385,91 @@ TEST_CASE("a run renews its lease also while all threads for files and the store
   const TimePoint before = gateway.now(job).lease_until;
   CHECK(gateway.eventually([&] { return gateway.now(job).lease_until > before + 100ms; }));
   busy->count_down();
+}
+
+TEST_CASE("the leases of many jobs are renewed with one write") {
+  constexpr int k_jobs = 20;
+  Dispatching gateway(
+      {.script = render_for_ever, .times = {.renew_every = 300ms}, .slots = k_jobs});
+  std::vector<Job> all;
+  for (int i = 0; i < k_jobs; ++i) all.push_back(gateway.add("a"));
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == k_jobs; }));
+  const auto busy = gateway.block_threads();
+  const TimePoint start = gateway.jobs.now();
+  const int before = gateway.writes();
+  CHECK(gateway.eventually([&] {
+    return std::ranges::all_of(
+        all, [&](const Job& job) { return gateway.now(job).lease_until > start + 30s; });
+  }));
+  CHECK(gateway.writes() - before < k_jobs);
+  busy->count_down();
+}
+
+TEST_CASE("a bucket that is silent keeps no slot from a user") {
+  const LoopbackServer bucket = silent_bucket();
+  Setup setup{.times = {.yield_within = 100ms}, .bucket_url = bucket.url()};
+  std::string speech;
+  int finished = 0;
+  SECTION("while speech is fetched") { speech = "far"; }
+  SECTION("while a segment is stored") {
+    setup.script = send_segment;
+    finished = 1;
+  }
+  Dispatching gateway(std::move(setup));
+  const Job job = gateway.add("a", speech);
+  gateway.release();
+  REQUIRE(gateway.eventually([&] {
+    return speech.empty() ? fs::exists(gateway.files().segment(job.id, 0))
+                          : gateway.claims(job) == 1;
+  }));
+  gateway.ask_for_slot();
+  CHECK(gateway.state(job, JobState::released) == JobState::released);
+  CHECK(gateway.eventually([&] { return !gateway.lends(); }));
+  CHECK(gateway.now(job).attempts == 0);
+  CHECK(gateway.now(job).segments == finished);
+  CHECK(gateway.ended(JobRun::End::users) == 1);
+}
+
+TEST_CASE(
+    "old speech in a bucket that is silent holds nothing up, and stays until that has it no more") {
+  const LoopbackServer bucket = silent_bucket();
+  fs::path speech;
+  const auto old_speech = [&](const JobFiles& files) {
+    speech = files.upload("old");
+    fs::create_directories(speech.parent_path());
+    std::ofstream(speech) << "speech";
+    fs::last_write_time(speech, fs::file_time_type::clock::now() - 2h);
+  };
+  Dispatching gateway(
+      {.script = render_for_ever, .bucket_url = bucket.url(), .before = old_speech});
+  gateway.add("a");
+  gateway.release();
+  CHECK(gateway.eventually([&] { return gateway.told() == 1; }));
+  const JobFiles local(speech.parent_path().parent_path());
+  auto kept = std::async(std::launch::async, [&] { local.keep_upload("more"); });
+  CHECK(kept.wait_for(8s) == std::future_status::ready);  // it needs the folder's lock
+  CHECK(gateway.drain().wait_for(8s) == std::future_status::ready);
+  CHECK(fs::exists(speech));
+}
+
+TEST_CASE("a file that comes is made by no thread that others wait for") {
+  std::atomic<bool> blocked = false;
+  const WorkerScript when_blocked = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    while (!blocked) co_await rest(5ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = when_blocked});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 1; }));
+  const auto busy = gateway.block_threads();
+  blocked = true;
+  std::this_thread::sleep_for(100ms);
+  CHECK(fs::is_empty(gateway.folder(job) / "segments"));
+  CHECK(gateway.ended(JobRun::End::done) == 0);  // the I/O thread answers
+  busy->count_down();
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
 }
 
 TEST_CASE("a gateway does not take from itself what it still renders under a lease that ran out") {
@@ -374,7 +514,8 @@ TEST_CASE("a run whose slot is lost gives its job back, without a try") {
   CHECK(std::ranges::any_of(history, [](const JobHistory& entry) {
     return entry.event == JobEvent::yield && entry.why == "the slot was lost";
   }));
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::slot_lost) >= 1);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("a worker whose slot went to a session, or that goes away, costs the job no try") {
@@ -390,7 +531,7 @@ TEST_CASE("a worker whose slot went to a session, or that goes away, costs the j
   gateway.release();
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(code == "drained" ? JobRun::End::stopped : JobRun::End::slot_lost) == 1);
 }
 
 TEST_CASE("a gateway that stops while a job is claimed waits for no result") {
@@ -431,7 +572,7 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
   }
   gateway.release();
   REQUIRE(gateway.eventually([&] { return gateway.claims(job) >= 4; }));  // more than three tries
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
   fs::remove_all(obstacle);
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
@@ -443,7 +584,7 @@ TEST_CASE("after what its disk did not take a gateway begins nothing for a while
   fs::create_directories(gateway.folder(job).parent_path());
   std::ofstream(gateway.folder(job)) << "in the way";
   gateway.release();
-  REQUIRE(gateway.eventually([&] { return gateway.counters().yielded == 1; }));
+  REQUIRE(gateway.eventually([&] { return gateway.ended(JobRun::End::gateway) == 1; }));
   gateway.wait(100ms);
   CHECK(gateway.claims(other) == 0);
   CHECK(gateway.now(job).not_before > gateway.jobs.now() + 50min);
@@ -469,7 +610,7 @@ TEST_CASE("a store that takes nothing for a while costs a job no try") {
   gateway.run_sql("DROP TRIGGER no_room");
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
-  CHECK(gateway.counters().worker_failures == 0);
+  CHECK(gateway.ended(JobRun::End::worker) == 0);
 }
 
 TEST_CASE("speech that is sent again while old speech is removed stays") {

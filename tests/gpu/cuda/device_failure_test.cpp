@@ -1,5 +1,5 @@
 // What an error of the device means for what goes on.
-#include "gpu/device/device_failure.h"
+#include "gpu/cuda/device_failure.h"
 
 #include <ATen/ATen.h>
 

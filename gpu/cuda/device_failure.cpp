@@ -1,4 +1,4 @@
-#include "gpu/device/device_failure.h"
+#include "gpu/cuda/device_failure.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,22 @@
+// An avatar's frames for a device that puts faces into them (Model::pictures()), live and in videos.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "avatars/bundle/bundle.h"
+#include "core/tensor/image.h"
+#include "gpu/image/compose.h"
+#include "gpu/model/placed_frame.h"
+
+namespace navtalk {
+
+// A device finishes pictures of the avatar's own size with even sides, whose faces are neither sharpened nor get the frame's colours.
+bool finishes_on_device(const AvatarInfo& info, const FaceFinish& finish);
+
+// nullopt: the frame has no face. `frame` gives its picture, BGR; it and the avatar are used by PlacedFrame::load().
+std::optional<PlacedFrame> placed_frame(const Bundle& avatar, std::int64_t index,
+                                        std::function<Image()> frame);
+
+}  // namespace navtalk

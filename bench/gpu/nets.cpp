@@ -1,0 +1,500 @@
+// usage: gpu_bench_nets [--device cuda|cpu] [--models FOLDER | --size full|small] [--precision fp16,fp32] [--batch 1,2,4,8]
+//                       [--decoded N] [--time SECONDS]
+//        gpu_bench_nets --write-models FOLDER [--size full|small]
+// Times UNet, decoder and the launch that puts faces into 720p frames on one device, each between two events of the device: "unet",
+// "decoder", "paste", "faces" (UNet and decoder) and "frame" (all three), once as recorded graphs and once kernel by kernel; and
+// "pictures", Model::pictures() by the host's clock until they lie in its memory. Random weights without --models. JSON on standard
+// output, a table on standard error. --decoded: faces in one pass of the decoder (default: as Model has it).
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "cmd/bench/report.h"
+#include "cmd/terminal/table.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
+#include "gpu/cuda/devices.h"
+#include "gpu/cuda/launch_timer.h"
+#include "gpu/image/color.h"
+#include "gpu/image/paste.h"
+#include "gpu/model/device_pool.h"
+#include "gpu/model/model.h"
+#include "gpu/model/model_files.h"
+#include "gpu/model/net_device.h"
+#include "gpu/model/usable_device.h"
+#include "gpu/nets/device_stream.h"
+#include "gpu/nets/expected_tensors.h"
+#include "gpu/nets/unet.h"
+#include "gpu/nets/vae.h"
+#include "gpu/nets/weights.h"
+#include "tests/gpu/nets/random_model.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+
+namespace {
+
+using Durations = std::vector<std::chrono::duration<double>>;
+
+constexpr const char* k_usage =
+    "usage: gpu_bench_nets [--device cuda|cpu] [--models FOLDER | --size full|small] [--precision "
+    "fp16,fp32] [--batch 1,2,4,8] [--decoded N] [--time SECONDS], or gpu_bench_nets --write-models "
+    "FOLDER [--size full|small]";
+
+struct Options {
+  Device device{.kind = Device::Kind::cuda, .index = 0};
+  std::filesystem::path models{}, write{};
+  bool full = true;
+  std::vector<Precision> precisions{Precision::fp16};
+  std::vector<std::int64_t> batches{1, 2, 4, 8};
+  std::int64_t decoded = 0;  // 0: as Model has it
+  double seconds = 0.5;      // of each row, at least
+};
+
+struct Row {
+  std::string name, precision, way, clock;
+  std::int64_t batch = 1;
+  cmd::Timing timing{};      // of the batch
+  std::uint64_t memory = 0;  // bytes that libtorch held at most; 0: not looked at
+};
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> all;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    all.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return all;
+}
+
+std::int64_t count_of(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  const std::int64_t count = digits && text.size() < 4 ? std::stol(text) : 0;
+  if (count < 1) throw Error(Code::usage, k_usage);
+  return count;
+}
+
+Options parsed(const std::vector<std::string>& arguments) {
+  Options options;
+  if (arguments.size() % 2 != 0) throw Error(Code::usage, k_usage);
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    const std::string &name = arguments[i], &value = arguments[i + 1];
+    if (name == "--device") {
+      options.device = parse_device(value).value_or(options.device);
+    } else if (name == "--models") {
+      options.models = value;
+    } else if (name == "--write-models") {
+      options.write = value;
+    } else if (name == "--size" && (value == "full" || value == "small")) {
+      options.full = value == "full";
+    } else if (name == "--precision") {
+      options.precisions.clear();
+      for (const std::string& one : words(value))
+        options.precisions.push_back(parse_precision(one).value_or(Precision::fp16));
+    } else if (name == "--batch") {
+      options.batches.clear();
+      for (const std::string& one : words(value)) options.batches.push_back(count_of(one));
+    } else if (name == "--decoded") {
+      options.decoded = count_of(value);
+    } else if (name == "--time") {
+      options.seconds = std::stod(value);
+    } else {
+      throw Error(Code::usage, k_usage);
+    }
+  }
+  return options;
+}
+
+void write_models(const std::filesystem::path& folder, bool full) {
+  tests::RandomModel model;
+  if (full) model = {.unet = {}, .vae = {}, .whisper = {}};
+  tests::write_random_model(folder, model);
+}
+
+NdArray<float> noise_array(const Shape& shape) {
+  NdArray<float> array(shape);
+  std::uint32_t state = 1;
+  for (float& value : array.values) {
+    state = state * 1664525U + 1013904223U;
+    value = static_cast<float>(state >> 8) / 8388608.0F - 1.0F;
+  }
+  return array;
+}
+
+// A face of 432 pixels in the middle of a 720p frame, as `navtalk bench` has it.
+constexpr int k_width = 1280, k_height = 720, k_side = 432, k_square = 648;
+constexpr Placement k_face{.box = {424, 144, 424 + k_side, 144 + k_side},
+                           .crop_box = {316, 36, 316 + k_square, 36 + k_square}};
+constexpr Box k_mask{0, k_square / 2, k_square, k_square};
+const std::int64_t k_frame_bytes = static_cast<std::int64_t>(yuv420_bytes(k_width, k_height));
+constexpr std::int64_t k_mask_bytes = std::int64_t{k_square} * (k_square - k_square / 2);
+
+PlacedFrame frame_of(const std::shared_ptr<const int>& avatar, std::int64_t index) {
+  return {.avatar = avatar,
+          .frame = index,
+          .width = k_width,
+          .height = k_height,
+          .placement = k_face,
+          .mask_region = k_mask,
+          .load = [index] {
+            FrameContent content{
+                .nv12 = std::vector<std::uint8_t>(static_cast<std::size_t>(k_frame_bytes)),
+                .mask = std::vector<std::uint8_t>(static_cast<std::size_t>(k_mask_bytes), 200),
+                .latent = noise_array({1, 8, k_latent_size, k_latent_size})};
+            for (std::size_t i = 0; i < content.nv12.size(); ++i)
+              content.nv12[i] = static_cast<std::uint8_t>(
+                  60 + (i * 31 + i / 1280 * 7 + static_cast<std::size_t>(index)) % 140);
+            return content;
+          }};
+}
+
+// Frames and masks on the device, and the launch that puts faces into them.
+class Pastes {
+ public:
+  // So many sets of a batch that they pass the L2 cache four times over.
+  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes) : batch_(batch) {
+    const at::TensorOptions bytes = at::TensorOptions().dtype(at::kByte).device(device);
+    const auto set_bytes = static_cast<std::size_t>(batch * (2 * k_frame_bytes + k_mask_bytes));
+    sets_ =
+        static_cast<std::int64_t>(std::clamp<std::size_t>(4 * l2_bytes / set_bytes + 1, 1, 128));
+    frames_ = at::empty({sets_ * batch, k_frame_bytes}, bytes).random_(60, 200);
+    out_ = at::empty({sets_ * batch, k_frame_bytes}, bytes);
+    masks_ = at::full({sets_ * batch, k_mask_bytes}, 200, bytes);
+  }
+
+  std::int64_t sets() const { return sets_; }
+
+  // What is launched for one set. `faces` as the decoder gives them, in slices in fp16 or fp32 whose pixels are dense; they are held
+  // by the caller.
+  std::vector<cuda::FacePaste> set(std::int64_t index, const nets::Tensors& faces) const {
+    std::vector<cuda::FacePaste> all;
+    for (const at::Tensor& slice : faces)
+      for (std::int64_t i = 0; i < slice.size(0); ++i) {
+        const std::int64_t row = index * batch_ + static_cast<std::int64_t>(all.size());
+        all.push_back({.frame = bytes_of(frames_, row),
+                       .out = bytes_of(out_, row),
+                       .face = static_cast<const std::uint8_t*>(slice.const_data_ptr()) +
+                               i * slice.stride(0) * slice.element_size(),
+                       .mask = bytes_of(masks_, row),
+                       .mask_stride = k_mask.width(),
+                       .mask_region = k_mask,
+                       .placement = k_face});
+      }
+    return all;
+  }
+  static void launch(const std::vector<cuda::FacePaste>& set, at::ScalarType type,
+                     cuda::Stream stream) {
+    const auto format = type == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32;
+    cuda::paste_faces(set, k_width, k_height, format, 3, std::nullopt, stream);
+  }
+
+ private:
+  static std::uint8_t* bytes_of(const at::Tensor& all, std::int64_t row) {
+    return static_cast<std::uint8_t*>(all.mutable_data_ptr()) + row * all.stride(0);
+  }
+
+  std::int64_t batch_, sets_ = 1;
+  at::Tensor frames_, out_, masks_;
+};
+
+// As the kernel reads them: pixel after pixel.
+nets::Tensors in_nhwc(nets::Tensors faces) {
+  for (at::Tensor& slice : faces) slice = slice.contiguous(at::MemoryFormat::ChannelsLast);
+  return faces;
+}
+
+// UNet and decoder as Model runs them, in passes of the same sizes.
+class Nets {
+ public:
+  Nets(const ModelFiles& files, const Device& device, Precision precision, std::int64_t decoded,
+       bool graphs)
+      : config_(files.unet_config),
+        rows_(10 * (files.whisper_config.encoder_layers + 1)),
+        device_(device, true, graphs ? recorder_of(device) : nullptr),
+        unet_(nets::Weights::open(Net::unet, files.unet, expected_unet(config_)), config_,
+              device_.placement(precision, WeightFormat::computed)),
+        decoder_(nets::Weights::open(Net::vae, files.vae, expected_vae(files.vae_config)),
+                 files.vae_config, device_.placement(precision, WeightFormat::computed)),
+        unet_passes_([this](const nets::Tensors& in) { return unet_(in[0], in[1]).to(at::kFloat); },
+                     {.name = "unet", .sizes = {1, 2, 4, 8}, .pass_cost = 1.7}, device_.graphs()),
+        decoder_passes_([this](const nets::Tensors& in) { return decoder_(in[0]); },
+                        {.name = "decoder", .sizes = sizes_up_to(decoded), .pass_cost = 0.05},
+                        device_.graphs()) {}
+
+  at::Device device() const { return device_.device(); }
+  at::Tensor noise(std::vector<std::int64_t> shape) const {
+    return at::randn(shape, at::TensorOptions().dtype(at::kFloat).device(device()));
+  }
+  nets::Tensors unet_inputs(std::int64_t batch) const {
+    return {noise({batch, config_.in_channels, k_latent_size, k_latent_size}),
+            noise({batch, rows_, config_.cross_attention_dim})};
+  }
+  at::Tensor unet(const nets::Tensors& inputs) const {
+    const nets::Tensors parts = unet_passes_(inputs);
+    return parts.size() == 1 ? parts.front() : at::cat(parts);
+  }
+  nets::Tensors decode(const at::Tensor& latents) const { return decoder_passes_({latents}); }
+
+ private:
+  static std::shared_ptr<cuda::GraphRecorder> recorder_of(const Device& device) {
+    if (device.kind == Device::Kind::cpu) return nullptr;
+    return cuda::graph_recorder(device.index);
+  }
+  static std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t size = 1; size <= most; size *= 2) sizes.push_back(size);
+    return sizes;
+  }
+
+  UnetConfig config_;
+  std::int64_t rows_;
+  NetDevice device_;
+  nets::Unet unet_;
+  nets::VaeDecoder decoder_;
+  nets::GraphedNet unet_passes_, decoder_passes_;
+};
+
+class Bench {
+ public:
+  Bench(const Options& options, const ModelFiles& files, std::stop_token stop)
+      : options_(options), files_(files), stop_(std::move(stop)) {
+    const cuda::Devices found = cuda::devices();
+    const auto index = static_cast<std::size_t>(options.device.index);
+    if (on_gpu() && index < found.list.size()) gpu_ = found.list[index];
+  }
+
+  void run() {
+    for (const Precision precision : options_.precisions) {
+      // First: it makes libtorch compute exactly, here and for the nets below, as navtalk has it.
+      const std::int64_t decoded = pictures(precision);
+      for (const bool graphs : {true, false}) {
+        if (graphs && !on_gpu()) continue;
+        const c10::InferenceMode inference;
+        const c10::DeviceGuard device(torch_device(options_.device));
+        const Nets nets(files_, options_.device, precision,
+                        options_.decoded > 0 ? options_.decoded : decoded, graphs);
+        for (const std::int64_t batch : options_.batches) time_nets(nets, precision, graphs, batch);
+      }
+    }
+  }
+
+  void print() const {
+    auto list = nlohmann::ordered_json::array();
+    std::vector<std::vector<std::string>> cells;
+    for (const Row& row : rows_) {
+      list.push_back(as_json(row));
+      cells.push_back(as_cells(row));
+    }
+    nlohmann::ordered_json all{{"machine", cmd::machine_json(this_machine())}};
+    if (gpu_) all["gpu"] = {{"name", gpu_->name}, {"memory_bytes", gpu_->memory_bytes}};
+    all["models"] = options_.models.empty() ? "random" : options_.models.string();
+    all["rows"] = list;
+    constexpr auto k_right = cmd::Column::Align::right;
+    fmt::print(stderr, "{}milliseconds per frame\n\n{}", gpu_ ? gpu_->name + ", " : "",
+               cmd::table({{"stage"},
+                           {"precision"},
+                           {"way"},
+                           {"clock"},
+                           {"batch", k_right},
+                           {"median", k_right},
+                           {"p99", k_right},
+                           {"frames/s", k_right},
+                           {"MiB", k_right}},
+                          cells));
+    fmt::print("{}\n", all.dump());
+  }
+
+ private:
+  bool on_gpu() const { return options_.device.kind == Device::Kind::cuda; }
+  std::chrono::duration<double> budget() const {
+    return std::chrono::duration<double>(options_.seconds);
+  }
+
+  // Returns how many faces the decoder takes in one pass.
+  std::int64_t pictures(Precision precision) {
+    Model model = Model::load({.models = files_.root,
+                               .device = options_.device,
+                               .precision = precision,
+                               .as_on_gpu = !on_gpu(),
+                               .whisper = false,
+                               .vae_encoder = false});
+    const ModelInfo& info = model.info();
+    const auto avatar = std::make_shared<const int>(0);
+    for (const std::int64_t batch : options_.batches) {
+      if (!on_gpu()) break;  // the launch that puts faces into frames has no twin of that form
+      restart_pool(options_.device);
+      std::vector<PlacedFrame> frames;
+      for (std::int64_t i = 0; i < batch; ++i) frames.push_back(frame_of(avatar, i));
+      const NdArray<float> windows = noise_array({batch, info.context_rows, info.context_width});
+      for (int i = 0; i < 3; ++i) model.pictures(frames, windows);  // until there are graphs
+      const auto timing = cmd::measure([&] { model.pictures(frames, windows); }, budget(), stop_);
+      rows_.push_back({"pictures", std::string(name(precision)), "graphs", "host", batch, timing,
+                       device_pool(options_.device).most});
+    }
+    return info.execution.decoded;
+  }
+
+  void time_nets(const Nets& nets, Precision precision, bool graphs, std::int64_t batch) {
+    const auto row = [&](const char* name, Durations runs) {
+      rows_.push_back({name, std::string(navtalk::name(precision)), graphs ? "graphs" : "launches",
+                       on_gpu() ? "events" : "host", batch, cmd::timing_of(std::move(runs))});
+    };
+    const nets::Tensors inputs = nets.unet_inputs(batch);
+    const at::Tensor talking = nets.noise({batch, 4, k_latent_size, k_latent_size});
+    row("unet", times(nets.device(), [&] { nets.unet(inputs); }));
+    row("decoder", times(nets.device(), [&] { nets.decode(talking); }));
+    row("faces", times(nets.device(), [&] { nets.decode(nets.unet(inputs)); }));
+    if (!on_gpu()) return;
+    const Pastes pastes(nets.device(), batch, gpu_ ? gpu_->l2_bytes : 0);
+    row("paste", paste_times(nets, talking, pastes));
+    std::int64_t index = 0;
+    row("frame", times(nets.device(), [&] {
+          const nets::Tensors faces = in_nhwc(nets.decode(nets.unet(inputs)));
+          Pastes::launch(pastes.set(index, faces), faces.front().scalar_type(),
+                         nets::stream_of(nets.device()));
+          index = (index + 1) % pastes.sets();
+        }));
+  }
+
+  // Of one launch, in a graph of all sets.
+  Durations paste_times(const Nets& nets, const at::Tensor& talking, const Pastes& pastes) const {
+    std::vector<nets::Tensors> faces;
+    std::vector<std::vector<cuda::FacePaste>> sets;
+    for (std::int64_t i = 0; i < pastes.sets(); ++i) {
+      faces.push_back(in_nhwc(nets.decode(talking)));
+      sets.push_back(pastes.set(i, faces.back()));
+    }
+    // The timer has a stream of its own.
+    c10::impl::VirtualGuardImpl(nets.device().type()).synchronizeDevice(nets.device().index());
+    const auto enqueue = [&](cuda::Stream stream) {
+      for (const auto& set : sets) Pastes::launch(set, faces.front().front().scalar_type(), stream);
+    };
+    cuda::LaunchTimer timer;
+    return timer.time(enqueue, static_cast<int>(sets.size()), budget(), stop_);
+  }
+
+  // Of single calls. On a GPU calls are put into the current stream one behind the other, each between two events, so that the device
+  // waits for the host only where launching takes longer than computing.
+  Durations times(const at::Device& device, const std::function<void()>& work) const {
+    constexpr int k_warm_up = 5;
+    constexpr std::size_t k_together = 20, k_fewest = 100;
+    using Clock = std::chrono::steady_clock;
+    Durations runs;
+    const auto done = [&, start = Clock::now()] {
+      const std::size_t fewest = device.is_cpu() ? 3 : k_fewest;
+      return runs.size() >= fewest && Clock::now() - start >= budget();
+    };
+    if (device.is_cpu()) {
+      for (work(); !done();) {
+        throw_if_stopped(stop_);
+        const auto begin = Clock::now();
+        work();
+        runs.emplace_back(Clock::now() - begin);
+      }
+      return runs;
+    }
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    const c10::Stream stream = guard.getStream(device);
+    for (int i = 0; i < k_warm_up; ++i) work();
+    guard.synchronizeStream(stream);
+    while (!done()) {
+      throw_if_stopped(stop_);
+      std::vector<std::pair<c10::Event, c10::Event>> marks;
+      for (std::size_t i = 0; i < k_together; ++i) {
+        auto& [begin, end] =
+            marks.emplace_back(c10::Event(device.type(), c10::EventFlag::BACKEND_DEFAULT),
+                               c10::Event(device.type(), c10::EventFlag::BACKEND_DEFAULT));
+        begin.record(stream);
+        work();
+        end.record(stream);
+      }
+      guard.synchronizeStream(stream);
+      for (const auto& [begin, end] : marks) runs.emplace_back(begin.elapsedTime(end) / 1000);
+    }
+    return runs;
+  }
+
+  static double ms(const Row& row, std::chrono::duration<double> time) {
+    return 1000 * time.count() / static_cast<double>(row.batch);
+  }
+  static bool whole(const Row& row) {
+    return row.name == "faces" || row.name == "frame" || row.name == "pictures";
+  }
+
+  nlohmann::ordered_json as_json(const Row& row) const {
+    const double median = ms(row, row.timing.median);
+    nlohmann::ordered_json object{{"name", row.name},
+                                  {"device", navtalk::name(options_.device)},
+                                  {"precision", row.precision},
+                                  {"way", row.way},
+                                  {"clock", row.clock},
+                                  {"batch", row.batch},
+                                  {"unit", "ms per frame"},
+                                  {"median", median},
+                                  {"p99", ms(row, row.timing.p99)},
+                                  {"runs", row.timing.runs}};
+    if (whole(row)) object["frames_per_second"] = 1000 / median;
+    if (row.memory > 0) object["memory_bytes"] = row.memory;
+    return object;
+  }
+
+  static std::vector<std::string> as_cells(const Row& row) {
+    const double median = ms(row, row.timing.median);
+    return {row.name,
+            row.precision,
+            row.way,
+            row.clock,
+            std::to_string(row.batch),
+            fmt::format("{:.3f}", median),
+            fmt::format("{:.3f}", ms(row, row.timing.p99)),
+            whole(row) ? fmt::format("{:.1f}", 1000 / median) : "",
+            row.memory > 0 ? std::to_string(row.memory >> 20) : ""};
+  }
+
+  const Options& options_;
+  const ModelFiles& files_;
+  std::stop_token stop_;
+  std::optional<cuda::DeviceProperties> gpu_{};
+  std::vector<Row> rows_;
+};
+
+void run(const Options& options) {
+  const SignalStop stop;
+  if (!options.write.empty()) return write_models(options.write, options.full);
+  usable_device(options.device);
+  std::optional<tests::TemporaryDirectory> made;
+  std::filesystem::path models = options.models;
+  if (models.empty()) {
+    models = made.emplace().path();
+    write_models(models, options.full);
+  }
+  const ModelFiles files = find_model_files(models);
+  Bench bench(options, files, stop.token());
+  bench.run();
+  bench.print();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(parsed({argv + 1, argv + argc}));
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "gpu_bench_nets: %s\n", error.what());
+    return exit_status(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_bench_nets: %s\n", error.what());
+    return 1;
+  }
+}
