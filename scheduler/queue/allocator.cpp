@@ -47,17 +47,21 @@ Claimant Allocator::complete(Claimant claimant) const {
 }
 
 // A slot that is lent comes back only when somebody waits, so its user has a place whatever the queue's limit.
-std::size_t Allocator::places(const Claimant& claimant) {
+std::optional<std::size_t> Allocator::take_place(const Claimant& claimant) {
+  if (options_.queue_limit > 0) {
+    if (auto position = store_.enqueue(claimant, options_.queue_limit, options_.lease))
+      return position;
+  }
   const std::size_t lent = lent_to(claimant, store_.view().gpus);
-  if (lent <= options_.queue_limit) return options_.queue_limit;
+  if (lent <= options_.queue_limit) return std::nullopt;
   if (claimant.max_sessions > 0) {
     const std::vector<Lease> leases = store_.leases();
     const auto held = std::ranges::count_if(leases, [&](const Lease& lease) {
       return lease.lane == Lane::live && lease.tenant == claimant.tenant;
     });
-    if (held >= claimant.max_sessions) return options_.queue_limit;  // it could not have the slot
+    if (held >= claimant.max_sessions) return std::nullopt;  // it could not have the slot
   }
-  return lent;
+  return store_.enqueue(claimant, lent, options_.lease);
 }
 
 Duration Allocator::patience() const {
@@ -68,8 +72,7 @@ Duration Allocator::patience() const {
 Allocation Allocator::arrive(Claimant claimant) {
   claimant = complete(std::move(claimant));
   if (auto lease = store_.claim(claimant, options_.lease)) return *lease;
-  const std::size_t limit = places(claimant);
-  if (limit == 0 || !store_.enqueue(claimant, limit, options_.lease)) {
+  if (!take_place(claimant)) {
     supply_.ensure_for_refused();
     return full(claimant);
   }
@@ -125,7 +128,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   std::optional<std::size_t> position;
   if (waiter == view->waiters.end()) {
     // It came after the view was taken, or its place expired while nobody could renew it.
-    position = store_.enqueue(claimant, places(claimant), options_.lease);
+    position = take_place(claimant);
     if (!position) return full(claimant);
     invalidate_view();
     view = recent_view();

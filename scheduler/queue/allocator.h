@@ -106,8 +106,9 @@ class Allocator {
   };
 
   Claimant complete(Claimant claimant) const;
-  std::size_t places(const Claimant& claimant);  // in the queue
-  Duration patience() const;                     // of a place in it
+  // In the queue, its position; nullopt: there is none for it.
+  std::optional<std::size_t> take_place(const Claimant& claimant);
+  Duration patience() const;  // of a place in it
   Allocation waiting(const Claimant& claimant);
   std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, TimePoint now);
   std::shared_ptr<const PoolView> recent_view();

@@ -108,7 +108,7 @@ struct Worker::Parts {
   asio::awaitable<void> end_when_idle();
   void look_at_device();
   asio::awaitable<void> load_again();
-  asio::awaitable<void> leave_device();
+  asio::awaitable<void> give_up_device();
   void shut_down();
   asio::awaitable<void> end();
 
@@ -150,7 +150,7 @@ void Worker::Parts::look_at_device() {
   models.sample_device();
   const EngineCounters counters = inference.counters();
   if (counters.lost > 0 || models.device_lost())
-    return asio::post(io, [this] { asio::co_spawn(io, leave_device(), asio::detached); });
+    return asio::post(io, [this] { asio::co_spawn(io, give_up_device(), asio::detached); });
   if (std::exchange(exhausted, counters.exhausted) == counters.exhausted) return;
   asio::post(io, [this] { asio::co_spawn(io, load_again(), asio::detached); });
 }
@@ -169,7 +169,7 @@ asio::awaitable<void> Worker::Parts::load_again() {
 }
 
 // A process that has lost its device cannot get it back: whoever started it starts another one.
-asio::awaitable<void> Worker::Parts::leave_device() {
+asio::awaitable<void> Worker::Parts::give_up_device() {
   if (std::exchange(device_lost, true)) co_return;
   log::error("the device is lost: its sessions go to other workers, and this one ends");
   co_await sessions.give_away("the device of this worker is lost");
