@@ -220,15 +220,24 @@ TEST_CASE("a start that cannot be served is refused in the client's words") {
   CHECK(user.close_code() == 1008);
 }
 
+namespace {
+
+// Its client is told that another worker may do better.
+void check_given_away(User& user) {
+  REQUIRE(user.until_event("error"));
+  CHECK(user.event.at("code") == "failed");
+  CHECK_FALSE(user.until_event("never"));
+  CHECK(user.close_code() == 1011);
+}
+
+}  // namespace
+
 TEST_CASE("a device that fails ends the session with an error, and frees its slot") {
   LiveWorker worker;
   User user(worker);
   worker.nets.breaks = true;
   user.speak(voice(16000));
-  REQUIRE(user.until_event("error"));
-  CHECK(user.event.at("code") == "failed");
-  CHECK_FALSE(user.until_event("never"));
-  CHECK(user.close_code() == 1011);
+  check_given_away(user);
   CHECK(eventually([&] { return ask("GET", worker.url() + "/healthz").body.at("sessions") == 0; }));
 }
 
@@ -239,12 +248,7 @@ TEST_CASE(
     User user(worker), other(worker, R"({"type":"session.start"})", "b");
     worker.nets.without_memory = true;
     user.speak(voice(160000));
-    for (User* const one : {&user, &other}) {
-      REQUIRE(one->until_event("error"));
-      CHECK(one->event.at("code") == "failed");
-      CHECK_FALSE(one->until_event("never"));
-      CHECK(one->close_code() == 1011);
-    }
+    for (User* const one : {&user, &other}) check_given_away(*one);
   }
   CHECK(eventually([&] { return worker.nets.loads == 2; }));
   CHECK(
@@ -261,12 +265,7 @@ TEST_CASE("a worker whose device is lost gives all sessions away, and ends") {
   User user(worker), other(worker, R"({"type":"session.start"})", "b");
   worker.nets.device_lost = true;
   user.speak(voice(160000));
-  for (User* const one : {&user, &other}) {
-    REQUIRE(one->until_event("error"));
-    CHECK(one->event.at("code") == "failed");
-    CHECK_FALSE(one->until_event("never"));
-    CHECK(one->close_code() == 1011);
-  }
+  for (User* const one : {&user, &other}) check_given_away(*one);
   CHECK_THROWS_AS(worker.ends(), DeviceLost);
 }
 
