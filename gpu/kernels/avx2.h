@@ -24,6 +24,31 @@ inline __m256i tail_mask(std::int64_t left) {
 // Those of eight lanes that `left` elements fill.
 inline __m256i mask_of(std::int64_t left) { return tail_mask(left < k_lanes ? left : k_lanes); }
 
+// What loops need that are written once for both widths (*_vector.h): eight floats.
+struct Floats {
+  using Vector = __m256;
+  static Vector zero() { return _mm256_setzero_ps(); }
+  static Vector all(float x) { return _mm256_set1_ps(x); }
+  static Vector load(const float* p) { return _mm256_loadu_ps(p); }
+  static void store(float* p, Vector x) { _mm256_storeu_ps(p, x); }
+  // The first `left` of them, or all: one to as many as there are.
+  static Vector load_part(const float* p, std::int64_t left) {
+    return _mm256_maskload_ps(p, mask_of(left));
+  }
+  static void store_part(float* p, std::int64_t left, Vector x) {
+    _mm256_maskstore_ps(p, mask_of(left), x);
+  }
+  static Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+  static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
+};
+
+// Into the second cache.
+inline void fetch(const float* from, std::int64_t count) {
+  constexpr std::int64_t k_line = 16;
+  for (std::int64_t i = 0; i < count; i += k_line)
+    _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T1);
+}
+
 // The first `left` lanes of x, or all of them. A whole store, where it can be one: by a mask it takes several times as long.
 inline void store_part(float* to, std::int64_t left, __m256 x) {
   if (left >= k_lanes)

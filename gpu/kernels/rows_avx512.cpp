@@ -11,27 +11,6 @@
 namespace navtalk::kernels {
 namespace {
 
-// 1 / (1 + e^-x) for x > -87, as exactly as the format shows.
-template <class F>
-__m512 sigmoid_of(__m512 minus_x) {
-  const __m512 one = _mm512_set1_ps(1.0F);
-  return _mm512_div_ps(one, _mm512_add_ps(one, exp_of(minus_x)));
-}
-template <>
-inline __m512 sigmoid_of<Bf16>(__m512 minus_x) {
-  const __m512 fade = exp2_of(_mm512_mul_ps(minus_x, _mm512_set1_ps(1.44269504F)));
-  return _mm512_rcp14_ps(_mm512_add_ps(_mm512_set1_ps(1.0F), fade));
-}
-
-// Below -87, where the exponential would leave the range, SiLU is 0 to fp32; NaN stays NaN.
-template <class F>
-__m512 silu_of(__m512 x) {
-  const __m512 limit = _mm512_set1_ps(87.0F);
-  const __m512 minus = _mm512_sub_ps(_mm512_setzero_ps(), x);
-  const __mmask16 alive = _mm512_cmp_ps_mask(minus, limit, _CMP_NGE_UQ);
-  return _mm512_maskz_mul_ps(alive, x, sigmoid_of<F>(_mm512_min_ps(minus, limit)));
-}
-
 // erf by Abramowitz and Stegun 7.1.26, 1.5e-7 absolute.
 inline __m512 gelu_of(__m512 x) {
   const __m512 z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(0.70710678F));

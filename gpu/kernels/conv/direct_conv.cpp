@@ -58,6 +58,18 @@ std::int64_t pixels_at_once(std::int64_t pixels, std::int64_t outputs) {
   return rounded_up((pixels + blocks - 1) / blocks, k_pixels);
 }
 
+const DirectSteps& steps_of(Isa isa) {
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_direct_steps();
+    case Isa::avx2:
+      return avx2_direct_steps();
+    case Isa::portable:
+      break;
+  }
+  return portable_direct_steps();
+}
+
 // What one thread needs while it goes through the pixels of the result, which are counted row by row and image by image.
 class Pixels {
  public:
@@ -66,7 +78,7 @@ class Pixels {
          std::int64_t begin, std::int64_t end, Isa isa)
       : conv_(conv),
         maps_(maps),
-        steps_(isa == Isa::portable ? portable_direct_steps() : avx2_direct_steps()),
+        steps_(steps_of(isa)),
         from_(from),
         to_(to),
         begin_(begin),
@@ -144,35 +156,39 @@ class Pixels {
 
   // While it multiplies it fetches what comes next into the second cache: the next weights, and the inputs of the next pass.
   void go_through(const Pass& pass, const Pass& next) {
-    const std::int64_t groups = (pass.pixels + k_pixels - 1) / k_pixels;
+    const std::int64_t blocks = (pass.pixels + k_pixels - 1) / k_pixels;
     const std::int64_t tile =
         pass.taps * pass.depth * k_outputs;  // weights of one group of outputs
     const std::int64_t before = pass.tap * conv_.shape.in + pass.taps * pass.first;
     const bool last =
         before + pass.taps * pass.depth == conv_.shape.rows * conv_.shape.columns * conv_.shape.in;
     const bool only = last && before == 0;
-    const std::int64_t calls = groups * (to_ - from_) / k_outputs;
+    const std::int64_t at_once = std::min(steps_.groups_at_once * k_outputs, to_ - from_);
+    const std::int64_t calls = blocks * ((to_ - from_ + at_once - 1) / at_once);
     DirectProducts products{.pitch = room_,
                             .taps = pass.taps,
                             .first = pass.first,
                             .depth = pass.depth,
-                            .stride = only ? k_outputs : to_ - from_,
+                            .stride = only ? at_once : to_ - from_,
                             .more = before > 0,
-                            .soon_weights = rounded_up(tile / groups, k_outputs),
                             .next_first = next.first,
                             .next_depth = next.depth};
     Share share{.all = next.pixels > 0 ? next.taps * room_ : 0, .calls = calls};
-    for (std::int64_t o = from_; o < to_; o += k_outputs) {
+    for (std::int64_t o = from_; o < to_; o += at_once) {
+      products.groups = std::min(at_once, to_ - o) / k_outputs;
       products.weights = conv_.weights.data() + before * conv_.width + o / k_outputs * tile;
-      for (std::int64_t group = 0; group < groups; ++group) {
-        const std::int64_t p = group * k_pixels;
+      products.soon_weights = rounded_up(products.groups * tile / blocks, k_outputs);
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const std::int64_t p = block * k_pixels;
         products.pixels = pass.inputs->data() + p;
-        products.soon = products.weights + tile + group * products.soon_weights;
+        products.soon = products.weights + products.groups * tile + block * products.soon_weights;
         products.next = next.inputs->data() + share.done;
         products.next_count = share.take();
         products.sums = only ? near_ : sums_ + p * (to_ - from_) + o - from_;
         steps_.multiply(products);
-        if (last) finish(products, pass.begin + p, std::min(k_pixels, pass.pixels - p), o);
+        if (!last) continue;
+        for (std::int64_t group = 0; group < products.groups; ++group)
+          finish(products, group, pass.begin + p, std::min(k_pixels, pass.pixels - p), o);
       }
     }
   }
@@ -187,11 +203,12 @@ class Pixels {
     }
   };
 
-  // The results of those products from `pixel` and channel `o` on.
-  void finish(const DirectProducts& products, std::int64_t pixel, std::int64_t pixels,
-              std::int64_t o) const {
-    const std::int64_t out = conv_.shape.out, at = pixel * out + o;
-    steps_.finish({.sums = products.sums,
+  // The results of one group of those products, which are from `pixel` and channel `first` on.
+  void finish(const DirectProducts& products, std::int64_t group, std::int64_t pixel,
+              std::int64_t pixels, std::int64_t first) const {
+    const std::int64_t out = conv_.shape.out, o = first + group * k_outputs;
+    const std::int64_t at = pixel * out + o;
+    steps_.finish({.sums = products.sums + group * k_outputs,
                    .stride = products.stride,
                    .bias = conv_.bias.data() + o,
                    .add = maps_.add != nullptr ? maps_.add + at : nullptr,
@@ -210,7 +227,7 @@ class Pixels {
   std::vector<float> zeros_;
   std::array<std::vector<const float*>, 2> tables_;  // the inputs of a pass and of the next one
   float* sums_;                                      // [room_][to_ - from_], of several passes
-  float near_[k_pixels * k_outputs] = {};            // of one pass that makes the whole sum
+  float near_[k_pixels * 2 * k_outputs] = {};        // of one pass that makes the whole sum
 };
 
 // Output channels [from, to) of pixels [begin, end). Of many channels some at a time, for whose sums of many pixels there is room.
@@ -224,7 +241,7 @@ void convolve(const DirectConv& conv, const DirectMaps& maps, std::int64_t from,
 }  // namespace
 
 const DirectSteps& portable_direct_steps() {
-  static constexpr DirectSteps k_steps{multiply, finish};
+  static constexpr DirectSteps k_steps{1, multiply, finish};
   return k_steps;
 }
 

@@ -11,12 +11,13 @@ constexpr std::int64_t k_pixels = 6;    // that are multiplied at once
 constexpr std::int64_t k_outputs = 16;  // channels that are made at once
 constexpr std::int64_t k_chain = 256;   // products of one sum
 
-// Products of k_pixels pixels and k_outputs outputs, of channels [first, first + depth) under each of some taps.
+// Products of k_pixels pixels and one or two groups of k_outputs outputs, of channels [first, first + depth) under each of some taps.
 struct DirectProducts {
   const float* const* pixels = nullptr;  // [taps][pitch], k_pixels of each row are used
   std::int64_t pitch = 0, taps = 1;
   std::int64_t first = 0, depth = 0;
-  const float* weights = nullptr;  // [taps][depth][k_outputs]
+  std::int64_t groups = 1;
+  const float* weights = nullptr;  // [groups][taps][depth][k_outputs]
   float* sums = nullptr;           // [k_pixels][stride]
   std::int64_t stride = 0;
   bool more = false;  // added to the sums that are there
@@ -40,11 +41,13 @@ struct DirectResults {
 };
 
 struct DirectSteps {
+  std::int64_t groups_at_once;  // of outputs, that `multiply` takes at most
   void (*multiply)(const DirectProducts& products);
   void (*finish)(const DirectResults& results, Activation activation);
 };
 
 const DirectSteps& portable_direct_steps();
 const DirectSteps& avx2_direct_steps();
+const DirectSteps& avx512_direct_steps();
 
 }  // namespace navtalk::kernels

@@ -68,7 +68,15 @@ TileBlock make_block(const Winograd4Conv& conv, const Winograd4Maps& maps) {
 }
 
 const Winograd4Steps& steps_of(Isa isa) {
-  return isa == Isa::portable ? portable_winograd4_steps() : avx2_winograd4_steps();
+  switch (isa) {
+    case Isa::avx512:
+      return avx512_winograd4_steps();
+    case Isa::avx2:
+      return avx2_winograd4_steps();
+    case Isa::portable:
+      break;
+  }
+  return portable_winograd4_steps();
 }
 
 // The steps of one thread in a block.

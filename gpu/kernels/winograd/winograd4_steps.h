@@ -10,7 +10,8 @@ namespace navtalk::kernels {
 constexpr int k_positions4 = 36;
 constexpr std::int64_t k_group4 = 16;  // channels that lie together
 constexpr std::int64_t k_part4 = 256;  // input channels of one sum
-constexpr std::int64_t k_rows4 = 6;    // tiles multiplied at once; a block's room is a multiple
+constexpr std::int64_t k_rows4 =
+    6;  // tiles multiplied at once, or twice as many; a block's room is a multiple
 
 // Tiles that are multiplied together, counted row by row and image by image.
 struct TileBlock {
@@ -45,5 +46,6 @@ struct Winograd4Steps {
 
 const Winograd4Steps& portable_winograd4_steps();
 const Winograd4Steps& avx2_winograd4_steps();
+const Winograd4Steps& avx512_winograd4_steps();
 
 }  // namespace navtalk::kernels

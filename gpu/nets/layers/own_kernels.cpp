@@ -15,12 +15,12 @@ bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& plac
   static const bool amx = widest_isa() == "amx_bf16";
   if (wanted != ConvKernel::winograd || !place.packed || channels % k_kernel_step != 0)
     return false;
-  if (place.type == at::kFloat) return isa() == kernels::Isa::avx2 && channels <= k_most_fp32;
+  if (place.type == at::kFloat) return isa() != kernels::Isa::portable && channels <= k_most_fp32;
   return isa() == kernels::Isa::avx512 && !amx && channels <= k_most_bf16;
 }
 
 bool takes_direct(std::int64_t channels, const Placement& place) {
-  return place.packed && place.type == at::kFloat && isa() == kernels::Isa::avx2 &&
+  return place.packed && place.type == at::kFloat && isa() != kernels::Isa::portable &&
          channels >= k_kernel_step;
 }
 

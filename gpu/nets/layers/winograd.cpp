@@ -11,8 +11,7 @@ bool in_steps(const at::Tensor& weight) {
   return weight.size(0) % k_kernel_step == 0 && weight.size(1) % k_kernel_step == 0;
 }
 
-// Measured up to 512 channels. On AVX-512 without being measured: oneDNN multiplies twice as fast there at most, and these are a
-// quarter of the products.
+// Measured up to 512 channels.
 bool takes_fp32(const at::Tensor& weight, const std::array<std::int64_t, 2>& map_size) {
   constexpr std::int64_t k_few = 128, k_most = 512, k_least_tiles = 9;
   const std::int64_t channels = std::max(weight.size(0), weight.size(1));
