@@ -33,7 +33,7 @@ class ActivatedRows {
     lines_.fill(-1);
   }
 
-  // Row y of the image, which may be one of the rows beyond the map's edges. Good until seven other
+  // Row y of the image, which may be one of the rows beyond the map's edges. Good until nine other
   // rows have been asked for.
   const T* operator()(std::int64_t image, std::int64_t y) {
     if (y < 0 || y >= map_.height) return zeros_.data();
@@ -52,7 +52,7 @@ class ActivatedRows {
   }
 
  private:
-  static constexpr std::int64_t k_kept = 8;  // a patch of Winograd's F(4x4, 3x3) has six
+  static constexpr std::int64_t k_kept = 10;  // a patch of a tiled convolution has nine at most
 
   Map map_;
   const RowKernels& kernels_;

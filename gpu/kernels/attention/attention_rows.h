@@ -11,10 +11,6 @@ constexpr int k_rows = static_cast<int>(k_query_rows);
 
 inline std::int64_t padded(std::int64_t n) { return (n + k_lanes - 1) / k_lanes * k_lanes; }
 
-inline __mmask16 mask_of(std::int64_t left) {
-  return left >= k_lanes ? __mmask16{0xffff} : tail_mask(left);
-}
-
 // How many vectors to take at once of those between `from` and `size`.
 inline std::int64_t vectors_left(std::int64_t from, std::int64_t size) {
   const std::int64_t left = (size - from) / k_lanes;

@@ -1,7 +1,7 @@
 // 3x3 convolutions tile by tile, with fewer multiplications than taps: Winograd's
 // F(2x2, 3x3) (Lavin and Gray, 2015), and the same idea for a convolution of a doubled map.
 //
-//   same     a 4x4 patch makes 2x2 pixels: 16 products instead of 36. bf16 only: fp32 has winograd4_conv.h
+//   same     a 4x4 patch makes 2x2 pixels: 16 products instead of 36. bf16 only: fp32 has tiled_conv.h
 //   doubled  a 3x3 patch of the small map makes the 2x2 pixels that its middle becomes:
 //            9 products instead of 36 (16 in the sub-pixel form)
 //

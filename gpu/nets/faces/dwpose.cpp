@@ -19,6 +19,14 @@ at::Tensor scaled(const at::Tensor& x, const at::Tensor& g) {
   return x / length.clamp_min(1e-5) * g;
 }
 
+// With zeros behind the outputs of a convolution up to the next multiple of k_kernel_step, which our own kernels take.
+at::Tensor filled_up(const at::Tensor& x) {
+  const std::int64_t missing = (k_kernel_step - x.size(0) % k_kernel_step) % k_kernel_step;
+  std::vector<std::int64_t> size = x.sizes().vec();
+  size[0] = missing;
+  return at::cat({x, at::zeros(size, x.options())});
+}
+
 }  // namespace
 
 class Dwpose::Builder {
@@ -69,11 +77,14 @@ class Dwpose::Builder {
   }
   Head head(const DwposeConfig& config) const {
     const std::int64_t margin = config.final_kernel / 2;
-    return {.maps = Conv(weights_("head.final_layer.weight"), weights_("head.final_layer.bias"),
+    return {.maps = Conv(filled_up(weights_("head.final_layer.weight")),
+                         filled_up(weights_("head.final_layer.bias")),
                          {.padding = {margin, margin},
                           .map_size = {k_pose_height / 32, k_pose_width / 32},
+                          .kernel = winograd_in_fp32(place_),
                           .split_sums = false},
                          place_),
+            .points = weights_("head.final_layer.weight").size(0),
             .map_scale = precise("head.mlp.0.g"),
             .mlp = precise("head.mlp.1.weight"),
             .token_scale = precise("head.gau.ln.g"),
@@ -121,16 +132,16 @@ at::Tensor Dwpose::Pooling::operator()(const at::Tensor& x) const {
 
 // Gated attention between the points. Its weights are squares of what is positive, not a softmax.
 Dwpose::Bins Dwpose::Head::operator()(const at::Tensor& features) const {
-  const at::Tensor tokens =
-      at::linear(scaled(maps(features).to(at::kFloat).flatten(2), map_scale), mlp);
+  const at::Tensor seen_maps = maps(features).narrow(1, 0, points).to(at::kFloat).flatten(2);
+  const at::Tensor tokens = at::linear(scaled(seen_maps, map_scale), mlp);
   const at::Tensor mixed = at::silu(at::linear(scaled(tokens, token_scale), uv));
   const auto parts = mixed.split_with_sizes({expanded, expanded, attention}, -1);
   const at::Tensor query = parts[2] * gamma[0] + beta[0], key = parts[2] * gamma[1] + beta[1];
   const at::Tensor alike =
       at::matmul(query, key.transpose(1, 2)) / std::sqrt(static_cast<double>(attention));
   const at::Tensor seen = parts[0] * at::matmul(at::square(at::relu(alike)), parts[1]);
-  const at::Tensor points = tokens * residual_scale + at::linear(seen, out);
-  return {at::linear(points, bins_x), at::linear(points, bins_y)};
+  const at::Tensor refined = tokens * residual_scale + at::linear(seen, out);
+  return {at::linear(refined, bins_x), at::linear(refined, bins_y)};
 }
 
 Dwpose::Dwpose(const Weights& weights, const DwposeConfig& config, const Placement& place)

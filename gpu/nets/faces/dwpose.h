@@ -41,7 +41,8 @@ class Dwpose {
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Head {
-    Conv maps;
+    Conv maps;  // of `points` points, and of some that mean nothing
+    std::int64_t points;
     at::Tensor map_scale, mlp;
     at::Tensor token_scale, uv, gamma, beta, out, residual_scale;
     at::Tensor bins_x, bins_y;

@@ -65,10 +65,10 @@ std::int64_t parts(const at::Tensor& weight) {
   return std::min({weight.size(1), k_most, (terms + k_terms - 1) / k_terms});
 }
 
-// What Winograd's kernels can take.
-bool tiled(const at::Tensor& weight, const Conv::Geometry& geometry) {
-  return weight.size(2) == 3 && weight.size(3) == 3 && geometry.stride == 1 &&
-         geometry.padding == std::array<std::int64_t, 2>{1, 1} && geometry.groups == 1;
+// Whether the zeros at the edges keep the map's size but for the stride, as Winograd's kernels need it.
+bool keeps_size(const at::Tensor& weight, const Conv::Geometry& geometry) {
+  const std::array<std::int64_t, 2> around{weight.size(2) / 2, weight.size(3) / 2};
+  return geometry.padding == around && geometry.groups == 1;
 }
 
 std::string_view library_name(Activation activation) {
@@ -96,9 +96,11 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     weight_ = StoredWeight(weight, place, at::MemoryFormat::ChannelsLast);
     return;
   }
-  if (tiled(weight, geometry)) {
-    winograd_ =
-        Winograd::make(geometry.kernel, weight, bias, geometry.map_size, activation_, place);
+  if (keeps_size(weight, geometry)) {
+    winograd_ = Winograd::make(
+        geometry.kernel, weight, bias,
+        {.stride = geometry.stride, .map_size = geometry.map_size, .activation = activation_},
+        place);
     if (winograd_) return;
   }
   if (takes_direct(weight.size(1), place) && groups_ == 1) {
@@ -143,8 +145,9 @@ at::Tensor Conv::by_library(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {
-  const std::int64_t rows = direct_ ? direct_->shape.rows_for(x.size(2)) : x.size(2);
-  const std::int64_t columns = direct_ ? direct_->shape.columns_for(x.size(3)) : x.size(3);
+  if (winograd_) return (*winograd_)(x.contiguous(at::MemoryFormat::ChannelsLast), {.add = add});
+  const std::int64_t rows = direct_->shape.rows_for(x.size(2));
+  const std::int64_t columns = direct_->shape.columns_for(x.size(3));
   at::Tensor y = at::empty({x.size(0), bias_.size(0), rows, columns}, x.options(),
                            at::MemoryFormat::ChannelsLast);
   own(x, add, y);

@@ -27,7 +27,7 @@ class Conv {
     std::array<std::int64_t, 2> map_size{32, 32};  // of the input: a hint for the packing
     std::int64_t groups = 1;                       // of channels that do not see each other
     Activation activation = Activation::none;
-    ConvKernel kernel = ConvKernel::library;  // of 3x3 kernels with stride and padding 1
+    ConvKernel kernel = ConvKernel::library;  // of kernels that Winograd's algorithm can take
     // fp32: false leaves sums over many products to the library, in one chain each, which is faster and less exact.
     bool split_sums = true;
   };

@@ -19,8 +19,8 @@ NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tens
                    const Options& options, const Placement& place)
     : norm_(norm, options.groups, options.eps, true, options.norm, place) {
   if (options.norm == NormKernel::own)
-    winograd_ = Winograd::make(options.conv, weight, bias, {options.map_size, options.map_size},
-                               Activation::none, place);
+    winograd_ = Winograd::make(options.conv, weight, bias,
+                               {.map_size = {options.map_size, options.map_size}}, place);
   if (!winograd_)
     conv_.emplace(weight, bias, Conv::Geometry{.map_size = {options.map_size, options.map_size}},
                   place);

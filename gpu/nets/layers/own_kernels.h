@@ -8,7 +8,7 @@
 
 namespace navtalk::nets {
 
-// Who computes a 3x3 convolution: oneDNN, or our own kernels (gpu/kernels/winograd, gpu/kernels/conv) where they are faster. In bf16 these round a
+// Who computes a convolution: oneDNN, or our own kernels (gpu/kernels/winograd, gpu/kernels/conv) where they are faster. In bf16 these round a
 // little more than oneDNN; in fp32 they do not, and `library` is a request for comparisons only.
 enum class ConvKernel : std::uint8_t { library, winograd };
 // For nets that the rounding of bf16 would cost too much.

@@ -1,4 +1,4 @@
-// 3x3 convolutions by Winograd's kernels (gpu/kernels/winograd).
+// Convolutions by Winograd's kernels (gpu/kernels/winograd).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "gpu/kernels/winograd/winograd4_conv.h"
+#include "gpu/kernels/winograd/tiled_conv.h"
 #include "gpu/kernels/winograd/winograd_conv.h"
 #include "gpu/nets/layers/own_kernels.h"
 #include "gpu/nets/placement.h"
@@ -21,15 +21,21 @@ std::optional<kernels::WinogradConv> doubling_winograd(ConvKernel wanted, const 
                                                        const at::Tensor& bias,
                                                        const Placement& place);
 
-// A 3x3 convolution of stride and padding 1 by our own kernels: F(4x4, 3x3) in fp32, F(2x2, 3x3) in bf16.
+// A convolution by our own kernels: in fp32 of the kinds of TiledKind, in bf16 F(2x2, 3x3).
 class Winograd {
  public:
-  // nullopt where oneDNN's is to be taken. `map_size`: rows and columns of the input, a hint; the fp32 weights are four times as
-  // many as the taps, which small maps do not pay back.
+  // Zeros at the edges keep the map's size, or halve it with a stride of 2.
+  struct Geometry {
+    std::int64_t stride = 1;
+    // Rows and columns of the input, a hint: the fp32 weights of 3x3 kernels are four times as many as the taps, which small maps do
+    // not pay back.
+    std::array<std::int64_t, 2> map_size{};
+    kernels::Activation activation = kernels::Activation::none;
+  };
+  // nullopt where other kernels are to be taken, or there is none.
   static std::optional<Winograd> make(ConvKernel wanted, const at::Tensor& weight,
-                                      const at::Tensor& bias,
-                                      const std::array<std::int64_t, 2>& map_size,
-                                      kernels::Activation activation, const Placement& place);
+                                      const at::Tensor& bias, const Geometry& geometry,
+                                      const Placement& place);
 
   struct Maps {
     const at::Tensor* add = nullptr;  // as the result, which may be the same
@@ -41,7 +47,7 @@ class Winograd {
   void operator()(const at::Tensor& x, const Maps& maps, at::Tensor& y) const;
 
  private:
-  using Kernel = std::variant<kernels::Winograd4Conv, kernels::WinogradConv>;
+  using Kernel = std::variant<kernels::TiledConv, kernels::WinogradConv>;
   explicit Winograd(Kernel kernel) : kernel_(std::move(kernel)) {}
   Kernel kernel_;
 };
