@@ -42,7 +42,8 @@ void finish(const DirectResults& of, Activation activation) {
     for (std::int64_t c = 0; c < of.outputs; ++c) {
       const std::int64_t at = p * of.y_stride + c;
       of.y[at] = activated(activation, of.sums[p * of.stride + c] + of.bias[c] +
-                                           (of.add != nullptr ? of.add[at] : 0));
+                                           (of.add != nullptr ? of.add[at] : 0)) +
+                 (of.after != nullptr ? of.after[at] : 0);
     }
 }
 
@@ -212,6 +213,7 @@ class Pixels {
                    .stride = products.stride,
                    .bias = conv_.bias.data() + o,
                    .add = maps_.add != nullptr ? maps_.add + at : nullptr,
+                   .after = maps_.after != nullptr ? maps_.after + at : nullptr,
                    .y = maps_.y + at,
                    .y_stride = out,
                    .pixels = pixels,

@@ -41,9 +41,10 @@ struct DirectConv {
 
 // NHWC maps.
 struct DirectMaps {
-  const float* x = nullptr;    // [images, height, width, in]
-  float* y = nullptr;          // [images, rows_for(height), columns_for(width), out]
-  const float* add = nullptr;  // as y and possibly y itself: added before the activation; or null
+  const float* x = nullptr;      // [images, height, width, in]
+  float* y = nullptr;            // [images, rows_for(height), columns_for(width), out]
+  const float* add = nullptr;    // as y and possibly y itself: added before the activation; or null
+  const float* after = nullptr;  // the same, added after it
   std::int64_t images = 1, height = 1, width = 1;
 };
 

@@ -29,13 +29,14 @@ struct DirectProducts {
   std::int64_t next_count = 0, next_first = 0, next_depth = 0;
 };
 
-// Sums on their way out: y = activation(sums + bias + add) of some pixels and at most k_outputs channels.
+// Sums on their way out: y = activation(sums + bias + add) + after of some pixels and at most k_outputs channels.
 struct DirectResults {
   const float* sums = nullptr;  // [pixels][stride]
   std::int64_t stride = 0;
-  const float* bias = nullptr;  // [k_outputs]
-  const float* add = nullptr;   // as y; or null
-  float* y = nullptr;           // [pixels][y_stride]
+  const float* bias = nullptr;   // [k_outputs]
+  const float* add = nullptr;    // as y; or null
+  const float* after = nullptr;  // the same
+  float* y = nullptr;            // [pixels][y_stride]
   std::int64_t y_stride = 0;
   std::int64_t pixels = 0, outputs = 0;
 };

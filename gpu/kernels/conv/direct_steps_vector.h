@@ -61,7 +61,7 @@ void multiply(const DirectProducts& of) {
   }
 }
 
-template <Activation activation, bool adds>
+template <Activation activation, bool before, bool after>
 void finish_whole(const DirectResults& of) {
   for (std::int64_t p = 0; p < of.pixels; ++p)
 #pragma GCC unroll 2
@@ -69,8 +69,9 @@ void finish_whole(const DirectResults& of) {
       const std::int64_t at = p * of.y_stride + c;
       Vector sum =
           Floats::add(Floats::load(of.sums + p * of.stride + c), Floats::load(of.bias + c));
-      if (adds) sum = Floats::add(sum, Floats::load(of.add + at));
-      Floats::store(of.y + at, activated<activation>(sum));
+      if (before) sum = Floats::add(sum, Floats::load(of.add + at));
+      sum = activated<activation>(sum);
+      Floats::store(of.y + at, after ? Floats::add(sum, Floats::load(of.after + at)) : sum);
     }
 }
 
@@ -83,14 +84,20 @@ void finish_part(const DirectResults& of) {
       Vector sum =
           Floats::add(Floats::load(of.sums + p * of.stride + c), Floats::load(of.bias + c));
       if (of.add != nullptr) sum = Floats::add(sum, Floats::load_part(of.add + at, left));
-      Floats::store_part(of.y + at, left, activated<activation>(sum));
+      sum = activated<activation>(sum);
+      if (of.after != nullptr) sum = Floats::add(sum, Floats::load_part(of.after + at, left));
+      Floats::store_part(of.y + at, left, sum);
     }
 }
 
 template <Activation activation>
 void finish_with(const DirectResults& of) {
   if (of.outputs < k_outputs) return finish_part<activation>(of);
-  of.add != nullptr ? finish_whole<activation, true>(of) : finish_whole<activation, false>(of);
+  if (of.after != nullptr)
+    return of.add != nullptr ? finish_whole<activation, true, true>(of)
+                             : finish_whole<activation, false, true>(of);
+  of.add != nullptr ? finish_whole<activation, true, false>(of)
+                    : finish_whole<activation, false, false>(of);
 }
 
 void finish(const DirectResults& results, Activation activation) {

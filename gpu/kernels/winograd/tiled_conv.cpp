@@ -92,7 +92,7 @@ bool heavy(const TiledConv& conv) { return conv.weights.size() > 36 * 128 * 128;
 // The most tiles that are multiplied together: many where the weights are many, so that each is used often while it is in a near
 // cache; few where the tiles' own numbers would not stay in the second cache.
 std::int64_t most_at_once(const TiledConv& conv) {
-  const std::int64_t positions = (heavy(conv) ? 96 : 24) * 36;
+  const std::int64_t positions = (heavy(conv) ? 136 : 24) * 36;
   const std::int64_t groups = positions / sizes_of(conv.kind).positions / k_rows;
   return std::max<std::int64_t>(groups, 1) * k_rows;
 }

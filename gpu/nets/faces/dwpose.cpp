@@ -86,15 +86,15 @@ class Dwpose::Builder {
                          place_),
             .points = weights_("head.final_layer.weight").size(0),
             .map_scale = precise("head.mlp.0.g"),
-            .mlp = precise("head.mlp.1.weight"),
             .token_scale = precise("head.gau.ln.g"),
-            .uv = precise("head.gau.uv.weight"),
             .gamma = precise("head.gau.gamma"),
             .beta = precise("head.gau.beta"),
-            .out = precise("head.gau.o.weight"),
             .residual_scale = precise("head.gau.res_scale.scale"),
-            .bins_x = precise("head.cls_x.weight"),
-            .bins_y = precise("head.cls_y.weight"),
+            .mlp = linear("head.mlp.1.weight"),
+            .uv = linear("head.gau.uv.weight"),
+            .out = linear("head.gau.o.weight"),
+            .bins_x = linear("head.cls_x.weight"),
+            .bins_y = linear("head.cls_y.weight"),
             .expanded = config.expanded,
             .attention = config.attention};
   }
@@ -102,7 +102,11 @@ class Dwpose::Builder {
  private:
   // In the placement's type: of layers within the backbone.
   at::Tensor placed(const std::string& name) const { return place_.place(weights_(name)); }
-  // fp32: of the head.
+  // fp32, as is all of the head.
+  Linear linear(const std::string& name) const {
+    const std::int64_t tokens = 2 * weights_("head.final_layer.weight").size(0);
+    return {weights_(name), {}, tokens, place_.in(at::kFloat)};
+  }
   at::Tensor precise(const std::string& name) const {
     return weights_(name).to(place_.device, at::kFloat);
   }
@@ -114,8 +118,8 @@ class Dwpose::Builder {
 at::Tensor Dwpose::Stage::operator()(const at::Tensor& x) const {
   at::Tensor h = main(x);
   for (const Block& block : blocks) {
-    at::Tensor y = block.pointwise(block.depthwise(block.first(h)));
-    h = residual ? y.add_(h) : y;
+    const at::Tensor seen = block.depthwise(block.first(h));
+    h = residual ? block.pointwise.then_plus(seen, h) : block.pointwise(seen);
   }
   at::Tensor both = at::cat({h, beside(x)}, 1);
   const at::Tensor gate = at::hardsigmoid(at::linear(both.mean({2, 3}), gate_weight, gate_bias));
@@ -133,15 +137,16 @@ at::Tensor Dwpose::Pooling::operator()(const at::Tensor& x) const {
 // Gated attention between the points. Its weights are squares of what is positive, not a softmax.
 Dwpose::Bins Dwpose::Head::operator()(const at::Tensor& features) const {
   const at::Tensor seen_maps = maps(features).narrow(1, 0, points).to(at::kFloat).flatten(2);
-  const at::Tensor tokens = at::linear(scaled(seen_maps, map_scale), mlp);
-  const at::Tensor mixed = at::silu(at::linear(scaled(tokens, token_scale), uv));
+  const at::Tensor tokens = mlp(scaled(seen_maps, map_scale));
+  at::Tensor mixed = uv(scaled(tokens, token_scale));
+  at::silu_(mixed);
   const auto parts = mixed.split_with_sizes({expanded, expanded, attention}, -1);
   const at::Tensor query = parts[2] * gamma[0] + beta[0], key = parts[2] * gamma[1] + beta[1];
   const at::Tensor alike =
       at::matmul(query, key.transpose(1, 2)) / std::sqrt(static_cast<double>(attention));
   const at::Tensor seen = parts[0] * at::matmul(at::square(at::relu(alike)), parts[1]);
-  const at::Tensor refined = tokens * residual_scale + at::linear(seen, out);
-  return {at::linear(refined, bins_x), at::linear(refined, bins_y)};
+  const at::Tensor refined = out.plus(seen, tokens * residual_scale);
+  return {bins_x(refined), bins_y(refined)};
 }
 
 Dwpose::Dwpose(const Weights& weights, const DwposeConfig& config, const Placement& place)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/nets/layers/conv.h"
+#include "gpu/nets/layers/linear.h"
 #include "gpu/nets/net_config.h"
 #include "gpu/nets/weights.h"
 
@@ -43,9 +44,8 @@ class Dwpose {
   struct Head {
     Conv maps;  // of `points` points, and of some that mean nothing
     std::int64_t points;
-    at::Tensor map_scale, mlp;
-    at::Tensor token_scale, uv, gamma, beta, out, residual_scale;
-    at::Tensor bins_x, bins_y;
+    at::Tensor map_scale, token_scale, gamma, beta, residual_scale;
+    Linear mlp, uv, out, bins_x, bins_y;
     std::int64_t expanded, attention;
     Bins operator()(const at::Tensor& features) const;
   };

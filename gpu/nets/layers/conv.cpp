@@ -68,7 +68,7 @@ std::int64_t parts(const at::Tensor& weight) {
 // Whether the zeros at the edges keep the map's size but for the stride, as Winograd's kernels need it.
 bool keeps_size(const at::Tensor& weight, const Conv::Geometry& geometry) {
   const std::array<std::int64_t, 2> around{weight.size(2) / 2, weight.size(3) / 2};
-  return geometry.padding == around && geometry.groups == 1;
+  return geometry.padding == around;
 }
 
 std::string_view library_name(Activation activation) {
@@ -96,7 +96,7 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
     weight_ = StoredWeight(weight, place, at::MemoryFormat::ChannelsLast);
     return;
   }
-  if (keeps_size(weight, geometry)) {
+  if (keeps_size(weight, geometry) && groups_ == 1) {
     winograd_ = Winograd::make(
         geometry.kernel, weight, bias,
         {.stride = geometry.stride, .map_size = geometry.map_size, .activation = activation_},
@@ -113,6 +113,12 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
                                                .column_padding = padding_[1]},
                     weight.contiguous().const_data_ptr<float>(),
                     bias.contiguous().const_data_ptr<float>(), activation_);
+    return;
+  }
+  if (keeps_size(weight, geometry) && takes_depthwise(weight, geometry.stride, place)) {
+    depthwise_.emplace(weight.contiguous().const_data_ptr<float>(),
+                       bias.contiguous().const_data_ptr<float>(), groups_, weight.size(2),
+                       activation_);
     return;
   }
   const std::int64_t channels = weight.size(1);
@@ -146,17 +152,31 @@ at::Tensor Conv::by_library(const at::Tensor& x) const {
 
 at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {
   if (winograd_) return (*winograd_)(x.contiguous(at::MemoryFormat::ChannelsLast), {.add = add});
-  const std::int64_t rows = direct_->shape.rows_for(x.size(2));
-  const std::int64_t columns = direct_->shape.columns_for(x.size(3));
-  at::Tensor y = at::empty({x.size(0), bias_.size(0), rows, columns}, x.options(),
-                           at::MemoryFormat::ChannelsLast);
+  at::Tensor y = room_for(x);
   own(x, add, y);
   return y;
+}
+
+at::Tensor Conv::room_for(const at::Tensor& x) const {
+  const std::int64_t rows = direct_ ? direct_->shape.rows_for(x.size(2)) : x.size(2);
+  const std::int64_t columns = direct_ ? direct_->shape.columns_for(x.size(3)) : x.size(3);
+  return at::empty({x.size(0), bias_.size(0), rows, columns}, x.options(),
+                   at::MemoryFormat::ChannelsLast);
 }
 
 void Conv::own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const {
   const at::Tensor whole = x.contiguous(at::MemoryFormat::ChannelsLast);
   if (winograd_) return (*winograd_)(whole, {.add = add}, y);
+  if (depthwise_) {
+    kernels::depthwise_conv(*depthwise_,
+                            {.x = whole.const_data_ptr<float>(),
+                             .y = y.mutable_data_ptr<float>(),
+                             .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
+                             .images = x.size(0),
+                             .height = x.size(2),
+                             .width = x.size(3)});
+    return;
+  }
   kernels::direct_conv(*direct_, {.x = whole.const_data_ptr<float>(),
                                   .y = y.mutable_data_ptr<float>(),
                                   .add = add != nullptr ? add->const_data_ptr<float>() : nullptr,
@@ -178,7 +198,7 @@ at::Tensor& Conv::activate(at::Tensor& sum) const {
 }
 
 at::Tensor Conv::operator()(const at::Tensor& x) const {
-  if (winograd_ || direct_) return own(x, nullptr);
+  if (is_own()) return own(x, nullptr);
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x));
   const bool whole = parts_.size() == 1;
@@ -191,7 +211,7 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
-  if (winograd_ || direct_) return own(x, &other);
+  if (is_own()) return own(x, &other);
   at::Tensor sum;
   if (weight_.defined()) return activate(sum = by_library(x).add_(other));
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
@@ -201,9 +221,23 @@ at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
   return activate(sum);
 }
 
+at::Tensor Conv::then_plus(const at::Tensor& x, const at::Tensor& other) const {
+  if (!direct_) return (*this)(x).add_(other);
+  const at::Tensor whole = x.contiguous(at::MemoryFormat::ChannelsLast);
+  const at::Tensor after = other.contiguous(at::MemoryFormat::ChannelsLast);
+  at::Tensor y = room_for(x);
+  kernels::direct_conv(*direct_, {.x = whole.const_data_ptr<float>(),
+                                  .y = y.mutable_data_ptr<float>(),
+                                  .after = after.const_data_ptr<float>(),
+                                  .images = x.size(0),
+                                  .height = x.size(2),
+                                  .width = x.size(3)});
+  return y;
+}
+
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
   NAVTALK_CHECK(activation_ == Activation::none);
-  if (winograd_ || direct_) return own(x, &sum, sum);
+  if (is_own()) return own(x, &sum, sum);
   if (weight_.defined()) sum.add_(by_library(x));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/kernels/conv/depthwise_conv.h"
 #include "gpu/kernels/conv/direct_conv.h"
 #include "gpu/kernels/winograd/winograd_conv.h"
 #include "gpu/nets/layers/stored_weight.h"
@@ -35,8 +36,10 @@ class Conv {
        const Placement& place);
 
   at::Tensor operator()(const at::Tensor& x) const;
-  // The same of conv(x) + other, in one pass.
+  // The same of conv(x) + other, in one pass: `other` is added before the activation.
   at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;
+  // (*this)(x) + other: it is added after the activation.
+  at::Tensor then_plus(const at::Tensor& x, const at::Tensor& other) const;
   // sum += conv(x); not with an activation.
   void add_to(at::Tensor& sum, const at::Tensor& x) const;
 
@@ -50,15 +53,18 @@ class Conv {
   at::Tensor input_of(const Part& part, const at::Tensor& x) const;
   void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
   at::Tensor by_library(const at::Tensor& x) const;
+  bool is_own() const { return winograd_ || direct_ || depthwise_; }
   at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;
   void own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const;
+  at::Tensor room_for(const at::Tensor& x) const;  // for what `direct_` or `depthwise_` make of x
   at::Tensor& activate(at::Tensor& sum) const;
 
   std::vector<Part> parts_;
-  std::optional<Winograd> winograd_;           // instead of parts_
-  std::optional<kernels::DirectConv> direct_;  // instead of both
-  StoredWeight weight_;                        // of libtorch's own operator, instead of parts_
-  at::Tensor bias_;                            // the first part adds it
+  std::optional<Winograd> winograd_;                 // instead of parts_
+  std::optional<kernels::DirectConv> direct_;        // instead of both
+  std::optional<kernels::DepthwiseConv> depthwise_;  // instead of all three
+  StoredWeight weight_;  // of libtorch's own operator, instead of parts_
+  at::Tensor bias_;      // the first part adds it
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;
   Activation activation_;

@@ -2,7 +2,10 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <ATen/core/Tensor.h>
+
 #include "gpu/device/device.h"
+#include "gpu/kernels/conv/depthwise_conv.h"
 
 namespace navtalk::nets {
 kernels::Isa isa() {
@@ -22,6 +25,13 @@ bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& plac
 bool takes_direct(std::int64_t channels, const Placement& place) {
   return place.packed && place.type == at::kFloat && isa() != kernels::Isa::portable &&
          channels >= k_kernel_step;
+}
+
+bool takes_depthwise(const at::Tensor& weight, std::int64_t stride, const Placement& place) {
+  const std::int64_t taps = weight.size(2);
+  return place.packed && place.type == at::kFloat && isa() != kernels::Isa::portable &&
+         weight.size(1) == 1 && weight.size(0) % k_kernel_step == 0 && stride == 1 &&
+         weight.size(3) == taps && taps % 2 == 1 && taps <= kernels::DepthwiseConv::k_most_taps;
 }
 
 }  // namespace navtalk::nets

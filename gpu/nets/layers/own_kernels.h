@@ -25,6 +25,9 @@ bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& plac
 // divides the sums of linear layers between threads, so that their number would change pixels.
 bool takes_direct(std::int64_t channels, const Placement& place);
 
+// Whether they are to take a convolution with `weight` [C,1,taps,taps], whose channels do not see each other: likewise.
+bool takes_depthwise(const at::Tensor& weight, std::int64_t stride, const Placement& place);
+
 // The instructions of this processor.
 kernels::Isa isa();
 constexpr std::int64_t k_kernel_step = 16;  // channels that the kernels take together

@@ -20,18 +20,18 @@ std::optional<kernels::TiledKind> tiled_kind(const at::Tensor& weight, std::int6
   return taps == 7 && stride == 1 ? std::optional(seven) : std::nullopt;
 }
 
-// Those that are faster than a direct one in fp32. Measured up to 512 channels of 3x3 kernels; those of 7x7 save so much that they
-// pay with every map.
+// Those that are faster than a direct one in fp32, as measured; those of 7x7 save so much that they pay with every map.
 std::optional<kernels::TiledKind> fp32_kind(const at::Tensor& weight,
                                             const Winograd::Geometry& geometry) {
-  constexpr std::int64_t k_few = 128, k_most = 512, k_least_tiles = 9;
+  constexpr std::int64_t k_few = 128, k_least_tiles = 9;
   const auto kind = tiled_kind(weight, geometry.stride);
   if (!kind || isa() == kernels::Isa::portable || !in_steps(weight)) return std::nullopt;
   const std::int64_t channels = std::max(weight.size(0), weight.size(1));
   const std::int64_t tiles =
       kernels::TiledConv::tiles(*kind, geometry.map_size[0], geometry.map_size[1]);
+  const std::int64_t most = *kind == kernels::TiledKind::three_halving ? 1024 : 512;
   const bool pays = *kind == kernels::TiledKind::seven || channels <= k_few ||
-                    (channels <= k_most && tiles >= k_least_tiles);
+                    (channels <= most && tiles >= k_least_tiles);
   return pays ? kind : std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include "gpu/kernels/activation.h"
 #include "gpu/kernels/isa.h"
 
 namespace navtalk::tests {
@@ -12,6 +13,11 @@ inline double difference(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor wanted = expected.to(at::kDouble);
   const at::Tensor off = (actual.to(at::kDouble) - wanted).abs();
   return off.max().item<double>() / std::max(1e-30, wanted.abs().max().item<double>());
+}
+
+inline at::Tensor activated(const at::Tensor& x, kernels::Activation activation) {
+  if (activation == kernels::Activation::relu) return at::relu(x);
+  return activation == kernels::Activation::silu ? at::silu(x) : x;
 }
 
 inline at::ScalarType scalar(kernels::Format format) {

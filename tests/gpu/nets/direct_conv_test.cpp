@@ -18,6 +18,7 @@ using kernels::Activation;
 using kernels::DirectConv;
 using kernels::DirectMaps;
 using kernels::Isa;
+using tests::activated;
 using tests::difference;
 
 constexpr double k_direct_limit = 2e-6;
@@ -54,11 +55,6 @@ struct Direct {
                       {shape.row_padding, shape.column_padding});
   }
 };
-
-at::Tensor through(Activation activation, const at::Tensor& x) {
-  if (activation == Activation::relu) return at::relu(x);
-  return activation == Activation::silu ? at::silu(x) : x;
-}
 
 }  // namespace
 
@@ -97,7 +93,7 @@ TEST_CASE("a direct convolution equals the plain one, for awkward kernels, chann
              12,
              11});
   const Direct with{c.shape, c.images, c.height, c.width, activation, c.weight, c.bias, c.x};
-  CHECK(difference(with.run(c.x, isa), through(activation, c.expected())) < k_direct_limit);
+  CHECK(difference(with.run(c.x, isa), activated(c.expected(), activation)) < k_direct_limit);
 }
 
 TEST_CASE("a direct convolution adds to what is there before it activates") {

@@ -18,6 +18,7 @@ using kernels::Isa;
 using kernels::TiledConv;
 using kernels::TiledKind;
 using kernels::TiledMaps;
+using tests::activated;
 using tests::difference;
 
 // F(2, 7) rounds more, for it has more points.
@@ -25,11 +26,6 @@ double limit_of(TiledKind kind) { return kind == TiledKind::seven ? 4e-5 : 5e-6;
 
 at::Tensor random_map(at::IntArrayRef shape) {
   return at::randn(shape).contiguous(at::MemoryFormat::ChannelsLast);
-}
-
-at::Tensor activated(const at::Tensor& x, Activation activation) {
-  if (activation == Activation::relu) return at::relu(x);
-  return activation == Activation::silu ? at::silu(x) : x;
 }
 
 // One convolution with random weights, and what it should give.
