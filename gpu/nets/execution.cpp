@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "gpu/kernels/isa.h"
 
 namespace navtalk {
 namespace {
@@ -79,9 +80,10 @@ Execution choose_execution(std::optional<Precision> asked, const UnetConfig& une
       .decoder = wanted,
       .batch = wide_unet ? k_wide_batch : k_narrow_batch,
       .parallel_frames = !wide_unet,
-      // Our kernels take every layer image by image there. Nothing is known of bf16, for want of a machine that has it,
-      // and oneDNN, which other machines use in fp32, too, divides some sums by the number of rows.
-      .same_in_batches = isa == "avx2" && talking == Precision::fp32 && wanted == Precision::fp32};
+      // Our kernels take every layer image by image in fp32. Of bf16 it was seen with small nets only; oneDNN, which other
+      // machines use in fp32, too, divides some sums by the number of rows.
+      .same_in_batches = kernels::best_isa() != kernels::Isa::portable &&
+                         talking == Precision::fp32 && wanted == Precision::fp32};
 }
 
 }  // namespace navtalk
