@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "avatars/live/live_hearing.h"
 #include "cmd/defaults.h"
@@ -35,6 +36,7 @@ struct Shared {
   const Context& context;
   std::filesystem::path models;
   std::optional<NdArray<float>> latents{};  // of the sample
+  bool log_mel_timed = false;               // no net takes part: once is enough
 
   Timing timed(const std::function<void()>& work) const {
     return measure(work, Seconds(options.seconds), context.stop);
@@ -115,7 +117,7 @@ class ModelTimes {
   // A GPU's nets are loaded anew for its own clock, when the model has left it.
   std::vector<StageTimes> times() {
     const Execution execution = model_->info().execution;
-    if (!place_.on_gpu()) log_mel_times();
+    if (!place_.on_gpu() && !std::exchange(shared_->log_mel_timed, true)) log_mel_times();
     sound();
     for (const int batch : shared_->options.batches) frames(batch);
     if (model_->info().weight_bytes > 0) pause_and_wake();

@@ -41,6 +41,7 @@ class BenchPipeline(unittest.TestCase):
         report = json.loads(done.stdout)
         formats = {row["precision"] for row in report["rows"] if row["name"] == "frame"}
         self.assertEqual({one["precision"] for one in report["against_fp32"]}, formats - {"fp32"})
+        self.assertEqual([row["name"] for row in report["rows"]].count("log-mel"), 1)
         for one in report["against_fp32"]:
             self.assertGreater(one["psnr_db"], 30)
             self.assertGreater(one["ssim"], 0.9)
