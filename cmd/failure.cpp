@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -50,6 +51,10 @@ int report_failure(const std::exception_ptr& exception, const FailureStyle& styl
     try_flush(out);
   }
   return exit_status(error.code());
+}
+
+void end_without_device(const FailureStyle& style, Output& out) {
+  std::_Exit(report_failure(std::current_exception(), style, out));
 }
 
 }  // namespace navtalk::cmd

@@ -59,6 +59,8 @@ set(alone
   gpu/nets/faces/expected_dwpose.cpp
   gpu/nets/faces/expected_s3fd.cpp
   gpu/nets/tensor_fit.cpp
+  gpu/timing/bench_face.cpp
+  gpu/timing/net_work.cpp
 )
 list(TRANSFORM alone PREPEND ${PROJECT_SOURCE_DIR}/)
 add_library(navtalk_nets_alone STATIC EXCLUDE_FROM_ALL ${alone}

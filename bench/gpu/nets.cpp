@@ -7,7 +7,6 @@
 // output, a table on standard error. --decoded: faces in one pass of the decoder (default: as Model has it).
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/Event.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
@@ -24,18 +23,14 @@
 #include "core/base/interrupt.h"
 #include "gpu/cuda/devices.h"
 #include "gpu/cuda/launch_timer.h"
-#include "gpu/image/color.h"
-#include "gpu/image/paste.h"
 #include "gpu/model/device_pool.h"
 #include "gpu/model/model.h"
 #include "gpu/model/model_files.h"
-#include "gpu/model/net_device.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/device_stream.h"
-#include "gpu/nets/expected_tensors.h"
-#include "gpu/nets/unet.h"
-#include "gpu/nets/vae.h"
-#include "gpu/nets/weights.h"
+#include "gpu/timing/bench_face.h"
+#include "gpu/timing/event_times.h"
+#include "gpu/timing/timed_nets.h"
 #include "tests/gpu/nets/random_model.h"
 #include "tests/temporary_directory.h"
 
@@ -121,149 +116,6 @@ void write_models(const std::filesystem::path& folder, bool full) {
   tests::write_random_model(folder, model);
 }
 
-NdArray<float> noise_array(const Shape& shape) {
-  NdArray<float> array(shape);
-  std::uint32_t state = 1;
-  for (float& value : array.values) {
-    state = state * 1664525U + 1013904223U;
-    value = static_cast<float>(state >> 8) / 8388608.0F - 1.0F;
-  }
-  return array;
-}
-
-// A face of 432 pixels in the middle of a 720p frame, as `navtalk bench` has it.
-constexpr int k_width = 1280, k_height = 720, k_side = 432, k_square = 648;
-constexpr Placement k_face{.box = {424, 144, 424 + k_side, 144 + k_side},
-                           .crop_box = {316, 36, 316 + k_square, 36 + k_square}};
-constexpr Box k_mask{0, k_square / 2, k_square, k_square};
-const std::int64_t k_frame_bytes = static_cast<std::int64_t>(yuv420_bytes(k_width, k_height));
-constexpr std::int64_t k_mask_bytes = std::int64_t{k_square} * (k_square - k_square / 2);
-
-PlacedFrame frame_of(const std::shared_ptr<const int>& avatar, std::int64_t index) {
-  return {.avatar = avatar,
-          .frame = index,
-          .width = k_width,
-          .height = k_height,
-          .placement = k_face,
-          .mask_region = k_mask,
-          .load = [index] {
-            FrameContent content{
-                .nv12 = std::vector<std::uint8_t>(static_cast<std::size_t>(k_frame_bytes)),
-                .mask = std::vector<std::uint8_t>(static_cast<std::size_t>(k_mask_bytes), 200),
-                .latent = noise_array({1, 8, k_latent_size, k_latent_size})};
-            for (std::size_t i = 0; i < content.nv12.size(); ++i)
-              content.nv12[i] = static_cast<std::uint8_t>(
-                  60 + (i * 31 + i / 1280 * 7 + static_cast<std::size_t>(index)) % 140);
-            return content;
-          }};
-}
-
-// Frames and masks on the device, and the launch that puts faces into them.
-class Pastes {
- public:
-  // So many sets of a batch that they pass the L2 cache four times over.
-  Pastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes) : batch_(batch) {
-    const at::TensorOptions bytes = at::TensorOptions().dtype(at::kByte).device(device);
-    const auto set_bytes = static_cast<std::size_t>(batch * (2 * k_frame_bytes + k_mask_bytes));
-    sets_ =
-        static_cast<std::int64_t>(std::clamp<std::size_t>(4 * l2_bytes / set_bytes + 1, 1, 128));
-    frames_ = at::empty({sets_ * batch, k_frame_bytes}, bytes).random_(60, 200);
-    out_ = at::empty({sets_ * batch, k_frame_bytes}, bytes);
-    masks_ = at::full({sets_ * batch, k_mask_bytes}, 200, bytes);
-  }
-
-  std::int64_t sets() const { return sets_; }
-
-  // What is launched for one set. `faces` as the decoder gives them, in slices in fp16 or fp32 whose pixels are dense; they are held
-  // by the caller.
-  std::vector<cuda::FacePaste> set(std::int64_t index, const nets::Tensors& faces) const {
-    std::vector<cuda::FacePaste> all;
-    for (const at::Tensor& slice : faces)
-      for (std::int64_t i = 0; i < slice.size(0); ++i) {
-        const std::int64_t row = index * batch_ + static_cast<std::int64_t>(all.size());
-        all.push_back({.frame = bytes_of(frames_, row),
-                       .out = bytes_of(out_, row),
-                       .face = static_cast<const std::uint8_t*>(slice.const_data_ptr()) +
-                               i * slice.stride(0) * slice.element_size(),
-                       .mask = bytes_of(masks_, row),
-                       .mask_stride = k_mask.width(),
-                       .mask_region = k_mask,
-                       .placement = k_face});
-      }
-    return all;
-  }
-  static void launch(const std::vector<cuda::FacePaste>& set, at::ScalarType type,
-                     cuda::Stream stream) {
-    const auto format = type == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32;
-    cuda::paste_faces(set, k_width, k_height, format, 3, std::nullopt, stream);
-  }
-
- private:
-  static std::uint8_t* bytes_of(const at::Tensor& all, std::int64_t row) {
-    return static_cast<std::uint8_t*>(all.mutable_data_ptr()) + row * all.stride(0);
-  }
-
-  std::int64_t batch_, sets_ = 1;
-  at::Tensor frames_, out_, masks_;
-};
-
-// As the kernel reads them: pixel after pixel.
-nets::Tensors in_nhwc(nets::Tensors faces) {
-  for (at::Tensor& slice : faces) slice = slice.contiguous(at::MemoryFormat::ChannelsLast);
-  return faces;
-}
-
-// UNet and decoder as Model runs them, in passes of the same sizes.
-class Nets {
- public:
-  Nets(const ModelFiles& files, const Device& device, Precision precision, std::int64_t decoded,
-       bool graphs)
-      : config_(files.unet_config),
-        rows_(10 * (files.whisper_config.encoder_layers + 1)),
-        device_(device, true, graphs ? recorder_of(device) : nullptr),
-        unet_(nets::Weights::open(Net::unet, files.unet, expected_unet(config_)), config_,
-              device_.placement(precision, WeightFormat::computed)),
-        decoder_(nets::Weights::open(Net::vae, files.vae, expected_vae(files.vae_config)),
-                 files.vae_config, device_.placement(precision, WeightFormat::computed)),
-        unet_passes_([this](const nets::Tensors& in) { return unet_(in[0], in[1]).to(at::kFloat); },
-                     {.name = "unet", .sizes = {1, 2, 4, 8}, .pass_cost = 1.7}, device_.graphs()),
-        decoder_passes_([this](const nets::Tensors& in) { return decoder_(in[0]); },
-                        {.name = "decoder", .sizes = sizes_up_to(decoded), .pass_cost = 0.05},
-                        device_.graphs()) {}
-
-  at::Device device() const { return device_.device(); }
-  at::Tensor noise(std::vector<std::int64_t> shape) const {
-    return at::randn(shape, at::TensorOptions().dtype(at::kFloat).device(device()));
-  }
-  nets::Tensors unet_inputs(std::int64_t batch) const {
-    return {noise({batch, config_.in_channels, k_latent_size, k_latent_size}),
-            noise({batch, rows_, config_.cross_attention_dim})};
-  }
-  at::Tensor unet(const nets::Tensors& inputs) const {
-    const nets::Tensors parts = unet_passes_(inputs);
-    return parts.size() == 1 ? parts.front() : at::cat(parts);
-  }
-  nets::Tensors decode(const at::Tensor& latents) const { return decoder_passes_({latents}); }
-
- private:
-  static std::shared_ptr<cuda::GraphRecorder> recorder_of(const Device& device) {
-    if (device.kind == Device::Kind::cpu) return nullptr;
-    return cuda::graph_recorder(device.index);
-  }
-  static std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t size = 1; size <= most; size *= 2) sizes.push_back(size);
-    return sizes;
-  }
-
-  UnetConfig config_;
-  std::int64_t rows_;
-  NetDevice device_;
-  nets::Unet unet_;
-  nets::VaeDecoder decoder_;
-  nets::GraphedNet unet_passes_, decoder_passes_;
-};
-
 class Bench {
  public:
   Bench(const Options& options, const ModelFiles& files, std::stop_token stop)
@@ -281,8 +133,8 @@ class Bench {
         if (graphs && !on_gpu()) continue;
         const c10::InferenceMode inference;
         const c10::DeviceGuard device(torch_device(options_.device));
-        const Nets nets(files_, options_.device, precision,
-                        options_.decoded > 0 ? options_.decoded : decoded, graphs);
+        const TimedNets nets(files_, options_.device, precision, WeightFormat::computed,
+                             options_.decoded > 0 ? options_.decoded : decoded, graphs);
         for (const std::int64_t batch : options_.batches) time_nets(nets, precision, graphs, batch);
       }
     }
@@ -334,8 +186,10 @@ class Bench {
       if (!on_gpu()) break;  // the launch that puts faces into frames has no twin of that form
       restart_pool(options_.device);
       std::vector<PlacedFrame> frames;
-      for (std::int64_t i = 0; i < batch; ++i) frames.push_back(frame_of(avatar, i));
-      const NdArray<float> windows = noise_array({batch, info.context_rows, info.context_width});
+      for (std::int64_t i = 0; i < batch; ++i)
+        frames.push_back(bench_face::placed_frame(avatar, i));
+      const NdArray<float> windows =
+          bench_face::noise({batch, info.context_rows, info.context_width});
       for (int i = 0; i < 3; ++i) model.pictures(frames, windows);  // until there are graphs
       const auto timing = cmd::measure([&] { model.pictures(frames, windows); }, budget(), stop_);
       rows_.push_back({"pictures", std::string(name(precision)), "graphs", "host", batch, timing,
@@ -344,30 +198,35 @@ class Bench {
     return info.execution.decoded;
   }
 
-  void time_nets(const Nets& nets, Precision precision, bool graphs, std::int64_t batch) {
+  void time_nets(const TimedNets& nets, Precision precision, bool graphs, std::int64_t batch) {
     const auto row = [&](const char* name, Durations runs) {
       rows_.push_back({name, std::string(navtalk::name(precision)), graphs ? "graphs" : "launches",
                        on_gpu() ? "events" : "host", batch, cmd::timing_of(std::move(runs))});
     };
     const nets::Tensors inputs = nets.unet_inputs(batch);
     const at::Tensor talking = nets.noise({batch, 4, k_latent_size, k_latent_size});
-    row("unet", times(nets.device(), [&] { nets.unet(inputs); }));
-    row("decoder", times(nets.device(), [&] { nets.decode(talking); }));
-    row("faces", times(nets.device(), [&] { nets.decode(nets.unet(inputs)); }));
+    row("unet", times(nets, [&] { nets.unet(inputs); }));
+    row("decoder", times(nets, [&] { nets.decode(talking); }));
+    row("faces", times(nets, [&] { nets.decode(nets.unet(inputs)); }));
     if (!on_gpu()) return;
-    const Pastes pastes(nets.device(), batch, gpu_ ? gpu_->l2_bytes : 0);
+    const TimedPastes pastes(nets.device(), batch, gpu_ ? gpu_->l2_bytes : 0);
     row("paste", paste_times(nets, talking, pastes));
     std::int64_t index = 0;
-    row("frame", times(nets.device(), [&] {
+    row("frame", times(nets, [&] {
           const nets::Tensors faces = in_nhwc(nets.decode(nets.unet(inputs)));
-          Pastes::launch(pastes.set(index, faces), faces.front().scalar_type(),
-                         nets::stream_of(nets.device()));
+          TimedPastes::launch(pastes.set(index, faces), faces.front().scalar_type(),
+                              nets::stream_of(nets.device()));
           index = (index + 1) % pastes.sets();
         }));
   }
 
+  Durations times(const TimedNets& nets, const std::function<void()>& work) const {
+    return event_times(nets.device(), work, budget(), stop_);
+  }
+
   // Of one launch, in a graph of all sets.
-  Durations paste_times(const Nets& nets, const at::Tensor& talking, const Pastes& pastes) const {
+  Durations paste_times(const TimedNets& nets, const at::Tensor& talking,
+                        const TimedPastes& pastes) const {
     std::vector<nets::Tensors> faces;
     std::vector<std::vector<cuda::FacePaste>> sets;
     for (std::int64_t i = 0; i < pastes.sets(); ++i) {
@@ -377,51 +236,11 @@ class Bench {
     // The timer has a stream of its own.
     c10::impl::VirtualGuardImpl(nets.device().type()).synchronizeDevice(nets.device().index());
     const auto enqueue = [&](cuda::Stream stream) {
-      for (const auto& set : sets) Pastes::launch(set, faces.front().front().scalar_type(), stream);
+      for (const auto& set : sets)
+        TimedPastes::launch(set, faces.front().front().scalar_type(), stream);
     };
     cuda::LaunchTimer timer;
     return timer.time(enqueue, static_cast<int>(sets.size()), budget(), stop_);
-  }
-
-  // Of single calls. On a GPU calls are put into the current stream one behind the other, each between two events, so that the device
-  // waits for the host only where launching takes longer than computing.
-  Durations times(const at::Device& device, const std::function<void()>& work) const {
-    constexpr int k_warm_up = 5;
-    constexpr std::size_t k_together = 20, k_fewest = 100;
-    using Clock = std::chrono::steady_clock;
-    Durations runs;
-    const auto done = [&, start = Clock::now()] {
-      const std::size_t fewest = device.is_cpu() ? 3 : k_fewest;
-      return runs.size() >= fewest && Clock::now() - start >= budget();
-    };
-    if (device.is_cpu()) {
-      for (work(); !done();) {
-        throw_if_stopped(stop_);
-        const auto begin = Clock::now();
-        work();
-        runs.emplace_back(Clock::now() - begin);
-      }
-      return runs;
-    }
-    const c10::impl::VirtualGuardImpl guard(device.type());
-    const c10::Stream stream = guard.getStream(device);
-    for (int i = 0; i < k_warm_up; ++i) work();
-    guard.synchronizeStream(stream);
-    while (!done()) {
-      throw_if_stopped(stop_);
-      std::vector<std::pair<c10::Event, c10::Event>> marks;
-      for (std::size_t i = 0; i < k_together; ++i) {
-        auto& [begin, end] =
-            marks.emplace_back(c10::Event(device.type(), c10::EventFlag::BACKEND_DEFAULT),
-                               c10::Event(device.type(), c10::EventFlag::BACKEND_DEFAULT));
-        begin.record(stream);
-        work();
-        end.record(stream);
-      }
-      guard.synchronizeStream(stream);
-      for (const auto& [begin, end] : marks) runs.emplace_back(begin.elapsedTime(end) / 1000);
-    }
-    return runs;
   }
 
   static double ms(const Row& row, std::chrono::duration<double> time) {

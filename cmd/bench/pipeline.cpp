@@ -13,20 +13,24 @@ void add_bench_pipeline(Commands& commands) {
   CLI::App& command = commands.add(
       {.group = Group::bench,
        .name = "pipeline",
-       .summary = "Time every stage from audio to finished frame, per precision and batch",
+       .summary = "Time every stage from audio to finished frame, on the CPU and on a GPU",
        .examples = "  navtalk bench pipeline\n"
                    "  navtalk bench pipeline --models ~/MuseTalk/models --precision bf16 --json\n",
        .action = [options](Context& context) {
          return render_module().bench_pipeline(*options, context);
        }});
   command.add_option("--models", options->models, "MuseTalk's checkpoint folder")->type_name("DIR");
-  command.add_option("--device", options->device, "cpu, cuda, cuda:N; auto: a GPU if there is one")
+  command
+      .add_option(
+          "--device", options->device,
+          "cpu: the CPU alone; cuda, cuda:N: beside it that GPU, which has to be there; auto: "
+          "a GPU if there is one")
       ->type_name("DEVICE")
       ->capture_default_str();
   add_net_placement(command, options->placement);
   command
       .add_option("--precision", options->precisions,
-                  "Number formats, separated by commas; default: all that this CPU supports")
+                  "Number formats, separated by commas; default: all that the devices support")
       ->delimiter(',')
       ->check(CLI::IsMember({"auto", "fp32", "bf16", "fp16"}))
       ->type_name("PRECISION");

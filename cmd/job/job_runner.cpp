@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cmd/pool/parts.h"
+#include "core/base/device_lost.h"
 #include "core/base/interrupt.h"
 #include "core/log/log.h"
 #include "core/process/identity.h"
@@ -178,6 +179,10 @@ void JobRunner::render(const Job& job, const JobRow& row) {
     if (!render_under(lease, job, row)) return;
     failures_in_a_row_ = 0;
     finished(job);
+  } catch (const DeviceLost& error) {
+    // Not the video's fault, and no video can be rendered here any more.
+    store_.yield(lease, error.message(), store_.now());
+    throw;
   } catch (const Error& error) {
     if (is_stop(error.code())) {
       store_.yield(lease, "interrupted", store_.now());

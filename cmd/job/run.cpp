@@ -5,11 +5,13 @@
 
 #include "cmd/artifacts/commands.h"
 #include "cmd/commands.h"
+#include "cmd/failure.h"
 #include "cmd/job/job_file.h"
 #include "cmd/job/job_rows.h"
 #include "cmd/job/job_runner.h"
 #include "cmd/job/renderer_on_cpu.h"
 #include "cmd/render_module/render_module.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 
 namespace navtalk::cmd {
@@ -65,7 +67,11 @@ int run(const JobRunOptions& options, Context& context) {
   make_folder(options.output_directory);
   JobStore store = open_job_file(options.state);
   VideoRenderer renderer = lazy_renderer(options.how, context);
-  JobRunner(store, SegmentFolders(options.state), renderer, context).run(rows);
+  try {
+    JobRunner(store, SegmentFolders(options.state), renderer, context).run(rows);
+  } catch (const DeviceLost&) {
+    end_without_device({.json = context.json, .colour = context.colour}, context.out);
+  }
   return 0;
 }
 

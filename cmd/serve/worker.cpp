@@ -145,8 +145,7 @@ int serve_worker(const ServeOptions& options, Context& context) {
   try {
     worker.run(context.stop);
   } catch (const DeviceLost&) {
-    // What this process has on the device cannot be given back any more: that would throw from destructors.
-    std::_Exit(report_failure(std::current_exception(), {.json = context.json}, context.out));
+    end_without_device({.json = context.json}, context.out);
   }
   if (const int status = stop_status(context.stop)) return status;
   leave_pod(context.stop);

@@ -48,19 +48,31 @@ __device__ int face_level(const Value* face, int channels, int x, int y, int bgr
   return __float2int_rn(__fmul_rn(share, 255.0F));
 }
 
+struct Levels {
+  std::uint8_t bgr[3];
+};
+
+// The resized face's pixel. Where it comes from is the same for its three colours.
 template <class Value>
-__device__ std::uint8_t resized(const Paste& paste, int channels, int x, int y, int bgr) {
+__device__ Levels resized(const Paste& paste, int channels, int x, int y) {
   const auto* face = static_cast<const Value*>(paste.face.face);
   const Box& box = paste.face.placement.box;
-  if (box.x2 - box.x1 == k_face && box.y2 - box.y1 == k_face)
-    return static_cast<std::uint8_t>(face_level(face, channels, x - box.x1, y - box.y1, bgr));
+  Levels levels;
+  if (box.x2 - box.x1 == k_face && box.y2 - box.y1 == k_face) {
+    for (int c = 0; c < 3; ++c)
+      levels.bgr[c] =
+          static_cast<std::uint8_t>(face_level(face, channels, x - box.x1, y - box.y1, c));
+    return levels;
+  }
   const LinearTap across = column_tap(x - box.x1, paste.scale_x, k_face),
                   down = row_tap(y - box.y1, paste.scale_y, k_face);
-  return static_cast<std::uint8_t>(
-      bilinear(across, down, face_level(face, channels, across.first, down.first, bgr),
-               face_level(face, channels, across.second, down.first, bgr),
-               face_level(face, channels, across.first, down.second, bgr),
-               face_level(face, channels, across.second, down.second, bgr)));
+  for (int c = 0; c < 3; ++c)
+    levels.bgr[c] = static_cast<std::uint8_t>(
+        bilinear(across, down, face_level(face, channels, across.first, down.first, c),
+                 face_level(face, channels, across.second, down.first, c),
+                 face_level(face, channels, across.first, down.second, c),
+                 face_level(face, channels, across.second, down.second, c)));
+  return levels;
 }
 
 // Reflects a coordinate into [begin, end), where the picture that is sharpened ends.
@@ -131,18 +143,18 @@ __global__ void paste_kernel(const __grid_constant__ Batch batch) {
                      top + k_rows > paste.shown.y1;  // the same for all threads of the block
   if (shows) {
     const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    for (int i = self; i < 3 * k_tile_rows * k_tile_columns;
+    for (int i = self; i < k_tile_rows * k_tile_columns;
          i += static_cast<int>(blockDim.x * blockDim.y)) {
-      const int column = i % k_tile_columns, row = i / k_tile_columns % k_tile_rows,
-                c = i / k_tile_columns / k_tile_rows;
+      const int column = i % k_tile_columns, row = i / k_tile_columns;
       const int x = left + column - k_unsharp_reach, y = top + row - k_unsharp_reach;
       const bool used =
           x >= paste.shown.x1 - k_unsharp_reach && x < paste.shown.x2 + k_unsharp_reach &&
           y >= paste.shown.y1 - k_unsharp_reach && y < paste.shown.y2 + k_unsharp_reach;
-      if (used)
-        tile[c][row][column] =
-            resized<Value>(paste, batch.face_channels, inside(x, paste.needed.x1, paste.needed.x2),
-                           inside(y, paste.needed.y1, paste.needed.y2), c);
+      if (!used) continue;
+      const Levels levels =
+          resized<Value>(paste, batch.face_channels, inside(x, paste.needed.x1, paste.needed.x2),
+                         inside(y, paste.needed.y1, paste.needed.y2));
+      for (int c = 0; c < 3; ++c) tile[c][row][column] = levels.bgr[c];
     }
     __syncthreads();
   }

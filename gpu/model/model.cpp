@@ -320,11 +320,10 @@ NdArray<float> Model::whisper_states(const NdArray<float>& mel, std::int64_t fir
   NdArray<float> states(
       Shape{mel.dim(0), count, config.encoder_layers + 1, std::int64_t{config.d_model}});
   run(impl_->threads, "whisper", [&] {
+    const at::Tensor segments = impl_->main->tensor_of(mel);
     for (std::int64_t i = 0; i < mel.dim(0); ++i) {
       const at::Tensor one =
-          (*impl_->whisper)(impl_->main->tensor_of(mel).narrow(0, i, 1), first, count)
-              .cpu()
-              .contiguous();
+          (*impl_->whisper)(segments.narrow(0, i, 1), first, count).cpu().contiguous();
       std::memcpy(states.row(i), one.const_data_ptr(), one.nbytes());
     }
   });
@@ -346,9 +345,9 @@ NdArray<float> Model::encode(std::span<const ConstImageView> crops) {
     normalise(crops[i], true, pair.row(0));
     normalise(crops[i], false, pair.row(1));
     run(impl_->threads, "encoding", [&] {
+      const at::Tensor both = impl_->main->tensor_of(pair);
       for (std::int64_t half = 0; half < 2; ++half) {
-        const at::Tensor mean =
-            (*impl_->encoder)(impl_->main->tensor_of(pair).narrow(0, half, 1)).cpu().contiguous();
+        const at::Tensor mean = (*impl_->encoder)(both.narrow(0, half, 1)).cpu().contiguous();
         std::memcpy(latents.row(static_cast<std::int64_t>(i)) + half * mean.numel(),
                     mean.const_data_ptr(), mean.nbytes());
       }
@@ -372,12 +371,12 @@ NdArray<float> Model::decode_raw(const NdArray<float>& latent) {
   NdArray<float> images(Shape{latent.dim(0), 3, k_face_size, k_face_size});
   const std::int64_t each = impl_->decode_as_batch ? latent.dim(0) : 1;
   run(impl_->threads, "the decoder", [&] {
+    const at::Tensor latents = impl_->decodes().tensor_of(latent);
     for (std::int64_t i = 0; i < latent.dim(0); i += each) {
-      const at::Tensor part =
-          (*impl_->decoder)(impl_->decodes().tensor_of(latent).narrow(0, i, each))
-              .cpu()
-              .to(at::kFloat)
-              .contiguous(at::MemoryFormat::Contiguous);
+      const at::Tensor part = (*impl_->decoder)(latents.narrow(0, i, each))
+                                  .cpu()
+                                  .to(at::kFloat)
+                                  .contiguous(at::MemoryFormat::Contiguous);
       std::memcpy(images.row(i), part.const_data_ptr(), part.nbytes());
     }
   });

@@ -65,10 +65,8 @@ asio::awaitable<double> ModelLifecycle::load() {
     if (fell_back_) ++fallbacks_;
     if (!options_.preload.empty()) preloaded_ = co_await avatar(options_.preload);
   } catch (const std::exception& error) {
-    problem_ = error.what();
-    device_lost_ = dynamic_cast<const DeviceLost*>(&error) != nullptr;
-    log::error("loading failed", {{"error", problem_}});
-    change_to(Phase::failed);
+    log::error("loading failed", {{"error", error.what()}});
+    fail(error);
     throw;
   }
   const std::chrono::duration<double> took = Clock::now() - begin;
@@ -125,8 +123,8 @@ asio::awaitable<void> ModelLifecycle::reload(std::function<Awaitable<void>()> se
       threads_.loop.heartbeat();
     });
   } catch (const std::exception& error) {
-    problem_ = error.what();
-    change_to(Phase::failed);
+    log::error("unloading failed", {{"error", error.what()}});
+    fail(error);
     co_return;
   }
   try {
@@ -144,9 +142,16 @@ asio::awaitable<void> ModelLifecycle::pause() {
     pause_took_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
     change_to(Phase::paused);
   } catch (const std::exception& error) {
-    problem_ = error.what();
-    change_to(Phase::failed);
+    log::error("pausing failed", {{"error", error.what()}});
+    fail(error);
   }
+}
+
+// A device that is lost stays lost: the worker ends.
+void ModelLifecycle::fail(const std::exception& error) {
+  problem_ = error.what();
+  if (dynamic_cast<const DeviceLost*>(&error) != nullptr) device_lost_ = true;
+  change_to(Phase::failed);
 }
 
 void ModelLifecycle::leave_device() {
@@ -154,6 +159,8 @@ void ModelLifecycle::leave_device() {
   const auto begin = Clock::now();
   try {
     in_host_memory_ = engine_.pause && engine_.pause();
+  } catch (const DeviceLost&) {
+    throw;  // nothing can be unloaded from it, either
   } catch (const std::exception& error) {
     log::warn("the weights cannot be kept in host memory: a wake loads them from their files",
               {{"error", error.what()}});
@@ -231,9 +238,14 @@ void ModelLifecycle::change_to(Phase phase) {
 }
 
 void ModelLifecycle::sample_device() {
-  if (!engine_.use) return;
-  DeviceUse now = engine_.use();
-  use_.with([&](DeviceUse& latest) { latest = std::move(now); });
+  if (!engine_.use || device_lost_) return;
+  try {
+    DeviceUse now = engine_.use();
+    use_.with([&](DeviceUse& latest) { latest = std::move(now); });
+  } catch (const DeviceLost& error) {
+    log::error("the device does not answer", {{"error", error.message()}});
+    device_lost_ = true;
+  }
 }
 
 DeviceUse ModelLifecycle::device_use() const {

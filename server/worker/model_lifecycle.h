@@ -73,7 +73,7 @@ class ModelLifecycle {
   // In phase failed: why.
   const std::string& problem() const { return problem_; }
   const std::exception_ptr& start_problem() const { return start_problem_; }
-  // A wake found no device any more. Any thread.
+  // A start, pause, wake, reload or sample found no device any more. Any thread.
   bool device_lost() const { return device_lost_; }
   bool stuck() const { return since_heartbeat() > options_.stuck_after; }
   // Of the work loop or the inference engine, whichever was later.
@@ -117,6 +117,7 @@ class ModelLifecycle {
   void fall_back(const OutOfMemory& problem);
   // On the work loop.
   void leave_device();
+  void fail(const std::exception& error);
   // What prepare() returns.
   Awaitable<AvatarSize> made(const std::string& id, const Loading& loading);
   void tell_waiting(const std::string& id, std::size_t done, std::size_t total);

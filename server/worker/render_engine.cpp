@@ -17,6 +17,7 @@
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
 #include "core/base/check.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/log/log.h"
@@ -143,6 +144,8 @@ class Renderer {
       model_->wake();
       paused_ = false;
       memory_->loaded();
+    } catch (const DeviceLost&) {
+      throw;  // what it has there cannot be given back: the worker ends
     } catch (...) {
       unload();
       throw;
@@ -190,6 +193,8 @@ class Renderer {
     const bool less = frames < std::exchange(applied_frames_, frames);
     try {
       if (less) restart_pool(device_);  // others need it
+    } catch (const DeviceLost&) {
+      throw;
     } catch (const Error& error) {
       log::warn("the device takes no memory back", {{"error", error.message()}});
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "avatars/bundle/bundle.h"
+#include "cmd/failure.h"
 #include "cmd/render_module/bodies.h"
 #include "cmd/render_module/infer/failures.h"
 #include "cmd/render_module/infer/output.h"
@@ -13,6 +14,7 @@
 #include "cmd/render_module/infer/sound_input.h"
 #include "cmd/render_module/infer/utterances.h"
 #include "cmd/render_module/media_limits.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
 
@@ -113,10 +115,7 @@ void make_folder(const fs::path& folder) {
               fmt::format("the folder {} cannot be made: {}", folder.string(), error.message()));
 }
 
-}  // namespace
-
-int infer(InferOptions& options, Context& context) {
-  Run run(options, context);
+int render_all(Run& run, InferOptions& options, Context& context) {
   std::vector<Utterance> utterances = list_utterances(options, run.avatar_id(), context.stop);
   Failures failures(context, utterances.size());
   const auto none = [](Code) { return false; };
@@ -132,6 +131,17 @@ int infer(InferOptions& options, Context& context) {
   }
   failures.throw_if_any();
   return 0;
+}
+
+}  // namespace
+
+int infer(InferOptions& options, Context& context) {
+  Run run(options, context);
+  try {
+    return render_all(run, options, context);
+  } catch (const DeviceLost&) {
+    end_without_device({.json = context.json, .colour = context.colour}, context.out);
+  }
 }
 
 }  // namespace navtalk::cmd

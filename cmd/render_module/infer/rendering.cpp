@@ -7,6 +7,7 @@
 #include "cmd/defaults.h"
 #include "cmd/render_module/media_limits.h"
 #include "cmd/render_module/other_faces.h"
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
 #include "core/base/out_of_memory.h"
 #include "core/files/whole_file.h"
@@ -188,6 +189,8 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
     return video;
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(sound.named(error.message()));
+  } catch (const DeviceLost& error) {
+    throw DeviceLost(sound.named(error.message()));
   } catch (const Error& error) {
     throw Error(error.code(), sound.named(error.message()));
   }

@@ -35,6 +35,34 @@ class BenchPipeline(unittest.TestCase):
             frame = rows["frame", batch]
             self.assertAlmostEqual(frame["frames_per_second"] * frame["median"], 1000, places=3)
 
+    def test_each_format_of_this_cpu_is_held_against_fp32(self):
+        done = run("--json", ["--batch", "1"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        report = json.loads(done.stdout)
+        formats = {row["precision"] for row in report["rows"] if row["name"] == "frame"}
+        self.assertEqual({one["precision"] for one in report["against_fp32"]}, formats - {"fp32"})
+        self.assertEqual([row["name"] for row in report["rows"]].count("log-mel"), 1)
+        for one in report["against_fp32"]:
+            self.assertGreater(one["psnr_db"], 30)
+            self.assertGreater(one["ssim"], 0.9)
+            self.assertLess(one["ssim"], 1)
+        for row in report["rows"]:
+            if row["name"] in ("whisper", "unet", "decoder", "frame"):
+                self.assertGreater(row["roofline_percent"], 0)
+        if report["gpu"].get("missing"):
+            self.assertEqual({row["device"] for row in report["rows"]}, {"cpu"})
+
+    def test_a_gpu_that_is_named_has_to_be_there(self):
+        done = run(["--device", "cuda:99"])
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("cuda:99", done.stderr)
+
+    def test_the_text_says_why_there_is_no_gpu_column(self):
+        done = run(["--device", "cpu", "--precision", "fp32", "--batch", "1"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("no GPU column: not asked for", done.stdout)
+        self.assertNotIn("cpu/gpu", done.stdout)
+
     def test_a_missing_model_folder_is_named(self):
         done = run(["--models", "/nonexistent/models"])
         self.assertEqual((done.returncode, done.stdout), (4, ""))

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cmd/render_module/build_id.h"
+#include "core/base/device_lost.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -104,4 +105,16 @@ TEST_CASE("a run keeps its lease while it joins the segments of a video") {
   one.run();
   CHECK(kept);
   CHECK(one.job().state == JobState::done);
+}
+
+TEST_CASE("a run whose device is lost ends at once, and the video's try does not count") {
+  int tries = 0;
+  OneVideo one([&](const VideoRenderer::Steps&) {
+    ++tries;
+    throw DeviceLost("the GPU has fallen off the bus");
+  });
+  CHECK_THROWS_AS(one.run(), DeviceLost);
+  CHECK(tries == 1);
+  CHECK(one.job().state == JobState::released);
+  CHECK(one.job().attempts == 0);
 }

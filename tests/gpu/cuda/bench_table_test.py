@@ -58,7 +58,8 @@ class Table(unittest.TestCase):
                  way | {"way": "launches", "batch": 2, "name": "faces", "median": 0.5}]
         self.write("nets.json", rows, (",", ":"))
         host = {"precision": "fp16", "batch": 8}
-        self.write("pipeline.json", [host | {"name": "unet", "median": 0.6}, host | {"name": "decoder", "median": 0.8},
+        # A row of the device's clock has the host's inside, which is not what counts.
+        self.write("pipeline.json", [host | {"name": "unet", "median": 0.6, "host": {"median": 7.0}}, host | {"name": "decoder", "median": 0.8},
                                      host | {"name": "frame", "median": 2.0}], (",", ":"))
         lines = self.lines()
         self.assertEqual(lines[0], ["nets", "batch", "UNet", "decoder", "paste", "frame", "frames/s"])

@@ -164,3 +164,28 @@ TEST_CASE("a worker whose device is gone when it is to wake ends") {
   ask("POST", worker.url() + "/v1/wake");
   CHECK_THROWS_AS(worker.ends(), DeviceLost);
 }
+
+TEST_CASE("a worker whose device is gone when it is to pause ends, and touches nothing there") {
+  EngineScript script;
+  script.device = "cuda:0";
+  script.moves_weights = true;
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SECTION("while the weights are moved") { script.lose_in_pause = true; }
+  SECTION("while the nets are unloaded") {
+    script.moves_weights = false;
+    script.lose_in_unload = true;
+  }
+  ask("POST", worker.url() + "/v1/pause");
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+  CHECK(script.unloads == 0);
+}
+
+TEST_CASE("a worker whose device is gone when its load is read ends") {
+  EngineScript script;
+  script.device = "cuda:0";
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  script.lose_in_use = true;
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+}

@@ -269,6 +269,15 @@ TEST_CASE("a worker whose device is lost gives all sessions away, and ends") {
   CHECK_THROWS_AS(worker.ends(), DeviceLost);
 }
 
+TEST_CASE("a worker whose device is lost when its nets are to be loaded again ends") {
+  LiveWorker worker;
+  User user(worker);
+  worker.nets.without_memory = worker.nets.lost_when_unloaded = true;
+  user.speak(voice(160000));
+  check_given_away(user);
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+}
+
 TEST_CASE("a client that vanishes while it is spoken to leaves nothing behind") {
   LiveWorker worker;
   {

@@ -26,6 +26,7 @@ struct NetsScript {
   std::atomic<bool> breaks = false;
   std::atomic<bool> device_lost = false;
   std::atomic<bool> without_memory = false;  // until the nets are loaded again
+  std::atomic<bool> lost_when_unloaded = false;
   std::atomic<int> loads = 0;
   std::atomic<std::chrono::milliseconds> takes{};
   std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
@@ -162,7 +163,11 @@ class LiveWorker {
  private:
   Engine engine(int lanes) {
     return {.load = [this](const Heartbeat&) { ++nets.loads; },
-            .unload = [this] { nets.without_memory = false; },
+            .unload =
+                [this] {
+                  if (nets.lost_when_unloaded) throw DeviceLost("the GPU has fallen off the bus");
+                  nets.without_memory = false;
+                },
             .prepare =
                 [this](const std::string& avatar, const Progress&) {
                   if (avatar == "theo") loaded.acquire();

@@ -43,6 +43,8 @@ struct EngineScript {
   bool moves_weights = false;        // into host memory, by a pause
   std::atomic<int> pauses = 0, wakes = 0;
   std::atomic<bool> fail_pause = false;
+  std::atomic<bool> lose_in_pause = false, lose_in_unload = false,
+                    lose_in_use = false;      // the device
   std::atomic<int> wakes_without_memory = 0;  // that fail so
 };
 
@@ -59,9 +61,14 @@ inline Engine engine_of(EngineScript& script) {
             if (script.fail_load) throw Error(Code::invalid, "the weights are broken");
             ++script.loads;
           },
-      .unload = [&script] { ++script.unloads; },
+      .unload =
+          [&script] {
+            if (script.lose_in_unload) throw DeviceLost("the GPU has fallen off the bus");
+            ++script.unloads;
+          },
       .pause =
           [&script] {
+            if (script.lose_in_pause) throw DeviceLost("the GPU has fallen off the bus");
             if (script.fail_pause) throw Error(Code::failed, "no page-locked memory");
             if (script.moves_weights) ++script.pauses;
             return script.moves_weights;
@@ -106,6 +113,7 @@ inline Engine engine_of(EngineScript& script) {
       .use =
           [&script] {
             if (script.hold_use) script.go.acquire();
+            if (script.lose_in_use) throw DeviceLost("the GPU has fallen off the bus");
             return DeviceUse{.name = "test",
                              .memory_total = 100,
                              .memory_used = 40,

@@ -1,0 +1,107 @@
+// The orders of a worker, with a renderer of the test's own in the place of the module's.
+#include "cmd/job/order_renderer.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "cmd/failure.h"
+#include "core/base/device_lost.h"
+#include "tests/cmd/bench/printed.h"
+#include "tests/temporary_directory.h"
+
+using namespace navtalk;
+using namespace navtalk::cmd;
+
+namespace {
+
+// Whose rendering throws what the test says.
+class Orders {
+ public:
+  Orders() {
+    std::filesystem::create_directories(folder_ / "ada");
+    std::ofstream(folder_ / "ada" / "avatar.json") << "{}";
+  }
+
+  // What was printed, and what render() threw.
+  std::string render(const std::function<void()>& work, std::exception_ptr& thrown) {
+    return tests::printed(true, [&](Context& context) {
+      context.config.avatars.path = folder_.path();
+      const InferOptions how{.device = "cuda"};
+      OrderRenderer renderer(
+          how, [&](const InferOptions&) { return doing(work); }, context);
+      try {
+        renderer.render({.avatar = "ada", .text = "Hello", .output = folder_ / "video.mp4"});
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      return 0;
+    });
+  }
+
+ private:
+  static VideoRenderer doing(const std::function<void()>& work) {
+    return {.open = [](const InferOptions&) {},
+            .speech_s = [](const InferOptions&) { return 1.0; },
+            .load = [] {},
+            .device = [] { return "cuda"; },
+            .render =
+                [work](const InferOptions&, const VideoRenderer::Steps&) {
+                  work();
+                  return FinishedVideo{.frames = 25, .rendered = 25, .duration_s = 1};
+                }};
+  }
+
+  tests::TemporaryDirectory folder_;
+};
+
+}  // namespace
+
+TEST_CASE("a renderer tells that its device is lost, and renders no other order") {
+  std::exception_ptr thrown;
+  const std::string told = Orders().render(
+      [] { throw DeviceLost("the video: the GPU has fallen off the bus"); }, thrown);
+  CHECK_THAT(told, Catch::Contains(R"({"event":"failed","code":"failed")"));
+  CHECK_THAT(told, Catch::Contains("fallen off the bus"));
+  REQUIRE(thrown != nullptr);
+  CHECK_THROWS_AS(std::rethrow_exception(thrown), DeviceLost);
+}
+
+TEST_CASE("a renderer goes on after an order that failed, and after one that is done") {
+  std::exception_ptr thrown;
+  CHECK_THAT(Orders().render([] { throw Error(Code::failed, "the disk is full"); }, thrown),
+             Catch::Contains("the disk is full"));
+  CHECK_THAT(Orders().render([] {}, thrown), Catch::Contains(R"({"event":"done","frames":25)"));
+  CHECK(thrown == nullptr);
+}
+
+TEST_CASE(
+    "a process whose device is lost ends with its message and exit status, and destroys nothing") {
+  struct OnDevice {
+    ~OnDevice() { std::abort(); }  // as libtorch's memory would
+  };
+  int to_test[2] = {};
+  REQUIRE(::pipe(to_test) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(to_test[1], STDERR_FILENO);
+    Output out(STDOUT_FILENO);
+    const OnDevice held;
+    try {
+      throw DeviceLost("the GPU has fallen off the bus");
+    } catch (const DeviceLost&) {
+      end_without_device({}, out);
+    }
+  }
+  ::close(to_test[1]);
+  std::string told;
+  for (char c = 0; ::read(to_test[0], &c, 1) == 1;) told += c;
+  ::close(to_test[0]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == exit_status(Code::failed));
+  CHECK_THAT(told, Catch::Contains("error: the GPU has fallen off the bus"));
+}
