@@ -2,13 +2,10 @@
 // at any moment. Orders come on standard input, a line each, and so does which segments are recorded; events
 // leave on standard output.
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
@@ -20,6 +17,7 @@
 #include <string>
 
 #include "avatars/bundle/avatar_id.h"
+#include "cmd/artifacts/model_store.h"
 #include "cmd/commands.h"
 #include "cmd/defaults.h"
 #include "cmd/infer/video_renderer.h"
@@ -29,6 +27,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/base/out_of_memory.h"
+#include "core/process/confine.h"
 #include "core/process/priority.h"
 #include "core/speech/voices.h"
 #include "server/protocol/job_frame.h"
@@ -43,16 +42,20 @@ using server::JobOrder;
 
 constexpr auto k_progress_every = std::chrono::seconds(1);
 
-// It reads what strangers have sent: it can gain no rights, leaves no memory image, and ends with whoever
-// started it.
-void confine() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
+// Avatars that are missing here come from a model store. On a GPU the driver may ask a program of this machine.
+Sockets needed_sockets(const InferOptions& how, const Context& context) {
+  if (has_model_sources(context)) return Sockets::internet;
+  return how.device == "cpu" ? Sockets::none : Sockets::local;
+}
+
+// It reads what strangers have sent.
+void give_up(const InferOptions& how, const Context& context) {
   // Where the machine's memory is full all the same, the kernel ends this process first.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   yield_to_others();
+  confine({.calls = SystemCalls::of_renderer,
+           .sockets = needed_sockets(how, context),
+           .give_up_root = false});  // its user has the models, and the folder of its segments
 }
 
 // The job is at fault, and would be on every machine. Whatever else fails is this machine's: a model or an avatar that is
@@ -247,7 +250,7 @@ class Renderer {
 };
 
 int render(InferOptions how, int faces, Context& context) {
-  confine();
+  give_up(how, context);
   Renderer renderer(how, context);
   if (faces >= 0) {
     how.faces = std::make_shared<server::FaceClient>(UniqueFd(faces),
