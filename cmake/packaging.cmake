@@ -1,7 +1,7 @@
 # `cmake --install` and `cpack -G DEB`.
 #
 #   bin/navtalk              finds the module beside itself, at ../lib/navtalk, so any prefix works
-#   lib/navtalk/             the module, run path $ORIGIN; libtorch and what it needs: Debian's own libtorch is too old
+#   lib/navtalk/             the modules, run path $ORIGIN; libtorch and what it needs: Debian's own libtorch is too old
 #   share/navtalk/demo/      demo models and avatar, which data_directory() finds beside bin/
 #   share/man, share/doc/navtalk
 
@@ -21,7 +21,7 @@ set(doc_dir ${CMAKE_INSTALL_DATAROOTDIR}/doc/navtalk)
 if(NAVTALK_TORCH AND NOT NAVTALK_FUZZ)
   set_target_properties(navtalk_module PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS navtalk RUNTIME DESTINATION bin)
-  install(TARGETS navtalk_module LIBRARY DESTINATION lib/navtalk)
+  install(TARGETS navtalk_module navtalk_media_module LIBRARY DESTINATION lib/navtalk)
   install(FILES ${wheel_libraries} DESTINATION lib/navtalk)
   # A fifth of libtorch_cpu.so is symbol names that no loader reads. NVIDIA's files stay as they are.
   install(CODE [[

@@ -5,6 +5,7 @@ namespace navtalk::cmd {
 // In the order of --help.
 void add_commands(Commands& commands) {
   add_infer(commands);
+  add_job_probe(commands);
   add_job_render(commands);
   add_job_submit(commands);
   add_job_wait(commands);

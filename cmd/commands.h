@@ -53,6 +53,7 @@ void add_infer(Commands& commands);
 void add_job_cancel(Commands& commands);
 void add_job_fetch(Commands& commands);
 void add_job_list(Commands& commands);
+void add_job_probe(Commands& commands);
 void add_job_render(Commands& commands);
 void add_job_run(Commands& commands);
 void add_job_status(Commands& commands);

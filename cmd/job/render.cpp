@@ -1,16 +1,13 @@
 // navtalk job render: what a worker starts to have jobs rendered in a process of their own, which may be ended
 // at any moment. Orders come on standard input, a line each, and so does which segments are recorded; events
 // leave on standard output.
-#include <sys/prctl.h>
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 
+#include "cmd/artifacts/model_store.h"
 #include "cmd/commands.h"
 #include "cmd/failure.h"
 #include "cmd/infer/video_renderer.h"
@@ -18,6 +15,7 @@
 #include "cmd/render_module/render_module.h"
 #include "core/base/device_lost.h"
 #include "core/base/interrupt.h"
+#include "core/process/confine.h"
 #include "core/process/priority.h"
 #include "server/protocol/job_order.h"
 #include "server/worker/job/face_client.h"
@@ -25,20 +23,24 @@
 namespace navtalk::cmd {
 namespace {
 
-// It reads what strangers have sent: it can gain no rights, leaves no memory image, and ends with whoever
-// started it.
-void confine() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
+// Avatars that are missing here come from a model store. On a GPU the driver may ask a program of this machine.
+Sockets needed_sockets(const InferOptions& how, const Context& context) {
+  if (has_model_sources(context)) return Sockets::internet;
+  return how.device == "cpu" ? Sockets::none : Sockets::local;
+}
+
+// It reads what strangers have sent.
+void give_up(const InferOptions& how, const Context& context) {
   // Where the machine's memory is full all the same, the kernel ends this process first.
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   yield_to_others();
+  confine({.calls = SystemCalls::of_renderer,
+           .sockets = needed_sockets(how, context),
+           .give_up_root = false});  // its user has the models, and the folder of its segments
 }
 
 int render(InferOptions how, int faces, Context& context) {
-  confine();
+  give_up(how, context);
   const auto make = [&context](const InferOptions& options) {
     return render_module().video_renderer(options, context);
   };

@@ -1,26 +1,13 @@
 // Loads the module at first use, and refuses one of another build.
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <cstdlib>
-#include <filesystem>
-#include <string_view>
 
-#include "cmd/render_module/build_id.h"
+#include "cmd/modules/module_file.h"
 #include "cmd/render_module/render_module.h"
-#include "core/base/error.h"
-#include "core/text/printable.h"
 
 namespace navtalk::cmd {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Beside the program, in a build tree as in an installation.
-fs::path module_file() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path() /
-         "lib/navtalk/navtalk-render.so";
-}
+constexpr const char* k_render_file = "navtalk-render.so";
 
 // libgomp spins for milliseconds at a barrier by default, and the nets have hundreds of barriers a
 // frame: beside any other busy thread (the video encoder is one) most of the time is then spent
@@ -30,31 +17,19 @@ void limit_openmp_spinning() {
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", k_spins, 0);
 }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw Error(Code::failed,
-              fmt::format("{} {}: install navtalk's files again, or build all of them",
-                          printable(file.native()), why));
-}
-
-const RenderModule& load(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) refuse(file, "is missing, which this command needs");
+const RenderModule& loaded_render() {
   limit_openmp_spinning();
-  void* const handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) refuse(file, fmt::format("cannot be loaded ({})", printable(::dlerror())));
   using Entry = const RenderModule* (*)();
-  const auto entry = reinterpret_cast<Entry>(::dlsym(handle, "navtalk_render_module"));
-  if (entry == nullptr) refuse(file, "is not navtalk's module");
-  const RenderModule& module = *entry();
-  if (std::string_view(module.build_id) != build_id())
-    refuse(file, "belongs to another build of navtalk");
+  const RenderModule& module =
+      *reinterpret_cast<Entry>(load_module(k_render_file, "navtalk_render_module"))();
+  check_build(k_render_file, module.build_id);
   return module;
 }
 
 }  // namespace
 
 const RenderModule& render_module() {
-  static const RenderModule& module = load(module_file());
+  static const RenderModule& module = loaded_render();
   return module;
 }
 

@@ -160,6 +160,16 @@ std::shared_ptr<const server::JobBucket> job_bucket(const Config& config) {
   return std::make_shared<server::JobBucket>(config.jobs.bucket, source_options().variable);
 }
 
+// This program again, as another process.
+server::SpeechProbeOptions speech_probe(const Config& config) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string longest = std::to_string(config.media.max_duration_s);
+  const double longest_s = config.media.max_duration_s;
+  return {.command = {program, "--json", "job", "probe", "--max-duration", longest},
+          .max_duration_s = longest_s,
+          .patience = 5 * server::most_processor_time(longest_s)};
+}
+
 // The workers of this host outlive a gateway for a while.
 void tell_of_workers(const LocalProvider& local, Context& context) {
   const std::size_t workers = local.running();
@@ -278,6 +288,7 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                          .blocked_words_file = config.jobs.blocked_words_file,
                          .allow_private = config.jobs.allow_private,
                          .max_audio = static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20},
+               .probe = speech_probe(config),
                .keep = std::chrono::hours(24 * config.jobs.keep_days),
                .webhook = webhook_target(config),
                .supply = &supply,

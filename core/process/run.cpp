@@ -1,10 +1,13 @@
 #include "core/process/run.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -20,6 +23,15 @@ namespace {
 constexpr int k_extra = 3;
 // Our own files lie above the numbers that they are given as, so none overwrites another.
 constexpr int k_first_own = 10;
+
+// As posix_spawn wants words.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 void check(bool done, const char* what) {
   if (!done) throw Error(Code::failed, std::string(what) + ": " + system_message(errno));
@@ -55,10 +67,29 @@ class Setup {
   posix_spawnattr_t attributes = {};
 };
 
-int wait_for(pid_t child, const std::stop_token& stop) {
+// False: it still runs when that time is over, or the system does not tell.
+bool ends_within(pid_t child, std::chrono::milliseconds time) {
+  using Clock = std::chrono::steady_clock;
+  // By its number: Debian 12's header declares pidfd_open() for C alone.
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  pollfd ended{.fd = process.value(), .events = POLLIN, .revents = 0};
+  const auto until = Clock::now() + time;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0 || !process) return false;
+    const int rc = ::poll(&ended, 1, static_cast<int>(left.count()));
+    if (rc > 0) return true;
+    if (rc < 0 && errno != EINTR) return false;
+  }
+}
+
+int wait_for(pid_t child, std::optional<std::chrono::milliseconds> within,
+             const std::stop_token& stop, bool& late) {
   {
     // The child is not reaped before this callback is gone, so its id cannot belong to another.
     const std::stop_callback end(stop, [child] { ::kill(child, SIGKILL); });
+    late = within && !ends_within(child, *within);
+    if (late) ::kill(child, SIGKILL);
     siginfo_t info = {};
     while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
@@ -70,7 +101,7 @@ int wait_for(pid_t child, const std::stop_token& stop) {
 
 }  // namespace
 
-UniqueFd memory_file(const std::string& content) {
+UniqueFd memory_file(std::string_view content) {
   const UniqueFd low(::memfd_create("navtalk", MFD_CLOEXEC));
   UniqueFd file(::fcntl(low.value(), F_DUPFD_CLOEXEC, k_first_own));
   check(static_cast<bool>(file), "making a file in memory");
@@ -102,20 +133,21 @@ std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop
   if (run.extra != nullptr) setup.give(*run.extra, k_extra);
 
   std::vector<std::string> words = run.command;
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> own = run.environment.value_or(std::vector<std::string>());
+  const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(own);
   pid_t child = 0;
   const int rc = ::posix_spawnp(&child, arguments[0], &setup.actions, &setup.attributes,
-                                arguments.data(), environ);
+                                arguments.data(), run.environment ? variables.data() : environ);
   if (rc == ENOENT) return std::nullopt;
   if (rc != 0)
     throw Error(Code::failed, run.command[0] + " cannot be started: " + system_message(rc));
-  const int status = wait_for(child, stop);
+  bool late = false;
+  const int status = wait_for(child, run.within, stop, late);
   throw_if_stopped(stop);
-  return RunResult{
-      .exit_status = status, .output = content_of(output), .errors = content_of(errors)};
+  return RunResult{.exit_status = status,
+                   .output = content_of(output),
+                   .errors = content_of(errors),
+                   .late = late};
 }
 
 }  // namespace navtalk

@@ -93,8 +93,9 @@ struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
            LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
            BlockingThreads& api_threads, BlockingThreads& renewal_thread,
-           BlockingThreads& fetch_threads, BlockingThreads& bucket_threads,
-           BlockingThreads& webhook_threads, const GatewayOptions& options)
+           BlockingThreads& fetch_threads, BlockingThreads& probe_threads,
+           BlockingThreads& bucket_threads, BlockingThreads& webhook_threads,
+           const GatewayOptions& options)
       : pool(pool_store),
         store_threads(api_threads),
         store(options.jobs->backend),
@@ -107,6 +108,7 @@ struct JobParts {
         files(options.jobs->folder, options.jobs->bucket),
         tokens(options.session.worker_tokens),
         rules(options.jobs->input),
+        probe(options.jobs->probe),
         dispatcher(executor, {.pool = pool,
                               .allocator = allocator,
                               .keeper = keeper,
@@ -134,7 +136,9 @@ struct JobParts {
              .store_threads = api_threads,
              .file_threads = api_threads,
              .fetch_threads = fetch_threads,
+             .probe_threads = probe_threads,
              .rules = rules,
+             .probe = probe,
              .webhooks = options.jobs->webhook.has_value(),
              .link_secret = tokens.of_purpose("links to results"),
              .avatars = options.avatars,
@@ -155,6 +159,7 @@ struct JobParts {
   const JobFiles files;
   const WorkerTokens tokens;
   const InputRules rules;
+  const SpeechProbe probe;
   JobDispatcher dispatcher;
   JobNotices notices;
   std::unique_ptr<JobWebhooks> webhooks;
@@ -184,10 +189,10 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
-                                                       access, job_threads, job_api_threads,
-                                                       job_renewal_thread, fetch_threads,
-                                                       bucket_threads, webhook_threads, options)
+        jobs(options.jobs ? std::make_unique<JobParts>(
+                                io.get_executor(), store, allocator, keeper, access, job_threads,
+                                job_api_threads, job_renewal_thread, fetch_threads, probe_threads,
+                                bucket_threads, webhook_threads, options)
                           : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
@@ -232,7 +237,7 @@ struct Gateway::Parts {
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
   // Whoever submits a job may wait for the bucket, and no job may wait for that.
   BlockingThreads job_threads{2}, job_api_threads{2}, job_renewal_thread{1}, fetch_threads{4},
-      bucket_threads{4};
+      probe_threads{2}, bucket_threads{4};
   BlockingThreads webhook_threads{8};
   ChangeWatcher watcher;
 };

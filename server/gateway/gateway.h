@@ -24,6 +24,7 @@
 #include "server/gateway/access/access.h"
 #include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/jobs/job_bucket.h"
+#include "server/gateway/jobs/speech/speech_probe.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
 #include "server/http/socket/tls_identity.h"
@@ -39,6 +40,7 @@ struct JobOptions {
   TenantTermsTable tenants{};                 // of the configuration file
   BatchLaneOptions lane{};
   InputRuleOptions input{};
+  SpeechProbeOptions probe{};
   Duration keep{};  // jobs that are over; zero: for ever
   std::optional<WebhookTarget>
       webhook{};             // without the URL, which is each job's; nullopt: none is told

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import wave
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 MODULE = PROGRAM.parent.parent / "lib/navtalk/navtalk-render.so"
@@ -82,6 +83,27 @@ class LightCommands(unittest.TestCase):
                     gateway.send_signal(signal.SIGTERM)
         self.assertIn(str(PROGRAM), maps)
         self.assertIsNone(HEAVY.search(maps))
+
+
+class MediaModule(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="navtalk-startup-")
+        self.addCleanup(folder.cleanup)
+        self.command = ("job", "probe", str(pathlib.Path(folder.name, "speech.wav")))
+        with wave.open(self.command[-1], "wb") as speech:
+            speech.setparams((1, 2, 16000, 0, "NONE", ""))
+            speech.writeframes(bytes(32000))
+
+    def test_what_measures_speech_loads_ffmpeg_and_neither_nets_nor_opencv(self):
+        done, libraries = loaded(*self.command)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertTrue(any("navtalk-media" in name for name in libraries))
+        self.assertTrue(any("libavcodec" in name for name in libraries))
+        self.assertEqual([name for name in libraries if re.search(r"navtalk-render|libtorch|libc10|libopencv", name)], [])
+
+    def test_every_symbol_that_it_leaves_open_is_found(self):
+        done = run(PROGRAM, *self.command, LD_BIND_NOW="1")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Module(unittest.TestCase):

@@ -48,7 +48,10 @@ struct ByteSource::Impl {
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path, std::stop_token stop)
-    : impl_(new Impl{.path = path, .fd = open_input(path), .stop = std::move(stop)}) {
+    : ByteSource(open_input(path), path, std::move(stop)) {}
+
+ByteSource::ByteSource(UniqueFd file, const std::filesystem::path& name, std::stop_token stop)
+    : impl_(new Impl{.path = name, .fd = std::move(file), .stop = std::move(stop)}) {
   const bool seekable = ::lseek(impl_->fd.value(), 0, SEEK_CUR) >= 0;
   auto* buffer = static_cast<std::uint8_t*>(av_malloc(k_buffer_size));
   io_ = avio_alloc_context(buffer, k_buffer_size, 0, impl_.get(), Impl::read, nullptr,

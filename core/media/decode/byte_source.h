@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "core/base/unique_fd.h"
 #include "core/media/ffmpeg.h"
 
 namespace navtalk::media {
@@ -14,6 +15,8 @@ namespace navtalk::media {
 class ByteSource {
  public:
   ByteSource(const std::filesystem::path& path, std::stop_token stop);  // errors of open_input
+  // An open file, which `name` names.
+  ByteSource(UniqueFd file, const std::filesystem::path& name, std::stop_token stop);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;

@@ -215,8 +215,8 @@ double announced_seconds(const AVFormatContext& input, const AVStream& stream) {
 
 void check_sound(int rate_hz, int channels, const std::filesystem::path& path) {
   if (rate_hz > k_most_rate_hz || channels > k_most_channels)
-    throw Error(
-        Code::invalid,
+    throw BeyondLimit(
+        k_sampling_rule,
         fmt::format("{} has {} channels of sound at {} Hz: at most {} channels and {} Hz are "
                     "possible",
                     path.string(), channels, rate_hz, k_most_channels, k_most_rate_hz));
@@ -224,8 +224,9 @@ void check_sound(int rate_hz, int channels, const std::filesystem::path& path) {
 
 void check_duration(double seconds, const MediaLimits& limits, const std::filesystem::path& path) {
   if (seconds > limits.max_duration_s)
-    throw Error(Code::invalid, fmt::format("{} lasts longer than {:.0f} s (media.max_duration_s)",
-                                           path.string(), limits.max_duration_s));
+    throw BeyondLimit(k_duration_rule,
+                      fmt::format("{} lasts longer than {:.0f} s (media.max_duration_s)",
+                                  path.string(), limits.max_duration_s));
 }
 
 }  // namespace navtalk::media

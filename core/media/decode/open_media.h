@@ -45,6 +45,7 @@ void check_limits(const AVFormatContext& input, const AVStream& stream, const Me
 double announced_seconds(const AVFormatContext& input, const AVStream& stream);
 // Error{invalid} for sound of more channels or a higher rate than any recording for speech has.
 inline constexpr int k_most_rate_hz = 384'000, k_most_channels = 16;
+inline constexpr const char *k_duration_rule = "duration", *k_sampling_rule = "sampling";
 void check_sound(int rate_hz, int channels, const std::filesystem::path& path);
 // Error{invalid} for sound or video that lasts longer than `limits` allow.
 void check_duration(double seconds, const MediaLimits& limits, const std::filesystem::path& path);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/interrupt.h"
+#include "core/files/whole_file.h"
 #include "core/media/decode/open_media.h"
 #include "core/media/decode/picture/metadata.h"
 #include "core/media/decode/vorbis_setup.h"
@@ -40,7 +41,10 @@ std::string at(double seconds) {
 }  // namespace
 
 StreamDecoder::StreamDecoder(Options options)
-    : options_(std::move(options)), source_(options_.path, options_.stop), packet_(make_packet()) {
+    : options_(std::move(options)),
+      source_(options_.file ? std::move(options_.file) : navtalk::open_input(options_.path),
+              options_.path, options_.stop),
+      packet_(make_packet()) {
   open_input();
   open_codec();
 }

@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "core/base/error.h"
+#include "core/base/unique_fd.h"
 #include "core/media/decode/byte_source.h"
 #include "core/media/ffmpeg.h"
 #include "core/media/limits.h"
@@ -22,6 +23,7 @@ class StreamDecoder {
   };
   struct Options {
     std::filesystem::path path;
+    UniqueFd file = {};  // what is read where it is open already; `path` then names it
     AVMediaType type = AVMEDIA_TYPE_AUDIO;
     Damage damage = Damage::refuse;
     std::stop_token stop = {};

@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
 constexpr std::uint64_t k_relayed_piece = std::uint64_t{1} << 20;  // bytes in memory
 constexpr int k_uploads_in_memory = 4;                             // of the largest size
-constexpr int k_most_fetches = 2;                                  // of a tenant at once
 
 // Whoever asks without a key, and the operator.
 const TenantId k_nobodys{"local"};
@@ -127,45 +126,6 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
   co_return object;
 }
 
-std::shared_ptr<void> JobApi::begin_fetch(const TenantId& tenant) {
-  if (fetches_[tenant] >= k_most_fetches) return nullptr;
-  ++fetches_[tenant];
-  const auto end = [this, tenant](const void*) {
-    if (--fetches_[tenant] == 0) fetches_.erase(tenant);
-  };
-  return {&fetches_, end};
-}
-
-asio::awaitable<std::optional<Response>> JobApi::refusal_of(JobRequest& asked) {
-  const bool fetches = !asked.audio_url.empty();
-  const std::shared_ptr<void> fetch = fetches ? begin_fetch(asked.job.spec.tenant) : nullptr;
-  if (fetches && !fetch) {
-    Response later = error_response(
-        429, "tenant_limit",
-        "as many audio_urls of yours are being fetched as may be at once, which is " +
-            std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
-    later.headers.emplace_back("Retry-After", "5");
-    co_return later;
-  }
-  std::string failed;
-  auto work = [&] {
-    parts_.rules.judge(asked.job.spec);
-    if (asked.audio_url.empty()) return;
-    asked.fetched = parts_.rules.fetch(asked.audio_url);
-    take_audio(asked, asked.fetched);
-  };
-  // Whoever waits for no other server waits for nobody who does.
-  const bool waits = fetches || parts_.rules.asks_others(asked.job.spec);
-  try {
-    co_await (waits ? parts_.fetch_threads : parts_.store_threads).run(work);
-  } catch (const Error& error) {
-    if (error.code() != Code::failed) throw;
-    failed = error.message();
-  }
-  if (failed.empty()) co_return std::nullopt;
-  co_return error_response(503, "unavailable", failed);
-}
-
 asio::awaitable<std::optional<Job>> JobApi::asked_before(JobRequest& asked) {
   if (asked.job.key.empty()) co_return std::nullopt;
   auto find = [&] {
@@ -203,7 +163,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
   const std::optional<Job> before = co_await asked_before(asked);
   if (before) co_return co_await accepted(*before);
-  std::optional<Response> refusal = co_await refusal_of(asked);
+  std::optional<Response> refusal = co_await admission_.refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   auto work = [&]() -> std::optional<Submission> {
     const std::vector<ServedAvatar> avatars =

@@ -4,7 +4,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -14,7 +13,7 @@
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/shares/tenant_store.h"
 #include "server/gateway/access/access.h"
-#include "server/gateway/jobs/input_rules.h"
+#include "server/gateway/jobs/job_admission.h"
 #include "server/gateway/jobs/job_dispatcher.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/job_request.h"
@@ -34,13 +33,21 @@ class JobApi {
     BlockingThreads& store_threads;
     BlockingThreads& file_threads;
     BlockingThreads& fetch_threads;  // wait for other servers
+    BlockingThreads& probe_threads;  // wait for processes that decode speech
     const InputRules& rules;
+    const SpeechProbe& probe;
     bool webhooks = false;         // jobs may have one
     std::string link_secret{};     // empty: results have no links
     AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request
   };
-  explicit JobApi(Parts parts) : parts_(std::move(parts)) {}
+  explicit JobApi(Parts parts)
+      : parts_(std::move(parts)),
+        admission_({.rules = parts_.rules,
+                    .probe = parts_.probe,
+                    .judges = parts_.store_threads,
+                    .fetch_threads = parts_.fetch_threads,
+                    .probe_threads = parts_.probe_threads}) {}
   JobApi(const JobApi&) = delete;
   JobApi& operator=(const JobApi&) = delete;
 
@@ -65,10 +72,6 @@ class JobApi {
   // Its end, unless that was promised. Calls the store.
   void promise(const Job& job, TimePoint now);
   Answer accepted(const Job& job);
-  // Fetches, judges and rewrites what is asked for; the answer to one that may not be.
-  Awaitable<std::optional<Response>> refusal_of(JobRequest& asked);
-  // Held until the tenant's fetch is over; nullptr: it has as many under way as it may have.
-  std::shared_ptr<void> begin_fetch(const TenantId& tenant);
   Awaitable<std::variant<Job, Response>> linked(const Request& request);
   // The tenant's own job that the request names, or why there is none.
   Awaitable<std::variant<Job, Response>> named(const Request& request);
@@ -78,7 +81,7 @@ class JobApi {
   nlohmann::ordered_json as_json(const Job& job) const;
 
   const Parts parts_;
-  std::map<TenantId, int> fetches_{};  // that are under way
+  JobAdmission admission_;
 };
 
 }  // namespace navtalk::server

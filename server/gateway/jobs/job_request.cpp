@@ -256,6 +256,11 @@ void take_audio(JobRequest& request, std::string_view audio) {
   request.job.work = work_of(static_cast<double>(audio.size()) / bytes_per_second(audio), request);
 }
 
+void take_measured(JobRequest& request, double seconds) {
+  request.job.work = work_of(seconds, request);
+  request.job.estimated = false;
+}
+
 VideoChoice video_choice(const JobSpec& spec) {
   const nlohmann::json options = nlohmann::json::parse(spec.options);
   return {.format = options.value("format", "mp4"),

@@ -29,6 +29,9 @@ std::string request_digest(const JobRequest& request);
 // The job speaks this audio, whose length is guessed.
 void take_audio(JobRequest& request, std::string_view audio);
 
+// The length of the audio, in seconds, is known.
+void take_measured(JobRequest& request, double seconds);
+
 // What JobSpec::options of such a job holds.
 struct VideoChoice {
   std::string format = "mp4";

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/bench/faces.h"
+#include "cmd/modules/build_id.h"
 #include "cmd/render_module/bodies.h"
-#include "cmd/render_module/build_id.h"
 #include "core/base/error.h"
 #include "tests/cmd/bench/printed.h"
 #include "tests/gpu/model/bisenet_file.h"

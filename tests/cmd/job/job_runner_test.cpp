@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cmd/render_module/build_id.h"
+#include "cmd/modules/build_id.h"
 #include "core/base/device_lost.h"
 #include "tests/temporary_directory.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/render_module/build_id.h"
+#include "cmd/modules/build_id.h"
 
 #include <navtalk_build_id.h>  // written by cmake/build_id.cmake
 

@@ -1,0 +1,92 @@
+#include "server/gateway/jobs/job_admission.h"
+
+#include <string>
+
+#include "server/gateway/jobs/speech/plain_wav.h"
+
+namespace navtalk::server {
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr int k_most_fetches = 2, k_most_probes = 4;  // of a tenant at once
+
+Response too_many(const std::string& what) {
+  Response later = error_response(429, "tenant_limit", what);
+  later.headers.emplace_back("Retry-After", "5");
+  return later;
+}
+
+Response unavailable(const std::string& why) {
+  Response later = error_response(503, "unavailable", why);
+  later.headers.emplace_back("Retry-After", "5");
+  return later;
+}
+
+}  // namespace
+
+std::shared_ptr<void> JobAdmission::begin(Counts& under_way, const TenantId& tenant, int most) {
+  if (under_way[tenant] >= most) return nullptr;
+  ++under_way[tenant];
+  const auto end = [&under_way, tenant](const void*) {
+    if (--under_way[tenant] == 0) under_way.erase(tenant);
+  };
+  return {&under_way, end};
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::refusal_of(JobRequest& asked) {
+  std::optional<Response> refusal = co_await fetch_and_judge(asked);
+  if (refusal || asked.audio.empty()) co_return refusal;
+  co_return co_await measure(asked);
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::fetch_and_judge(JobRequest& asked) {
+  const bool fetches = !asked.audio_url.empty();
+  const std::shared_ptr<void> fetch =
+      fetches ? begin(fetches_, asked.job.spec.tenant, k_most_fetches) : nullptr;
+  if (fetches && !fetch)
+    co_return too_many(
+        "as many audio_urls of yours are being fetched as may be at once, which is " +
+        std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
+  std::string failed;
+  auto work = [&] {
+    parts_.rules.judge(asked.job.spec);
+    if (asked.audio_url.empty()) return;
+    asked.fetched = parts_.rules.fetch(asked.audio_url);
+    take_audio(asked, asked.fetched);
+  };
+  // Whoever waits for no other server waits for nobody who does.
+  const bool waits = fetches || parts_.rules.asks_others(asked.job.spec);
+  try {
+    co_await (waits ? parts_.fetch_threads : parts_.judges).run(work);
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    failed = error.message();
+  }
+  if (failed.empty()) co_return std::nullopt;
+  co_return unavailable(failed);
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked) {
+  if (!parts_.probe.enabled()) co_return std::nullopt;
+  if (const auto seconds = plain_wav_seconds(asked.audio)) {
+    take_measured(asked, parts_.probe.check_duration(*seconds));
+    co_return std::nullopt;
+  }
+  const std::shared_ptr<void> probe = begin(probes_, asked.job.spec.tenant, k_most_probes);
+  if (!probe)
+    co_return too_many("as many recordings of yours are being judged as may be at once, which is " +
+                       std::to_string(k_most_probes) + ": try again");
+  std::string failed;
+  auto work = [&] { return parts_.probe.measure(asked.audio); };
+  try {
+    take_measured(asked, co_await parts_.probe_threads.run(work));
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    failed = error.message();
+  }
+  if (failed.empty()) co_return std::nullopt;
+  co_return unavailable(failed);
+}
+
+}  // namespace navtalk::server

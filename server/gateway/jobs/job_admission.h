@@ -1,0 +1,46 @@
+// What a job has to satisfy before it is accepted, one rule after the other: its speech is fetched where a URL names it,
+// its text is judged (input_rules.h), and its speech is measured (speech/). Of the I/O thread; whatever blocks runs on
+// others, and a tenant has only so much under way on them.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "server/gateway/jobs/input_rules.h"
+#include "server/gateway/jobs/job_request.h"
+#include "server/gateway/jobs/speech/speech_probe.h"
+#include "server/http/blocking_threads.h"
+
+namespace navtalk::server {
+
+class JobAdmission {
+ public:
+  struct Parts {
+    const InputRules& rules;
+    const SpeechProbe& probe;
+    BlockingThreads& judges;         // judge texts, and wait for nobody
+    BlockingThreads& fetch_threads;  // wait for other servers
+    BlockingThreads& probe_threads;  // wait for processes that decode
+  };
+  explicit JobAdmission(Parts parts) : parts_(parts) {}
+  JobAdmission(const JobAdmission&) = delete;
+  JobAdmission& operator=(const JobAdmission&) = delete;
+
+  // Fetches, judges, rewrites and measures what is asked for; the answer to one that cannot be judged now. Error{invalid}
+  // names the rule that refuses it.
+  boost::asio::awaitable<std::optional<Response>> refusal_of(JobRequest& asked);
+
+ private:
+  using Counts = std::map<TenantId, int>;
+  boost::asio::awaitable<std::optional<Response>> fetch_and_judge(JobRequest& asked);
+  boost::asio::awaitable<std::optional<Response>> measure(JobRequest& asked);
+  // Held until it is over; nullptr: the tenant has as much under way as it may have.
+  static std::shared_ptr<void> begin(Counts& under_way, const TenantId& tenant, int most);
+
+  const Parts parts_;
+  Counts fetches_{}, probes_{};  // that are under way
+};
+
+}  // namespace navtalk::server

@@ -1,0 +1,97 @@
+// The probe's process is a script here, so that it ends as no real one can be made to.
+#include "server/gateway/jobs/speech/speech_probe.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+
+#include "core/base/error.h"
+
+using namespace navtalk;
+using namespace navtalk::server;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string k_confined = R"(echo '{"confined":true}'; )";
+
+SpeechProbe probe(const std::string& script, std::chrono::milliseconds patience = 60s) {
+  return SpeechProbe(
+      {.command = {"/bin/sh", "-c", script}, .max_duration_s = 100, .patience = patience});
+}
+
+// Its code and what it says.
+std::pair<Code, std::string> error_of(const std::string& script,
+                                      std::chrono::milliseconds patience = 60s) {
+  try {
+    probe(script, patience).measure("speech");
+  } catch (const Error& error) {
+    return {error.code(), error.message()};
+  }
+  FAIL("it was accepted");
+  return {};
+}
+
+void is_refused(const std::string& script, const std::string& rule) {
+  INFO(script);
+  const auto [code, message] = error_of(k_confined + script);
+  CHECK(code == Code::invalid);
+  CHECK_THAT(message, Catch::Contains("by the rule " + rule));
+}
+
+void is_the_machines_fault(const std::string& script) {
+  INFO(script);
+  const auto [code, message] = error_of(script);
+  CHECK(code == Code::failed);
+  CHECK_THAT(message, Catch::Contains("try again"));
+}
+
+}  // namespace
+
+TEST_CASE("the process reads the speech and says how long it is") {
+  const std::string script = k_confined + R"sh(printf '{"duration_s":%d}\n' "$(wc -c < "$0")")sh";
+  CHECK(probe(script).measure(std::string(42, 'x')) == 42);
+}
+
+TEST_CASE("the process gets no environment") {
+  ::setenv("NAVTALK_TEST_SECRET", "42", 1);
+  CHECK(probe(k_confined + R"(printf '{"duration_s":1%s}\n' "$NAVTALK_TEST_SECRET")")
+            .measure("speech") == 1);
+}
+
+TEST_CASE("speech that a rule refuses names it") {
+  is_refused(R"(echo '{"rule":"codec","message":"it is a text"}'; exit 1)", "codec: it is a text");
+  is_refused(R"(echo '{"duration_s":101}')", "duration");
+}
+
+TEST_CASE("speech at which its decoder ends is refused") {
+  is_refused("kill -SEGV $$", "codec");
+  is_refused("kill -ABRT $$", "codec");
+  is_refused("kill -XCPU $$", "decoding");
+}
+
+TEST_CASE("a process that says nothing sensible blames the machine") {
+  is_the_machines_fault("echo 'no memory' >&2; exit 1");
+  is_the_machines_fault("kill -SEGV $$");  // before it read anything
+  is_the_machines_fault(k_confined + "kill -KILL $$");
+  is_the_machines_fault(k_confined + "echo nonsense");
+  is_the_machines_fault(k_confined + R"(echo '{"duration_s":"long"}')");
+  is_the_machines_fault(k_confined + R"(echo '{"duration_s":3}'; exit 1)");
+  for (const std::string program : {"/none/such", "/dev/null"})  // is not there; cannot be run
+    CHECK_THROWS_WITH(SpeechProbe({.command = {program}}).measure("speech"),
+                      Catch::Contains("try again") && !Catch::Contains(program));
+}
+
+TEST_CASE("a process that hangs is killed, which is the machine's fault") {
+  const auto before = std::chrono::steady_clock::now();
+  CHECK(error_of(k_confined + "exec sleep 60", 500ms).first == Code::failed);
+  CHECK(std::chrono::steady_clock::now() - before < 30s);
+}
+
+TEST_CASE("what a process says is shown in part, and without control characters") {
+  const auto [code, message] =
+      error_of(k_confined + R"(printf '{"rule":"codec","message":"a\\nb%01000d"}\n' 1; exit 1)");
+  CHECK(code == Code::invalid);
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(message.size() < 500);
+}
