@@ -302,6 +302,8 @@ asio::awaitable<void> HttpServer::State::listen(std::shared_ptr<State> self) {
       continue;
     }
     self->accept_errors.well("accept");
+    // An answer is several writes. Held back until the client has acknowledged the first, the second would be 40 ms late.
+    socket.set_option(asio::ip::tcp::no_delay(true), failed);
     if (const auto connection = self->connections.add(std::move(socket)))
       asio::co_spawn(executor, serve(self, *connection), asio::detached);
   }
