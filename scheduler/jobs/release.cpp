@@ -13,7 +13,8 @@ constexpr std::size_t k_page = 16;
 }  // namespace
 
 JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMinutes budget,
-                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket) {
+                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket,
+                      double debt) {
   JobTotal released;
   const auto more = [&] {
     return released.work < budget && static_cast<std::size_t>(released.jobs) < most;
@@ -27,7 +28,7 @@ JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMin
     for (auto job = page.begin(); job != page.end() && more(); ++job) {
       ++released.jobs;
       released.work += job->work;
-      if (bucket != nullptr) charge_release(*job, *bucket);
+      if (bucket != nullptr) charge_release(*job, *bucket, debt);
       apply(transaction, *job, JobEvent::release, cause, now);
     }
   }
