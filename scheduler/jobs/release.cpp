@@ -13,8 +13,7 @@ constexpr std::size_t k_page = 16;
 }  // namespace
 
 JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMinutes budget,
-                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket,
-                      double debt) {
+                      std::size_t most, const Cause& cause, TimePoint now, WorkBucket* bucket) {
   JobTotal released;
   const auto more = [&] {
     return released.work < budget && static_cast<std::size_t>(released.jobs) < most;
@@ -28,7 +27,7 @@ JobTotal release_jobs(Transaction& transaction, const TenantId& tenant, VideoMin
     for (auto job = page.begin(); job != page.end() && more(); ++job) {
       ++released.jobs;
       released.work += job->work;
-      if (bucket != nullptr) charge_release(*job, *bucket, debt);
+      if (bucket != nullptr) charge_release(*job, *bucket);
       apply(transaction, *job, JobEvent::release, cause, now);
     }
   }

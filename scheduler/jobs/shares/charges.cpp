@@ -22,8 +22,8 @@ void give_back(Transaction& transaction, const TenantId& tenant, VideoMinutes to
 
 VideoMinutes work_left(const Job& job) { return std::max(job.work - job.finished, VideoMinutes{}); }
 
-void charge_release(Job& job, WorkBucket& bucket, double debt) {
-  job.charged = bucket.payable(work_left(job), debt);
+void charge_release(Job& job, WorkBucket& bucket) {
+  job.charged = work_left(job);
   bucket.take(job.charged);
 }
 

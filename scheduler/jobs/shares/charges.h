@@ -15,9 +15,8 @@ namespace navtalk {
 // What is left to be rendered.
 VideoMinutes work_left(const Job& job);
 
-// Takes what is left of the job from the bucket, whose row the caller writes; no more than what leaves it `debt`
-// video-minutes of debt.
-void charge_release(Job& job, WorkBucket& bucket, double debt);
+// Takes what is left of the job from the bucket, whose row the caller writes.
+void charge_release(Job& job, WorkBucket& bucket);
 // The tenant's place has moved on by so much. Writes the job's row.
 void charge_claim(Transaction& transaction, std::int64_t job, VideoMinutes work);
 // The job's work becomes what was measured.

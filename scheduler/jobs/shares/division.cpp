@@ -77,7 +77,7 @@ std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
                     .running = line.running_jobs,
                     .waiting = line.queued_jobs + line.released_jobs});
   }
-  const auto slots = static_cast<std::int64_t>(std::max(1.0, std::floor(capacity.gpus)));
+  const auto slots = static_cast<std::int64_t>(std::floor(capacity.gpus));
   const std::vector<double> parts = slot_parts(uses, slots);
   const std::vector<double> full = bursts(lines, capacity.budget());
   std::vector<EarlyRelease> most;
@@ -87,7 +87,7 @@ std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
 }
 
 bool releases_early(const TenantLine& line, const EarlyRelease& most) {
-  return line.queued_jobs > 0 &&
+  return line.queued_jobs > 0 && line.bucket.minutes > -most.debt &&
          static_cast<double>(line.running_jobs + line.released_jobs) < most.jobs;
 }
 

@@ -86,8 +86,8 @@ VideoMinutes LaneTurn::take(double gpus) {
   navtalk::divide(division_.lines, division_.capacity, now_);
   VideoMinutes released;
   for (TenantLine& line : division_.lines) released += release(line);
-  released += release_early();
   released += lend();
+  released += release_early();
   for (const TenantLine& line : division_.lines) write_line(t_, line);
   division_.capacity.rate = lane_.rate;
   division_.correction = promise_correction(t_);
@@ -136,10 +136,9 @@ VideoMinutes LaneTurn::release_early() {
   for (std::size_t i = 0; i < most.size(); ++i) {
     TenantLine& line = division_.lines[i];
     while (releases_early(line, most[i]) && releasable_jobs(line) > 0) {
-      const JobTotal one =
-          release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
-                       {cause_.who, "the tenant has less than its part of the slots"}, now_,
-                       &line.bucket, most[i].debt);
+      const JobTotal one = release_jobs(
+          t_, line.tenant, VideoMinutes(Duration(1)), 1,
+          {cause_.who, "the tenant has less than its part of the slots"}, now_, &line.bucket);
       if (one.jobs == 0) break;
       count_released(line, one);
       released += one.work;

@@ -27,10 +27,6 @@ struct WorkBucket {
   }
   bool may_release() const { return minutes > 0; }
   void take(VideoMinutes work) { minutes -= work.count(); }
-  // The part of the work that the bucket can pay without more than `debt` video-minutes of debt.
-  VideoMinutes payable(VideoMinutes work, double debt) const {
-    return VideoMinutes(from_seconds(60 * std::clamp(minutes + debt, 0.0, work.count())));
-  }
 
   friend bool operator==(const WorkBucket&, const WorkBucket&) = default;
 };

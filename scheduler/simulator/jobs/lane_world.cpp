@@ -135,8 +135,8 @@ void LaneWorld::turn() {
       release(i, false);
     }
   }
-  if (options_.preempts) release_early();
   lend();
+  if (options_.preempts) release_early();
   change_promises();
 }
 
@@ -144,8 +144,7 @@ void LaneWorld::release_early() {
   const std::vector<EarlyRelease> most = early_releases(lines_, capacity_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     while (releases_early(lines_[i], most[i]) && releasable_jobs(lines_[i]) > 0) {
-      WorkBucket& bucket = lines_[i].bucket;
-      bucket.take(bucket.payable(jobs_[queued_[i].front()].work, most[i].debt));
+      lines_[i].bucket.take(jobs_[queued_[i].front()].work);
       release(i, false);
     }
   }

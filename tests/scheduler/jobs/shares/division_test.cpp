@@ -145,11 +145,11 @@ TEST_CASE(
   }
   CHECK(released == 5);
   CHECK(most[1].debt == Approx(40));  // ten minutes of a half of eight
-  CHECK(lines[1].bucket.payable(VideoMinutes(10min), most[1].debt) == VideoMinutes(10min));
-  lines[1].bucket.minutes = -38;
-  CHECK(lines[1].bucket.payable(VideoMinutes(10min), most[1].debt) == VideoMinutes(2min));
-  lines[1].bucket.minutes = -50;
-  CHECK(lines[1].bucket.payable(VideoMinutes(10min), most[1].debt) == VideoMinutes{});
+  lines[1].released_jobs = 0;
+  lines[1].bucket.minutes = -39.9;
+  CHECK(releases_early(lines[1], most[1]));
+  lines[1].bucket.minutes = -40.1;
+  CHECK_FALSE(releases_early(lines[1], most[1]));
 }
 
 TEST_CASE("work is lent while GPUs have none, and not beyond the utilisation") {
