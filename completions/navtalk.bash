@@ -2163,7 +2163,7 @@ _navtalk() {
       ;;
     "navtalk bench jobs")
       if [[ $current == -* ]]; then
-        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --whole-jobs --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

@@ -77,6 +77,8 @@ nlohmann::ordered_json as_json(const JobSimulatorResult& result) {
           {"span_h", result.span_h},
           {"utilisation", result.utilisation},
           {"lent_share", result.lent_share},
+          {"preemptions", result.preempted},
+          {"resume_share", result.resume_share},
           {"promises_kept", result.kept_first},
           {"promises_kept_as_changed", result.kept_last},
           {"promises_changed", result.changed},
@@ -238,6 +240,9 @@ void add_jobs_lane_options(CLI::App& command, BenchJobsOptions& options) {
       ->check(CLI::Range(0.05, 1.0))
       ->type_name("PART")
       ->capture_default_str();
+  command.add_flag("!--whole-jobs", simulator.preempts,
+                   "Let no job of the shipped policy give way to another tenant's, and "
+                   "release none ahead of its bucket");
   command.add_option("--policy", options.policies, "Policies to compare")
       ->check(CLI::IsMember({"shares", "fifo", "priority", "fair"}))
       ->delimiter(',')

@@ -112,6 +112,7 @@ struct JobParts {
         dispatcher(executor, {.pool = pool,
                               .allocator = allocator,
                               .keeper = keeper,
+                              .tenants = tenants,
                               .lane = lane,
                               .keep = options.jobs->keep,
                               .order = by_shares(options.jobs->tenants),

@@ -1,70 +1,33 @@
+#include <algorithm>
 #include <utility>
 
-#include "scheduler/jobs/job_table.h"
 #include "scheduler/jobs/shares/charges.h"
 #include "scheduler/jobs/shares/claim_choice.h"
+#include "scheduler/jobs/shares/first_jobs.h"
 #include "scheduler/jobs/shares/share_tables.h"
-#include "scheduler/store/columns.h"
 
 namespace navtalk {
 namespace {
 
-struct FirstJob {
-  TenantLine line{};
-  ClaimCandidate candidate{};
-  VideoMinutes work{};  // that is left
-};
-
-// From one tenant to the next by the index jobs_claimable_of_tenant, and the first job of each.
-constexpr const char* k_first_jobs =
-    "WITH RECURSIVE one (tenant) AS ("
-    "SELECT MIN(tenant) FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
-    "SELECT (SELECT MIN(j.tenant) FROM jobs j WHERE j.state = 1 AND j.not_before = 0 AND j.tenant "
-    "> one.tenant) FROM one WHERE one.tenant IS NOT NULL) "
-    "SELECT one.tenant, f.number, f.changed_at, f.work - f.finished, COALESCE(s.started, 0), "
-    "COALESCE(s.finished, 0), COALESCE(t.plan, 0), COALESCE(t.weight, 1), COALESCE(t.max_running, "
-    "0), COALESCE(r.jobs, 0) FROM one JOIN jobs f ON f.number = (SELECT j.number FROM jobs j WHERE "
-    "j.tenant = one.tenant AND j.state = 1 AND j.not_before = 0 ORDER BY j.priority DESC, j.number "
-    "LIMIT 1) LEFT JOIN job_shares s ON s.tenant = one.tenant LEFT JOIN tenants t ON t.tenant = "
-    "one.tenant LEFT JOIN job_totals r ON r.tenant = one.tenant AND r.state = 2 "
-    "WHERE one.tenant IS NOT NULL";
-
-FirstJob read_first_job(DbRows& rows) {
-  FirstJob first;
-  first.line.tenant = {column::text(rows, 0)};
-  first.line.place = {.started = rows.real(4), .finished = rows.real(5)};
-  first.line.terms = {.plan = column::number<int>(rows, 6),
-                      .weight = rows.real(7),
-                      .max_running = column::number<int>(rows, 8)};
-  first.line.running_jobs = rows.integer(9);
-  first.candidate = {.job = rows.integer(1), .waits_since = column::time(rows, 2)};
-  first.work = VideoMinutes(column::duration(rows, 3));
-  return first;
-}
-
-std::vector<FirstJob> first_jobs(Transaction& transaction, const TenantTermsTable& fixed) {
-  const auto rows = transaction.db.query(k_first_jobs, {});
-  std::vector<FirstJob> all;
-  while (rows->next()) {
-    FirstJob first = read_first_job(*rows);
-    TenantLine& line = first.line;
-    const auto given = fixed.find(line.tenant);
-    if (given != fixed.end()) line.terms = given->second;
-    if (line.terms.max_running > 0 && line.running_jobs >= line.terms.max_running) continue;
-    first.candidate.plan = line.terms.plan;
-    first.candidate.weight = line.terms.weight;
-    first.candidate.place = line.place;
-    all.push_back(std::move(first));
+// As if the slot that is to be given were one of those in use.
+void compare_with_parts(Transaction& transaction, const TenantTermsTable& fixed,
+                        std::vector<FirstJob>& first) {
+  if (first.size() < 2) return;
+  std::vector<TenantId> tenants;
+  std::vector<SlotUse> uses;
+  std::int64_t slots = 1;
+  for (const auto& [tenant, use] : slot_uses(transaction, fixed)) {
+    tenants.push_back(tenant);
+    uses.push_back(use);
+    slots += use.running;
   }
-  return all;
-}
-
-VirtualTimes virtual_times(Transaction& transaction) {
-  const auto rows =
-      transaction.db.query("SELECT plan, MAX(started) FROM job_shares GROUP BY plan", {});
-  VirtualTimes times;
-  while (rows->next()) times[column::number<int>(*rows, 0)] = rows->real(1);
-  return times;
+  const std::vector<double> parts = slot_parts(uses, slots);
+  for (FirstJob& one : first) {
+    const auto found = std::ranges::lower_bound(tenants, one.line.tenant);
+    if (found == tenants.end() || *found != one.line.tenant) continue;
+    const auto index = static_cast<std::size_t>(found - tenants.begin());
+    one.candidate.below = static_cast<double>(uses[index].running) < parts[index];
+  }
 }
 
 }  // namespace
@@ -72,6 +35,7 @@ VirtualTimes virtual_times(Transaction& transaction) {
 ClaimOrder by_shares(TenantTermsTable fixed) {
   return [fixed = std::move(fixed)](Transaction& transaction) -> std::optional<std::int64_t> {
     std::vector<FirstJob> first = first_jobs(transaction, fixed);
+    compare_with_parts(transaction, fixed, first);
     std::vector<ClaimCandidate> candidates;
     candidates.reserve(first.size());
     for (const FirstJob& one : first) candidates.push_back(one.candidate);

@@ -17,16 +17,24 @@ double start_of(const ClaimCandidate& candidate, const VirtualTimes& times) {
 
 std::optional<std::size_t> choose(std::span<const ClaimCandidate> candidates,
                                   const VirtualTimes& times, TimePoint now) {
+  std::map<int, std::size_t> first;  // of each plan
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto fair = [&](std::size_t index) {
+      const ClaimCandidate& one = candidates[index];
+      return std::tuple(!one.below, start_of(one, times), one.place.finished, one.job);
+    };
+    const auto [best, is_first] = first.emplace(candidates[i].plan, i);
+    if (!is_first && fair(i) < fair(best->second)) best->second = i;
+  }
   const auto rank = [&](const ClaimCandidate& one) {
     const bool overdue = now - one.waits_since >= k_longest_passed_over;
-    return std::tuple(overdue ? 0 : 1, overdue ? one.waits_since : TimePoint{},
-                      overdue ? 0 : -one.plan, overdue ? 0.0 : start_of(one, times), one.job);
+    return std::tuple(!one.below, !overdue, overdue ? one.waits_since : TimePoint{},
+                      overdue ? 0 : -one.plan, one.job);
   };
-  if (candidates.empty()) return std::nullopt;
-  const auto first = std::min_element(
-      candidates.begin(), candidates.end(),
-      [&](const ClaimCandidate& a, const ClaimCandidate& b) { return rank(a) < rank(b); });
-  return static_cast<std::size_t>(first - candidates.begin());
+  const auto chosen = std::min_element(first.begin(), first.end(), [&](auto& a, auto& b) {
+    return rank(candidates[a.second]) < rank(candidates[b.second]);
+  });
+  return chosen == first.end() ? std::nullopt : std::optional(chosen->second);
 }
 
 FairPlace place_after(const ClaimCandidate& chosen, VideoMinutes work, VirtualTimes& times) {

@@ -1,5 +1,5 @@
-// Which tenant's job is next: start-time fair queueing by video-minutes (Goyal, Vin, Cheng 1996) within a
-// plan, higher plans first; no tenant waits for other plans longer than a bound. Pure.
+// Which tenant's job is next: tenants below their part of the slots first, of these higher plans first, and within a plan
+// start-time fair queueing by video-minutes (Goyal, Vin, Cheng 1996). No plan waits for others longer than a bound. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace navtalk {
 
-// A released job that waits longer than this is claimed before all that wait less, whatever their plans.
+// A plan's next job that has been released for longer than this is claimed before those of other plans that wait
+// less. Within a plan the fair order lets nobody wait for ever.
 inline constexpr Duration k_longest_passed_over = std::chrono::minutes(1);
 
 // A tenant's first job.
@@ -22,6 +23,7 @@ struct ClaimCandidate {
   double weight = 1;
   FairPlace place{};
   TimePoint waits_since{};  // released
+  bool below = true;        // its tenant has less than its part of the slots (slot_parts.h)
 };
 
 // The virtual time of each plan: the greatest FairPlace::started of its tenants.

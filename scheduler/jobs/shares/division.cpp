@@ -1,10 +1,12 @@
 #include "scheduler/jobs/shares/division.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "scheduler/jobs/shares/fair_shares.h"
+#include "scheduler/jobs/shares/slot_parts.h"
 
 namespace navtalk {
 namespace {
@@ -64,6 +66,29 @@ double assured_share(std::span<const TenantLine> lines, std::size_t index,
   std::vector<ShareClaim> claims = claims_of(lines);
   claims[index].demand = bounded(std::numeric_limits<double>::infinity(), lines[index].terms);
   return fair_shares(capacity.budget(), claims)[index];
+}
+
+std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
+                                         const BatchCapacity& capacity) {
+  std::vector<SlotUse> uses;
+  uses.reserve(lines.size());
+  for (const TenantLine& line : lines) {
+    uses.push_back({.terms = line.terms,
+                    .running = line.running_jobs,
+                    .waiting = line.queued_jobs + line.released_jobs});
+  }
+  const auto slots = static_cast<std::int64_t>(std::floor(capacity.gpus));
+  const std::vector<double> parts = slot_parts(uses, slots);
+  const std::vector<double> full = bursts(lines, capacity.budget());
+  std::vector<EarlyRelease> most;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    most.push_back({.jobs = parts[i], .debt = full[i]});
+  return most;
+}
+
+bool releases_early(const TenantLine& line, const EarlyRelease& most) {
+  return line.queued_jobs > 0 && line.bucket.minutes > -most.debt &&
+         static_cast<double>(line.running_jobs + line.released_jobs) < most.jobs;
 }
 
 std::size_t releasable_jobs(const TenantLine& line) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/tenant_line.h"
@@ -24,6 +25,17 @@ void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoin
 // Video-minutes a minute; `index` is its line.
 double assured_share(std::span<const TenantLine> lines, std::size_t index,
                      const BatchCapacity& capacity);
+
+// What a tenant may have released before its bucket allows it, since jobs of others give way to it.
+struct EarlyRelease {
+  double jobs = 0;  // that run or are released: its part of the slots
+  double debt = 0;  // of its bucket before that job: a full one, video-minutes
+};
+// One for each line.
+std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
+                                         const BatchCapacity& capacity);
+// Whether one more job of the tenant is released early. Its bucket pays.
+bool releases_early(const TenantLine& line, const EarlyRelease& most);
 
 // How many more jobs the tenant may have released.
 std::size_t releasable_jobs(const TenantLine& line);

@@ -87,6 +87,7 @@ VideoMinutes LaneTurn::take(double gpus) {
   VideoMinutes released;
   for (TenantLine& line : division_.lines) released += release(line);
   released += lend();
+  released += release_early();
   for (const TenantLine& line : division_.lines) write_line(t_, line);
   division_.capacity.rate = lane_.rate;
   division_.correction = promise_correction(t_);
@@ -127,6 +128,23 @@ VideoMinutes LaneTurn::release(TenantLine& line) {
                    {cause_.who, "the tenant's share allows it"}, now_, &line.bucket);
   count_released(line, released);
   return released.work;
+}
+
+VideoMinutes LaneTurn::release_early() {
+  VideoMinutes released;
+  const std::vector<EarlyRelease> most = early_releases(division_.lines, division_.capacity);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    TenantLine& line = division_.lines[i];
+    while (releases_early(line, most[i]) && releasable_jobs(line) > 0) {
+      const JobTotal one = release_jobs(
+          t_, line.tenant, VideoMinutes(Duration(1)), 1,
+          {cause_.who, "the tenant has less than its part of the slots"}, now_, &line.bucket);
+      if (one.jobs == 0) break;
+      count_released(line, one);
+      released += one.work;
+    }
+  }
+  return released;
 }
 
 VideoMinutes LaneTurn::lend() {

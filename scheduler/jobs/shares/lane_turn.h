@@ -19,6 +19,7 @@ class LaneTurn {
   void learn();
   void learn_rate(VideoMinutes work, Duration took);
   VideoMinutes release(TenantLine& line);
+  VideoMinutes release_early();
   VideoMinutes lend();
   void change_promises();
 

@@ -10,6 +10,7 @@
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/jobs/shares/lane_turn.h"
+#include "scheduler/jobs/shares/preemption_in_store.h"
 #include "scheduler/jobs/shares/share_tables.h"
 #include "scheduler/pool/tenant_name.h"
 #include "scheduler/store/columns.h"
@@ -145,6 +146,12 @@ VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now)
   // A crash of the machine may undo it: then the next turn does the same.
   return in_write(*backend_, Durability::relaxed,
                   [&](Transaction& t) { return LaneTurn(t, table_in(t), cause, now).take(gpus); });
+}
+
+std::vector<JobPreemption> TenantStore::preemptions(const std::string& worker,
+                                                    const PreemptionRules& rules) {
+  return in_read(*backend_,
+                 [&](Transaction& t) { return preemptions_in(t, fixed_, worker, rules); });
 }
 
 std::vector<std::optional<JobEstimate>> TenantStore::promise(std::span<const JobId> jobs,

@@ -7,12 +7,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "scheduler/jobs/claim_order.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/promises/promise_table.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
+#include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/jobs/shares/tenant_line.h"
 #include "scheduler/jobs/video_minutes.h"
 #include "scheduler/pool/pool_store.h"
@@ -49,6 +51,14 @@ struct JobOutlook {
   std::optional<JobEstimate> estimate{};  // of one that is not over, once anything is known
 };
 
+// `count` of these jobs, whichever finish a segment first.
+struct JobPreemption {
+  std::vector<JobId> jobs{};
+  std::size_t count = 0;
+
+  friend bool operator==(const JobPreemption&, const JobPreemption&) = default;
+};
+
 class TenantStore {
  public:
   // `fixed` are the tenants of the configuration file, which stand above the store's.
@@ -73,6 +83,11 @@ class TenantStore {
   // One turn, to be taken every second: learns from finished jobs, divides the budget of so many GPUs,
   // releases jobs, and changes promises that will be missed. Returns what was released.
   VideoMinutes divide(double gpus, const Cause& cause, TimePoint now);
+
+  // The jobs of this worker that give way to other tenants' jobs at the end of a segment; to be asked while no slot is
+  // free.
+  std::vector<JobPreemption> preemptions(const std::string& worker,
+                                         const PreemptionRules& rules = {});
 
   // Promises the jobs' finish times and keeps them, to be scored; of each the estimate, nullopt for one
   // that is over or of which nothing is known yet. In the order of submission, as they were given.

@@ -89,6 +89,9 @@ JobSimulatorResult LaneWorld::result() const {
   result.span_h = in_seconds(now_ - jobs_.front().submitted_at) / 3600;
   if (submitted_s > 0) result.utilisation = busy_s_ / (submitted_s * options_.gpus);
   if (all_min_ > 0) result.lent_share = lent_min_ / all_min_;
+  result.preempted = preempted_;
+  const double resumed_s = options_.overhead_s * static_cast<double>(preempted_);
+  if (all_s_ > 0) result.resume_share = resumed_s / all_s_;
   return result;
 }
 

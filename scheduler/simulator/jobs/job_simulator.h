@@ -28,7 +28,8 @@ struct JobSimulatorOptions {
   int gpus = 16;
   double rate = 1;                 // video-minutes that a GPU renders in a minute, in the mean
   double rate_sigma = 0.15;        // of a job's time, lognormal
-  double overhead_s = 2;           // of each job
+  double overhead_s = 2;           // of each job, and again when it goes on after it gave way
+  bool preempts = true;            // jobs of the shipped policy give way, and are released early
   double utilisation = 0.8;        // on which the shipped division counts
   std::string flooder{};           // the tenant that JobSimulatorResult::others leaves out
   bool until_all_claimed = false;  // ends when every tenant has had a job
@@ -44,10 +45,12 @@ struct JobWaits {
 
 struct JobSimulatorResult {
   std::size_t jobs = 0;
-  double span_h = 0;       // until the last job was finished
-  double utilisation = 0;  // of the GPUs until the last submission
-  double unfairness = 0;   // of the order of all claims, see unfairness.h
-  double lent_share = 0;   // of the work: released beyond the shares
+  double span_h = 0;          // until the last job was finished
+  double utilisation = 0;     // of the GPUs until the last submission
+  double unfairness = 0;      // of the order of all claims, see unfairness.h
+  double lent_share = 0;      // of the work: released beyond the shares
+  std::size_t preempted = 0;  // times that a job gave way to another tenant's
+  double resume_share = 0;    // of the time that GPUs were busy: to go on after that
   JobWaits all{}, others{};
   std::map<std::string, JobWaits> tenants{};
   // Of the shipped policy's promises: 0 without one.

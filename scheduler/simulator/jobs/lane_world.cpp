@@ -19,6 +19,11 @@ constexpr Duration k_turn = std::chrono::seconds(1);
 constexpr Duration k_due_soon = std::chrono::seconds(5);
 constexpr Duration k_all_again = std::chrono::minutes(10);
 constexpr std::size_t k_outcomes_learnt_from = 200;
+constexpr VideoMinutes k_segment(std::chrono::seconds(10));
+
+SlotUse use_of(const TenantLine& line) {
+  return {.terms = line.terms, .running = line.running_jobs, .waiting = line.released_jobs};
+}
 
 }  // namespace
 
@@ -53,6 +58,7 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
     TimePoint next = TimePoint::max();
     if (arrived < jobs_.size()) next = jobs_[arrived].submitted_at;
     if (!ends_.empty()) next = std::min(next, ends_.top().at);
+    if (gives_way_) next = std::min(next, gives_way_->first);
     const bool turns = policy_ == JobPolicy::shares;
     if (turns) {
       // Turns in which nothing could happen are passed over.
@@ -65,7 +71,11 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
       const std::size_t job = ends_.top().job;
       ends_.pop();
       finish(job);
+      drop_old_ends();
     }
+    if (gives_way_ && gives_way_->first <= now_ &&
+        jobs_[gives_way_->second].claimed_at != TimePoint{})
+      preempt(gives_way_->second);
     while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
     if (turns && now_ >= next_turn) {
       turn();
@@ -73,6 +83,7 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
       throw_if_stopped(stop);
     }
     start_jobs();
+    if (turns && options_.preempts) plan_preemptions();
   }
   return result();
 }
@@ -125,7 +136,18 @@ void LaneWorld::turn() {
     }
   }
   lend();
+  if (options_.preempts) release_early();
   change_promises();
+}
+
+void LaneWorld::release_early() {
+  const std::vector<EarlyRelease> most = early_releases(lines_, capacity_);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    while (releases_early(lines_[i], most[i]) && releasable_jobs(lines_[i]) > 0) {
+      lines_[i].bucket.take(jobs_[queued_[i].front()].work);
+      release(i, false);
+    }
+  }
 }
 
 void LaneWorld::lend() {
@@ -164,7 +186,7 @@ double LaneWorld::assured(std::size_t tenant) {
 }
 
 LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
-  if (job.started_at != TimePoint{}) return {};
+  if (job.claimed_at != TimePoint{}) return {};
   LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
   if (job.released_at == TimePoint{}) return lane;
   lane.released = {};
@@ -179,9 +201,9 @@ LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
 std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinutes ahead,
                                              std::size_t jobs_ahead) {
   const bool released = job.released_at != TimePoint{};
-  VideoMinutes work = job.work;
-  if (job.started_at != TimePoint{}) {
-    const VideoMinutes rendered(from_seconds(in_seconds(now_ - job.started_at) * capacity_.rate));
+  VideoMinutes work = job.work - job.finished;
+  if (job.claimed_at != TimePoint{}) {
+    const VideoMinutes rendered(from_seconds(in_seconds(now_ - job.claimed_at) * capacity_.rate));
     work = std::max(work - rendered, VideoMinutes{});
   }
   const auto finish = estimate_finish({.ahead = ahead,
@@ -262,6 +284,13 @@ void LaneWorld::start_jobs() {
 std::optional<std::size_t> LaneWorld::next_tenant() const {
   std::vector<ClaimCandidate> candidates;
   std::vector<std::size_t> tenants;
+  std::vector<SlotUse> uses;
+  std::int64_t slots = 1;
+  for (const TenantLine& line : lines_) {
+    uses.push_back(use_of(line));
+    slots += line.running_jobs;
+  }
+  const std::vector<double> parts = slot_parts(uses, slots);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (released_[i].empty()) continue;
     const TenantLine& line = lines_[i];
@@ -271,7 +300,8 @@ std::optional<std::size_t> LaneWorld::next_tenant() const {
                           .plan = plans ? line.terms.plan : 0,
                           .weight = line.terms.weight,
                           .place = line.place,
-                          .waits_since = plans ? jobs_[job].released_at : now_});
+                          .waits_since = plans ? jobs_[job].released_at : now_,
+                          .below = !plans || static_cast<double>(line.running_jobs) < parts[i]});
     tenants.push_back(i);
   }
   if (candidates.empty()) return std::nullopt;
@@ -291,27 +321,43 @@ void LaneWorld::start(std::size_t index) {
   const bool plans = policy_ == JobPolicy::shares;
   line.place = place_after(
       {.plan = plans ? line.terms.plan : 0, .weight = line.terms.weight, .place = line.place},
-      job.work, times_);
+      job.work - job.finished, times_);
   --waiting_;
   --free_gpus_;
   --line.released_jobs;
   ++line.running_jobs;
   line.released = line.released - job.work;
   line.running += job.work;
-  job.started_at = now_;
-  claims_.push_back(line.tenant.text);
-  const Duration took = render_time(index);
-  ends_.push({now_ + took, index});
-  const TimePoint last = jobs_.back().submitted_at;
-  busy_s_ += in_seconds(std::max(std::min(now_ + took, last) - std::min(now_, last), Duration{}));
+  if (job.started_at == TimePoint{}) {
+    job.started_at = now_;
+    claims_.push_back(line.tenant.text);
+  }
+  job.claimed_at = now_;
+  running_.insert(index);
+  ends_.push({now_ + render_time(index), index, job.epoch});
 }
 
-void LaneWorld::finish(std::size_t index) {
+void LaneWorld::leave(std::size_t index) {
   SimulatedJob& job = jobs_[index];
   TenantLine& line = lines_[job.tenant];
   ++free_gpus_;
   --line.running_jobs;
   line.running = line.running - job.work;
+  const TimePoint last = jobs_.back().submitted_at;
+  all_s_ += in_seconds(now_ - job.claimed_at);
+  busy_s_ +=
+      in_seconds(std::max(std::min(now_, last) - std::min(job.claimed_at, last), Duration{}));
+  job.claimed_at = {};
+  running_.erase(index);
+}
+
+void LaneWorld::drop_old_ends() {
+  while (!ends_.empty() && jobs_[ends_.top().job].epoch != ends_.top().epoch) ends_.pop();
+}
+
+void LaneWorld::finish(std::size_t index) {
+  SimulatedJob& job = jobs_[index];
+  leave(index);
   job.finished_at = now_;
   if (!job.promised) return;
   due_.erase({job.promise, index});
@@ -323,14 +369,90 @@ void LaneWorld::finish(std::size_t index) {
   correction_ = eta_correction(std::span(known_).last(kept));
 }
 
+void LaneWorld::plan_preemptions() {
+  gives_way_.reset();
+  if (free_gpus_ > 0 || waiting_ == 0) return;
+  std::vector<SlotTenant> tenants;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const TenantLine& line = lines_[i];
+    tenants.push_back({.use = use_of(line), .place = line.place});
+    if (released_[i].empty()) continue;
+    const std::size_t job = released_[i].front();
+    tenants.back().first = ClaimCandidate{.job = static_cast<std::int64_t>(job),
+                                          .plan = line.terms.plan,
+                                          .weight = line.terms.weight,
+                                          .place = line.place,
+                                          .waits_since = jobs_[job].released_at};
+  }
+  std::vector<SlotRun> runs;
+  for (const std::size_t index : running_) {
+    const SimulatedJob& job = jobs_[index];
+    const int done = segments_done(index);
+    const VideoMinutes placed = job.work - job.finished;
+    runs.push_back({.job = static_cast<std::int64_t>(index),
+                    .tenant = job.tenant,
+                    .since = job.claimed_at,
+                    .left = placed - VideoMinutes(done * k_segment.audio()),
+                    .placed = placed});
+  }
+  for (const Preemption& one : preemptions(tenants, runs, times_, now_)) {
+    for (const std::size_t run : one.runs) {
+      const auto index = static_cast<std::size_t>(runs[run].job);
+      const std::pair at(gives_way_at(index), index);
+      if (at.first != TimePoint::max() && (!gives_way_ || at < *gives_way_)) gives_way_ = at;
+    }
+  }
+}
+
+int LaneWorld::segments_done(std::size_t index) const {
+  const Duration passed = now_ - jobs_[index].claimed_at - from_seconds(options_.overhead_s);
+  return std::max(static_cast<int>(passed / segment_time(index)), 0);
+}
+
+// Behind its next segment, which is not the last one.
+TimePoint LaneWorld::gives_way_at(std::size_t index) const {
+  const SimulatedJob& job = jobs_[index];
+  const int segments = std::max(segments_done(index) + 1, k_least_segments);
+  if (job.work - job.finished <= VideoMinutes(segments * k_segment.audio()))
+    return TimePoint::max();
+  return job.claimed_at + from_seconds(options_.overhead_s) + segments * segment_time(index);
+}
+
+// As charges.h says: what is not rendered is given back.
+void LaneWorld::preempt(std::size_t index) {
+  SimulatedJob& job = jobs_[index];
+  TenantLine& line = lines_[job.tenant];
+  const VideoMinutes done(segments_done(index) * k_segment.audio());
+  job.finished += done;
+  line.place.finished -= (job.work - job.finished).count() / line.terms.weight;
+  leave(index);
+  ++job.epoch;
+  drop_old_ends();
+  ++preempted_;
+  ++waiting_;
+  ++line.released_jobs;
+  line.released += job.work;
+  job.released_at = now_;
+  auto& queue = released_[job.tenant];
+  queue.insert(std::lower_bound(queue.begin(), queue.end(), index), index);
+}
+
 // The same job takes the same time under every policy.
-Duration LaneWorld::render_time(std::size_t index) const {
+double LaneWorld::minutes_each(std::size_t index) const {
   const SimulatedJob& job = jobs_[index];
   const auto number = static_cast<std::uint64_t>(in_seconds(job.submitted_at.time_since_epoch()));
   const double z = normal_quantile(uniform(options_.seed, number, index));
   const double sigma = options_.rate_sigma;
-  const double factor = std::exp(sigma * z - sigma * sigma / 2);
-  return from_seconds(options_.overhead_s + job.work.count() / options_.rate * factor * 60);
+  return std::exp(sigma * z - sigma * sigma / 2) / options_.rate;
+}
+
+Duration LaneWorld::segment_time(std::size_t index) const {
+  return from_seconds(k_segment.count() * minutes_each(index) * 60);
+}
+
+Duration LaneWorld::render_time(std::size_t index) const {
+  const VideoMinutes left = jobs_[index].work - jobs_[index].finished;
+  return from_seconds(options_.overhead_s + left.count() * minutes_each(index) * 60);
 }
 
 }  // namespace navtalk

@@ -14,6 +14,7 @@
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/history.h"
 #include "scheduler/simulator/jobs/job_simulator.h"
 
@@ -21,8 +22,11 @@ namespace navtalk {
 
 struct SimulatedJob {
   std::size_t tenant = 0;  // index of its line
-  TimePoint submitted_at{}, released_at{}, started_at{}, finished_at{};
-  VideoMinutes work{};
+  TimePoint submitted_at{}, released_at{}, finished_at{};
+  TimePoint started_at{};           // first
+  TimePoint claimed_at{};           // while it runs, else the epoch
+  int epoch = 0;                    // how often it gave way
+  VideoMinutes work{}, finished{};  // the latter in segments of earlier claims
   bool lent = false;
   // Of the shipped policy:
   bool promised = false, changed = false, slipped = false;
@@ -39,6 +43,7 @@ class LaneWorld {
   struct End {
     TimePoint at{};
     std::size_t job = 0;
+    int epoch = 0;  // a job that gave way meanwhile does not end then
     bool operator>(const End& other) const {
       return std::tie(at, job) > std::tie(other.at, other.job);
     }
@@ -47,6 +52,7 @@ class LaneWorld {
   void submit(std::size_t job);
   void turn();
   void release(std::size_t tenant, bool lent);
+  void release_early();
   void lend();
   void promise(std::size_t job);
   void change_promises();
@@ -59,8 +65,18 @@ class LaneWorld {
   void start_jobs();
   std::optional<std::size_t> next_tenant() const;
   void start(std::size_t job);
+  void leave(std::size_t job);
   void finish(std::size_t job);
+  // As the dispatcher of a gateway does it.
+  void plan_preemptions();
+  TimePoint gives_way_at(std::size_t job) const;
+  void preempt(std::size_t job);
+  void drop_old_ends();
+  int segments_done(std::size_t job) const;  // of this claim
+  Duration segment_time(std::size_t job) const;
   Duration render_time(std::size_t job) const;
+  // What a GPU needs for a video-minute of that job.
+  double minutes_each(std::size_t job) const;
   bool busy() const { return !ends_.empty() || waiting_ > 0; }
   JobSimulatorResult result() const;
 
@@ -77,11 +93,15 @@ class LaneWorld {
   std::vector<std::pair<double, TimePoint>> assured_{};  // by tenant, with the turn
   TimePoint turned_at_{}, all_looked_at_{};
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_{};
+  std::set<std::size_t> running_{};
+  std::optional<std::pair<TimePoint, std::size_t>> gives_way_{};  // the next job that does
   int free_gpus_ = 0;
   std::size_t waiting_ = 0;  // jobs that have not started
   VirtualTimes times_{};
   std::vector<std::string> claims_{};  // tenants in the order of claims
-  double busy_s_ = 0, lent_min_ = 0, all_min_ = 0;
+  double busy_s_ = 0, all_s_ = 0;      // of GPUs, the first until the last submission
+  double lent_min_ = 0, all_min_ = 0;
+  std::size_t preempted_ = 0;
   std::vector<Promise> known_{};  // promises with an outcome, oldest first
   double correction_ = 1;
 };

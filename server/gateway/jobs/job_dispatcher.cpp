@@ -131,10 +131,12 @@ asio::awaitable<void> JobDispatcher::round() {
     turned_ = Clock::now();
     co_await take_turn();
   }
+  users_wait_ = lacks_slot_ = false;
   if (!runs_.empty()) co_await yield_to_users();
   bool more = true;
   while (more && !draining_ && runs_.size() < k_most_runs && Clock::now() >= paused_until_)
     more = co_await begin_one();
+  if (!runs_.empty()) co_await give_way();
 }
 
 asio::awaitable<void> JobDispatcher::requeue() {
@@ -282,10 +284,42 @@ asio::awaitable<void> JobDispatcher::take_turn() {
 asio::awaitable<void> JobDispatcher::yield_to_users() {
   auto count = [this] { return parts_.pool.waiters().size(); };
   std::size_t wanted = co_await parts_.runs.store_threads.run(count);
+  users_wait_ = wanted > 0;
   for (auto at = runs_.rbegin(); at != runs_.rend() && wanted > 0; ++at, --wanted) {
     if ((*at)->run && !(*at)->run->yields())
       (*at)->run->yield_by(Clock::now() + parts_.times.yield_within);
   }
+}
+
+asio::awaitable<void> JobDispatcher::give_way() {
+  std::vector<JobPreemption> wanted;
+  if (lacks_slot_ && !users_wait_) {
+    auto look = [this] { return parts_.tenants.preemptions(owner_, parts_.preemption); };
+    wanted = co_await parts_.runs.store_threads.run(look);
+  }
+  std::size_t leaving = 0;  // of which the store did not know yet, perhaps
+  for (const auto& running : runs_) {
+    running->run->may_give_way(nullptr);
+    leaving += running->run->gave_way() ? 1 : 0;
+  }
+  for (const JobPreemption& one : wanted) {
+    const std::size_t left = std::min(leaving, one.count);
+    leaving -= left;
+    const auto places = std::make_shared<std::size_t>(one.count - left);
+    for (const auto& running : runs_) {
+      if (std::ranges::find(one.jobs, running->run->job()) != one.jobs.end())
+        running->run->may_give_way(places);
+    }
+  }
+}
+
+// One that has missed a heartbeat has other slots, perhaps.
+std::vector<GpuId> JobDispatcher::unfit() {
+  std::vector<GpuId> gpus = resting_.at(Clock::now());
+  for (const auto& running : runs_) {
+    if (running->run->missed_heartbeat()) gpus.push_back(running->run->slot().gpu);
+  }
+  return gpus;
 }
 
 asio::awaitable<bool> JobDispatcher::begin_one() {
@@ -295,10 +329,11 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   if (!any) co_return false;
   const auto running = std::make_shared<Running>(executor_, parts_.allocator,
                                                  parts_.runs.store_threads, parts_.keeper);
-  for (const GpuId& gpu : resting_.at(Clock::now())) running->claim.refuse(gpu);
+  for (const GpuId& gpu : unfit()) running->claim.refuse(gpu);
   const Allocation slot = co_await running->claim.borrow();
   const auto* const lease = std::get_if<Lease>(&slot);
-  if (lease == nullptr) co_return false;
+  lacks_slot_ = lease == nullptr;
+  if (lacks_slot_) co_return false;
   std::optional<Job> job;
   std::exception_ptr problem;
   try {
@@ -315,7 +350,9 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
     co_return false;
   }
   ++counters_.begun;
-  running->run.emplace(parts_.runs, *job, running->claim, running->changed);
+  const auto unreadable = unreadable_.find(job->id);
+  running->run.emplace(parts_.runs, *job, running->claim, running->changed,
+                       unreadable == unreadable_.end() ? 0 : unreadable->second);
   runs_.push_back(running);
   if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
   asio::co_spawn(executor_, follow(running), asio::detached);
@@ -333,11 +370,17 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
   if (end == JobRun::End::gateway) pause(running->run->job());
   if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
+  count_unreadable(running->run->job(), end);
   co_await running->claim.release();
   if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();
+}
+
+void JobDispatcher::count_unreadable(const JobId& job, JobRun::End end) {
+  if (end != JobRun::End::unreadable || ++unreadable_[job] >= JobRun::k_unreadable)
+    unreadable_.erase(job);
 }
 
 // Where one job fails again and again its own files are at fault, and others need not wait longer for that.

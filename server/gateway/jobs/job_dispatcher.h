@@ -3,6 +3,7 @@
 //
 //   job released, slot free, nobody waits ──► lend the slot, claim the job ──► JobRun
 //   a user waits ──► the newest runs yield, as many as users wait
+//   job released, no slot free ──► runs of tenants that have more than their share give way at a segment's end
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -54,6 +56,7 @@ class JobDispatcher {
     PoolStore& pool;
     Allocator& allocator;
     LeaseKeeper& keeper;
+    TenantStore& tenants;
     BatchLane& lane;
     Duration keep{};  // jobs that are over; zero: for ever
     ClaimOrder order;
@@ -61,6 +64,7 @@ class JobDispatcher {
     JobRun::Parts runs;
     BlockingThreads& renewals;  // one thread and no other calls, so that no queue delays a renewal
     JobTimes times{};
+    PreemptionRules preemption{};
   };
   // Parts outlive it.
   JobDispatcher(boost::asio::any_io_executor executor, Parts parts);
@@ -107,8 +111,13 @@ class JobDispatcher {
   Awaitable<void> yield_to_users();
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
+  // To other tenants.
+  Awaitable<void> give_way();
+  // Workers that get no job now.
+  std::vector<GpuId> unfit();
   Awaitable<void> tell_trace(const JobId& job);
   void pause(const JobId& job);
+  void count_unreadable(const JobId& job, JobRun::End end);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -121,6 +130,9 @@ class JobDispatcher {
   // After a run that this gateway could not keep the files of, no other is begun until then.
   Clock::time_point paused_until_{};
   Clock::duration pause_{};
+  bool lacks_slot_ = false;  // a job could begin, and no slot was free
+  bool users_wait_ = false;
+  std::map<JobId, int> unreadable_{};   // how often a job has ended so since its last try
   std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault
   JobCounters counters_{};
   // Since when every call of the store has succeeded, and every round was made in time.

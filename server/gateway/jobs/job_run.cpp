@@ -55,30 +55,37 @@ JobStart start_of(const Job& job) {
 
 std::string_view name(JobRun::End end) {
   constexpr std::array<std::string_view, k_job_ends> k_names = {
-      "done",      "refused", "too_large", "no_speech", "users", "stopped",
-      "slot_lost", "bucket",  "gateway",   "worker",    "lost"};
+      "done",      "refused", "too_large", "no_speech",  "users",  "tenants", "stopped",
+      "slot_lost", "bucket",  "gateway",   "unreadable", "worker", "lost"};
   return k_names.at(static_cast<std::size_t>(end));
 }
 
 bool goes_on(JobRun::End end) {
   using enum JobRun::End;
-  return end == users || end == stopped || end == slot_lost || end == bucket || end == gateway;
+  return end == users || end == tenants || end == stopped || end == slot_lost || end == bucket ||
+         end == gateway;
 }
 
-JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed)
+JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, int unreadable)
     : parts_(parts),
       job_(std::move(job)),
       slot_(*claim.lease()),
       changed_(changed),
       leave_(claim, changed),
       record_(parts.store, parts.store_threads, lease(), parts.store_patience),
-      files_(parts.files, parts.file_threads, parts.bucket_threads, leave_, lease()) {}
+      files_(parts.files, parts.file_threads, parts.bucket_threads, leave_, lease()),
+      unreadable_(unreadable),
+      work_(job_.work),
+      finished_(job_.finished) {}
 
 asio::awaitable<JobRun::End> JobRun::run() {
   std::string problem;
-  bool own = false;
+  bool own = false, unreadable = false;
   try {
     co_return co_await work();
+  } catch (const UnreadableFile& error) {
+    problem = why_ = error.message();
+    own = unreadable = true;
   } catch (const OwnFault& error) {
     problem = error.message();
     own = true;
@@ -89,6 +96,7 @@ asio::awaitable<JobRun::End> JobRun::run() {
   // A store on the same full disk is asked for as long as this job is: an expired lease would be a try.
   while (own && !leave_.stopped()) {
     try {
+      if (unreadable) co_return co_await record_unreadable();
       co_return co_await record_own_fault();
     } catch (const std::exception&) {
     }
@@ -143,7 +151,7 @@ asio::awaitable<bool> JobRun::send_file(WebSocket& worker, const RunFile& file) 
   std::ifstream from = co_await files_.open(file);
   for (std::uint64_t left = file.bytes; left > 0;) {
     if (leave_.due()) co_return false;
-    std::string piece = co_await files_.read(from, left);
+    std::string piece = co_await files_.read(file, from, left);
     left -= piece.size();
     Frame frame{.text = false, .bytes = std::move(piece)};
     const bool sent = co_await worker.send(std::move(frame));
@@ -164,15 +172,22 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker, Frame& start,
 
 asio::awaitable<std::optional<Frame>> JobRun::next_frame(WebSocket& worker) {
   const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
+  listens_ = true;
   while (!leave_.due()) {
     if (std::optional<Frame> frame = worker.poll()) {
       heard_ = Clock::now();
+      listens_ = false;
       co_return frame;
     }
     if (!worker.open() || Clock::now() - heard_ >= patience) break;
     co_await leave_.wait(heard_ + patience);
   }
+  listens_ = false;
   co_return std::nullopt;
+}
+
+bool JobRun::missed_heartbeat() const {
+  return listens_ && rendering_ && Clock::now() - heard_ >= parts_.heartbeat;
 }
 
 asio::awaitable<JobRun::End> JobRun::cut(WebSocket& worker) {
@@ -222,6 +237,7 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
   }
   if (type == job_frame::measured) {
     const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
+    work_ = work;
     const bool held = co_await record_.measure(work);
     if (!held) co_return End::lost;
   }
@@ -277,10 +293,19 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
   const Recorded done = co_await record_.finish_segment(segment);
   if (done == Recorded::refused) co_return End::lost;
   if (leave_.due() || leave_.yields()) co_return co_await leave();
+  if (done == Recorded::now && gives_way(segment.work))
+    co_return co_await yield(End::tenants, "another tenant's job is next");
   Frame told = job_recorded_frame(segment.index);
   co_await worker.send(std::move(told));
   heard_ = Clock::now();  // it waited for that
   co_return std::nullopt;
+}
+
+bool JobRun::gives_way(VideoMinutes segment) {
+  ++segments_;
+  finished_ += segment;
+  const bool goes_on = work_ - finished_ >= segment;
+  return goes_on && segments_ >= k_least_segments && leave_.give_way();
 }
 
 asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {
@@ -364,6 +389,14 @@ asio::awaitable<JobRun::End> JobRun::record_own_fault() {
   why_ = "the gateway cannot keep the job's files now";
   const Recorded done = co_await record_.yield_for_later(why_);
   co_return done == Recorded::refused ? End::lost : End::gateway;
+}
+
+// Other jobs have no such trouble, and another gateway may do this one meanwhile.
+asio::awaitable<JobRun::End> JobRun::record_unreadable() {
+  const bool is_try = unreadable_ + 1 >= k_unreadable;
+  Awaitable<Recorded> recording = is_try ? record_.fail(why_) : record_.yield_for_later(why_);
+  const Recorded done = co_await std::move(recording);
+  co_return done == Recorded::refused ? End::lost : End::unreadable;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_yield(End end) {

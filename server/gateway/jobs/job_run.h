@@ -19,6 +19,7 @@
 
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/session.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/run_files.h"
@@ -41,6 +42,8 @@ class JobRun {
     BlockingThreads& bucket_threads;  // wait for the bucket
     const WorkerTokens& tokens;
     Duration store_patience = std::chrono::seconds(25);  // less than a lease lasts
+    // A worker that renders and has not reported for so long has missed a heartbeat.
+    Duration heartbeat = std::chrono::seconds(5);
   };
   // What became of it on this slot; the store has it already.
   enum class End : std::uint8_t {
@@ -49,16 +52,22 @@ class JobRun {
     too_large,  // failed: no worker can be told of it
     no_speech,  // a try, in which the worker had no part: the speech is nowhere
     users,      // released again: a user waits for the slot
+    tenants,    // released again: another tenant's job is next
     stopped,    // released again: the gateway stops, or the worker takes no more work
     slot_lost,  // released again: the slot is somebody else's
     bucket,     // released again: the bucket that may have its files does not answer
     gateway,    // released again: this gateway's disk or store did not take what came
-    worker,     // this worker did not do it: another one may
-    lost,       // the lease is another's, or the job was cancelled
+    unreadable,  // released again, and each k_unreadable-th time a try: a file of it cannot be read here
+    worker,  // this worker did not do it: another one may
+    lost,    // the lease is another's, or the job was cancelled
   };
 
-  // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
-  JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed);
+  // Of the runs of one job at this gateway that end with `unreadable`, each so many are a try.
+  static constexpr int k_unreadable = 3;
+
+  // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal. `unreadable`: how often the job has
+  // ended so here since that last counted as a try.
+  JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, int unreadable = 0);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
@@ -69,6 +78,10 @@ class JobRun {
   void yield_by(Signal::Clock::time_point time) { leave_.yield_by(time); }
   bool yields() const { return leave_.yields(); }
   void stop(std::string why) { leave_.stop(std::move(why)); }
+  void may_give_way(std::shared_ptr<std::size_t> places) { leave_.may_give_way(std::move(places)); }
+  bool gave_way() const { return leave_.gave_way(); }
+  // The worker renders, should have reported, and has not.
+  bool missed_heartbeat() const;
 
   const JobId& job() const { return job_.id; }
   JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
@@ -92,6 +105,8 @@ class JobRun {
   Awaitable<End> leave();
   Awaitable<std::optional<End>> step(WebSocket& worker);
   Awaitable<std::optional<End>> on_frame(WebSocket& worker, const Frame& frame);
+  // Behind a segment that was finished now.
+  bool gives_way(VideoMinutes segment);
   Awaitable<std::optional<End>> on_segment(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_result(WebSocket& worker, const nlohmann::json& frame);
   Awaitable<End> on_failed(const nlohmann::json& frame);
@@ -108,6 +123,7 @@ class JobRun {
   Awaitable<End> wait_for_memory(std::string why);
   Awaitable<End> record_yield(End end);
   Awaitable<End> record_own_fault();
+  Awaitable<End> record_unreadable();
 
   const Parts parts_;
   const Job job_;
@@ -120,6 +136,10 @@ class JobRun {
   std::string why_{};       // it ends here without a result
   bool begun_ = false;      // the worker was told of the job
   bool rendering_ = false;  // a frame about its progress came
+  bool listens_ = false;    // the worker's next frame is waited for
+  const int unreadable_;
+  int segments_ = 0;              // that this run finished
+  VideoMinutes work_, finished_;  // of the whole job
   double progress_ = 0;
   Signal::Clock::time_point heard_{};
 };
@@ -127,6 +147,6 @@ class JobRun {
 std::string_view name(JobRun::End end);
 // The job is released, and goes on later.
 bool goes_on(JobRun::End end);
-inline constexpr std::size_t k_job_ends = 11;
+inline constexpr std::size_t k_job_ends = 13;
 
 }  // namespace navtalk::server

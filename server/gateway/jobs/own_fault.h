@@ -12,6 +12,12 @@ class OwnFault : public Error {
   using Error::Error;
 };
 
+// A file of the job is here, and cannot be read. Another gateway may have one that can.
+class UnreadableFile : public OwnFault {
+ public:
+  using OwnFault::OwnFault;
+};
+
 // Calls `work`, which is of this gateway's disk alone; OwnFault for whatever it throws.
 template <class Work>
 auto on_own_disk(const Work& work) -> decltype(work()) {

@@ -70,12 +70,15 @@ asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
   co_return answers || whole ? speech : Speech::unreachable;
 }
 
-asio::awaitable<std::string> RunFiles::read(std::ifstream& from, std::uint64_t most) const {
+asio::awaitable<std::string> RunFiles::read(const RunFile& file, std::ifstream& from,
+                                            std::uint64_t most) const {
   auto work = [&] {
     std::string piece(std::min<std::uint64_t>(k_file_piece, most), '\0');
     from.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     piece.resize(static_cast<std::size_t>(from.gcount()));
-    if (piece.empty()) throw OwnFault(Code::failed, "a job's file cannot be read");
+    if (piece.empty()) {
+      throw UnreadableFile(Code::failed, file.path.filename().native() + " cannot be read");
+    }
     return piece;
   };
   co_return co_await threads_.run(work);

@@ -54,8 +54,8 @@ class RunFiles {
   Awaitable<Speech> gather(const std::string& audio, const std::vector<JobSegment>& segments,
                            JobStart& start, std::vector<RunFile>& files) const;
   Awaitable<std::ifstream> open(const RunFile& file) const;
-  // The next piece, of at most so many bytes.
-  Awaitable<std::string> read(std::ifstream& from, std::uint64_t most) const;
+  // The next piece, of at most so many bytes. UnreadableFile when there is none.
+  Awaitable<std::string> read(const RunFile& file, std::ifstream& from, std::uint64_t most) const;
 
   Awaitable<std::unique_ptr<Incoming>> incoming() const;
   Awaitable<void> append(Incoming& into, const std::string& bytes) const;

@@ -36,6 +36,12 @@ void RunLeave::lose_lease() {
   changed_.notify();
 }
 
+bool RunLeave::give_way() {
+  if (places_ == nullptr || *places_ == 0) return false;
+  --*places_;
+  return gave_way_ = true;
+}
+
 bool RunLeave::due() const {
   return lost_ || stopped() || slot_lost() || (yield_by_ && Clock::now() >= *yield_by_);
 }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "server/gateway/session/slot_claim.h"
 #include "server/http/blocking_threads.h"
@@ -28,6 +31,12 @@ class RunLeave {
   // At once: `why` is for the job's history.
   void stop(std::string why);
   void lose_lease();
+  // While `places` is above zero, the run may end behind a segment for another tenant's job. nullptr: it stays. Runs of
+  // which some are to end share the places.
+  void may_give_way(std::shared_ptr<std::size_t> places) { places_ = std::move(places); }
+  // Takes a place; false: there is none.
+  bool give_way();
+  bool gave_way() const { return gave_way_; }
 
   bool lost() const { return lost_; }  // the lease
   bool stopped() const { return !stop_.empty(); }
@@ -49,8 +58,9 @@ class RunLeave {
   const SlotClaim& claim_;
   Signal& changed_;
   std::optional<Clock::time_point> yield_by_{};
+  std::shared_ptr<std::size_t> places_{};
   std::string stop_{};
-  bool lost_ = false;
+  bool lost_ = false, gave_way_ = false;
 };
 
 }  // namespace navtalk::server

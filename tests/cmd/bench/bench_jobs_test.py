@@ -42,6 +42,20 @@ class BenchJobs(unittest.TestCase):
                 self.assertEqual(result["jobs"], jobs)
                 self.assertEqual(sum(one["jobs"] for one in result["tenants"].values()), jobs)
 
+    def test_a_flood_of_long_jobs_gives_way_to_short_ones_of_another_tenant(self):
+        with open(self.trace, "w", encoding="utf-8") as file:
+            file.write("submitted_s,tenant,video_minutes\n")
+            file.writelines("0,flood,15\n" for _ in range(8))
+            file.writelines(f"{300 * i},small,1\n" for i in range(1, 100))
+        lane = ("--trace", self.trace, "--gpus", "4", "--utilisation", "1", "--policy", "shares", "--json")
+        rows = [json.loads(run(*lane, *more).stdout)["rows"][0]["flooded"] for more in ((), ("--whole-jobs",))]
+        gives_way, whole = rows
+        self.assertLess(gives_way["others"]["p99_wait_s"], 30)
+        self.assertGreater(whole["others"]["p99_wait_s"], 60)
+        self.assertGreater(gives_way["preemptions"], 10)
+        self.assertEqual(whole["preemptions"], 0)
+        self.assertLess(gives_way["resume_share"], 0.005)
+
     def test_no_promise_slips_without_being_changed(self):
         report = json.loads(run(*SMALL, "--policy", "shares", "--json").stdout)
         for result in (report["rows"][0]["usual"], report["rows"][0]["flooded"]):

@@ -62,4 +62,19 @@ TEST_CASE("a higher plan is served first, until another has waited for a minute"
   CHECK(choose(older, {}, k_claimed_from + 60s) == 1);
 }
 
+TEST_CASE("within a plan no wait overtakes the fair order, so a backlog does not hold others up") {
+  const std::vector<ClaimCandidate> both = {
+      {.job = 1, .place = {.finished = 100}, .waits_since = k_claimed_from - 1h},
+      {.job = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
+  CHECK(choose(both, {}, k_claimed_from) == 1);
+}
+
+TEST_CASE(
+    "a tenant that has its part of the slots comes after those that have less, whatever its plan") {
+  const std::vector<ClaimCandidate> both = {
+      {.job = 1, .plan = 5, .waits_since = k_claimed_from - 1h, .below = false},
+      {.job = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
+  CHECK(choose(both, {}, k_claimed_from) == 1);
+}
+
 TEST_CASE("among nobody there is no choice") { CHECK_FALSE(choose({}, {}, k_claimed_from)); }

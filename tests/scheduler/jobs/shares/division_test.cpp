@@ -126,6 +126,32 @@ TEST_CASE("a tenant's bound on running jobs bounds what is released") {
   CHECK(releasable_jobs(line) == 0);
 }
 
+TEST_CASE(
+    "a tenant has its part of the slots released whatever its bucket holds, and owes a full bucket "
+    "at most") {
+  std::vector<TenantLine> lines = {line_of("flood", 1e6), line_of("small", 100)};
+  lines[0].queued_jobs = 1000;
+  lines[0].running_jobs = 10;
+  lines[1].queued_jobs = 6;
+  lines[1].bucket.minutes = -3;
+  const BatchCapacity ten{.gpus = 10, .rate = 1};
+  const std::vector<EarlyRelease> most = early_releases(lines, ten);
+  CHECK_FALSE(releases_early(lines[0], most[0]));
+  int released = 0;
+  for (; releases_early(lines[1], most[1]); ++released) {
+    REQUIRE(released < 6);
+    --lines[1].queued_jobs;
+    ++lines[1].released_jobs;
+  }
+  CHECK(released == 5);
+  CHECK(most[1].debt == Approx(40));  // ten minutes of a half of eight
+  lines[1].released_jobs = 0;
+  lines[1].bucket.minutes = -39.9;
+  CHECK(releases_early(lines[1], most[1]));
+  lines[1].bucket.minutes = -40.1;
+  CHECK_FALSE(releases_early(lines[1], most[1]));
+}
+
 TEST_CASE("work is lent while GPUs have none, and not beyond the utilisation") {
   std::vector<TenantLine> lines = {line_of("a", 1000)};
   CHECK(lendable(lines, k_ten).audio() == 100s);  // ten seconds of the budget

@@ -277,3 +277,32 @@ STORE_TEST("jobs are counted by tenant and state through every change") {
   division = tenants.division();
   CHECK(division.line_of({"acme"}, {}).running_jobs == 0);
 }
+
+STORE_TEST("a flood's jobs give way, of the worker that has the most of them") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  const PreemptionRules at_once{.least_run = {}};
+  submit_for(jobs, "flood", 5, 60min);
+  jobs.release({"flood"}, k_any_work, 1000, k_user, jobs.now());
+  std::vector<Job> running;
+  for (const char* const worker : {"w", "v", "w"})
+    running.push_back(jobs.claim(worker, by_shares(), jobs.now()).value());
+  CHECK(tenants.preemptions("w", at_once).empty());
+  const std::vector<Job> other = submit_for(jobs, "b", 1, 60min);
+  CHECK(tenants.preemptions("w", at_once).empty());  // it is not released
+  jobs.release({"b"}, k_any_work, 1000, k_user, jobs.now());
+  CHECK(tenants.preemptions("w").empty());  // they were claimed just now
+  const std::vector<JobPreemption> wanted = tenants.preemptions("w", at_once);
+  CHECK(wanted == std::vector<JobPreemption>{{.jobs = {running[0].id, running[2].id}, .count = 1}});
+  CHECK(tenants.preemptions("v", at_once).empty());
+  jobs.finish_segment(lease_of(running[2]), {.work = VideoMinutes(1min), .result = "{}"},
+                      jobs.now());
+  jobs.yield(lease_of(running[2]), "another tenant's job is next", jobs.now());
+  const Job next = jobs.claim("w", by_shares(), jobs.now()).value();
+  CHECK(next.id == other[0].id);
+  const Job goes_on = jobs.claim("w", by_shares(), jobs.now()).value();
+  CHECK(goes_on.id == running[2].id);
+  CHECK(goes_on.attempts == 1);
+  CHECK(goes_on.segments == 1);
+}

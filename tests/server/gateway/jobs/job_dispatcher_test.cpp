@@ -52,6 +52,15 @@ asio::awaitable<void> send_result(WebSocket& gateway) {
   return send_video(gateway, "job.result", R"(,"frames":1,"rendered":1)");
 }
 
+// A second of a video.
+asio::awaitable<void> send_part(WebSocket& gateway, int index) {
+  std::string text = R"({"type":"job.segment","bytes":5,"duration_s":1,"index":)" +
+                     std::to_string(index) + R"(,"record":"{}"})";
+  co_await tell(gateway, std::move(text));
+  Frame video{.text = false, .bytes = "video"};
+  co_await gateway.send(std::move(video));
+}
+
 asio::awaitable<void> send_segment(WebSocket& gateway) {
   return send_video(gateway, "job.segment", R"(,"index":0,"record":"{}")");
 }
@@ -95,7 +104,8 @@ struct Setup {
   Duration slot_lease = 30s;
   JobTimes times{.first_pause = 10ms};
   ClaimOrder order = by_priority;
-  Duration store_patience = 10ms;
+  Duration store_patience = 10ms, heartbeat = 5s;
+  PreemptionRules preemption{.least_run = {}, .slice = -1s, .least_left = {}};
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
   int slots = 1;
   std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
@@ -128,17 +138,18 @@ class Dispatching {
   }
   ~Dispatching() { io_.stop(); }
 
-  Job add(const std::string& avatar, const std::string& audio = "", int priority = 0) {
-    const NewJob job{.spec = {.tenant = {"acme"},
+  Job add(const std::string& avatar, const std::string& audio = "", int priority = 0,
+          const std::string& tenant = "acme") {
+    const NewJob job{.spec = {.tenant = {tenant},
                               .avatar = avatar,
                               .audio = audio,
                               .text = audio.empty() ? "Hello" : "",
                               .priority = priority},
-                     .work = VideoMinutes(1min)};
+                     .work = VideoMinutes(10h)};
     return jobs.submit(job, k_user, jobs.now()).job;
   }
-  void release() {
-    jobs.release({"acme"}, VideoMinutes(1000h), 100, k_user, jobs.now());
+  void release(const std::string& tenant = "acme") {
+    jobs.release({tenant}, VideoMinutes(1000h), 100, k_user, jobs.now());
     note_change();
   }
   Job now(const Job& job) { return *jobs.find(job.id); }
@@ -169,6 +180,11 @@ class Dispatching {
     return asio::post(io_, asio::use_future([this] { return dispatcher_.counters(); }))
         .get()
         .of(end);
+  }
+  double progress(const Job& job) {
+    return asio::post(io_, asio::use_future([this, &job] { return dispatcher_.progress(job.id); }))
+        .get()
+        .value_or(0);
   }
   std::future<void> drain() { return asio::co_spawn(io_, dispatcher_.drain(), asio::use_future); }
   int told() const { return told_; }
@@ -252,6 +268,7 @@ class Dispatching {
                             {.pool = pool_,
                              .allocator = allocator_,
                              .keeper = keeper_,
+                             .tenants = tenants_,
                              .lane = lane_,
                              .order = setup_.order,
                              .runs = {.store = jobs,
@@ -260,9 +277,11 @@ class Dispatching {
                                       .file_threads = threads_,
                                       .bucket_threads = bucket_threads_,
                                       .tokens = tokens_,
-                                      .store_patience = setup_.store_patience},
+                                      .store_patience = setup_.store_patience,
+                                      .heartbeat = setup_.heartbeat},
                              .renewals = renewals_,
-                             .times = setup_.times}};
+                             .times = setup_.times,
+                             .preemption = setup_.preemption}};
   CoroutineScope coroutines_{io_};
   // They end first, since they resume coroutines.
   BlockingThreads threads_{k_threads}, bucket_threads_{1}, renewals_{1}, slot_renewals_{1};
@@ -532,6 +551,95 @@ TEST_CASE("a worker whose slot went to a session, or that goes away, costs the j
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
   CHECK(gateway.ended(code == "drained" ? JobRun::End::stopped : JobRun::End::slot_lost) == 1);
+}
+
+TEST_CASE("a job of a tenant that has more than its share gives way at the end of a segment") {
+  std::atomic<bool> other_is_done = false;
+  const WorkerScript in_parts = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    for (int i = 0; !other_is_done; ++i) {
+      co_await send_part(gateway, i);
+      const auto recorded = co_await gateway.receive();
+      if (!recorded) co_return;
+      co_await rest(1ms);
+    }
+    co_await send_result(gateway);
+  };
+  int calls = 0;
+  const WorkerScript script = [&](WebSocket& gateway) {
+    return ++calls == 3 ? send_result(gateway) : in_parts(gateway);
+  };
+  Dispatching gateway({.script = script, .order = by_shares(), .slots = 2});
+  const std::vector<Job> flood = {gateway.add("a"), gateway.add("b"), gateway.add("c")};
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 2; }));
+  SECTION("for a tenant that has less") {
+    const Job other = gateway.add("x", "", 0, "other");
+    gateway.release("other");
+    CHECK(gateway.state(other, JobState::done) == JobState::done);
+    other_is_done = true;
+    for (const Job& job : flood) {
+      CHECK(gateway.state(job, JobState::done) == JobState::done);
+      CHECK(gateway.now(job).attempts == 1);
+    }
+    CHECK(gateway.ended(JobRun::End::tenants) == 1);
+    CHECK(gateway.told() == 5);
+  }
+  SECTION("and not for its own tenant's") {
+    CHECK(gateway.eventually([&] {
+      return gateway.now(flood[0]).segments >= 20 && gateway.now(flood[1]).segments >= 20;
+    }));
+    CHECK(gateway.ended(JobRun::End::tenants) == 0);
+    other_is_done = true;
+  }
+}
+
+TEST_CASE("a worker that has missed a heartbeat gets no other job") {
+  std::atomic<bool> goes_on = false;
+  const WorkerScript pauses = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    co_await render_for_ever(gateway);
+    while (!goes_on) co_await rest(1ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = pauses, .heartbeat = 20ms, .slots = 2});
+  const Job silent = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.progress(silent) > 0; }));
+  std::this_thread::sleep_for(30ms);
+  const Job other = gateway.add("b");
+  gateway.release();
+  gateway.wait(150ms);
+  CHECK(gateway.claims(other) == 0);
+  goes_on = true;
+  CHECK(gateway.state(silent, JobState::done) == JobState::done);
+  CHECK(gateway.state(other, JobState::done) == JobState::done);
+}
+
+TEST_CASE(
+    "a job whose speech cannot be read here is dead in the end, and others are done meanwhile") {
+  // The kernel says that it has 4096 bytes, and gives fewer.
+  const fs::path shorter = "/sys/devices/system/cpu/online";
+  REQUIRE(fs::file_size(shorter) == 4096);
+  Dispatching gateway(
+      {.rules = {.most_attempts = 2, .first_delay = 1ms}, .times = {.first_pause = 30s}});
+  // Old speech that no job needs is removed when the gateway begins.
+  const Job early = gateway.add("early");
+  gateway.release();
+  REQUIRE(gateway.state(early, JobState::done) == JobState::done);
+  const Job job = gateway.add("a", "speech", 1), other = gateway.add("b");
+  const fs::path speech = gateway.files().upload("speech");
+  fs::create_directories(speech.parent_path());
+  fs::create_symlink(shorter, speech);
+  gateway.release();
+  CHECK(gateway.state(job, JobState::dead) == JobState::dead);
+  CHECK(gateway.now(job).error == "speech cannot be read");
+  CHECK(gateway.state(other, JobState::done) == JobState::done);
+  CHECK(gateway.ended(JobRun::End::unreadable) == 2 * JobRun::k_unreadable);
+  std::vector<JobEvent> ends;
+  for (const JobHistory& entry : gateway.jobs.history(job.id)) {
+    if (entry.event > JobEvent::claim) ends.push_back(entry.event);
+  }
+  using enum JobEvent;
+  CHECK(ends == std::vector{yield, yield, retry, yield, yield, exhaust});
 }
 
 TEST_CASE("a gateway that stops while a job is claimed waits for no result") {

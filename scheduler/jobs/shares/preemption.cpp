@@ -1,0 +1,137 @@
+#include "scheduler/jobs/shares/preemption.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace navtalk {
+namespace {
+
+// One decision. The tenants change as if what was decided had happened.
+class Choice {
+ public:
+  Choice(std::span<const SlotTenant> tenants, std::span<const SlotRun> runs, VirtualTimes times,
+         TimePoint now, const PreemptionRules& rules)
+      : tenants_(tenants.begin(), tenants.end()),
+        runs_(runs),
+        times_(std::move(times)),
+        now_(now),
+        rules_(rules) {}
+
+  std::vector<Preemption> all() {
+    do {
+      part_ = parts();
+    } while (give());
+    std::vector<Preemption> preemptions;
+    for (auto& [tenant, preemption] : decided_) preemptions.push_back(std::move(preemption));
+    return preemptions;
+  }
+
+ private:
+  std::vector<double> parts() const {
+    std::int64_t slots = 0;
+    std::vector<SlotUse> uses;
+    for (const SlotTenant& tenant : tenants_) {
+      slots += tenant.use.running;
+      uses.push_back(tenant.use);
+    }
+    return slot_parts(uses, slots);
+  }
+
+  double above(std::size_t tenant) const {
+    return static_cast<double>(tenants_[tenant].use.running) - part_[tenant];
+  }
+
+  // Whose job would be claimed next, if that run had ended now.
+  std::optional<std::size_t> next_tenant(std::optional<std::size_t> ended) const {
+    std::vector<ClaimCandidate> candidates;
+    std::vector<std::size_t> whose;
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      const bool ends = ended && runs_[*ended].tenant == i;
+      std::optional<ClaimCandidate> first = ends ? after(runs_[*ended]) : tenants_[i].first;
+      if (!first) continue;
+      first->below = above(i) - (ends ? 1 : 0) < -k_rounding;
+      candidates.push_back(*first);
+      whose.push_back(i);
+    }
+    const auto chosen = choose(candidates, times_, now_);
+    return chosen ? std::optional(whose[*chosen]) : std::nullopt;
+  }
+
+  // The run's job as it then waits, with what is given back for it.
+  ClaimCandidate after(const SlotRun& run) const {
+    const SlotTenant& tenant = tenants_[run.tenant];
+    ClaimCandidate candidate =
+        tenant.first.value_or(ClaimCandidate{.job = run.job,
+                                             .plan = tenant.use.terms.plan,
+                                             .weight = tenant.use.terms.weight,
+                                             .place = tenant.place,
+                                             .waits_since = now_});
+    candidate.job = std::min(candidate.job, run.job);
+    candidate.place.finished -= std::min(run.placed, run.left).count() / candidate.weight;
+    return candidate;
+  }
+
+  // Those that may give way to the winner.
+  std::vector<std::size_t> runs_of(std::size_t loser, std::size_t winner) const {
+    const bool whole = above(loser) >= 1 - k_rounding;
+    if (!whole && rules_.slice < Duration{}) return {};
+    const Duration least = whole ? rules_.least_run : std::max(rules_.slice, rules_.least_run);
+    std::vector<std::size_t> runs;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const SlotRun& run = runs_[i];
+      if (run.tenant == loser && now_ - run.since >= least && run.left >= rules_.least_left &&
+          next_tenant(i) == winner)
+        runs.push_back(i);
+    }
+    return runs;
+  }
+
+  bool give() {
+    const auto winner = next_tenant(std::nullopt);
+    if (!winner || above(*winner) >= -k_rounding) return false;
+    double most = k_rounding;
+    std::optional<std::size_t> loser;
+    std::vector<std::size_t> runs;
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      if (i == *winner || above(i) <= most) continue;
+      std::vector<std::size_t> these = runs_of(i, *winner);
+      const auto before = decided_.find(i);
+      if (these.size() <= (before == decided_.end() ? 0 : before->second.count)) continue;
+      most = above(i);
+      loser = i;
+      runs = std::move(these);
+    }
+    if (!loser) return false;
+    Preemption& preemption = decided_[*loser];
+    preemption.runs = std::move(runs);
+    ++preemption.count;
+    --tenants_[*loser].use.running;
+    ++tenants_[*loser].use.waiting;
+    SlotTenant& served = tenants_[*winner];
+    ++served.use.running;
+    --served.use.waiting;
+    served.first.reset();  // of its second job nothing is known
+    return true;
+  }
+
+  static constexpr double k_rounding = 1e-9;
+
+  std::vector<SlotTenant> tenants_;
+  std::span<const SlotRun> runs_;
+  VirtualTimes times_;
+  TimePoint now_;
+  const PreemptionRules& rules_;
+  std::vector<double> part_{};                   // of the slots, by tenant
+  std::map<std::size_t, Preemption> decided_{};  // by the tenant that gives
+};
+
+}  // namespace
+
+std::vector<Preemption> preemptions(std::span<const SlotTenant> tenants,
+                                    std::span<const SlotRun> runs, const VirtualTimes& times,
+                                    TimePoint now, const PreemptionRules& rules) {
+  return Choice(tenants, runs, times, now, rules).all();
+}
+
+}  // namespace navtalk

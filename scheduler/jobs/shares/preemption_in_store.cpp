@@ -1,0 +1,115 @@
+#include "scheduler/jobs/shares/preemption_in_store.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scheduler/jobs/shares/first_jobs.h"
+#include "scheduler/jobs/shares/share_tables.h"
+#include "scheduler/store/columns.h"
+
+namespace navtalk {
+namespace {
+
+struct RunningJob {
+  JobId id{};
+  TenantId tenant{};
+  std::string worker{};
+  SlotRun run{};
+};
+
+// What the choice is made of.
+struct Slots {
+  std::vector<SlotTenant> tenants{};
+  std::vector<RunningJob> running{};
+};
+
+// Events have the wall clock's times.
+std::vector<RunningJob> running_jobs(Transaction& transaction) {
+  const auto rows = transaction.db.query(
+      "SELECT j.number, j.id, j.tenant, j.worker, j.work - j.finished, j.placed, (SELECT e.at FROM "
+      "job_events e WHERE e.job = j.number AND e.event = 2 ORDER BY e.number DESC LIMIT 1) FROM "
+      "jobs j WHERE j.state = 2 ORDER BY j.number",
+      {});
+  std::vector<RunningJob> running;
+  while (rows->next()) {
+    running.push_back(
+        {.id = {column::text(*rows, 1)},
+         .tenant = {column::text(*rows, 2)},
+         .worker = column::text(*rows, 3),
+         .run = {.job = rows->integer(0),
+                 .since = transaction.now - (transaction.wall - column::time(*rows, 6)),
+                 .left = VideoMinutes(column::duration(*rows, 4)),
+                 .placed = VideoMinutes(column::duration(*rows, 5))}});
+  }
+  return running;
+}
+
+// Another transaction may have changed the jobs between two reads.
+Slots read_slots(Transaction& transaction, const TenantTermsTable& fixed,
+                 std::vector<RunningJob> running, const std::vector<FirstJob>& first) {
+  Slots slots;
+  std::map<TenantId, std::size_t> places;
+  for (const auto& [tenant, use] : slot_uses(transaction, fixed)) {
+    places.emplace(tenant, slots.tenants.size());
+    slots.tenants.push_back({.use = use});
+  }
+  for (const TenantLine& line : read_lines(transaction)) {
+    const auto place = places.find(line.tenant);
+    if (place != places.end()) slots.tenants[place->second].place = line.place;
+  }
+  for (const FirstJob& one : first) {
+    const auto place = places.find(one.line.tenant);
+    if (place != places.end()) slots.tenants[place->second].first = one.candidate;
+  }
+  for (RunningJob& one : running) {
+    const auto place = places.find(one.tenant);
+    if (place == places.end()) continue;
+    one.run.tenant = place->second;
+    slots.running.push_back(std::move(one));
+  }
+  return slots;
+}
+
+// The worker that has the most of the runs: only one of several gives what is asked for.
+std::string holder_of(const Preemption& preemption, const std::vector<RunningJob>& running) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::size_t run : preemption.runs) ++counts[running[run].worker];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::string{} : most->first;
+}
+
+// Where the tenants that wait are those that run, there is nothing to ask for.
+bool several_tenants(const std::vector<FirstJob>& first, const std::vector<RunningJob>& running) {
+  return std::ranges::any_of(running, [&](const RunningJob& one) {
+    return std::ranges::any_of(
+        first, [&](const FirstJob& other) { return other.line.tenant != one.tenant; });
+  });
+}
+
+}  // namespace
+
+std::vector<JobPreemption> preemptions_in(Transaction& transaction, const TenantTermsTable& fixed,
+                                          const std::string& worker, const PreemptionRules& rules) {
+  const std::vector<FirstJob> first = first_jobs(transaction, fixed);
+  if (first.empty()) return {};
+  std::vector<RunningJob> all = running_jobs(transaction);
+  if (!several_tenants(first, all)) return {};
+  const Slots slots = read_slots(transaction, fixed, std::move(all), first);
+  std::vector<SlotRun> runs;
+  for (const RunningJob& one : slots.running) runs.push_back(one.run);
+  std::vector<JobPreemption> mine;
+  for (const Preemption& one :
+       preemptions(slots.tenants, runs, virtual_times(transaction), transaction.now, rules)) {
+    if (holder_of(one, slots.running) != worker) continue;
+    JobPreemption preemption{.count = one.count};
+    for (const std::size_t run : one.runs) {
+      if (slots.running[run].worker == worker) preemption.jobs.push_back(slots.running[run].id);
+    }
+    mine.push_back(std::move(preemption));
+  }
+  return mine;
+}
+
+}  // namespace navtalk
