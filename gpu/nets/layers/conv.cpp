@@ -115,7 +115,8 @@ Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geo
                     bias.contiguous().const_data_ptr<float>(), activation_);
     return;
   }
-  if (keeps_size(weight, geometry) && takes_depthwise(weight, geometry.stride, place)) {
+  if (keeps_size(weight, geometry) && groups_ == weight.size(0) &&
+      takes_depthwise(weight, geometry.stride, place)) {
     depthwise_.emplace(weight.contiguous().const_data_ptr<float>(),
                        bias.contiguous().const_data_ptr<float>(), groups_, weight.size(2),
                        activation_);

@@ -17,7 +17,8 @@ inline ConvKernel winograd_in_fp32(const Placement& place) {
 }
 
 // Whether the kernels for narrow maps are to take a convolution of so many channels: where they are wanted and were measured to
-// be faster, which is bf16 on AVX-512 with up to 64 (AMX multiplies faster than they save) and fp32 on AVX2 and AVX-512 with up to 128.
+// be faster, which is bf16 on AVX-512 with up to 64 (AMX multiplies faster than they save) and fp32 on AVX2 and AVX-512 with up
+// to 128.
 bool own_kernels(ConvKernel wanted, std::int64_t channels, const Placement& place);
 
 // Whether our own kernels are to take a linear layer, or a convolution with any kernel but not in groups, of so many input channels:
