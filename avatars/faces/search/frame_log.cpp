@@ -11,8 +11,6 @@
 namespace navtalk {
 namespace {
 
-constexpr std::int32_t k_most_numbers = 1 << 16;  // of a frame
-
 // Any object may be read as char, which iostream wants.
 bool read_numbers(std::ifstream& in, std::span<std::int32_t> numbers) {
   return static_cast<bool>(in.read(reinterpret_cast<char*>(numbers.data()),
@@ -30,11 +28,14 @@ FrameLog::FrameLog(const std::filesystem::path& folder, const char* name) {
 std::size_t FrameLog::resume(std::size_t frames, std::size_t batch, const Take& take) {
   if (file_.empty()) return 0;
   std::ifstream in(file_, std::ios::binary);
+  const std::uintmax_t size = in.is_open() ? std::filesystem::file_size(file_) : 0;
   std::vector<std::uintmax_t> ends{0};  // of the frames
   std::int32_t count = 0;
   std::vector<std::int32_t> numbers;
-  while (ends.size() <= frames && read_numbers(in, {&count, 1}) && count >= 0 &&
-         count <= k_most_numbers) {
+  while (ends.size() <= frames && read_numbers(in, {&count, 1}) && count >= 0) {
+    // Half written, or damaged: no memory for more than there is.
+    if (static_cast<std::uintmax_t>(count) * sizeof count > size - ends.back() - sizeof count)
+      break;
     numbers.resize(static_cast<std::size_t>(count));
     if (!read_numbers(in, numbers) || !take(numbers)) break;
     ends.push_back(ends.back() + (1 + numbers.size()) * sizeof(std::int32_t));

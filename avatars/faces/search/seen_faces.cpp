@@ -33,7 +33,6 @@ std::optional<SeenFaces> read_seen_faces(std::span<const std::int32_t> numbers) 
   SeenFaces faces(numbers.size() / k_numbers);
   for (SeenFace& face : faces) {
     face.box = {numbers[0], numbers[1], numbers[2], numbers[3]};
-    if (face.box.empty()) return std::nullopt;
     std::memcpy(face.look.data(), numbers.data() + k_box_numbers, sizeof(FaceLook));
     numbers = numbers.subspan(k_numbers);
   }

@@ -1,6 +1,8 @@
 #include "avatars/faces/search/frame_log.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <limits>
 #include <vector>
 
 #include "tests/temporary_directory.h"
@@ -54,11 +56,19 @@ TEST_CASE("only whole batches are taken up, and nothing that is damaged or half 
     CHECK(read_log(base / "notes", 10, 1).size() == 4);
   }
   SECTION("a count that no frame has") {
-    write_log(base / "notes", {Numbers(70'000)});
+    const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    std::ofstream(base / "notes/log", std::ios::app | std::ios::binary)
+        .write(reinterpret_cast<const char*>(&most), sizeof most);
     CHECK(read_log(base / "notes", 10, 1).size() == 4);
   }
   write_log(base / "notes", {{9}});  // behind what was taken up
   CHECK(read_log(base / "notes", 10, 1).back() == Numbers{9});
+}
+
+TEST_CASE("a frame in which a detector saw thousands of faces is there again") {
+  const tests::TemporaryDirectory base;
+  write_log(base / "notes", {Numbers(200'000, 3), {4}});
+  CHECK(read_log(base / "notes", 10, 1) == std::vector<Numbers>{Numbers(200'000, 3), {4}});
 }
 
 TEST_CASE("without a folder nothing is kept") {
