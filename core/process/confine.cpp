@@ -238,18 +238,28 @@ void let_render(Sockets sockets) {
   filter.load();
 }
 
-}  // namespace
-
-void confine(const Confinement& confinement) {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no new rights", errno);
-  set_limits(confinement);
-  if (confinement.give_up_root) become_nobody();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
+void filter_calls(const Confinement& confinement) {
   if (confinement.calls == SystemCalls::of_reader) {
     let_read();
   } else {
     let_render(confinement.sockets);
   }
+}
+
+}  // namespace
+
+std::optional<std::string> confine(const Confinement& confinement) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no new rights", errno);
+  set_limits(confinement);
+  if (confinement.give_up_root) become_nobody();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user forgets it
+  try {
+    filter_calls(confinement);
+  } catch (const Error& error) {
+    if (confinement.filter_required) throw;
+    return error.message();
+  }
+  return std::nullopt;
 }
 
 }  // namespace navtalk

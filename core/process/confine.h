@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace navtalk {
 
@@ -26,13 +28,16 @@ struct Confinement {
   std::uint64_t memory = 0;           // bytes of address space
   std::chrono::seconds processor{0};  // SIGXCPU, and SIGKILL a second later
   std::uint64_t written = 0;          // bytes of any one file
+  // Without: where the system filters no calls, the process goes on with all that is left.
+  bool filter_required = true;
   // A process of root goes on as nobody (65534), where the system lets it.
   bool give_up_root = true;
 };
 
 // Of all threads of this process, and of the processes that it starts. They gain no rights any more, leave no memory
 // image, and this process ends with the thread that started it. Error{failed} where the system does not filter its
-// calls or takes no limit: it is then half confined, and should end.
-void confine(const Confinement& confinement);
+// calls or takes no limit: it is then half confined, and should end. Returns why the calls are not filtered although
+// no filter was required; nullopt: they are.
+std::optional<std::string> confine(const Confinement& confinement);
 
 }  // namespace navtalk

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -67,16 +69,38 @@ class Setup {
   posix_spawnattr_t attributes = {};
 };
 
-// False: it still runs when that time is over, or the system does not tell.
+// Blocks unless WNOHANG is among the flags. The child stays to be reaped.
+bool has_ended(pid_t child, int flags = 0) {
+  siginfo_t info = {};
+  while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT | flags) != 0) {
+    if (errno != EINTR) return true;  // it is nobody's child any more
+  }
+  return info.si_pid == child;
+}
+
+using Clock = std::chrono::steady_clock;
+
+// For systems that give no descriptor of a process: a kernel before 5.3, or a container that refuses the call.
+bool ends_before_unwatched(pid_t child, Clock::time_point until) {
+  constexpr std::chrono::milliseconds k_pause{10};
+  while (!has_ended(child, WNOHANG)) {
+    const auto left = until - Clock::now();
+    if (left <= Clock::duration::zero()) return false;
+    std::this_thread::sleep_for(std::min<Clock::duration>(left, k_pause));
+  }
+  return true;
+}
+
+// False: it still runs when that time is over.
 bool ends_within(pid_t child, std::chrono::milliseconds time) {
-  using Clock = std::chrono::steady_clock;
   // By its number: Debian 12's header declares pidfd_open() for C alone.
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  pollfd ended{.fd = process.value(), .events = POLLIN, .revents = 0};
   const auto until = Clock::now() + time;
+  if (!process) return ends_before_unwatched(child, until);
+  pollfd ended{.fd = process.value(), .events = POLLIN, .revents = 0};
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-    if (left.count() <= 0 || !process) return false;
+    if (left.count() <= 0) return false;
     const int rc = ::poll(&ended, 1, static_cast<int>(left.count()));
     if (rc > 0) return true;
     if (rc < 0 && errno != EINTR) return false;
@@ -90,10 +114,7 @@ int wait_for(pid_t child, std::optional<std::chrono::milliseconds> within,
     const std::stop_callback end(stop, [child] { ::kill(child, SIGKILL); });
     late = within && !ends_within(child, *within);
     if (late) ::kill(child, SIGKILL);
-    siginfo_t info = {};
-    while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0 &&
-           errno == EINTR) {
-    }
+    has_ended(child);
   }
   const int status = wait_child(child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

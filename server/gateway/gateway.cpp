@@ -8,6 +8,7 @@
 #include "core/net/async_http_client.h"
 #include "core/process/open_files.h"
 #include "server/gateway/change_watcher.h"
+#include "server/gateway/jobs/job_admission.h"
 #include "server/gateway/jobs/job_api.h"
 #include "server/gateway/jobs/job_metrics.h"
 #include "server/gateway/jobs/job_webhooks.h"
@@ -160,7 +161,7 @@ struct JobParts {
   const JobFiles files;
   const WorkerTokens tokens;
   const InputRules rules;
-  const SpeechProbe probe;
+  SpeechProbe probe;
   JobDispatcher dispatcher;
   JobNotices notices;
   std::unique_ptr<JobWebhooks> webhooks;
@@ -213,6 +214,13 @@ struct Gateway::Parts {
     access.on_revocation([this] { sessions.note_revocations(); });
   }
 
+  // Without shut_down() too, the threads must not wait for a process that decodes.
+  ~Parts() {
+    if (jobs) jobs->probe.stop();
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
   Router routes();
   Router admin_routes();
   asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
@@ -238,7 +246,7 @@ struct Gateway::Parts {
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
   // Whoever submits a job may wait for the bucket, and no job may wait for that.
   BlockingThreads job_threads{2}, job_api_threads{2}, job_renewal_thread{1}, fetch_threads{4},
-      probe_threads{2}, bucket_threads{4};
+      probe_threads{JobAdmission::k_probe_threads}, bucket_threads{4};
   BlockingThreads webhook_threads{8};
   ChangeWatcher watcher;
 };
@@ -289,6 +297,7 @@ asio::awaitable<void> Gateway::Parts::shut_down() {
   if (sessions.draining()) co_return;
   server.stop();
   if (admin) admin->stop();
+  if (jobs) jobs->probe.stop();
   if (jobs) co_await jobs->dispatcher.drain();
   if (jobs && jobs->webhooks) co_await jobs->webhooks->drain();
   co_await sessions.drain(stop_notice);

@@ -9,7 +9,14 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr int k_most_fetches = 2, k_most_probes = 4;  // of a tenant at once
+constexpr int k_most_fetches = 2, k_most_probes = 2;  // of a tenant at once
+constexpr int k_most_waiting_probes = 16;             // of all tenants
+
+int total(const std::map<TenantId, int>& under_way) {
+  int sum = 0;
+  for (const auto& [tenant, count] : under_way) sum += count;
+  return sum;
+}
 
 Response too_many(const std::string& what) {
   Response later = error_response(429, "tenant_limit", what);
@@ -77,6 +84,8 @@ asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked
   if (!probe)
     co_return too_many("as many recordings of yours are being judged as may be at once, which is " +
                        std::to_string(k_most_probes) + ": try again");
+  if (total(probes_) > k_probe_threads + k_most_waiting_probes)
+    co_return unavailable("too many recordings wait to be judged: try again later");
   std::string failed;
   auto work = [&] { return parts_.probe.measure(asked.audio); };
   try {

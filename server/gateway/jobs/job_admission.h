@@ -17,12 +17,14 @@ namespace navtalk::server {
 
 class JobAdmission {
  public:
+  // A tenant has two recordings judged at once, so that no tenant alone occupies the threads.
+  static constexpr int k_probe_threads = 4;
   struct Parts {
     const InputRules& rules;
     const SpeechProbe& probe;
     BlockingThreads& judges;         // judge texts, and wait for nobody
     BlockingThreads& fetch_threads;  // wait for other servers
-    BlockingThreads& probe_threads;  // wait for processes that decode
+    BlockingThreads& probe_threads;  // k_probe_threads that wait for processes that decode
   };
   explicit JobAdmission(Parts parts) : parts_(parts) {}
   JobAdmission(const JobAdmission&) = delete;

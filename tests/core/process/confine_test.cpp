@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -26,6 +25,7 @@
 #include "core/process/run.h"
 #include "tests/core/files/scratch_folder.h"
 #include "tests/core/memory_limit.h"
+#include "tests/core/process/child.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
@@ -33,19 +33,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int k_signalled = 128, k_not_confined = 99;
-
-// The exit status of a child that does the work, or 128 and the signal that ended it.
-int status_of(const std::function<int()>& work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);  // whatever does not end by its limit
-    ::_exit(work());
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : k_signalled + WTERMSIG(status);
-}
+constexpr int k_not_confined = 99;
 
 int confined(const Confinement& confinement, const std::function<int()>& work) {
   return status_of([&] {
@@ -113,7 +101,8 @@ TEST_CASE("a reader opens no file, starts nothing and speaks to nobody") {
     INFO(call.name);
     // Otherwise the filter would not be what forbids it. What is to be removed is made by the call before.
     CHECK(status_of(call.make) == 0);
-    CHECK(confined({}, call.make) == EPERM);
+    // Nor would it be where another user is forbidden the same.
+    CHECK(confined({.give_up_root = false}, call.make) == EPERM);
   }
   CHECK_FALSE(std::filesystem::exists(file));
 }
@@ -224,4 +213,32 @@ TEST_CASE("a renderer traces nobody, and still has threads and programs") {
     return ran && ran->exit_status == 0 ? found : 1;
   });
   CHECK(status == 7);
+}
+
+TEST_CASE("where the system filters no calls, a reader ends and a renderer goes on with the rest") {
+  const auto without_filter = [](const Confinement& confinement) {
+    return status_of([&] {
+      if (!forbid(SYS_seccomp, EPERM)) return 1;
+      try {
+        const auto unfiltered = confine(confinement);
+        rlimit core{1, 1};
+        ::getrlimit(RLIMIT_CORE, &core);
+        int signal = 0;
+        ::prctl(PR_GET_PDEATHSIG, &signal);
+        return unfiltered && core.rlim_max == 0 && signal == SIGKILL ? 7 : 2;
+      } catch (const Error&) {
+        return k_not_confined;
+      }
+    });
+  };
+  CHECK(without_filter({}) == k_not_confined);
+  CHECK(without_filter({.calls = SystemCalls::of_renderer, .give_up_root = false}) ==
+        k_not_confined);
+  CHECK(without_filter(
+            {.calls = SystemCalls::of_renderer, .filter_required = false, .give_up_root = false}) ==
+        7);
+  // Where it does, nothing is to be told.
+  CHECK(status_of([] {
+          return confine({.calls = SystemCalls::of_renderer, .filter_required = false}) ? 1 : 7;
+        }) == 7);
 }

@@ -31,6 +31,12 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   gateway.session.worker_tokens = WorkerTokens("secret");
   gateway.identity = identity_;
   gateway.access.keys = &*keys_;
+  if (gateway.jobs) {
+    gateway.jobs->backend = backend;
+    gateway.jobs->folder = folder_ / "jobs";
+    gateway.jobs->supply = &*supply_;
+    gateway.jobs->demand_tracker = &*demand_tracker_;
+  }
   gateway.access.rules.operator_key = k_operator_key;
   if (first_key) text_of_first_key_ = keys_->create(*first_key).text;
   gateway_ = std::make_unique<server::Gateway>(*gateways_store_, *allocator_, gateway);

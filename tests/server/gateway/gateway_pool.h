@@ -31,7 +31,7 @@ class Script {
 // A pool without loops: rows are what the test makes them.
 class GatewayPool {
  public:
-  // `first_key`: is there before the gateway starts.
+  // `first_key`: is there before the gateway starts. Jobs, where there are any, are in the same store.
   explicit GatewayPool(AllocatorOptions allocation = {}, server::GatewayOptions gateway = {},
                        const std::optional<NewKey>& first_key = {});
   ~GatewayPool();

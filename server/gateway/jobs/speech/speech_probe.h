@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,16 @@ class SpeechProbe {
 
   bool enabled() const { return !options_.command.empty(); }
   // Seconds of speech. Error{invalid} names the rule that refuses it: `codec`, `duration`, `sampling`, `decoding`.
-  // Error{failed}: this machine cannot tell now.
+  // Error{failed}: this machine cannot tell now, or the probe was stopped.
   double measure(std::string_view speech) const;
   // The same of speech whose length is known without a decoder, as plain_wav_seconds(); does not block.
   double check_duration(double seconds) const;
+  // For good: processes that run are killed, and none starts any more.
+  void stop() { stop_.request_stop(); }
 
  private:
   const SpeechProbeOptions options_;
+  std::stop_source stop_;
 };
 
 }  // namespace navtalk::server

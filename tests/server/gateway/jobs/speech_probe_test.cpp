@@ -3,12 +3,18 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
 #include <string>
 
 #include "core/base/error.h"
+#include "tests/server/http/client.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
+using namespace navtalk::tests;
 using namespace std::chrono_literals;
 
 namespace {
@@ -53,10 +59,15 @@ TEST_CASE("the process reads the speech and says how long it is") {
   CHECK(probe(script).measure(std::string(42, 'x')) == 42);
 }
 
-TEST_CASE("the process gets no environment") {
+TEST_CASE("the process learns where libraries are, and nothing else of the environment") {
   ::setenv("NAVTALK_TEST_SECRET", "42", 1);
   CHECK(probe(k_confined + R"(printf '{"duration_s":1%s}\n' "$NAVTALK_TEST_SECRET")")
             .measure("speech") == 1);
+  ::setenv("LD_LIBRARY_PATH", "/none/such", 1);
+  const double length =
+      probe(k_confined + R"(printf '{"duration_s":%d}\n' "${#LD_LIBRARY_PATH}")").measure("speech");
+  ::unsetenv("LD_LIBRARY_PATH");
+  CHECK(length == 10);
 }
 
 TEST_CASE("speech that a rule refuses names it") {
@@ -68,6 +79,7 @@ TEST_CASE("speech at which its decoder ends is refused") {
   is_refused("kill -SEGV $$", "codec");
   is_refused("kill -ABRT $$", "codec");
   is_refused("kill -XCPU $$", "decoding");
+  CHECK_THAT(error_of(k_confined + "kill -XCPU $$").second, Catch::Contains(" 100 s of speech"));
 }
 
 TEST_CASE("a process that says nothing sensible blames the machine") {
@@ -77,6 +89,9 @@ TEST_CASE("a process that says nothing sensible blames the machine") {
   is_the_machines_fault(k_confined + "echo nonsense");
   is_the_machines_fault(k_confined + R"(echo '{"duration_s":"long"}')");
   is_the_machines_fault(k_confined + R"(echo '{"duration_s":3}'; exit 1)");
+  is_the_machines_fault(k_confined + R"(echo '{"duration_s":-3}')");
+  is_the_machines_fault(R"(echo '{"confined":"yes"}'; echo '{"duration_s":3}')");
+  is_the_machines_fault(R"(echo '{"confined":1}'; echo '{"duration_s":3}')");
   for (const std::string program : {"/none/such", "/dev/null"})  // is not there; cannot be run
     CHECK_THROWS_WITH(SpeechProbe({.command = {program}}).measure("speech"),
                       Catch::Contains("try again") && !Catch::Contains(program));
@@ -86,6 +101,22 @@ TEST_CASE("a process that hangs is killed, which is the machine's fault") {
   const auto before = std::chrono::steady_clock::now();
   CHECK(error_of(k_confined + "exec sleep 60", 500ms).first == Code::failed);
   CHECK(std::chrono::steady_clock::now() - before < 30s);
+}
+
+TEST_CASE("a probe that is stopped kills its process, and starts none any more") {
+  const TemporaryDirectory folder;
+  const std::string begun = folder / "begun";
+  SpeechProbe probe(
+      {.command = {"/bin/sh", "-c", k_confined + ": > " + begun + "; exec sleep 60"}});
+  auto measured = std::async(std::launch::async, [&] { return probe.measure("speech"); });
+  CHECK(eventually([&] { return std::filesystem::exists(begun); }));
+  const auto before = std::chrono::steady_clock::now();
+  probe.stop();
+  CHECK_THROWS_WITH(measured.get(), Catch::Contains("this gateway ends"));
+  CHECK(std::chrono::steady_clock::now() - before < 30s);
+  std::filesystem::remove(begun);
+  CHECK_THROWS_WITH(probe.measure("speech"), Catch::Contains("this gateway ends"));
+  CHECK_FALSE(std::filesystem::exists(begun));
 }
 
 TEST_CASE("what a process says is shown in part, and without control characters") {
