@@ -287,14 +287,17 @@ STORE_TEST("a job that waits for its next try is no claim to a slot") {
     submit_for(jobs, tenant, count, work);
     jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
   };
-  add("failing", 1, 60min);
-  jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
-  add("flood", 5, 100min);
-  const std::vector<JobId> flood = {claim().id, claim().id};
+  for (const char* const failing : {"x", "y"}) {
+    add(failing, 1, 60min);
+    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
+  }
+  add("flood", 5, 60min);
+  std::vector<JobId> flood;
+  for (int i = 0; i < 3; ++i) flood.push_back(claim().id);
   add("b", 2, 60min);
   REQUIRE(claim().spec.tenant.text == "b");
-  // Each of two has one and a half of three slots. Each of three would have one.
-  CHECK(tenants.preemptions("w", {.least_run = {}, .slice = {}}) ==
+  // Each of two has two of four slots. Each of four would have one.
+  CHECK(tenants.preemptions("w", {.least_run = {}}) ==
         std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
 }
 

@@ -12,6 +12,7 @@
 
 using namespace navtalk;
 using namespace navtalk::server;
+using namespace navtalk::tests;
 
 namespace {
 
