@@ -18,8 +18,6 @@ std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const Tenan
                                                  std::span<const VideoMinutes> works);
 std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, VideoMinutes work);
 
-// Whether a job's place in the queue is counted from the front or from the end, whichever is nearer.
-enum class CountFrom : std::uint8_t { front, end };
 // For a job that is not over; nullopt for one that is, too.
 std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
                                        const Job& job, CountFrom from, TimePoint now);

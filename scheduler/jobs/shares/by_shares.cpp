@@ -26,7 +26,7 @@ void compare_with_parts(Transaction& transaction, const TenantTermsTable& fixed,
     const auto found = std::ranges::lower_bound(tenants, one.line.tenant);
     if (found == tenants.end() || *found != one.line.tenant) continue;
     const auto index = static_cast<std::size_t>(found - tenants.begin());
-    one.candidate.below = static_cast<double>(uses[index].running) < parts[index];
+    one.candidate.below = below_part(uses[index].running, parts[index]);
   }
 }
 

@@ -71,6 +71,13 @@ std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTerm
                                                    .weight = rows->real(4),
                                                    .max_running = column::number<int>(*rows, 5)};
   }
+  // A try that waits for its time takes no slot now.
+  const auto delayed =
+      transaction.db.query("SELECT tenant FROM jobs WHERE not_before > 0 AND state = 1", {});
+  while (delayed->next()) {
+    const auto use = uses.find({column::text(*delayed, 0)});
+    if (use != uses.end() && use->second.waiting > 0) --use->second.waiting;
+  }
   return uses;
 }
 

@@ -21,7 +21,7 @@ struct FirstJob {
 // Of tenants that may have another one running. `fixed` as TenantStore's.
 std::vector<FirstJob> first_jobs(Transaction& transaction, const TenantTermsTable& fixed);
 
-// Of the tenants that have jobs running or released.
+// Of the tenants that have jobs running or released. Those that wait for a time do not count.
 std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTermsTable& fixed);
 
 // Of all plans that have had a job.

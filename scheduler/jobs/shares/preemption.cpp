@@ -42,6 +42,10 @@ class Choice {
     return static_cast<double>(tenants_[tenant].use.running) - part_[tenant];
   }
 
+  bool below(std::size_t tenant, std::int64_t ended = 0) const {
+    return below_part(tenants_[tenant].use.running - ended, part_[tenant]);
+  }
+
   // Whose job would be claimed next, if that run had ended now.
   std::optional<std::size_t> next_tenant(std::optional<std::size_t> ended) const {
     std::vector<ClaimCandidate> candidates;
@@ -50,7 +54,7 @@ class Choice {
       const bool ends = ended && runs_[*ended].tenant == i;
       std::optional<ClaimCandidate> first = ends ? after(runs_[*ended]) : tenants_[i].first;
       if (!first) continue;
-      first->below = above(i) - (ends ? 1 : 0) < -k_rounding;
+      first->below = below(i, ends ? 1 : 0);
       candidates.push_back(*first);
       whose.push_back(i);
     }
@@ -72,16 +76,25 @@ class Choice {
     return candidate;
   }
 
-  // Those that may give way to the winner.
+  // Within a plan the fair order divides the time. Towards a lower plan's tenant the slice is as many times longer as
+  // the part is, since one that has waited for a minute goes before higher plans. Seconds: it may be longer than a
+  // Duration.
+  double slice_s(std::size_t loser, std::size_t winner) const {
+    const bool lower = tenants_[winner].use.terms.plan < tenants_[loser].use.terms.plan;
+    return in_seconds(rules_.slice) * (lower ? std::max(part_[loser] / part_[winner], 1.0) : 1);
+  }
+
+  // Those that may give way to the winner, which is below its part.
   std::vector<std::size_t> runs_of(std::size_t loser, std::size_t winner) const {
     const bool whole = above(loser) >= 1 - k_rounding;
     if (!whole && rules_.slice < Duration{}) return {};
-    const Duration least = whole ? rules_.least_run : std::max(rules_.slice, rules_.least_run);
+    const double least_s =
+        std::max(in_seconds(rules_.least_run), whole ? 0 : slice_s(loser, winner));
     std::vector<std::size_t> runs;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const SlotRun& run = runs_[i];
-      if (run.tenant == loser && now_ - run.since >= least && run.left >= rules_.least_left &&
-          next_tenant(i) == winner)
+      if (run.tenant == loser && in_seconds(now_ - run.since) >= least_s &&
+          run.left >= rules_.least_left && next_tenant(i) == winner)
         runs.push_back(i);
     }
     return runs;
@@ -89,7 +102,7 @@ class Choice {
 
   bool give() {
     const auto winner = next_tenant(std::nullopt);
-    if (!winner || above(*winner) >= -k_rounding) return false;
+    if (!winner || !below(*winner)) return false;
     double most = k_rounding;
     std::optional<std::size_t> loser;
     std::vector<std::size_t> runs;

@@ -4,6 +4,7 @@
 //   slots in use ──► weighted max-min over what each tenant has running and waiting ──► its part of the slots
 //   the next job's tenant is below its part, another has a whole slot more than its part ──► one of that one's runs
 //                                            another is above it by less than a slot     ──► one that has had its slice
+//                                              of a lower plan ──► one that has had as many slices as its part is larger
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ namespace navtalk {
 struct PreemptionRules {
   // Since it was claimed: until then a job gives way to nobody.
   Duration least_run = std::chrono::seconds(30);
-  // Tenants that share fewer slots than they are take turns of this length; below zero: only whole slots are given.
+  // Tenants that share fewer slots than they are take turns of this length, longer ones where a lower plan's tenant is
+  // next; below zero: only whole slots are given.
   Duration slice = std::chrono::minutes(2);
   VideoMinutes least_left{std::chrono::seconds(20)};  // of a job that gives way
 };

@@ -24,12 +24,13 @@ struct Slots {
   std::vector<RunningJob> running{};
 };
 
-// Events have the wall clock's times.
+// By number. Events have the wall clock's times. Not in SQL's order: for that SQLite would walk through all jobs ever
+// submitted, instead of the index of those that run.
 std::vector<RunningJob> running_jobs(Transaction& transaction) {
   const auto rows = transaction.db.query(
       "SELECT j.number, j.id, j.tenant, j.worker, j.work - j.finished, j.placed, (SELECT e.at FROM "
       "job_events e WHERE e.job = j.number AND e.event = 2 ORDER BY e.number DESC LIMIT 1) FROM "
-      "jobs j WHERE j.state = 2 ORDER BY j.number",
+      "jobs j WHERE j.state = 2",
       {});
   std::vector<RunningJob> running;
   while (rows->next()) {
@@ -42,6 +43,7 @@ std::vector<RunningJob> running_jobs(Transaction& transaction) {
                  .left = VideoMinutes(column::duration(*rows, 4)),
                  .placed = VideoMinutes(column::duration(*rows, 5))}});
   }
+  std::ranges::sort(running, {}, [](const RunningJob& one) { return one.run.job; });
   return running;
 }
 

@@ -6,6 +6,11 @@
 
 namespace navtalk {
 
+bool below_part(std::int64_t running, double part) {
+  constexpr double k_rounding = 1e-9;
+  return static_cast<double>(running) < part - k_rounding;
+}
+
 std::vector<double> slot_parts(std::span<const SlotUse> uses, std::int64_t slots) {
   std::vector<ShareClaim> claims;
   claims.reserve(uses.size());

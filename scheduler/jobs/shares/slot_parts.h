@@ -15,6 +15,9 @@ struct SlotUse {
   std::int64_t running = 0, waiting = 0;
 };
 
+// Whether a tenant has less than its part. Parts are sums of fractions: what is within their rounding is not less.
+bool below_part(std::int64_t running, double part);
+
 // Of so many slots; one part for each tenant, in their order. They are no whole numbers.
 std::vector<double> slot_parts(std::span<const SlotUse> uses, std::int64_t slots);
 

@@ -175,13 +175,12 @@ std::optional<JobPromise> TenantStore::promise_of(const JobId& id) {
   });
 }
 
-JobOutlook TenantStore::outlook_of(const JobId& id, TimePoint now) {
+JobOutlook TenantStore::outlook_of(const JobId& id, CountFrom from, TimePoint now) {
   return in_read(*backend_, [&](Transaction& t) -> JobOutlook {
     const auto job = find_job(t, id);
     if (!job) return {};
     JobOutlook outlook{.promise = find_promise(t, job->number)};
-    if (!is_final(job->state))
-      outlook.estimate = estimate_in(t, division_in(t), *job, CountFrom::front, now);
+    if (!is_final(job->state)) outlook.estimate = estimate_in(t, division_in(t), *job, from, now);
     return outlook;
   });
 }

@@ -46,6 +46,9 @@ struct JobEstimate {
   friend bool operator==(const JobEstimate&, const JobEstimate&) = default;
 };
 
+// Whether a job's place in its tenant's queue is counted from the front or from the end: the nearer one reads less.
+enum class CountFrom : std::uint8_t { front, end };
+
 struct JobOutlook {
   std::optional<JobPromise> promise{};
   std::optional<JobEstimate> estimate{};  // of one that is not over, once anything is known
@@ -94,7 +97,7 @@ class TenantStore {
   std::vector<std::optional<JobEstimate>> promise(std::span<const JobId> jobs, TimePoint now);
   std::optional<JobPromise> promise_of(const JobId& job);
   // What is known of a job's end now.
-  JobOutlook outlook_of(const JobId& job, TimePoint now);
+  JobOutlook outlook_of(const JobId& job, CountFrom from, TimePoint now);
   JobPromiseScore promise_score(TimePoint since);
 
  private:

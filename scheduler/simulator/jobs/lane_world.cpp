@@ -301,7 +301,7 @@ std::optional<std::size_t> LaneWorld::next_tenant() const {
                           .weight = line.terms.weight,
                           .place = line.place,
                           .waits_since = plans ? jobs_[job].released_at : now_,
-                          .below = !plans || static_cast<double>(line.running_jobs) < parts[i]});
+                          .below = !plans || below_part(line.running_jobs, parts[i])});
     tenants.push_back(i);
   }
   if (candidates.empty()) return std::nullopt;

@@ -110,9 +110,9 @@ Json JobApi::as_json(const Job& job) const {
   return object;
 }
 
-asio::awaitable<Json> JobApi::with_outlook(const Job& job) {
+asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
   const TimePoint now = parts_.store.now();
-  auto look = [&] { return parts_.tenants.outlook_of(job.id, now); };
+  auto look = [&] { return parts_.tenants.outlook_of(job.id, from, now); };
   const JobOutlook outlook = co_await parts_.store_threads.run(look);
   Json object = as_json(job);
   const bool promised = outlook.promise.has_value();
@@ -145,7 +145,7 @@ void JobApi::promise(const Job& job, TimePoint now) {
 
 asio::awaitable<Response> JobApi::accepted(const Job& job) {
   parts_.dispatcher.note_submission();
-  const Json object = co_await with_outlook(job);
+  const Json object = co_await with_outlook(job, CountFrom::end);
   Response response = json_response(202, object);
   response.headers.emplace_back("Location", "/v1/jobs/" + job.id.text);
   co_return response;
@@ -231,7 +231,7 @@ asio::awaitable<std::variant<Job, Response>> JobApi::named(const Request& reques
 asio::awaitable<Response> JobApi::show(const Request& request) {
   auto job = co_await named(request);
   if (auto* refusal = std::get_if<Response>(&job)) co_return std::move(*refusal);
-  const Json object = co_await with_outlook(std::get<Job>(job));
+  const Json object = co_await with_outlook(std::get<Job>(job), CountFrom::front);
   co_return json_response(200, object);
 }
 

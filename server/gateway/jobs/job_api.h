@@ -77,7 +77,7 @@ class JobApi {
   Awaitable<std::variant<Job, Response>> named(const Request& request);
   Awaitable<std::variant<TenantId, Response>> tenant_of(const Request& request);
   // With what is known of its end. Calls the store.
-  Awaitable<nlohmann::ordered_json> with_outlook(const Job& job);
+  Awaitable<nlohmann::ordered_json> with_outlook(const Job& job, CountFrom from);
   nlohmann::ordered_json as_json(const Job& job) const;
 
   const Parts parts_;

@@ -28,7 +28,6 @@ constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
 constexpr auto k_longest_pause = 60s;  // of a gateway whose disk is full
-constexpr std::size_t k_most_runs = 64;
 constexpr std::size_t k_forgotten_at_once = 200;
 constexpr const char* k_gateway_stops = "the gateway stops";
 
@@ -134,8 +133,9 @@ asio::awaitable<void> JobDispatcher::round() {
   users_wait_ = lacks_slot_ = false;
   if (!runs_.empty()) co_await yield_to_users();
   bool more = true;
-  while (more && !draining_ && runs_.size() < k_most_runs && Clock::now() >= paused_until_)
-    more = co_await begin_one();
+  while (more && !draining_ && may_begin()) more = co_await begin_one();
+  // It has no room for a job, however many slots are free: what it runs may give way all the same.
+  if (more && !draining_ && !runs_.empty()) lacks_slot_ = co_await has_claimable();
   if (!runs_.empty()) co_await give_way();
 }
 
@@ -322,10 +322,19 @@ std::vector<GpuId> JobDispatcher::unfit() {
   return gpus;
 }
 
+bool JobDispatcher::may_begin() const {
+  return runs_.size() < parts_.most_runs && Clock::now() >= paused_until_;
+}
+
+asio::awaitable<bool> JobDispatcher::has_claimable() {
+  JobStore& store = parts_.runs.store;
+  auto look = [&store] { return store.has_claimable(store.now()); };
+  co_return co_await parts_.runs.store_threads.run(look);
+}
+
 asio::awaitable<bool> JobDispatcher::begin_one() {
   JobStore& store = parts_.runs.store;
-  auto look = [&] { return store.has_claimable(store.now()); };
-  const bool any = co_await parts_.runs.store_threads.run(look);
+  const bool any = co_await has_claimable();
   if (!any) co_return false;
   const auto running = std::make_shared<Running>(executor_, parts_.allocator,
                                                  parts_.runs.store_threads, parts_.keeper);

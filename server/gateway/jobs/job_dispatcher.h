@@ -65,6 +65,7 @@ class JobDispatcher {
     BlockingThreads& renewals;  // one thread and no other calls, so that no queue delays a renewal
     JobTimes times{};
     PreemptionRules preemption{};
+    std::size_t most_runs = 64;  // at once
   };
   // Parts outlive it.
   JobDispatcher(boost::asio::any_io_executor executor, Parts parts);
@@ -109,6 +110,8 @@ class JobDispatcher {
   void forget_shared();
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
+  bool may_begin() const;
+  Awaitable<bool> has_claimable();
   // False: there was no job or no slot.
   Awaitable<bool> begin_one();
   // To other tenants.
@@ -130,7 +133,7 @@ class JobDispatcher {
   // After a run that this gateway could not keep the files of, no other is begun until then.
   Clock::time_point paused_until_{};
   Clock::duration pause_{};
-  bool lacks_slot_ = false;  // a job could begin, and no slot was free
+  bool lacks_slot_ = false;  // a job could begin, and there was no slot, or no room here
   bool users_wait_ = false;
   std::map<JobId, int> unreadable_{};   // how often a job has ended so since its last try
   std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault

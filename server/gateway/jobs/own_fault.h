@@ -1,7 +1,10 @@
 // What this gateway's disk or store did not take: neither a job nor its worker is to blame.
 #pragma once
 
+#include <cerrno>
 #include <exception>
+#include <string>
+#include <system_error>
 
 #include "core/base/error.h"
 
@@ -12,11 +15,19 @@ class OwnFault : public Error {
   using Error::Error;
 };
 
-// A file of the job is here, and cannot be read. Another gateway may have one that can.
+// A file of the job is gone, may not be read, or ends too early. Another gateway may have one that can.
 class UnreadableFile : public OwnFault {
  public:
   using OwnFault::OwnFault;
 };
+
+// For a file that could not be opened or read with this errno; 0: it ended too early. UnreadableFile where the file
+// itself is the reason, otherwise OwnFault: the disk, or the table of open files, may be well again soon.
+[[noreturn]] inline void throw_unread(const std::string& file, int error) {
+  const std::string what = file + " cannot be read";
+  if (error == 0 || error == ENOENT || error == EACCES) throw UnreadableFile(Code::failed, what);
+  throw OwnFault(Code::failed, what + ": " + std::generic_category().message(error));
+}
 
 // Calls `work`, which is of this gateway's disk alone; OwnFault for whatever it throws.
 template <class Work>

@@ -1,6 +1,7 @@
 #include "server/gateway/jobs/run_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <stop_token>
 #include <system_error>
@@ -13,6 +14,23 @@
 namespace navtalk::server {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
+
+std::ifstream open_file(const fs::path& path) {
+  errno = 0;
+  std::ifstream from(path, std::ios::binary);
+  if (!from) throw_unread(path.filename().native(), errno);
+  return from;
+}
+
+std::string read_piece(const fs::path& path, std::ifstream& from, std::uint64_t most) {
+  std::string piece(std::min<std::uint64_t>(k_file_piece, most), '\0');
+  errno = 0;
+  from.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+  const int error = from.bad() ? errno : 0;
+  piece.resize(static_cast<std::size_t>(from.gcount()));
+  if (piece.empty() || from.bad()) throw_unread(path.filename().native(), error);
+  return piece;
+}
 
 RunFiles::RunFiles(const JobFiles& files, BlockingThreads& threads, BlockingThreads& bucket_threads,
                    RunLeave& leave, JobLease lease)
@@ -72,20 +90,12 @@ asio::awaitable<RunFiles::Speech> RunFiles::gather(const std::string& audio,
 
 asio::awaitable<std::string> RunFiles::read(const RunFile& file, std::ifstream& from,
                                             std::uint64_t most) const {
-  auto work = [&] {
-    std::string piece(std::min<std::uint64_t>(k_file_piece, most), '\0');
-    from.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    piece.resize(static_cast<std::size_t>(from.gcount()));
-    if (piece.empty()) {
-      throw UnreadableFile(Code::failed, file.path.filename().native() + " cannot be read");
-    }
-    return piece;
-  };
+  auto work = [&] { return read_piece(file.path, from, most); };
   co_return co_await threads_.run(work);
 }
 
 asio::awaitable<std::ifstream> RunFiles::open(const RunFile& file) const {
-  auto work = [&] { return std::ifstream(file.path, std::ios::binary); };
+  auto work = [&] { return open_file(file.path); };
   co_return co_await threads_.run(work);
 }
 

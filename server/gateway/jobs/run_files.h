@@ -26,6 +26,11 @@ struct RunFile {
   std::uint64_t bytes = 0;
 };
 
+// Of a file that goes to the worker. Both throw as throw_unread(); of the threads for files.
+std::ifstream open_file(const std::filesystem::path& path);
+// The next piece, of at most so many bytes.
+std::string read_piece(const std::filesystem::path& path, std::ifstream& from, std::uint64_t most);
+
 // A file that comes from the worker. Made, ended and removed by RunFiles alone.
 struct Incoming {
   PartialPath whole;
@@ -53,8 +58,8 @@ class RunFiles {
   // rendered again.
   Awaitable<Speech> gather(const std::string& audio, const std::vector<JobSegment>& segments,
                            JobStart& start, std::vector<RunFile>& files) const;
+  // open_file() and read_piece() on their threads.
   Awaitable<std::ifstream> open(const RunFile& file) const;
-  // The next piece, of at most so many bytes. UnreadableFile when there is none.
   Awaitable<std::string> read(const RunFile& file, std::ifstream& from, std::uint64_t most) const;
 
   Awaitable<std::unique_ptr<Incoming>> incoming() const;

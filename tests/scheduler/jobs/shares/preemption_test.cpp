@@ -65,7 +65,7 @@ class Lane {
     for (std::size_t i = 0; i < tenants.size(); ++i) {
       if (tenants[i].use.waiting == 0) continue;
       all.push_back(candidate(i));
-      all.back().below = static_cast<double>(tenants[i].use.running) < part[i];
+      all.back().below = below_part(tenants[i].use.running, part[i]);
       whose.push_back(i);
     }
     return whose.at(choose(all, times, k_now).value());
@@ -74,6 +74,7 @@ class Lane {
   std::vector<SlotTenant> tenants{};
   std::vector<SlotRun> runs{};
   VirtualTimes times{};
+  Duration waited{};  // each first job
 
  private:
   ClaimCandidate candidate(std::size_t tenant) const {
@@ -81,7 +82,7 @@ class Lane {
             .plan = tenants[tenant].use.terms.plan,
             .weight = tenants[tenant].use.terms.weight,
             .place = tenants[tenant].place,
-            .waits_since = k_now};
+            .waits_since = k_now - waited};
   }
 
   std::int64_t jobs_ = 0;
@@ -171,6 +172,21 @@ TEST_CASE("tenants that share one slot take turns when a slice has passed") {
   CHECK(lane.decide({.slice = -1s}).empty());
 }
 
+TEST_CASE("on one slot a higher plan's slices are longer by as much as its part is larger") {
+  Lane lane{{{.plan = 1}, {.plan = 0}}};
+  lane.waited = 2min;
+  const std::size_t runs = GENERATE(0, 1);
+  lane.add(runs, 1);
+  lane.claim(1);
+  lane.add(1 - runs, 1);
+  const Duration slice = runs == 0 ? 18min : 2min;  // parts of nine tenths and of one
+  lane.runs[0].left = k_hour - VideoMinutes(slice);
+  lane.runs[0].since = k_now - slice + 1s;
+  CHECK(lane.decide().empty());
+  lane.runs[0].since = k_now - slice - 1s;
+  CHECK(lane.decide() == std::vector<Preemption>{{.runs = {0}, .count = 1}});
+}
+
 TEST_CASE("a job's slice does not end where one of its own tenant would be claimed in its place") {
   Lane lane = flooded(1);
   lane.add(1, 1);
@@ -180,12 +196,27 @@ TEST_CASE("a job's slice does not end where one of its own tenant would be claim
   CHECK(lane.decide().empty());
 }
 
+TEST_CASE("a job does not give way to itself where a part is a whole number but for its rounding") {
+  Lane lane{{{.weight = 0.5}, {.weight = 3}, {.weight = 3}, {.weight = 0.1}}};
+  for (std::size_t i = 0; i < lane.tenants.size(); ++i) lane.add(i, 100);
+  lane.claim(5, 10min, 1);
+  lane.claim(5, 10min, 2);
+  const std::vector<double> part = lane.parts(1);
+  CAPTURE(part);
+  CHECK_FALSE(below_part(5, part[1]));
+  CHECK_FALSE(below_part(5, part[2]));
+  CHECK(below_part(0, part[0]));
+}
+
 TEST_CASE("what gives way does not come back: all end near their share") {
   Random random(11, 1);
   for (int round = 0; round < 200; ++round) {
     const auto number = [&](int most) { return 1 + static_cast<int>(random.uniform() * most); };
     Lane lane{std::vector<TenantTerms>(static_cast<std::size_t>(number(6)))};
-    for (SlotTenant& tenant : lane.tenants) tenant.use.terms.weight = number(4);
+    for (SlotTenant& tenant : lane.tenants) {
+      tenant.use.terms.weight = 0.1 * number(40);
+      tenant.use.terms.plan = number(3) - 1;
+    }
     const int slots = number(20);
     lane.add(0, slots + 100);
     lane.claim(slots);

@@ -91,6 +91,29 @@ STORE_TEST("what is submitted later is promised for later, by the work ahead") {
   }
 }
 
+STORE_TEST("a job's place in its tenant's queue is the same from the front and from the end") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  NewJob one = new_job("ada"), other = new_job("ada");
+  other.spec.tenant = {"other"};
+  std::vector<JobId> ids;
+  for (const int priority : {0, 1, 0, -1, 1}) {
+    one.spec.priority = priority;
+    one.work = VideoMinutes((1 + static_cast<int>(ids.size())) * 1h);
+    ids.push_back(pool.jobs.submit(one, k_user, pool.jobs.now()).job.id);
+    pool.jobs.submit(other, k_user, pool.jobs.now());
+  }
+  const TimePoint now = pool.jobs.now();
+  const std::vector<std::int64_t> positions = {3, 1, 4, 5, 2};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto front = pool.tenants.outlook_of(ids[i], CountFrom::front, now).estimate;
+    REQUIRE(front);
+    CHECK(front->position == positions[i]);
+    CHECK(pool.tenants.outlook_of(ids[i], CountFrom::end, now).estimate == front);
+  }
+}
+
 STORE_TEST("a released job is behind what was released before it, whoever's that is") {
   const TestType place;
   PromisedPool pool(place);
@@ -107,7 +130,7 @@ STORE_TEST("a released job is behind what was released before it, whoever's that
   };
   const JobId first = submitted(long_one), second = submitted(short_one);
   const auto expected = [&](const JobId& id) {
-    return pool.tenants.outlook_of(id, pool.jobs.now()).estimate->expected;
+    return pool.tenants.outlook_of(id, CountFrom::front, pool.jobs.now()).estimate->expected;
   };
   CHECK(expected(second) > expected(first));
 }

@@ -278,6 +278,29 @@ STORE_TEST("jobs are counted by tenant and state through every change") {
   CHECK(division.line_of({"acme"}, {}).running_jobs == 0);
 }
 
+STORE_TEST("a job that waits for its next try is no claim to a slot") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.first_delay = 1h});
+  TenantStore tenants = open_tenants(place);
+  const auto claim = [&] { return jobs.claim("w", by_shares(), jobs.now()).value(); };
+  const auto add = [&](const std::string& tenant, int count, Duration work) {
+    submit_for(jobs, tenant, count, work);
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  };
+  for (const char* const failing : {"x", "y"}) {
+    add(failing, 1, 60min);
+    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
+  }
+  add("flood", 5, 60min);
+  std::vector<JobId> flood;
+  for (int i = 0; i < 3; ++i) flood.push_back(claim().id);
+  add("b", 2, 60min);
+  REQUIRE(claim().spec.tenant.text == "b");
+  // Each of two has two of four slots. Each of four would have one.
+  CHECK(tenants.preemptions("w", {.least_run = {}}) ==
+        std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
+}
+
 STORE_TEST("a flood's jobs give way, of the worker that has the most of them") {
   const TestType place;
   JobStore jobs = open_jobs(place);

@@ -108,6 +108,7 @@ struct Setup {
   PreemptionRules preemption{.least_run = {}, .slice = -1s, .least_left = {}};
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
   int slots = 1;
+  std::size_t most_runs = 64;
   std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
 };
 
@@ -281,7 +282,8 @@ class Dispatching {
                                       .heartbeat = setup_.heartbeat},
                              .renewals = renewals_,
                              .times = setup_.times,
-                             .preemption = setup_.preemption}};
+                             .preemption = setup_.preemption,
+                             .most_runs = setup_.most_runs}};
   CoroutineScope coroutines_{io_};
   // They end first, since they resume coroutines.
   BlockingThreads threads_{k_threads}, bucket_threads_{1}, renewals_{1}, slot_renewals_{1};
@@ -568,7 +570,15 @@ TEST_CASE("a job of a tenant that has more than its share gives way at the end o
   const WorkerScript script = [&](WebSocket& gateway) {
     return ++calls == 3 ? send_result(gateway) : in_parts(gateway);
   };
-  Dispatching gateway({.script = script, .order = by_shares(), .slots = 2});
+  Setup setup{.script = script, .order = by_shares(), .slots = 2};
+  // The gateway lacks a slot, or room for another run.
+  const bool has_slot = GENERATE(false, true);
+  CAPTURE(has_slot);
+  if (has_slot) {
+    setup.slots = 3;
+    setup.most_runs = 2;
+  }
+  Dispatching gateway(std::move(setup));
   const std::vector<Job> flood = {gateway.add("a"), gateway.add("b"), gateway.add("c")};
   gateway.release();
   REQUIRE(gateway.eventually([&] { return gateway.told() == 2; }));
