@@ -128,10 +128,12 @@ at::Tensor Dwpose::Stage::operator()(const at::Tensor& x) const {
 
 at::Tensor Dwpose::Pooling::operator()(const at::Tensor& x) const {
   const at::Tensor h = before(x);
-  const auto largest = [&](std::int64_t side) {
-    return at::max_pool2d(h, {side, side}, {1, 1}, {side / 2, side / 2});
+  const auto largest = [](const at::Tensor& of) {
+    return at::max_pool2d(of, {5, 5}, {1, 1}, {2, 2});
   };
-  return after(at::cat({h, largest(5), largest(9), largest(13)}, 1));
+  // The largest of 5x5 among those of 5x5 is that of 9x9.
+  const at::Tensor five = largest(h), nine = largest(five);
+  return after(at::cat({h, five, nine, largest(nine)}, 1));
 }
 
 // Gated attention between the points. Its weights are squares of what is positive, not a softmax.
