@@ -76,6 +76,15 @@ void become_nobody() {
   (void)!::setresuid(k_nobody, k_nobody, k_nobody);
 }
 
+// What an argument of a call has to be; the library's own macros are C.
+scmp_arg_cmp argument(unsigned int number, scmp_compare relation, scmp_datum_t value) {
+  return {.arg = number, .op = relation, .datum_a = value, .datum_b = 0};
+}
+// The bits of `mask` have the value.
+scmp_arg_cmp masked(unsigned int number, scmp_datum_t mask, scmp_datum_t value) {
+  return {.arg = number, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+}
+
 // The rules of one process, of which the kernel gets a copy.
 class Filter {
  public:
@@ -157,20 +166,21 @@ void let_read() {
     filter.on(SCMP_ACT_ALLOW, call);
   }
   // fstat() is a newfstatat() of nothing; with a name it tells which files are there, and no more.
-  filter.on(SCMP_ACT_ALLOW, "newfstatat", SCMP_A3(SCMP_CMP_MASKED_EQ, 0x1000, 0x1000));
+  filter.on(SCMP_ACT_ALLOW, "newfstatat", masked(3, 0x1000, 0x1000));
   for (const char* call : {"mmap", "mprotect"})
-    filter.on(SCMP_ACT_ALLOW, call, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    filter.on(SCMP_ACT_ALLOW, call, masked(2, PROT_EXEC, 0));
   // abort() is a signal to itself.
-  filter.on(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
+  filter.on(SCMP_ACT_ALLOW, "tgkill",
+            argument(0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
   filter.load();
 }
 
 void refuse_sockets(Filter& filter, Sockets allowed) {
   constexpr int k_last_of_internet = AF_NETLINK;  // name look-ups ask it for addresses
   if (allowed == Sockets::none) filter.on(k_refuse, "socket");
-  if (allowed == Sockets::local) filter.on(k_refuse, "socket", SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+  if (allowed == Sockets::local) filter.on(k_refuse, "socket", argument(0, SCMP_CMP_NE, AF_UNIX));
   if (allowed == Sockets::internet)
-    filter.on(k_refuse, "socket", SCMP_A0(SCMP_CMP_GT, k_last_of_internet));
+    filter.on(k_refuse, "socket", argument(0, SCMP_CMP_GT, k_last_of_internet));
 }
 
 void let_render(Sockets sockets) {
@@ -230,7 +240,7 @@ void let_render(Sockets sockets) {
   for (const int space : {CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWPID,
                           CLONE_NEWUSER, CLONE_NEWUTS}) {
     const auto flag = static_cast<scmp_datum_t>(static_cast<unsigned>(space));
-    filter.on(k_refuse, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+    filter.on(k_refuse, "clone", masked(0, flag, flag));
   }
   // Its flags are in memory, where no filter sees them. glibc then calls clone().
   filter.on(SCMP_ACT_ERRNO(ENOSYS), "clone3");
