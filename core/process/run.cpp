@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/files/whole_file.h"
+#include "core/process/spawn_words.h"
 #include "core/process/wait_child.h"
 
 namespace navtalk {
@@ -25,15 +26,6 @@ namespace {
 constexpr int k_extra = 3;
 // Our own files lie above the numbers that they are given as, so none overwrites another.
 constexpr int k_first_own = 10;
-
-// As posix_spawn wants words.
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 void check(bool done, const char* what) {
   if (!done) throw Error(Code::failed, std::string(what) + ": " + system_message(errno));

@@ -242,7 +242,7 @@ TiledConv::TiledConv(TiledKind of_kind, const float* weight, const float* of_bia
       in(inputs),
       out(outputs),
       activation(after),
-      weights(static_cast<std::size_t>(weights_per_pair(of_kind) * inputs * outputs)),
+      weights(static_cast<std::size_t>(sizes_of(of_kind).weights * inputs * outputs)),
       bias(of_bias, of_bias + outputs) {
   with_tiling(kind, [&]<class Tiling>(Tiling) { pack<Tiling>(weight, in, out, weights); });
 }
@@ -251,8 +251,6 @@ std::int64_t TiledConv::tiles(TiledKind kind, std::int64_t height, std::int64_t 
   const Sizes& sizes = sizes_of(kind);
   return (height + sizes.step - 1) / sizes.step * ((width + sizes.step - 1) / sizes.step);
 }
-
-std::int64_t TiledConv::weights_per_pair(TiledKind kind) { return sizes_of(kind).weights; }
 
 void tiled_conv(const TiledConv& conv, const TiledMaps& maps, Isa isa) {
   const std::int64_t tiles = maps.images * TiledConv::tiles(conv.kind, maps.height, maps.width);

@@ -36,9 +36,8 @@ struct TiledConv {
   std::int64_t size_for(std::int64_t n) const {
     return kind == TiledKind::three_halving ? (n + 1) / 2 : n;
   }
-  // Tiles of a map, and how many weights there are for a pair of channels.
+  // Of a map.
   static std::int64_t tiles(TiledKind kind, std::int64_t height, std::int64_t width);
-  static std::int64_t weights_per_pair(TiledKind kind);
 };
 
 // NHWC maps.

@@ -19,6 +19,7 @@
 #include "core/files/whole_file.h"
 #include "core/process/memory.h"
 #include "core/process/pipe.h"
+#include "core/process/spawn_words.h"
 #include "core/process/wait_child.h"
 
 namespace navtalk::server {
@@ -29,15 +30,6 @@ namespace {
 constexpr std::size_t k_longest_line = 1 << 20;  // bytes
 // Of the store, which whoever breaks a decoder is not to find. The other secrets have been withdrawn from the environment.
 constexpr std::array<std::string_view, 2> k_not_passed_on = {"NAVTALK_STORE_URL=", "PG"};
-
-// As posix_spawn wants words.
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Where the child finds the socket on which it asks for faces.
 constexpr int k_faces_descriptor = 3;

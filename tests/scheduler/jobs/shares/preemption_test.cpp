@@ -152,7 +152,7 @@ TEST_CASE("a lower plan gives way to a higher one, and keeps a tenth") {
   CHECK(moved == 18);
 }
 
-TEST_CASE("a tenant's bound on running jobs is no share to be waited for") {
+TEST_CASE("no job gives way to a tenant that has as many running jobs as it may have") {
   Lane lane{{{}, {.max_running = 1}}};
   lane.add(0, 100);
   lane.claim(3);

@@ -278,7 +278,7 @@ STORE_TEST("jobs are counted by tenant and state through every change") {
   CHECK(division.line_of({"acme"}, {}).running_jobs == 0);
 }
 
-STORE_TEST("a job that waits for its next try is no claim to a slot") {
+STORE_TEST("a job that waits for its next try does not count as one that wants a slot") {
   const TestType place;
   JobStore jobs = open_jobs(place, {.first_delay = 1h});
   TenantStore tenants = open_tenants(place);

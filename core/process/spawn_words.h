@@ -1,0 +1,18 @@
+// Words as posix_spawn() wants them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace navtalk {
+
+// Good while the words are there and unchanged.
+inline std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace navtalk
