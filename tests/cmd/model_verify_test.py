@@ -57,25 +57,27 @@ class ModelVerify(unittest.TestCase):
             weights.chmod(0o644)
             weights.write_bytes(data)
             done = verify(models, GOLDENS / "wide.safetensors")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("DIFFERS", done.stdout)
         self.assertIn("OUT OF TOLERANCE", done.stdout)
 
     def test_what_is_no_golden_file_is_bad_input(self):
         weights = GOLDENS / "wide" / "whisper" / "model.safetensors"
         done = verify(GOLDENS / "wide", weights, "--json")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(json.loads(done.stdout)["error"]["code"], "invalid")
         self.assertIn("navtalk-golden-1", done.stdout)
 
     def test_a_golden_file_of_another_model_is_bad_input(self):
         done = verify(GOLDENS / "odd", GOLDENS / "wide.safetensors")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("was the file made from this model?", done.stderr)
 
     def test_files_that_are_not_there_exit_with_4(self):
-        self.assertEqual(verify(GOLDENS / "wide", GOLDENS / "absent").returncode, 4)
-        self.assertEqual(verify(GOLDENS / "absent", GOLDENS / "deep.safetensors").returncode, 4)
+        for folder, file in (("wide", "absent"), ("absent", "deep.safetensors")):
+            done = verify(GOLDENS / folder, GOLDENS / file)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("absent: no such ", done.stderr)
 
     def test_fp16_is_refused_on_a_cpu(self):
         done = verify(GOLDENS / "deep", GOLDENS / "deep.safetensors", "--precision", "fp16")

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto k_worker_ready_within = 120s;
+constexpr auto k_another_within = 5s;  // what a gateway takes at most to try another one
 constexpr auto k_between_looks = 50ms;
 constexpr const char* k_operator_key_file = "operator-key";
 constexpr const char* k_worker_token_file = "worker-token";
@@ -57,8 +58,9 @@ std::string secret_if_there(const SecretKind& kind, const fs::path& file, bool l
   return read_secret(kind, local && fs::exists(file, none) ? file : fs::path());
 }
 
-// What would make a gateway other than the embedded defaults.
+// What would make a gateway other than the embedded defaults. Where the demo lies makes it no other.
 bool configures(const std::string& variable) {
+  if (variable == "NAVTALK_DATA_DIR") return false;
   return variable.starts_with("NAVTALK_") || variable == "MIN_RUNNING_GPU" ||
          variable == "FREE_RUNNING_GPU" || variable == "RUNPOD_API_KEY" ||
          variable == "STATE_DIRECTORY";
@@ -105,7 +107,8 @@ std::optional<std::vector<MeasuredWorker>> GatewayAccess::ask_workers() {
   for (const nlohmann::json& gpu : pool.value("gpus", nlohmann::json::array())) {
     MeasuredWorker worker{.name = text_member_of(gpu, "name"),
                           .url = text_member_of(gpu, "url"),
-                          .state = text_member_of(gpu, "state")};
+                          .state = text_member_of(gpu, "state"),
+                          .error = text_member_of(gpu, "last_error")};
     if (!worker.url.empty()) worker.token = token_of(secrets_.tokens, gpu);
     found.push_back(std::move(worker));
   }
@@ -120,16 +123,24 @@ std::vector<MeasuredWorker> GatewayAccess::workers() {
 }
 
 void GatewayAccess::await_worker(const std::stop_token& stop) {
-  const auto until = std::chrono::steady_clock::now() + k_worker_ready_within;
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + k_worker_ready_within;
+  auto last_hope = Clock::now();
   std::string states;
-  while (std::chrono::steady_clock::now() < until) {
+  while (Clock::now() < until) {
     const auto found = ask_workers();
     if (!found) return;
     states.clear();
+    bool hope = found->empty();
     for (const MeasuredWorker& worker : *found) {
       if (worker.state == "idle" || worker.state == "running") return;
+      hope = hope || worker.state != "failed";
       states += (states.empty() ? "" : ", ") + worker.state;
+      if (!worker.error.empty()) states += " (" + printable_start(worker.error, 500) + ")";
     }
+    if (hope) last_hope = Clock::now();
+    if (Clock::now() > last_hope + k_another_within)
+      throw Error(Code::failed, "the gateway's workers failed: " + states);
     sleep_for(k_between_looks, stop);
     throw_if_stopped(stop);
   }

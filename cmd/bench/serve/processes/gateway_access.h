@@ -20,6 +20,7 @@ namespace navtalk::cmd {
 
 struct MeasuredWorker {
   std::string name{}, url{}, state{};
+  std::string error{};         // why it failed last; "": it did not
   std::string token{};         // "": it asks for none, or the secret is not known
   std::optional<pid_t> pid{};  // of a worker of this machine and user
 };
@@ -37,8 +38,8 @@ class GatewayAccess {
   std::optional<pid_t> pid() const { return pid_; }
   // Those with an address. Empty without the operator's key, or when the gateway does not answer.
   std::vector<MeasuredWorker> workers();
-  // Waits until a worker is ready, at most two minutes: Error{failed} with what the pool says of the
-  // workers. A gateway that does not tell, for want of the operator's key or because it does not answer,
+  // Waits until a worker is ready, at most two minutes, and five seconds where all of them failed:
+  // Error{failed} with what the pool says of the workers. A gateway that does not tell, for want of the operator's key or because it does not answer,
   // is not waited for.
   void await_worker(const std::stop_token& stop);
   // Registers a worker at that URL. Error{failed} when the gateway refuses.

@@ -137,6 +137,13 @@ class BenchServe(unittest.TestCase):
         for words in ("1 of 1 sessions", "latency", "first picture", "samples came back", "stage encode", "gateway", "threads"):
             self.assertIn(words, done.stdout)
 
+    def test_a_worker_that_cannot_start_ends_the_bench_with_its_reason(self):
+        pathlib.Path(self.folder, "demo").mkdir()
+        done = run("--audio", wav(self.folder), NAVTALK_DATA_DIR=self.folder)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("the gateway's workers failed", done.stderr)
+        self.assertIn(self.folder, done.stderr)
+
     def test_what_cannot_be_measured_is_refused(self):
         text = pathlib.Path(self.folder, "text.wav")
         text.write_text("no sound", encoding="ascii")
