@@ -126,10 +126,12 @@ STORE_TEST("the division releases each tenant's share, and a small one's jobs at
   CHECK(division.lines[0].queued_jobs + division.lines[0].released_jobs == 400);
 }
 
-STORE_TEST("a job that is longer than any budget comes to its turn, and its tenant pays the debt") {
+STORE_TEST(
+    "a job that is longer than any budget comes to its turn, and a bounded tenant pays the debt") {
   const TestType place;
   JobStore jobs = open_jobs(place);
   TenantStore tenants = open_tenants(place);
+  tenants.set({"long"}, {.max_rate = 100});
   submit_for(jobs, "long", 2, 10h);
   submit_for(jobs, "other", 200, 1min);
   divided(tenants, jobs.now(), 60);
