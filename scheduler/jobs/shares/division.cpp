@@ -53,6 +53,8 @@ void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoin
     TenantLine& line = lines[i];
     const double asked = line.queued.count() + std::max(0.0, most[i] - line.bucket.minutes);
     line.demand.observe(asked / VideoMinutes(k_demand_horizon).count(), now);
+    if (line.bucket.at != TimePoint{})
+      line.history.observe(line.running_jobs, now - line.bucket.at);
   }
   const std::vector<double> shares = fair_shares(capacity.budget(), claims_of(lines));
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -75,7 +77,8 @@ std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
   for (const TenantLine& line : lines) {
     uses.push_back({.terms = line.terms,
                     .running = line.running_jobs,
-                    .waiting = line.queued_jobs + line.released_jobs});
+                    .waiting = line.queued_jobs + line.released_jobs,
+                    .history = line.history});
   }
   const auto slots = static_cast<std::int64_t>(std::floor(capacity.gpus));
   const std::vector<double> parts = slot_parts(uses, slots);
@@ -87,8 +90,13 @@ std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
 }
 
 bool releases_early(const TenantLine& line, const EarlyRelease& most) {
-  return line.queued_jobs > 0 && line.bucket.minutes > -most.debt &&
+  const bool in_debt = !pays_early(line, most);
+  return line.queued_jobs > 0 && !(in_debt && line.terms.max_rate > 0) &&
          static_cast<double>(line.running_jobs + line.released_jobs) < most.jobs;
+}
+
+bool pays_early(const TenantLine& line, const EarlyRelease& most) {
+  return line.bucket.minutes > -most.debt;
 }
 
 std::size_t releasable_jobs(const TenantLine& line) {

@@ -15,7 +15,7 @@ inline constexpr Duration k_demand_horizon = std::chrono::minutes(5);
 // Capacity outside of all shares is lent this far ahead.
 inline constexpr Duration k_lent_ahead = std::chrono::seconds(10);
 
-// Samples the demand of each line, divides the budget, and refills the buckets. A tenant demands what it
+// Samples the demand of each line and what it has of the slots, divides the budget, and refills the buckets. A tenant demands what it
 // has queued and what its bucket lacks; a full bucket holds ten minutes of an even part of the budget. So
 // a tenant's work within its share is released at once, however much others have queued, and all buckets
 // together get no more than the budget.
@@ -29,13 +29,16 @@ double assured_share(std::span<const TenantLine> lines, std::size_t index,
 // What a tenant may have released before its bucket allows it, since jobs of others give way to it.
 struct EarlyRelease {
   double jobs = 0;  // that run or are released: its part of the slots
-  double debt = 0;  // of its bucket before that job: a full one, video-minutes
+  double debt = 0;  // of its bucket, to which it pays: a full one, video-minutes
 };
 // One for each line.
 std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
                                          const BatchCapacity& capacity);
-// Whether one more job of the tenant is released early. Its bucket pays.
+// Whether one more job of the tenant is released early: it has less than its part of the slots. One that has a largest rate
+// waits when its debt is as large as it may be.
 bool releases_early(const TenantLine& line, const EarlyRelease& most);
+// Whether its bucket pays for that job. Beyond its debt nobody does, since its part bounds what it has.
+bool pays_early(const TenantLine& line, const EarlyRelease& most);
 
 // How many more jobs the tenant may have released.
 std::size_t releasable_jobs(const TenantLine& line);

@@ -10,21 +10,50 @@ namespace {
 
 using Members = std::vector<std::size_t>;
 
-// Raises all by weight until their demand is met; returns what it gave.
-double fill(double capacity, Members members, std::span<const ShareClaim> claims,
-            std::vector<double>& shares) {
-  std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-    return claims[a].demand / claims[a].weight < claims[b].demand / claims[b].weight;
-  });
-  double weights = 0, left = capacity;
-  for (const std::size_t i : members) weights += claims[i].weight;
+// A tenant is filled from what it has had up to its demand above that. By weight: at these levels it begins and ends.
+struct Edge {
+  double level = 0;
+  double weight = 0;  // below zero: it ends
+};
+
+std::vector<Edge> edges_of(const Members& members, std::span<const ShareClaim> claims) {
+  std::vector<Edge> edges;
   for (const std::size_t i : members) {
-    const double part = claims[i].weight >= weights ? left : left * claims[i].weight / weights;
-    shares[i] = std::clamp(claims[i].demand, 0.0, std::max(part, 0.0));
-    left -= shares[i];
-    weights -= claims[i].weight;
+    const ShareClaim& claim = claims[i];
+    edges.push_back({claim.had / claim.weight, claim.weight});
+    edges.push_back({(claim.had + claim.demand) / claim.weight, -claim.weight});
   }
-  return capacity - left;
+  std::ranges::sort(edges, {}, &Edge::level);
+  return edges;
+}
+
+// To which the capacity fills them; it is less than they demand.
+double level_of(double capacity, const std::vector<Edge>& edges) {
+  double level = edges.front().level, weights = 0;
+  for (const Edge& edge : edges) {
+    const double more = weights > 0 ? weights * (edge.level - level) : 0;
+    if (more >= capacity && weights > 0) break;
+    capacity -= more;
+    level = edge.level;
+    weights += edge.weight;
+  }
+  return weights > 0 ? level + capacity / weights : level;
+}
+
+// Raises all by weight until their demand is met; returns what it gave.
+double fill(double capacity, const Members& members, std::span<const ShareClaim> claims,
+            std::vector<double>& shares) {
+  double demand = 0, given = 0;
+  for (const std::size_t i : members) demand += claims[i].demand;
+  const bool all = demand <= capacity;
+  const double level = all ? 0 : level_of(capacity, edges_of(members, claims));
+  for (const std::size_t i : members) {
+    const ShareClaim& claim = claims[i];
+    const double filled = level * claim.weight - claim.had;
+    shares[i] = all ? claim.demand : std::clamp(filled, 0.0, claim.demand);
+    given += shares[i];
+  }
+  return std::min(given, capacity);
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ std::vector<FirstJob> first_jobs(Transaction& transaction, const TenantTermsTabl
 std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTermsTable& fixed) {
   const auto rows = transaction.db.query(
       "SELECT r.tenant, r.state, r.jobs, COALESCE(t.plan, 0), COALESCE(t.weight, 1), "
-      "COALESCE(t.max_running, 0) FROM job_totals r LEFT JOIN tenants t ON t.tenant = r.tenant "
-      "WHERE r.state IN (1, 2) AND r.jobs > 0",
+      "COALESCE(t.max_running, 0), COALESCE(s.recent_slots, 0) FROM job_totals r LEFT JOIN tenants "
+      "t ON t.tenant = r.tenant LEFT JOIN job_shares s ON s.tenant = r.tenant WHERE r.state IN (1, "
+      "2) AND r.jobs > 0",
       {});
   std::map<TenantId, SlotUse> uses;
   while (rows->next()) {
@@ -65,6 +66,7 @@ std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTerm
     SlotUse& use = uses[tenant];
     const bool runs = column::number<JobState>(*rows, 1) == JobState::running;
     (runs ? use.running : use.waiting) = rows->integer(2);
+    use.history = {.slots = rows->real(6)};
     const auto given = fixed.find(tenant);
     use.terms = given != fixed.end() ? given->second
                                      : TenantTerms{.plan = column::number<int>(*rows, 3),

@@ -136,9 +136,10 @@ VideoMinutes LaneTurn::release_early() {
   for (std::size_t i = 0; i < most.size(); ++i) {
     TenantLine& line = division_.lines[i];
     while (releases_early(line, most[i]) && releasable_jobs(line) > 0) {
-      const JobTotal one = release_jobs(
-          t_, line.tenant, VideoMinutes(Duration(1)), 1,
-          {cause_.who, "the tenant has less than its part of the slots"}, now_, &line.bucket);
+      const JobTotal one =
+          release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
+                       {cause_.who, "the tenant has less than its part of the slots"}, now_,
+                       pays_early(line, most[i]) ? &line.bucket : nullptr);
       if (one.jobs == 0) break;
       count_released(line, one);
       released += one.work;

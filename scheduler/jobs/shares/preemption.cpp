@@ -1,6 +1,7 @@
 #include "scheduler/jobs/shares/preemption.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -16,7 +17,10 @@ class Choice {
         runs_(runs),
         times_(std::move(times)),
         now_(now),
-        rules_(rules) {}
+        rules_(rules),
+        runs_of_(tenants.size()) {
+    for (std::size_t i = 0; i < runs.size(); ++i) runs_of_[runs[i].tenant].push_back(i);
+  }
 
   std::vector<Preemption> all() {
     do {
@@ -46,20 +50,44 @@ class Choice {
     return below_part(tenants_[tenant].use.running - ended, part_[tenant]);
   }
 
-  // Whose job would be claimed next, if that run had ended now.
-  std::optional<std::size_t> next_tenant(std::optional<std::size_t> ended) const {
-    std::vector<ClaimCandidate> candidates;
-    std::vector<std::size_t> whose;
-    for (std::size_t i = 0; i < tenants_.size(); ++i) {
-      const bool ends = ended && runs_[*ended].tenant == i;
-      std::optional<ClaimCandidate> first = ends ? after(runs_[*ended]) : tenants_[i].first;
-      if (!first) continue;
-      first->below = below(i, ends ? 1 : 0);
-      candidates.push_back(*first);
-      whose.push_back(i);
+  // Of those that wait, but for one tenant's; `tenant` tells whose each is.
+  struct Waiting {
+    std::vector<ClaimCandidate> first{};
+    std::vector<std::size_t> tenant{};
+
+    std::optional<std::size_t> next(const VirtualTimes& times, TimePoint now) const {
+      const auto chosen = choose(first, times, now);
+      return chosen ? std::optional(tenant[*chosen]) : std::nullopt;
     }
-    const auto chosen = choose(candidates, times_, now_);
-    return chosen ? std::optional(whose[*chosen]) : std::nullopt;
+    void add(const ClaimCandidate& candidate, std::size_t whose) {
+      first.push_back(candidate);
+      tenant.push_back(whose);
+    }
+  };
+
+  Waiting waiting(std::optional<std::size_t> without = {}) const {
+    Waiting all;
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      if (i == without || !tenants_[i].first) continue;
+      ClaimCandidate first = *tenants_[i].first;
+      first.below = below(i);
+      all.add(first, i);
+    }
+    return all;
+  }
+
+  // The first of each plan: no other one of these would be claimed, whatever else waits.
+  Waiting rivals_of(std::size_t tenant) const {
+    std::map<int, Waiting> plans;
+    const Waiting all = waiting(tenant);
+    for (std::size_t i = 0; i < all.first.size(); ++i)
+      plans[all.first[i].plan].add(all.first[i], all.tenant[i]);
+    Waiting rivals;
+    for (const auto& [plan, these] : plans) {
+      const std::size_t first = choose(these.first, times_, now_).value();
+      rivals.add(these.first[first], these.tenant[first]);
+    }
+    return rivals;
   }
 
   // The run's job as it then waits, with what is given back for it.
@@ -84,36 +112,49 @@ class Choice {
     return in_seconds(rules_.slice) * (lower ? std::max(part_[loser] / part_[winner], 1.0) : 1);
   }
 
-  // Those that may give way to the winner, which is below its part.
+  // Those that may give way to the winner, which is below its part: it would be claimed next if they had ended now.
   std::vector<std::size_t> runs_of(std::size_t loser, std::size_t winner) const {
     const bool whole = above(loser) >= 1 - k_rounding;
     if (!whole && rules_.slice < Duration{}) return {};
     const double least_s =
         std::max(in_seconds(rules_.least_run), whole ? 0 : slice_s(loser, winner));
     std::vector<std::size_t> runs;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
+    std::optional<Waiting> rivals;
+    for (const std::size_t i : runs_of_[loser]) {
       const SlotRun& run = runs_[i];
-      if (run.tenant == loser && in_seconds(now_ - run.since) >= least_s &&
-          run.left >= rules_.least_left && next_tenant(i) == winner)
-        runs.push_back(i);
+      if (in_seconds(now_ - run.since) < least_s || run.left < rules_.least_left) continue;
+      if (!rivals) rivals = rivals_of(loser);
+      ClaimCandidate own = after(run);
+      own.below = below(loser, 1);
+      rivals->add(own, loser);
+      if (rivals->next(times_, now_) == winner) runs.push_back(i);
+      rivals->first.pop_back();
+      rivals->tenant.pop_back();
     }
     return runs;
   }
 
+  // Those above their parts, the highest first.
+  std::vector<std::size_t> losers() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      if (above(i) > k_rounding && !runs_of_[i].empty()) all.push_back(i);
+    }
+    std::ranges::stable_sort(all, std::greater<>{}, [&](std::size_t i) { return above(i); });
+    return all;
+  }
+
   bool give() {
-    const auto winner = next_tenant(std::nullopt);
+    const auto winner = waiting().next(times_, now_);
     if (!winner || !below(*winner)) return false;
-    double most = k_rounding;
     std::optional<std::size_t> loser;
     std::vector<std::size_t> runs;
-    for (std::size_t i = 0; i < tenants_.size(); ++i) {
-      if (i == *winner || above(i) <= most) continue;
-      std::vector<std::size_t> these = runs_of(i, *winner);
+    for (const std::size_t i : losers()) {
+      runs = runs_of(i, *winner);
       const auto before = decided_.find(i);
-      if (these.size() <= (before == decided_.end() ? 0 : before->second.count)) continue;
-      most = above(i);
+      if (runs.size() <= (before == decided_.end() ? 0 : before->second.count)) continue;
       loser = i;
-      runs = std::move(these);
+      break;
     }
     if (!loser) return false;
     Preemption& preemption = decided_[*loser];
@@ -135,8 +176,9 @@ class Choice {
   VirtualTimes times_;
   TimePoint now_;
   const PreemptionRules& rules_;
-  std::vector<double> part_{};                   // of the slots, by tenant
-  std::map<std::size_t, Preemption> decided_{};  // by the tenant that gives
+  std::vector<std::vector<std::size_t>> runs_of_;  // by tenant
+  std::vector<double> part_{};                     // of the slots, by tenant
+  std::map<std::size_t, Preemption> decided_{};    // by the tenant that gives
 };
 
 }  // namespace

@@ -17,16 +17,13 @@
 namespace navtalk {
 
 struct PreemptionRules {
-  // Since it was claimed: until then a job gives way to nobody.
-  Duration least_run = std::chrono::seconds(30);
+  // Since it was claimed: until then a job gives way to nobody, and then behind its next segment. Each claim costs a start.
+  Duration least_run = std::chrono::seconds(5);
   // Tenants that share fewer slots than they are take turns of this length, longer ones where a lower plan's tenant is
   // next; below zero: only whole slots are given.
   Duration slice = std::chrono::minutes(2);
   VideoMinutes least_left{std::chrono::seconds(20)};  // of a job that gives way
 };
-
-// A job gives way at the end of this segment of its claim, or of a later one.
-inline constexpr int k_least_segments = 2;
 
 // What a tenant has of the slots, and the first of its jobs that wait; nullopt: none may be claimed.
 struct SlotTenant {

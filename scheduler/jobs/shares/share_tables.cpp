@@ -83,7 +83,7 @@ std::vector<TenantLine> read_lines(Transaction& transaction) {
   {
     const auto rows = transaction.db.query(
         "SELECT tenant, demand, period_at, samples, sample_sum, sample_squares, share, bucket, "
-        "refilled_at, started, finished FROM job_shares",
+        "refilled_at, started, finished, recent_slots FROM job_shares",
         {});
     while (rows->next()) {
       TenantLine& line = lines[{column::text(*rows, 0)}];
@@ -95,6 +95,7 @@ std::vector<TenantLine> read_lines(Transaction& transaction) {
       line.share = rows->real(6);
       line.bucket = {.minutes = rows->real(7), .at = column::time(*rows, 8)};
       line.place = {.started = rows->real(9), .finished = rows->real(10)};
+      line.history = {.slots = rows->real(11)};
     }
   }
   const auto rows = transaction.db.query(
@@ -115,15 +116,13 @@ void write_line(Transaction& transaction, const TenantLine& line) {
   const DemandEnvelope& demand = line.demand;
   transaction.db.run(
       "INSERT INTO job_shares (tenant, plan, demand, period_at, samples, sample_sum, "
-      "sample_squares, share, bucket, refilled_at, started, finished, weight) VALUES ($1, $2, $3, "
-      "$4, $5, $6, $7, $8, $9, $10, 0, 0, $11) ON CONFLICT (tenant) DO UPDATE SET plan = $2, "
-      "demand "
-      "= $3, period_at = $4, samples = $5, sample_sum = $6, sample_squares = $7, share = $8, "
-      "bucket "
-      "= $9, refilled_at = $10, weight = $11",
+      "sample_squares, share, bucket, refilled_at, started, finished, weight, recent_slots) VALUES "
+      "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11, $12) ON CONFLICT (tenant) DO UPDATE "
+      "SET plan = $2, demand = $3, period_at = $4, samples = $5, sample_sum = $6, sample_squares = "
+      "$7, share = $8, bucket = $9, refilled_at = $10, weight = $11, recent_slots = $12",
       {line.tenant.text, column::of(line.terms.plan), demand.smoothed, column::of(demand.period_at),
        column::of(demand.samples), demand.sum, demand.squares, line.share, line.bucket.minutes,
-       column::of(line.bucket.at), line.terms.weight});
+       column::of(line.bucket.at), line.terms.weight, line.history.slots});
 }
 
 void write_place(Transaction& transaction, const TenantLine& line) {

@@ -17,8 +17,10 @@ std::vector<double> slot_parts(std::span<const SlotUse> uses, std::int64_t slots
   for (const SlotUse& use : uses) {
     std::int64_t jobs = use.running + use.waiting;
     if (use.terms.max_running > 0) jobs = std::min<std::int64_t>(jobs, use.terms.max_running);
-    claims.push_back(
-        {.plan = use.terms.plan, .weight = use.terms.weight, .demand = static_cast<double>(jobs)});
+    claims.push_back({.plan = use.terms.plan,
+                      .weight = use.terms.weight,
+                      .demand = static_cast<double>(jobs),
+                      .had = k_past_weight * use.history.slots});
   }
   return fair_shares(static_cast<double>(slots), claims);
 }

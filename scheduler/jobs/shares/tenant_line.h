@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "scheduler/jobs/shares/demand_envelope.h"
+#include "scheduler/jobs/shares/slot_history.h"
 #include "scheduler/jobs/shares/tenant_terms.h"
 #include "scheduler/jobs/shares/work_bucket.h"
 #include "scheduler/pool/gpu.h"
@@ -29,6 +30,7 @@ struct TenantLine {
   double share = 0;  // video-minutes a minute
   WorkBucket bucket{};
   FairPlace place{};
+  SlotHistory history{};
 };
 
 }  // namespace navtalk

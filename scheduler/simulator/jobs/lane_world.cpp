@@ -22,7 +22,10 @@ constexpr std::size_t k_outcomes_learnt_from = 200;
 constexpr VideoMinutes k_segment(std::chrono::seconds(10));
 
 SlotUse use_of(const TenantLine& line) {
-  return {.terms = line.terms, .running = line.running_jobs, .waiting = line.released_jobs};
+  return {.terms = line.terms,
+          .running = line.running_jobs,
+          .waiting = line.released_jobs,
+          .history = line.history};
 }
 
 }  // namespace
@@ -144,7 +147,7 @@ void LaneWorld::release_early() {
   const std::vector<EarlyRelease> most = early_releases(lines_, capacity_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     while (releases_early(lines_[i], most[i]) && releasable_jobs(lines_[i]) > 0) {
-      lines_[i].bucket.take(jobs_[queued_[i].front()].work);
+      if (pays_early(lines_[i], most[i])) lines_[i].bucket.take(jobs_[queued_[i].front()].work);
       release(i, false);
     }
   }
@@ -412,7 +415,7 @@ int LaneWorld::segments_done(std::size_t index) const {
 // Behind its next segment, which is not the last one.
 TimePoint LaneWorld::gives_way_at(std::size_t index) const {
   const SimulatedJob& job = jobs_[index];
-  const int segments = std::max(segments_done(index) + 1, k_least_segments);
+  const int segments = segments_done(index) + 1;
   if (job.work - job.finished <= VideoMinutes(segments * k_segment.audio()))
     return TimePoint::max();
   return job.claimed_at + from_seconds(options_.overhead_s) + segments * segment_time(index);

@@ -302,10 +302,9 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker
 }
 
 bool JobRun::gives_way(VideoMinutes segment) {
-  ++segments_;
   finished_ += segment;
   const bool goes_on = work_ - finished_ >= segment;
-  return goes_on && segments_ >= k_least_segments && leave_.give_way();
+  return goes_on && leave_.give_way();
 }
 
 asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann::json& frame) {

@@ -19,7 +19,6 @@
 
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/jobs/job_store.h"
-#include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/session.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/run_files.h"
@@ -138,7 +137,6 @@ class JobRun {
   bool rendering_ = false;  // a frame about its progress came
   bool listens_ = false;    // the worker's next frame is waited for
   const int unreadable_;
-  int segments_ = 0;              // that this run finished
   VideoMinutes work_, finished_;  // of the whole job
   double progress_ = 0;
   Signal::Clock::time_point heard_{};

@@ -2,6 +2,7 @@
 #include "scheduler/jobs/shares/division.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "scheduler/simulator/random.h"
 
@@ -127,8 +128,9 @@ TEST_CASE("a tenant's bound on running jobs bounds what is released") {
 }
 
 TEST_CASE(
-    "a tenant has its part of the slots released whatever its bucket holds, and owes a full bucket "
-    "at most") {
+    "a tenant has its part of the slots released whatever its bucket holds, which pays until it "
+    "owes "
+    "a full one") {
   std::vector<TenantLine> lines = {line_of("flood", 1e6), line_of("small", 100)};
   lines[0].queued_jobs = 1000;
   lines[0].running_jobs = 10;
@@ -148,8 +150,47 @@ TEST_CASE(
   lines[1].released_jobs = 0;
   lines[1].bucket.minutes = -39.9;
   CHECK(releases_early(lines[1], most[1]));
+  CHECK(pays_early(lines[1], most[1]));
   lines[1].bucket.minutes = -40.1;
-  CHECK_FALSE(releases_early(lines[1], most[1]));
+  CHECK(releases_early(lines[1], most[1]));
+  CHECK_FALSE(pays_early(lines[1], most[1]));
+}
+
+TEST_CASE("a tenant with a largest rate that owes a full bucket waits for it") {
+  std::vector<TenantLine> lines = {line_of("a", 100)};
+  lines[0].queued_jobs = 5;
+  lines[0].terms.max_rate = 2;
+  const std::vector<EarlyRelease> most = early_releases(lines, k_ten);
+  CHECK(most[0].debt == Approx(20));
+  lines[0].bucket.minutes = -19.9;
+  CHECK(releases_early(lines[0], most[0]));
+  lines[0].bucket.minutes = -20.1;
+  CHECK_FALSE(releases_early(lines[0], most[0]));
+}
+
+TEST_CASE(
+    "a tenant that has had much of the slots has less released than one that has had little") {
+  std::vector<TenantLine> lines = {line_of("flood", 1000), line_of("small", 1000)};
+  for (TenantLine& line : lines) line.queued_jobs = 1000;
+  CHECK(early_releases(lines, k_ten)[0].jobs == Approx(12.5));
+  lines[0].history.slots = 5;
+  CHECK(early_releases(lines, k_ten)[0].jobs == Approx(7.5));
+  CHECK(early_releases(lines, k_ten)[1].jobs == Approx(17.5));
+}
+
+TEST_CASE("what a tenant has of the slots is remembered for about an hour") {
+  std::vector<TenantLine> lines = {line_of("a", 1000)};
+  lines[0].running_jobs = 4;
+  TimePoint now = k_divided_from;
+  divide(lines, k_ten, now);
+  CHECK(lines[0].history.slots == 0);  // nothing is known of the time before
+  for (int i = 0; i < 3600; ++i) divide(lines, k_ten, now += 1s);
+  CHECK(lines[0].history.slots == Approx(4 * (1 - std::exp(-1))));
+  lines[0].running_jobs = 0;
+  divide(lines, k_ten, now += 1h);  // one long step forgets as much as many short ones
+  CHECK(lines[0].history.slots == Approx(4 * (1 - std::exp(-1)) * std::exp(-1)));
+  divide(lines, k_ten, now - 1min);
+  CHECK(lines[0].history.slots == Approx(4 * (1 - std::exp(-1)) * std::exp(-1)));
 }
 
 TEST_CASE("work is lent while GPUs have none, and not beyond the utilisation") {

@@ -47,7 +47,32 @@ TEST_CASE("shares never exceed the capacity or a demand, and leave nothing that 
   }
 }
 
-TEST_CASE("who gets less than asked for has no less, by weight, than another of the plan") {
+TEST_CASE(
+    "who gets less than asked for has no less, with what it has had, than another that gets some") {
+  Random random(3, 1);
+  for (int round = 0; round < 2000; ++round) {
+    auto claims = some_claims(random, 1);
+    double asked = 0;
+    for (ShareClaim& claim : claims) {
+      claim.had = random.uniform() < 0.3 ? 0 : random.exponential(3);
+      asked += claim.demand;
+    }
+    const double capacity = random.exponential(5);
+    const auto shares = fair_shares(capacity, claims);
+    CHECK(sum(shares) == Approx(std::min(capacity, asked)));
+    double most = 0;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (shares[i] > 1e-9) most = std::max(most, (claims[i].had + shares[i]) / claims[i].weight);
+    }
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (shares[i] < claims[i].demand - 1e-9)
+        CHECK((claims[i].had + shares[i]) / claims[i].weight >= most - 1e-6);
+    }
+  }
+}
+
+TEST_CASE(
+    "who gets less than asked for has no less, by weight, by weight, than another of the plan") {
   Random random(2, 1);
   for (int round = 0; round < 2000; ++round) {
     const auto claims = some_claims(random, 1);

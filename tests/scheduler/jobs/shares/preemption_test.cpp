@@ -120,10 +120,10 @@ TEST_CASE("where one tenant alone waits or runs no job gives way") {
 TEST_CASE("a job gives way to nobody soon after it was claimed, nor when it is nearly done") {
   Lane lane = flooded(4);
   lane.add(1, 1);
-  lane.runs[1].since = k_now - 29s;
+  lane.runs[1].since = k_now - 4s;
   lane.runs[2].left = VideoMinutes(19s);
   CHECK(lane.decide() == std::vector<Preemption>{{.runs = {0, 3}, .count = 1}});
-  for (SlotRun& run : lane.runs) run.since = k_now - 29s;
+  for (SlotRun& run : lane.runs) run.since = k_now - 4s;
   CHECK(lane.decide().empty());
 }
 
@@ -136,6 +136,30 @@ TEST_CASE("a tenant that has its share takes nothing more") {
   CHECK(lane.decide().empty());
   lane.tenants[0].use.terms.weight = 3;
   CHECK(lane.decide() == std::vector<Preemption>{{.runs = {2, 3}, .count = 1}});
+}
+
+TEST_CASE("a tenant that has had more lately gives way at equal numbers of slots") {
+  Lane lane{{{}, {}}};
+  lane.add(0, 100);
+  lane.claim(2);
+  lane.add(1, 100);
+  lane.claim(2, 10min, 1);
+  lane.tenants[0].use.history.slots = 1;
+  CHECK(lane.decide() == std::vector<Preemption>{{.runs = {0, 1}, .count = 1}});
+}
+
+TEST_CASE("each of many tenants below their parts gets a slot of the one that is above") {
+  constexpr std::size_t k_small = 40;
+  Lane lane{std::vector<TenantTerms>(k_small + 2)};
+  lane.add(0, 400);
+  lane.claim(240, 10min, 0);
+  lane.add(1, 400);
+  lane.claim(60, 10min, 1);
+  for (std::size_t i = 2; i < lane.tenants.size(); ++i) lane.add(i, 1);
+  const std::vector<Preemption> wanted = lane.decide();
+  REQUIRE(wanted.size() == 1);
+  CHECK(wanted[0].count == k_small + 1);  // 130 slots are a large one's part
+  CHECK(wanted[0].runs.size() == 240);
 }
 
 TEST_CASE("a lower plan gives way to a higher one, and keeps a tenth") {

@@ -2,6 +2,7 @@
 #include "scheduler/jobs/shares/tenant_store.h"
 
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "scheduler/jobs/promises/job_estimates.h"
@@ -125,10 +126,12 @@ STORE_TEST("the division releases each tenant's share, and a small one's jobs at
   CHECK(division.lines[0].queued_jobs + division.lines[0].released_jobs == 400);
 }
 
-STORE_TEST("a job that is longer than any budget comes to its turn, and its tenant pays the debt") {
+STORE_TEST(
+    "a job that is longer than any budget comes to its turn, and a bounded tenant pays the debt") {
   const TestType place;
   JobStore jobs = open_jobs(place);
   TenantStore tenants = open_tenants(place);
+  tenants.set({"long"}, {.max_rate = 100});
   submit_for(jobs, "long", 2, 10h);
   submit_for(jobs, "other", 200, 1min);
   divided(tenants, jobs.now(), 60);
@@ -299,6 +302,40 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
   // Each of two has two of four slots. Each of four would have one.
   CHECK(tenants.preemptions("w", {.least_run = {}}) ==
         std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
+}
+
+STORE_TEST("what a tenant has had of the slots is kept, and counts where jobs give way") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  std::vector<JobId> flood;
+  const auto add = [&](const std::string& tenant, int claims) {
+    submit_for(jobs, tenant, 5, 60min);
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+    for (int i = 0; i < claims; ++i) {
+      const Job job = jobs.claim("w", by_shares(), jobs.now()).value();
+      REQUIRE(job.spec.tenant.text == tenant);
+      if (tenant == "flood") flood.push_back(job.id);
+    }
+  };
+  add("flood", 2);
+  const TimePoint first = divided(tenants, jobs.now(), 1, 4);
+  tenants.divide(4, k_divider, first + 1h);
+  const double slots = open_tenants(place).division().line_of({"flood"}, {}).history.slots;
+  CHECK(slots == Approx(2 * (1 - std::exp(-1))));
+  add("b", 2);
+  CHECK(tenants.preemptions("w", {.least_run = {}}) ==
+        std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
+}
+
+STORE_TEST("long jobs within a tenant's part are released at once, and cost a full bucket's debt") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  submit_for(jobs, "a", 9, 60min);
+  divided(tenants, jobs.now(), 1, 4);
+  CHECK(released_of(jobs, "a") == 4 * 60);
+  CHECK(tenants.division().line_of({"a"}, {}).bucket.minutes == Approx(-60).margin(1));
 }
 
 STORE_TEST("a flood's jobs give way, of the worker that has the most of them") {
